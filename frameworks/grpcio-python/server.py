@@ -1,0 +1,162 @@
+"""benchmark.BenchmarkService on grpc.aio: h2c on port 8080, TLS on port 8443.
+
+One process per CPU, each with its own event loop and its own listening sockets. The kernel
+spreads the connections over them (SO_REUSEPORT), which is how gRPC's documentation scales
+a Python server past the interpreter lock.
+"""
+
+# ruff: noqa: ARG002, N802 -- the names and parameters of a handler are gRPC's
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import grpc
+from benchmark_pb2 import StreamRequest, SumReply, SumRequest
+from benchmark_pb2_grpc import (
+    BenchmarkServiceServicer,
+    add_BenchmarkServiceServicer_to_server,
+)
+
+H2C_PORT = 8080
+TLS_PORT = 8443
+STOP_GRACE_S = 1.0
+STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
+
+Context: TypeAlias = grpc.aio.ServicerContext[Any, SumReply]
+
+
+class BenchmarkService(BenchmarkServiceServicer):
+    async def GetSum(self, request: SumRequest, context: Context) -> SumReply:
+        return SumReply(result=int32(request.a + request.b))
+
+    async def StreamSum(self, request: StreamRequest, context: Context) -> AsyncIterator[SumReply]:
+        first = request.a + request.b
+        for i in range(max(request.count, 1)):
+            yield SumReply(result=int32(first + i))
+
+    async def CollectSum(
+        self, request_iterator: AsyncIterator[SumRequest], context: Context
+    ) -> SumReply:
+        total = 0
+        async for request in request_iterator:
+            total += request.a + request.b
+        return SumReply(result=int32(total))
+
+    async def EchoSum(
+        self, request_iterator: AsyncIterator[SumRequest], context: Context
+    ) -> AsyncIterator[SumReply]:
+        async for request in request_iterator:
+            yield SumReply(result=int32(request.a + request.b))
+
+
+def int32(value: int) -> int:
+    """Wraps `value` around like int32 addition; protobuf refuses what does not fit."""
+    return ((value + 0x8000_0000) & 0xFFFF_FFFF) - 0x8000_0000
+
+
+class Certificate(NamedTuple):
+    """A certificate chain and its private key, both PEM."""
+
+    chain: bytes
+    key: bytes
+
+
+def load_certificate() -> Certificate:
+    """Reads the certificate; OSError if it is missing, unreadable or not a matching pair."""
+    chain = Path(os.environ.get("TLS_CERT") or "/certs/server.crt")
+    key = Path(os.environ.get("TLS_KEY") or "/certs/server.key")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(chain, key)
+        return Certificate(chain.read_bytes(), key.read_bytes())
+    except OSError as error:
+        reason = error.strerror or error
+        raise OSError(
+            f"cannot load the certificate {chain} with the key {key}: {reason}"
+        ) from error
+
+
+def check_port_is_free(port: int) -> None:
+    """Raises OSError if another program listens on `port`.
+
+    The workers cannot find that out: SO_REUSEPORT would let them share the port with a
+    server that set it too, and half of the connections would never arrive here.
+    """
+    dual_stack = socket.has_dualstack_ipv6()
+    with socket.socket(socket.AF_INET6 if dual_stack else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if dual_stack:
+            probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        try:
+            probe.bind(("", port))
+        except OSError as error:
+            raise OSError(f"cannot listen on port {port}: {error.strerror}") from error
+
+
+async def serve(certificate: Certificate) -> None:
+    """Answers calls until this process gets a stop signal."""
+    stopped = asyncio.Event()
+    for signal_number in STOP_SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(signal_number, stopped.set)
+
+    server = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
+    add_BenchmarkServiceServicer_to_server(BenchmarkService(), server)
+    server.add_insecure_port(f"[::]:{H2C_PORT}")
+    credentials = grpc.ssl_server_credentials([(certificate.key, certificate.chain)])
+    server.add_secure_port(f"[::]:{TLS_PORT}", credentials)
+    await server.start()
+
+    # The parent blocked them, so none was lost before there was a handler.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+    await stopped.wait()
+    await server.stop(STOP_GRACE_S)
+
+
+def work(certificate: Certificate) -> None:
+    try:
+        asyncio.run(serve(certificate))
+    except (OSError, RuntimeError) as error:
+        fail(error)
+
+
+def main() -> None:
+    try:
+        certificate = load_certificate()
+        check_port_is_free(H2C_PORT)
+        check_port_is_free(TLS_PORT)
+    except OSError as error:
+        fail(error)
+
+    # gRPC must not be in use before a fork: no grpc object exists in this process.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS | {signal.SIGCHLD})
+    fork = multiprocessing.get_context("fork")
+    cpus = os.sched_getaffinity(0)
+    workers = [fork.Process(target=work, args=(certificate,)) for _ in cpus]
+    for worker in workers:
+        worker.start()
+
+    received = signal.sigwait(STOP_SIGNALS | {signal.SIGCHLD})
+    for worker in workers:
+        worker.terminate()
+    for worker in workers:
+        worker.join()
+    if received == signal.SIGCHLD or any(worker.exitcode for worker in workers):
+        codes = ", ".join(str(worker.exitcode) for worker in workers)
+        fail(f"a worker ended unasked; exit codes: {codes}")
+
+
+def fail(reason: object) -> NoReturn:
+    sys.exit(f"grpcio-python: {reason}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python lib …` is the arena command; lib/ is then the import root."""
+
+from arena.cli import main
+
+main()

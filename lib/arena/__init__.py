@@ -1,0 +1,1 @@
+"""HttpArena's gRPC runner: plan, build, start, check, measure, record, rank, publish."""

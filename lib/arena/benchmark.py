@@ -1,0 +1,227 @@
+"""The main job: plan the sessions a person asked for, run them one by one, publish."""
+
+import shlex
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from arena import generators, host
+from arena.errors import HostError, UsageError
+from arena.files import printable, shown
+from arena.frameworks import Framework, framework_names, load_framework
+from arena.profiles import Profile, load_profile, profile_names
+from arena.progress import Progress, progress
+from arena.publish import publish
+from arena.records import Draft, Record, clear_drafts
+from arena.runtimes import Runtime, choose
+from arena.session import Plan, Session, measured_profile
+from arena.units import format_duration, format_rate, rate_words
+from arena.workspace import Workspace
+
+# What may be overridden from the environment, beside the flags' own variables.
+_ENVIRONMENT = ("GHZ", "GHZ_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asked for on the command line; None where they left it to the profile."""
+
+    framework: str
+    profile: str | None = None
+    runs: int | None = None
+    duration: float | None = None
+    runtime: str = "auto"
+    generator: str | None = None
+    ready_timeout: float = 60.0
+    wait: bool = False
+    dry_run: bool = False
+    no_save: bool = False
+
+
+def benchmark(
+    workspace: Workspace, request: Request, environment: Mapping[str, str], command: str
+) -> int:
+    """Do what was asked; return the exit code. Bad input is refused before anything starts."""
+    plans = plan(workspace, request, environment)
+    shows = progress()
+    if request.dry_run:
+        _show(workspace, request, plans, shows)
+        return 0
+    drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
+    with host.only_benchmark(command, wait=request.wait):
+        clear_drafts(drafts)
+        with Draft(drafts):
+            pass  # Better to learn now than after an hour that nothing can be saved.
+        runtime = choose(request.runtime, workspace, shows)
+        if runtime.name == "docker":
+            _remove_leftovers(shows)
+        codes = []
+        for each in plans:
+            if problem := runtime.unavailable(each.framework):
+                if request.framework != "all":
+                    raise HostError(problem)
+                shows.say(f"skipped {each.framework.name}: {problem}")
+                continue
+            with Draft(drafts) as draft:
+                codes.append(_one(workspace, request, each, runtime, environment, draft, shows))
+    if not codes:
+        raise HostError("no framework can be run here")
+    return max(codes)
+
+
+def plan(workspace: Workspace, request: Request, environment: Mapping[str, str]) -> list[Plan]:
+    """Return the sessions to run: framework x profile x connections. UsageError on bad input."""
+    cpus = host.plan_cpus(host.physical_cores(), environment)
+    overrides = _overrides(request, environment)
+    plans = [
+        Plan(
+            framework,
+            measured_profile(profile, connections),
+            cpus,
+            request.ready_timeout,
+            overrides,
+        )
+        for framework in _frameworks(workspace, request)
+        for profile in _profiles(workspace, request, framework)
+        for connections in profile.connections
+    ]
+    if not plans:
+        raise UsageError(f"no enabled framework subscribes to `{request.profile}`")
+    return plans
+
+
+def _frameworks(workspace: Workspace, request: Request) -> list[Framework]:
+    if request.framework != "all":
+        return [load_framework(workspace.frameworks, request.framework)]
+    found = [
+        load_framework(workspace.frameworks, name) for name in framework_names(workspace.frameworks)
+    ]
+    return [each for each in found if each.enabled]
+
+
+def _profiles(workspace: Workspace, request: Request, framework: Framework) -> list[Profile]:
+    """Return the profiles to measure a framework under, overrides applied."""
+    if request.profile:
+        named = load_profile(workspace.profiles, request.profile)
+        if named.name not in framework.tests:
+            if request.framework == "all":
+                return []
+            raise UsageError(
+                f"{framework.name} does not subscribe to {named.name}: "
+                f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
+            )
+        chosen = [named]
+    else:
+        known = profile_names(workspace.profiles)
+        subscribed = [name for name in framework.tests if name in known]
+        if not subscribed and request.framework != "all":
+            raise UsageError(
+                f"{framework.name} subscribes to no profile of this runner "
+                f"(there are: {', '.join(known)})"
+            )
+        chosen = [load_profile(workspace.profiles, name) for name in subscribed]
+    return [_overridden(each, workspace, request) for each in chosen]
+
+
+def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
+    changes: dict[str, object] = {}
+    if request.runs is not None:
+        changes["runs"] = request.runs
+    if request.duration is not None:
+        changes["duration_s"] = request.duration
+    if request.generator is not None:
+        generators.require_known(request.generator, "--generator")
+        changes["generator"] = request.generator
+    else:
+        path = workspace.profiles / f"{profile.name}.yaml"
+        generators.require_known(profile.generator, f"{shown(path)}: generator")
+    return profile.model_copy(update=changes)
+
+
+def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return every override in force, by the name it goes by in the environment."""
+    found = {name: environment[name] for name in _ENVIRONMENT if environment.get(name)}
+    if request.runs is not None:
+        found["RUNS"] = str(request.runs)
+    if request.duration is not None:
+        found["DURATION"] = format_duration(request.duration)
+    if request.runtime != "auto":
+        found["RUNTIME"] = request.runtime
+    if request.generator is not None:
+        found["GENERATOR"] = request.generator
+    return found
+
+
+def _one(
+    workspace: Workspace,
+    request: Request,
+    each: Plan,
+    runtime: Runtime,
+    environment: Mapping[str, str],
+    draft: Draft,
+    shows: Progress,
+) -> int:
+    """Run one session and publish it; return its exit code."""
+    shows.say(f"{each.framework.name} under {each.profile.name}, {each.cpus}")
+    generator = generators.resolve(each.profile, workspace, environment, each.cpus.generator, shows)
+    info = generator.info(each.profile)
+    shows.say(f"generator: {info.name} {info.version} (from {info.found})")
+    record, error = Session(workspace, each, runtime, generator, shows).run(draft)
+    saved = None if request.no_save else draft.save(record)
+    if error:
+        for line in error.output.splitlines():
+            shows.say(f"  | {line}")
+        click.echo(f"error: {each.framework.name}: {printable(str(error))}", err=True)
+    else:
+        click.echo(_headline(record))
+    if saved:
+        if record.failure and record.failure.log:
+            click.echo(f"log: {shown(workspace.results / record.failure.log)}")
+        click.echo(f"record: {shown(saved)}")
+        click.echo(f"page: {shown(publish(workspace, shows))}")
+    return error.exit_code if error else 0
+
+
+def _headline(record: Record) -> str:
+    """Say the result in a line, with what a reader must know before trusting it."""
+    headline, spread = record.headline, record.spread
+    if headline is None or spread is None:
+        raise ValueError("a good record has a headline")
+    value = rate_words(
+        headline.value,
+        headline.high,
+        finished="none-finished" not in record.flags,
+        client_bound="client-bound" in record.flags,
+    )
+    low, high = format_rate(headline.low), format_rate(headline.high)
+    flags = f"; {', '.join(record.flags)}" if record.flags else ""
+    return (
+        f"{record.framework.name} {record.profile.name}: {value} "
+        f"{headline.metric} ({headline.rule}; {low} to {high}; "
+        f"median {format_rate(spread.median)}{flags})"
+    )
+
+
+def _remove_leftovers(shows: Progress) -> None:
+    from arena.runtimes.docker import remove_leftovers
+
+    for name in remove_leftovers():
+        shows.say(f"removed the container {name}, left behind by a benchmark that was killed")
+
+
+def _show(workspace: Workspace, request: Request, plans: list[Plan], shows: Progress) -> None:
+    """Print what would be done, with the very command lines."""
+    runtime = choose(request.runtime, workspace, shows)
+    for each in plans:
+        profile = each.profile
+        click.echo(
+            f"{each.framework.name} under {profile.name}: {profile.runs} runs of "
+            f"{format_duration(profile.duration_s)} after {format_duration(profile.warmup_s)} "
+            f"of warm-up; {each.cpus}"
+        )
+        load = generators.preview(profile)
+        for argv in (*runtime.plan(each.framework, each.cpus.server), load):
+            click.echo(f"  {shlex.join(argv)}")

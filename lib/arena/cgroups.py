@@ -1,0 +1,90 @@
+"""What a container has used, from its control group: version 1 and version 2.
+
+Sources: the kernel's admin-guide/cgroup-v1 (cpuacct.usage, memory.max_usage_in_bytes) and
+admin-guide/cgroup-v2 (cpu.stat usage_usec, memory.peak).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.errors import HostError
+from arena.measurement import Cost
+
+_PROC = Path("/proc")
+
+
+@dataclass
+class Cgroup:
+    """The control group's files: where CPU time and peak memory are read.
+
+    `memory_now` is used where a kernel before 5.19 keeps no peak: the largest of the samples.
+    """
+
+    cpu: Path
+    memory_peak: Path
+    memory_now: Path
+    _largest: int = 0
+
+    def cost(self) -> Cost:
+        """Return CPU seconds and peak bytes since the group was made; OSError once it is gone."""
+        if self.cpu.name == "cpu.stat":
+            fields = dict(line.split() for line in self.cpu.read_text().splitlines())
+            cpu_s = int(fields["usage_usec"]) / 1e6
+        else:
+            cpu_s = int(self.cpu.read_text()) / 1e9
+        file = self.memory_peak if self.memory_peak.exists() else self.memory_now
+        self._largest = max(self._largest, int(file.read_text()))
+        return Cost(cpu_s=cpu_s, peak_bytes=self._largest)
+
+
+def cgroup_of(pid: int, proc: Path = _PROC) -> Cgroup:
+    """Find the control group of a process; HostError if the host hides it from us."""
+    try:
+        membership = (proc / str(pid) / "cgroup").read_text().splitlines()
+        mounts = (proc / "self" / "mountinfo").read_text().splitlines()
+    except OSError as error:
+        raise HostError(
+            f"the container's process {pid} cannot be seen from here ({error.strerror}): "
+            "the Docker daemon must run on this very host"
+        ) from error
+    paths: dict[str, str] = {}
+    for line in membership:
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            paths[controller] = path
+    folders = {name: _folder(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
+    if folders["cpuacct"] and folders["memory"]:
+        return Cgroup(
+            cpu=folders["cpuacct"] / "cpuacct.usage",
+            memory_peak=folders["memory"] / "memory.max_usage_in_bytes",
+            memory_now=folders["memory"] / "memory.usage_in_bytes",
+        )
+    if folders[""]:
+        return Cgroup(
+            cpu=folders[""] / "cpu.stat",
+            memory_peak=folders[""] / "memory.peak",
+            memory_now=folders[""] / "memory.current",
+        )
+    raise HostError("this host accounts neither CPU nor memory by control group")
+
+
+def _folder(mounts: list[str], controller: str, path: str | None) -> Path | None:
+    """Return where a group's files are; `controller` is empty for version 2.
+
+    A line of mountinfo is `… root mountpoint options - type source superoptions` (proc(5)).
+    """
+    if path is None:
+        return None
+    for line in mounts:
+        before, _, after = line.partition(" - ")
+        root, mountpoint = before.split()[3:5]
+        kind, _, options = after.split(maxsplit=2)
+        wanted = (
+            kind == "cgroup2"
+            if not controller
+            else (kind == "cgroup" and controller in options.split(","))
+        )
+        if wanted:
+            inside = path if root == "/" else path.removeprefix(root)
+            return Path(mountpoint + inside)
+    return None

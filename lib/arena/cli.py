@@ -1,0 +1,173 @@
+"""The `arena` command. Each subcommand is thin: it reads its input and calls one room."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from arena import interrupts
+from arena.errors import EXIT_INTERRUPTED, ArenaError, HostError, UsageError
+from arena.units import parse_duration
+from arena.workspace import Workspace
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Duration(click.ParamType[float]):
+    """An option like 5s, 500ms or 1m30s; its value is seconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the seconds."""
+        if isinstance(value, float):
+            return value
+        try:
+            return parse_duration(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def main() -> None:
+    """Run the command line; every way out is a line and an exit code, never a traceback."""
+    interrupts.install()
+    try:
+        code = cli.main(prog_name="arena", standalone_mode=False)
+    except KeyboardInterrupt:
+        click.echo("interrupted; nothing was left running", err=True)
+        code = EXIT_INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = UsageError.exit_code
+    except ArenaError as error:
+        click.echo(f"error: {error}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has gone: as silent an end as other programs make.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = HostError.exit_code
+    except Exception as error:
+        if os.environ.get("ARENA_DEBUG"):
+            raise
+        click.echo(
+            f"error: this is a bug: {type(error).__name__}: {error} "
+            "(please report it with the output of ARENA_DEBUG=1)",
+            err=True,
+        )
+        code = HostError.exit_code
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--root", hidden=True, type=click.Path(path_type=Path), default=_ROOT)
+@click.pass_context
+def cli(context: click.Context, root: Path) -> None:
+    """Measure gRPC servers and publish an honest leaderboard."""
+    context.obj = Workspace(root.resolve())
+
+
+@cli.command(
+    epilog="Environment: GHZ, GHZ_IMAGE, LOADGEN_DOCKER=true choose ghz; SERVER_CPUS and "
+    "LOADGEN_CPUS (like 0-3) choose the CPUs. A flag wins over the environment, that over the "
+    "profile. Exit codes: 0 done, 1 a framework failed, 2 bad usage or input, 3 the host cannot "
+    "do it, 130 interrupted."
+)
+@click.argument("framework")
+@click.argument("profile", required=False)
+@click.option("--runs", type=click.IntRange(1, 100), envvar="RUNS", help="Timed runs.")
+@click.option(
+    "--duration", type=Duration(), envvar="DURATION", help="Length of a run, like 5s or 500ms."
+)
+@click.option(
+    "--runtime", envvar="RUNTIME", default="auto",
+    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
+)  # fmt: skip
+@click.option("--generator", help="Which program makes the load. [default: the profile's]")
+@click.option(
+    "--ready-timeout", type=Duration(), default="60s", show_default=True,
+    help="How long a server may take to start.",
+)  # fmt: skip
+@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--no-save", is_flag=True, help="Measure, but keep no record and publish nothing.")
+@click.pass_obj
+def run(workspace: Workspace, /, framework: str, profile: str | None, **options: object) -> int:
+    """Measure FRAMEWORK (or `all`) under PROFILE and rebuild the leaderboard.
+
+    Builds the server, starts it, checks its answers, warms it up, loads it for the profile's
+    timed runs, saves the record and renders the page. Without PROFILE: every profile the
+    framework subscribes to.
+    """
+    from arena.benchmark import Request, benchmark
+
+    request = Request(framework=framework, profile=profile, **options)  # type: ignore[arg-type]
+    return benchmark(workspace, request, os.environ, command=shlex.join(sys.argv[1:]))
+
+
+@cli.command(name="list")
+@click.pass_obj
+def list_(workspace: Workspace) -> None:
+    """Show the frameworks and the profiles."""
+    from arena.frameworks import framework_names, load_framework
+    from arena.profiles import load_profiles
+
+    click.echo("Frameworks")
+    frameworks = [
+        load_framework(workspace.frameworks, name) for name in framework_names(workspace.frameworks)
+    ]
+    _table(
+        [
+            (each.name, each.language, each.type, " ".join(each.tests))
+            for each in frameworks
+            if each.enabled
+        ]
+    )
+    click.echo("\nProfiles")
+    _table(
+        [
+            (each.name, each.generator, f"{each.connections[0]} connections", each.title)
+            for each in load_profiles(workspace.profiles)
+        ]
+    )
+
+
+@cli.command()
+@click.argument("name", type=click.Choice(["record", "leaderboard"]), required=False)
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of records, of the leaderboard, or of both."""
+    import json
+
+    from arena.leaderboard import Leaderboard
+    from arena.records import Record
+
+    schemas: Mapping[str, object] = {
+        "record": Record.model_json_schema(mode="serialization"),
+        "leaderboard": Leaderboard.model_json_schema(mode="serialization"),
+    }
+    click.echo(json.dumps(schemas[name] if name else schemas, indent=2))
+
+
+@cli.command()
+@click.pass_obj
+def publish(workspace: Workspace) -> None:
+    """Rebuild the leaderboard and the page from the records alone."""
+    from arena.files import shown
+    from arena.progress import progress
+    from arena.publish import publish as rebuild
+
+    click.echo(f"page: {shown(rebuild(workspace, progress()))}")
+
+
+def _table(rows: list[tuple[str, ...]]) -> None:
+    """Print rows in aligned columns."""
+    from arena.files import printable
+
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  " + printable("  ".join(cells).rstrip()))

@@ -1,0 +1,88 @@
+"""What can go wrong, and the exit code each kind ends with.
+
+    ArenaError
+    ├── UsageError         2  bad usage or bad input: a flag, an environment variable, a file
+    ├── HostError          3  this host cannot do it: no Docker, no ghz, port taken, disk full
+    ├── GeneratorError     3  the load generator broke, so nothing is known of the framework
+    └── FrameworkError     1  the framework failed at a stage; saved as a record
+        └── ContractError  1  it answered wrongly; saved as an `invalid` record
+
+A message is one line: what is wrong, where, and what to do. An interrupt ends with 130.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from arena.records import Check
+
+EXIT_INTERRUPTED = 130
+
+
+class ArenaError(Exception):
+    """The root: its text is the one line a user reads."""
+
+    exit_code = 3
+
+
+class UsageError(ArenaError):
+    """Bad usage or bad input; the message names the flag, or the file and the key."""
+
+    exit_code = 2
+
+
+class HostError(ArenaError):
+    """What was asked cannot be done on this host."""
+
+    exit_code = 3
+
+
+class StageError(ArenaError):
+    """A session ended early at `stage`; it is saved, with `log` beside the record.
+
+    `output` holds the last lines of what the failing program printed.
+    """
+
+    status = "failed"
+
+    def __init__(
+        self, stage: str, reason: str, *, log: Path | None = None, output: str = ""
+    ) -> None:
+        super().__init__(f"{stage}: {reason}")
+        self.stage = stage
+        self.reason = reason
+        self.log = log
+        self.output = output
+
+
+class GeneratorError(StageError):
+    """The load generator broke or was killed: the host's fault, not the framework's."""
+
+    exit_code = 3
+
+
+class FrameworkError(StageError):
+    """The framework failed to build, start, stay up or answer."""
+
+    exit_code = 1
+
+
+class ContractError(FrameworkError):
+    """The framework answers, but wrongly: it is not ranked. `checks` ends with what failed."""
+
+    status = "invalid"
+
+    def __init__(self, stage: str, reason: str, *, checks: "Sequence[Check]" = ()) -> None:
+        super().__init__(stage, reason)
+        self.checks = tuple(checks)
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """Offer the names close to a mistyped one: ` (did you mean a, b?)`, or all, or nothing."""
+    import difflib
+
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    if close:
+        return f" (did you mean {', '.join(close)}?)"
+    return f" (there are: {', '.join(sorted(known))})" if known else ""

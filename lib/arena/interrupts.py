@@ -1,0 +1,50 @@
+"""Ctrl-C, SIGTERM and a closed terminal: one KeyboardInterrupt, and an undisturbed clean-up."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_state = {"held": 0, "pending": False, "raised": False}
+
+
+def install() -> None:
+    """Turn the first of these signals into KeyboardInterrupt; those after it are ignored.
+
+    Everything that must be undone is undone by `finally` on the way out, and each such step
+    is bounded in time, so a second Ctrl-C could only leave something behind.
+    """
+    for number in _SIGNALS:
+        signal.signal(number, _handle)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Keep an interrupt waiting until the block is left.
+
+    For steps that come as a pair, like starting a program and noting down how to stop it.
+    """
+    _state["held"] += 1
+    try:
+        yield
+    finally:
+        _state["held"] -= 1
+        if _state["pending"] and not _state["held"]:
+            _raise()
+
+
+def _handle(_number: int, _frame: FrameType | None) -> None:
+    if _state["raised"]:
+        return
+    if _state["held"]:
+        _state["pending"] = True
+    else:
+        _raise()
+
+
+def _raise() -> None:
+    _state["raised"] = True
+    _state["pending"] = False
+    raise KeyboardInterrupt

@@ -1,0 +1,181 @@
+"""The leaderboard: derived from records alone, one board per profile x connections x generator.
+
+Production and tuned frameworks are ranked together, engines apart. The newest good record of
+a framework is its row; a newer failure is shown on that row and never takes its value away.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from arena.files import Frozen
+from arena.measurement import Run
+from arena.records import Failure, Flag, Record
+
+# Which types are ranked against each other.
+DIVISIONS: dict[str, Literal["framework", "engine"]] = {
+    "production": "framework",
+    "tuned": "framework",
+    "engine": "engine",
+}
+
+
+class RowFailure(Failure):
+    """A failure newer than the row's value, and its record."""
+
+    status: str
+    started_at: str
+    record: str
+
+
+class Row(Frozen):
+    """One framework on a board. Without a good record yet, there is only its failure.
+
+    `value`, `low`, `high`, `median` and `rates` are in the board's metric.
+    """
+
+    rank: int | None
+    framework: str
+    display_name: str
+    language: str
+    type: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rule: str | None = None
+    median: float | None = None
+    cv: float | None = None
+    rates: tuple[float, ...] = ()
+    p50_ns: float | None = None
+    p99_ns: float | None = None
+    latency_kind: str | None = None
+    server_cpu_s_per_million: float | None = None
+    server_peak_bytes: int | None = None
+    flags: tuple[Flag, ...] = ()
+    overrides: dict[str, str] = Field(default_factory=dict)
+    runtime: str | None = None
+    standin: str | None = None
+    started_at: str | None = None
+    record: str | None = None
+    failure: RowFailure | None = None
+
+
+class Board(Frozen):
+    """The ranked rows of one profile x connections x generator, of one division."""
+
+    profile: str
+    title: str
+    connections: int
+    generator: str
+    division: Literal["framework", "engine"]
+    metric: str
+    rows: tuple[Row, ...]
+
+
+class Leaderboard(Frozen):
+    """Every board, sorted by profile, connections, generator and division."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    boards: tuple[Board, ...]
+
+
+def rank(records: Iterable[Record]) -> Leaderboard:
+    """Derive the leaderboard; the order of `records` does not matter."""
+    histories: dict[tuple[str, int, str], dict[str, list[Record]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for record in sorted(records, key=lambda each: each.started_at):
+        profile = record.profile
+        key = (profile.name, profile.connection_count, profile.generator)
+        histories[key][record.framework.name].append(record)
+    boards = []
+    for (_, connections, generator), frameworks in sorted(histories.items()):
+        newest = max((h[-1] for h in frameworks.values()), key=lambda each: each.started_at)
+        for division in ("framework", "engine"):
+            rows = [
+                _row(history)
+                for history in frameworks.values()
+                if DIVISIONS[history[-1].framework.type] == division
+            ]
+            if rows:
+                boards.append(
+                    Board(
+                        profile=newest.profile.name,
+                        title=newest.profile.title,
+                        connections=connections,
+                        generator=generator,
+                        division=division,
+                        metric=newest.profile.metric,
+                        rows=_ranked(rows),
+                    )
+                )
+    return Leaderboard(boards=tuple(boards))
+
+
+def _ranked(rows: list[Row]) -> tuple[Row, ...]:
+    """Order by value, the highest first; equal values share a rank; no value, no rank."""
+    rows.sort(key=lambda row: (row.value is None, -(row.value or 0), row.framework))
+    ranked: list[Row] = []
+    for place, row in enumerate(rows, 1):
+        above = ranked[-1] if ranked else None
+        shares = above is not None and above.value == row.value
+        number = above.rank if above and shares else place
+        ranked.append(row.model_copy(update={"rank": None if row.value is None else number}))
+    return tuple(ranked)
+
+
+def _row(history: list[Record]) -> Row:
+    """Make a framework's row from its records, oldest first."""
+    newest = history[-1]
+    good = next((record for record in reversed(history) if record.status == "ok"), None)
+    row = Row(
+        rank=None,
+        framework=newest.framework.name,
+        display_name=newest.framework.display_name,
+        language=newest.framework.language,
+        type=newest.framework.type,
+    )
+    if newest.status != "ok" and newest.failure:
+        failure = RowFailure(
+            **newest.failure.model_dump(),
+            status=newest.status,
+            started_at=newest.started_at,
+            record=newest.path,
+        )
+        row = row.model_copy(update={"failure": failure})
+    return row.model_copy(update=_values(good)) if good else row
+
+
+def _values(record: Record) -> dict[str, object]:
+    headline, spread = record.headline, record.spread
+    if headline is None or spread is None:
+        return {}
+    best = record.runs[headline.run - 1]
+    runtime = record.provenance.runtime
+    return {
+        "value": headline.value,
+        "low": headline.low,
+        "high": headline.high,
+        "rule": headline.rule,
+        "median": spread.median,
+        "cv": spread.cv,
+        "rates": tuple(run.rate for run in record.runs),
+        "p50_ns": best.latency_ns.p50,
+        "p99_ns": best.latency_ns.p99,
+        "latency_kind": best.latency_ns.kind,
+        "server_cpu_s_per_million": _per_million(best),
+        "server_peak_bytes": best.server.peak_bytes,
+        "flags": record.flags,
+        "overrides": record.provenance.overrides,
+        "runtime": runtime.name if runtime else None,
+        "standin": runtime.standin if runtime else None,
+        "started_at": record.started_at,
+        "record": record.path,
+    }
+
+
+def _per_million(run: Run) -> float | None:
+    """Return the server's CPU seconds for a million messages; None where none was counted."""
+    return run.server.cpu_s / run.messages * 1e6 if run.messages else None

@@ -1,0 +1,83 @@
+"""Profiles: one YAML file each, `extends:` for variants (see profiles/)."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from arena.errors import UsageError, nearest
+from arena.files import Frozen, read_yaml, shown, validated
+from arena.units import parse_duration
+
+# Keys that people write as `5s`, and the fields that hold their seconds.
+_DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
+_METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
+_NAME = r"^[a-z0-9][a-z0-9-]*$"
+
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+
+
+class Profile(Frozen):
+    """One workload. Times are in seconds, `call` is package.Service/Method."""
+
+    name: Annotated[str, Field(pattern=_NAME, max_length=64)]
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    generator: str
+    call: Annotated[str, Field(pattern=_METHOD)]
+    request: dict[str, Int32]
+    messages_per_call: Count
+    port: Annotated[int, Field(ge=1, le=65535)]
+    tls: bool
+    connections: Annotated[tuple[Count, ...], Field(min_length=1)]
+    streams_per_connection: Count
+    duration_s: float
+    warmup_s: float
+    runs: Annotated[int, Field(ge=1, le=100)]
+    pick: Literal["best"]
+    metric: Literal["messages/s"]
+
+
+def load_profile(folder: Path, name: str) -> Profile:
+    """Read one profile; UsageError names the file and the key, or the nearest names."""
+    known = profile_names(folder)
+    if name not in known:
+        raise UsageError(f"there is no profile `{name}`{nearest(name, known)}")
+    path = folder / f"{name}.yaml"
+    profile = validated(Profile, _resolved(path, ()), path)
+    if profile.name != name:
+        raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
+    return profile
+
+
+def profile_names(folder: Path) -> list[str]:
+    """Return the names of all profiles, sorted."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
+
+
+def load_profiles(folder: Path) -> list[Profile]:
+    """Read every profile of the folder."""
+    return [load_profile(folder, name) for name in profile_names(folder)]
+
+
+def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
+    """Return the file's keys laid over those of the profile it extends."""
+    if path in children:
+        raise UsageError(f"{shown(path)}: extends: goes round in a circle")
+    data = read_yaml(path)
+    parent = data.pop("extends", None)
+    for key, field in _DURATIONS.items():
+        if key in data:
+            try:
+                data[field] = parse_duration(data.pop(key))
+            except ValueError as error:
+                raise UsageError(f"{shown(path)}: {key}: {error}") from error
+    if parent is None:
+        return data
+    base = path.parent / f"{parent}.yaml"
+    known = profile_names(path.parent)
+    if parent not in known:
+        raise UsageError(
+            f"{shown(path)}: extends: there is no profile `{parent}`{nearest(str(parent), known)}"
+        )
+    return {**_resolved(base, (*children, path)), **data}

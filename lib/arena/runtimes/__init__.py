@@ -1,0 +1,96 @@
+"""Runtimes: how a framework's server is built, started and stopped."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from arena.errors import FrameworkError, HostError, UsageError
+from arena.files import tail
+from arena.frameworks import Framework
+from arena.measurement import Cost
+from arena.processes import Child, exit_words, run_bounded
+from arena.progress import Progress
+from arena.units import format_duration
+from arena.workspace import Workspace
+
+NAMES = ("auto", "docker", "native")
+
+# A build that takes longer hangs.
+BUILD_TIMEOUT_S = 1800.0
+
+
+@dataclass(frozen=True)
+class Built:
+    """What building left to be started: nothing but facts for the record."""
+
+    image_digest: str | None = None
+    standin: str | None = None
+
+
+class Server(Protocol):
+    """A running server. It is stopped, and its log written, when its block is left."""
+
+    argv: tuple[str, ...]
+
+    def ended(self) -> str | None:
+        """Say in words how the server ended; None while it runs."""
+
+    def cost(self) -> Cost:
+        """Return what it has used since it started."""
+
+
+class Runtime(Protocol):
+    """One way to run a framework."""
+
+    name: str
+
+    def unavailable(self, framework: Framework) -> str | None:
+        """Say why this host cannot run the framework this way; None if it can."""
+
+    def build(self, framework: Framework, log: Path) -> Built:
+        """Build it, all output going to `log`; FrameworkError if that fails."""
+
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> AbstractContextManager[Server]:
+        """Run its server for the block, on `cpus` only if given, its output going to `log`."""
+
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        """Return the command lines that build and start would use."""
+
+
+def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
+    """Return the runtime of that name; `auto` is docker when a daemon answers, else native."""
+    from arena.runtimes.docker import DockerRuntime, daemon_version
+    from arena.runtimes.native import NativeRuntime
+
+    if name not in NAMES:
+        raise UsageError(f"RUNTIME: there is no runtime `{name}` (there are: {', '.join(NAMES)})")
+    if name == "native":
+        return NativeRuntime(workspace)
+    version, problem = daemon_version()
+    if version:
+        if name == "auto":
+            progress.say(f"runtime: docker (a daemon answers: {version})")
+        return DockerRuntime(workspace)
+    if name == "docker":
+        raise HostError(
+            f"runtime docker: no Docker daemon answers ({problem}); start one, "
+            "or run without containers: --runtime native"
+        )
+    progress.say(f"runtime: native (no Docker daemon answers: {problem})")
+    return NativeRuntime(workspace)
+
+
+def run_build(argv: Sequence[str], folder: Path, log: Path) -> None:
+    """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails."""
+    ended = run_bounded(Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
+    if ended.timed_out:
+        why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
+    elif ended.code:
+        why = f"failed with {exit_words(ended.code)}"
+    else:
+        return
+    raise FrameworkError("build", f"`{argv[-1]}` {why}", log=log, output=tail(log))

@@ -1,0 +1,287 @@
+"""A session: one framework under one profile, from its build to its record."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from arena import certs, contract, host
+from arena.errors import ContractError, FrameworkError, GeneratorError, StageError
+from arena.files import sha256_of, tail
+from arena.frameworks import Framework, source_sha256
+from arena.generators import Generator, Shot
+from arena.host import CpuPlan
+from arena.measurement import Cost, Measurement, Raw, Run
+from arena.profiles import Profile
+from arena.progress import Progress
+from arena.records import (
+    Check,
+    Draft,
+    Failure,
+    MeasuredFramework,
+    MeasuredProfile,
+    Provenance,
+    Record,
+    RuntimeInfo,
+    flags_of,
+    headline_of,
+    record_key,
+    spread_of,
+    utc_now,
+)
+from arena.runtimes import Built, Runtime, Server
+from arena.units import format_ns, rate_words
+from arena.workspace import Workspace
+
+# HttpArena's entries listen on both, whichever the profile uses.
+_PORTS = (8080, 8443)
+
+
+# A server that uses less of one CPU than this, with all its calls open, is stuck.
+_IDLE_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure, and with what."""
+
+    framework: Framework
+    profile: MeasuredProfile
+    cpus: CpuPlan
+    ready_timeout_s: float
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
+    """Return the profile for one of its connection counts."""
+    return MeasuredProfile(**profile.model_dump(), connection_count=connections)
+
+
+class Session:
+    """Measures one plan. `run` returns its record, whether it is good or not."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        plan: Plan,
+        runtime: Runtime,
+        generator: Generator,
+        progress: Progress,
+    ) -> None:
+        self._workspace = workspace
+        self._plan = plan
+        self._runtime = runtime
+        self._generator = generator
+        self._progress = progress
+        self._started_at = utc_now()
+        self._built = Built()
+        self._server_argv: tuple[str, ...] | None = None
+        self._checks: list[Check] = []
+        self._runs: list[Run] = []
+        self._stages_s: dict[str, float] = {}
+        self._folder = Path()
+
+    def run(self, draft: Draft) -> tuple[Record, StageError | None]:
+        """Go through every stage; a failure of one ends the session and is in the record.
+
+        Raw outputs and logs go to the draft's folder. What is no failure of a stage - a host
+        that cannot do it, an interrupt - is raised, and there is no record.
+        """
+        self._folder = draft.folder
+        try:
+            self._measure()
+        except StageError as error:
+            if isinstance(error, ContractError):
+                self._checks = list(error.checks)
+            return self._record(error), error
+        return self._record(None), None
+
+    def _measure(self) -> None:
+        plan, progress = self._plan, self._progress
+        for port in _PORTS:
+            host.require_free_port(port)
+        certs.ensure_certificate(self._workspace.certs)
+        name = plan.framework.name
+        with self._stage("build"), progress.waiting(f"build {name} ({self._runtime.name})"):
+            self._built = self._runtime.build(plan.framework, self._folder / "build.log")
+        with self._serving() as server:
+            with self._stage("contract"), progress.waiting("contract check"):
+                self._checks = contract.check(plan.profile)
+            with self._stage("warm-up"):
+                self._warm_up(server)
+            for number in range(1, plan.profile.runs + 1):
+                with self._stage("runs"):
+                    self._runs.append(self._one_run(server, number))
+
+    @contextmanager
+    def _serving(self) -> Iterator[Server]:
+        """Run the server for the block; starting and stopping it are stages too."""
+        plan = self._plan
+        log = self._folder / "server.log"
+        began_stop = None
+        try:
+            began = time.monotonic()
+            with self._runtime.start(plan.framework, plan.cpus.server, log) as server:
+                self._server_argv = server.argv
+                with self._progress.waiting(f"start {plan.framework.name}"):
+                    contract.wait_ready(plan.profile, plan.ready_timeout_s, server.ended)
+                self._stages_s["start"] = time.monotonic() - began
+                try:
+                    yield server
+                finally:
+                    began_stop = time.monotonic()
+        except FrameworkError as error:
+            # The server's own last words; they are complete only now.
+            if error.log is None:
+                error.log, error.output = log, tail(log)
+            raise
+        finally:
+            if began_stop is not None:
+                self._stages_s["stop"] = time.monotonic() - began_stop
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._stages_s[name] = self._stages_s.get(name, 0.0) + time.monotonic() - began
+
+    def _warm_up(self, server: Server) -> None:
+        profile = self._plan.profile
+        shot = self._fire(server, "warm-up", "warm-up", profile.warmup_s)
+        self._measurement(shot, "warm-up")
+
+    def _one_run(self, server: Server, number: int) -> Run:
+        profile = self._plan.profile
+        label = f"run {number} of {profile.runs}"
+        started_at = utc_now()
+        before = self._cost(server, label)
+        shot = self._fire(server, label, f"run-{number}", profile.duration_s)
+        after = self._cost(server, label)
+        measured = self._measurement(shot, label)
+        spent_s = after.cpu_s - before.cpu_s
+        if not measured.calls.ok and spent_s < _IDLE_SHARE * measured.elapsed_s:
+            raise FrameworkError(
+                label, f"no call finished, and the server did nothing ({spent_s:.2f} s of CPU)"
+            )
+        run = Run(
+            **measured.model_dump(),
+            started_at=started_at,
+            server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
+            generator=shot.cost,
+            raw=Raw(path=self._below_results(shot.raw), sha256=sha256_of(shot.raw)),
+        )
+        self._progress.say(f"{label}: {_figure(run, profile)}")
+        return run
+
+    def _fire(self, server: Server, stage: str, name: str, duration_s: float) -> Shot:
+        """Put the load on for a window; raise when server or generator do not live through it."""
+
+        def watch(elapsed: float) -> None:
+            tick(elapsed)
+            if how := server.ended():
+                raise FrameworkError(stage, f"the server ended in the middle of it ({how})")
+
+        with self._progress.window(stage, duration_s) as tick:
+            raw = self._folder / f"{name}.json"
+            shot = self._generator.fire(self._plan.profile, duration_s, raw, watch)
+        if how := server.ended():
+            raise FrameworkError(stage, f"the server ended in the middle of it ({how})")
+        if shot.problem:
+            raise GeneratorError(stage, shot.problem, log=shot.raw, output=shot.output)
+        return shot
+
+    def _cost(self, server: Server, stage: str) -> Cost:
+        try:
+            return server.cost()
+        except OSError as error:
+            how = server.ended() or str(error)
+            raise FrameworkError(stage, f"the server ended in the middle of it ({how})") from error
+
+    def _measurement(self, shot: Shot, stage: str) -> Measurement:
+        """Read the generator's output; a load in which every call failed is a failure.
+
+        Calls that were all cut are none: the server was only too slow to finish one.
+        """
+        try:
+            measured = self._generator.parse(shot.raw, self._plan.profile)
+        except ValueError as error:
+            raise GeneratorError(
+                stage, f"{self._generator.name}'s output cannot be read: {error}", log=shot.raw
+            ) from error
+        calls = measured.calls
+        if not calls.ok and (calls.failed or not calls.cut):
+            failed = ", ".join(f"{n} x {code}" for code, n in calls.failed.items())
+            raise FrameworkError(
+                stage, f"no call succeeded ({failed or 'none was made'})", log=shot.raw
+            )
+        return measured
+
+    def _record(self, error: StageError | None) -> Record:
+        plan = self._plan
+        headline = headline_of(plan.profile, self._runs) if error is None else None
+        return Record(
+            status="ok" if error is None else error.status,
+            started_at=self._started_at,
+            failure=None if error is None else self._failure(error),
+            framework=MeasuredFramework(
+                **plan.framework.model_dump(),
+                source_sha256=source_sha256(self._workspace.frameworks / plan.framework.name),
+                image_digest=self._built.image_digest,
+            ),
+            profile=plan.profile,
+            headline=headline,
+            runs=tuple(self._runs),
+            spread=spread_of(self._runs),
+            flags=flags_of(plan.profile, self._runs, headline, plan.cpus.generator_count),
+            contract=tuple(self._checks),
+            provenance=self._provenance(),
+        )
+
+    def _failure(self, error: StageError) -> Failure:
+        """Describe what went wrong; its log is named below results/, as the runs' outputs are."""
+        log = None
+        if error.log and error.log.exists() and error.log.stat().st_size:
+            log = self._below_results(error.log)
+        return Failure(stage=error.stage, reason=error.reason, log=log)
+
+    def _below_results(self, file: Path) -> str:
+        """Return where a file of the draft will be once it is saved."""
+        key = record_key(self._plan.profile, self._plan.framework)
+        return f"{key}/{self._started_at}/{file.name}"
+
+    def _provenance(self) -> Provenance:
+        plan = self._plan
+        docker_version = None
+        if self._runtime.name == "docker":
+            from arena.runtimes.docker import daemon_version
+
+            docker_version, _ = daemon_version()
+        return Provenance(
+            git=host.git_state(self._workspace.root),
+            generator=self._generator.info(plan.profile),
+            host=host.describe(docker_version),
+            cpus=plan.cpus.record(),
+            runtime=RuntimeInfo(
+                name=self._runtime.name,
+                argv=self._server_argv or (),
+                standin=self._built.standin,
+            ),
+            overrides=dict(plan.overrides),
+            stages_s={name: round(seconds, 3) for name, seconds in self._stages_s.items()},
+        )
+
+
+def _figure(run: Run, profile: MeasuredProfile) -> str:
+    """Say one run in a line."""
+    figure = rate_words(run.rate, run.rate_high, finished=bool(run.calls.ok))
+    parts = [f"{figure} {profile.metric}"]
+    if run.latency_ns.p99 is not None:
+        parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
+    parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
+    if run.calls.cut:
+        parts.append(f"{run.calls.cut} calls cut")
+    parts += [f"{n} calls failed ({code})" for code, n in run.calls.failed.items()]
+    return "; ".join(parts)

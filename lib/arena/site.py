@@ -1,0 +1,45 @@
+"""The page: rendered from the leaderboard alone, byte-identical for an identical one."""
+
+from pathlib import Path
+
+import jinja2
+
+from arena.leaderboard import Leaderboard
+from arena.records import parse_utc
+from arena.units import format_bytes, format_ns, format_rate, rate_words
+
+# What a flag means to a reader of the page, in one sentence.
+FLAGS = {
+    "client-bound": "The generator was the limit: the server may be faster than this.",
+    "littles-law": "Calls per second x mean latency misses the calls in flight by over 15 %.",
+    "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
+    "none-finished": "No call finished inside the window: the rate is only known to be lower.",
+    "failed-calls": "Some calls failed; only those that succeeded are counted.",
+    "unpinned": "Server and generator shared the CPUs.",
+}
+
+
+def render(leaderboard: Leaderboard, templates: Path) -> str:
+    """Return the page's HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        rate=format_rate,
+        ns=format_ns,
+        bytes=format_bytes,
+        headline=lambda row: rate_words(
+            row.value,
+            row.high,
+            finished="none-finished" not in row.flags,
+            client_bound="client-bound" in row.flags,
+        ),
+        day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
+        minute=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    return environment.get_template("index.html.j2").render(boards=leaderboard.boards, flags=FLAGS)

@@ -1,0 +1,104 @@
+"""Durations as people write them, and numbers as people read them."""
+
+import re
+from collections.abc import Sequence
+
+_SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(us|µs|ms|s|m|h)")
+_LONGEST_S = 24 * 3600.0
+
+
+def parse_duration(text: object) -> float:
+    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError if it is none, or not above 0."""
+    parts = _PART.findall(text) if isinstance(text, str) else []
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{text!r} is not a duration (write 5s, 500ms or 1m30s)")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not 0 < seconds <= _LONGEST_S:
+        raise ValueError(f"{text!r} must be longer than 0 and at most a day")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as generators read it: whole seconds, milliseconds or microseconds.
+
+    >>> format_duration(5.0), format_duration(0.5)
+    ('5s', '500ms')
+    """
+    for unit in ("s", "ms", "us"):
+        count = seconds / _SECONDS[unit]
+        if abs(count - round(count)) < 1e-6 * max(1.0, count):
+            break
+    return f"{round(count)}{unit}"
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """Return the CPU numbers in a list like `0-3,8`, as cpuset(7) and taskset write it.
+
+    Raises ValueError if it is not such a list.
+    """
+    cpus: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part.strip())
+        if not match:
+            raise ValueError(f"{text!r} is not a CPU list (write 0-3 or 0,2,4)")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise ValueError(f"{text!r} is not a CPU list ({part} runs backwards)")
+        cpus.update(range(first, last + 1))
+    return tuple(sorted(cpus))
+
+
+def format_cpus(cpus: Sequence[int]) -> str:
+    """Return CPU numbers as a list of ranges: the inverse of parse_cpus."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if ranges and cpu == ranges[-1][1] + 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def format_rate(value: float) -> str:
+    """Return a rate with the digits people read: `1.23 M`, `45.6 k`, `789`."""
+    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= limit * 0.9995:
+            scaled = value / limit
+            return f"{scaled:.{_decimals(scaled)}f}{unit}"
+    return f"{value:.{_decimals(value) if value else 0}f}"
+
+
+def rate_words(
+    value: float, high: float, *, finished: bool = True, client_bound: bool = False
+) -> str:
+    """Return a rate as far as it is known.
+
+    `≥ 1.02 M` when the generator was the limit, `< 256 k` when no call finished in the window.
+    """
+    if not finished:
+        return f"< {format_rate(high)}"
+    return f"≥ {format_rate(value)}" if client_bound else format_rate(value)
+
+
+def format_ns(value: float) -> str:
+    """Return a time in nanoseconds with a readable unit: `812 ms`, `1.05 s`."""
+    for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= limit * 0.9995:
+            scaled = value / limit
+            return f"{scaled:.{_decimals(scaled)}f} {unit}"
+    return f"{value:.0f} ns"
+
+
+def format_bytes(value: float) -> str:
+    """Return a size in binary units, as memory is counted: `23.4 MiB`."""
+    for limit, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= limit:
+            scaled = value / limit
+            return f"{scaled:.{_decimals(scaled)}f} {unit}"
+    return f"{value:.0f} B"
+
+
+def _decimals(value: float) -> int:
+    """Three significant digits."""
+    return 2 if value < 9.995 else 1 if value < 99.95 else 0  # noqa: PLR2004

@@ -1,0 +1,46 @@
+"""Where everything lives below one root folder (see the layout in the README)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folders of one checkout. Tests make one of their own."""
+
+    root: Path
+
+    @property
+    def profiles(self) -> Path:
+        """One YAML a profile."""
+        return self.root / "profiles"
+
+    @property
+    def frameworks(self) -> Path:
+        """One folder a framework."""
+        return self.root / "frameworks"
+
+    @property
+    def requests(self) -> Path:
+        """The service's .proto."""
+        return self.root / "requests"
+
+    @property
+    def results(self) -> Path:
+        """Records, and the leaderboard derived from them."""
+        return self.root / "results"
+
+    @property
+    def site(self) -> Path:
+        """Templates, and the public page made of them."""
+        return self.root / "site"
+
+    @property
+    def certs(self) -> Path:
+        """The test certificate, mounted as /certs."""
+        return self.root / ".certs"
+
+    @property
+    def tools(self) -> Path:
+        """Programs built for this checkout, like ghz."""
+        return self.root / ".tools"

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Measure a framework under a profile, save the record, rebuild the leaderboard and its page.
+#
+#   ./scripts/benchmark.sh <framework|all> [profile]
+#   ./scripts/benchmark.sh --help
+#
+# Needs Python 3.11 and, for ghz and the Go servers, Go or Docker; everything else sets itself up.
+set -euo pipefail
+exec "$(dirname "${BASH_SOURCE[0]}")/arena.sh" run "$@"

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Write requirements.lock and requirements-dev.lock anew from pyproject.toml.
+#
+#   ./scripts/lock.sh [--upgrade]
+#
+# Versions stay as they are where they still fit; --upgrade takes the newest. Needs uv
+# (`pip install uv`). Packages are named without an index, so any mirror serves.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+compile=(uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
+    --no-emit-index-url --no-header pyproject.toml)
+"${compile[@]}" "$@" --output-file requirements.lock
+"${compile[@]}" "$@" --group dev --constraint requirements.lock --output-file requirements-dev.lock

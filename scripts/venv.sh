@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Sourced by the other scripts: `ensure_venv LOCK` makes .venv hold the packages of LOCK, pinned
+# by version and hash, and speaks only when there is something to do.
+
+# The marker holds the lock's checksum and is written last, so an interrupted set-up is redone.
+ensure_venv() {
+    local lock=$1
+    local marker=.venv/.$lock.sha256
+    local sum
+    sum=$(sha256sum "$lock" pyproject.toml)
+    if [[ -x .venv/bin/python && -f $marker && $(<"$marker") == "$sum" ]]; then
+        return 0
+    fi
+    require_python
+    # Two first starts at once: the second waits here, then finds the work done.
+    local guard
+    exec {guard}<pyproject.toml
+    flock "$guard"
+    if [[ -f $marker && $(<"$marker") == "$sum" ]]; then
+        exec {guard}<&-
+        return 0
+    fi
+    printf 'Setting up .venv from %s (once) …\n' "$lock" >&2
+    local log
+    log=$(mktemp)
+    if ! make_venv "$lock" >"$log" 2>&1; then
+        tail -n 5 "$log" >&2
+        printf 'error: .venv could not be set up; the whole output is in %s\n' "$log" >&2
+        return 3
+    fi
+    rm -f "$log"
+    printf '%s\n' "$sum" >"$marker"
+    exec {guard}<&-
+}
+
+make_venv() {
+    # A .venv made by an interpreter that has gone is of no use.
+    [[ -x .venv/bin/python ]] || rm -rf .venv
+    python3 -m venv .venv &&
+        .venv/bin/python -m pip install --disable-pip-version-check --require-hashes -r "$1"
+}
+
+require_python() {
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        printf 'error: Python 3.11 or newer is needed as python3 (Debian: apt-get install python3 python3-venv)\n' >&2
+        return 3
+    fi
+    if python3 -c 'import ensurepip, venv' 2>/dev/null; then
+        return 0
+    fi
+    # Debian ships Python without these two modules.
+    if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
+        printf 'error: Python has no venv module: install it with: apt-get install python3-venv\n' >&2
+        return 3
+    fi
+    printf 'Installing python3-venv …\n' >&2
+    apt-get update -qq >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null
+}
