@@ -5,6 +5,7 @@ Talks to the docker command line, so that what is recorded can be repeated by ha
 
 import json
 import os
+import resource
 import select
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -31,7 +32,7 @@ _STANDIN_LABEL = "httparena.standin.provides"
 _CONTROL_TIMEOUT_S = 60.0
 _STOP_GRACE_S = 2
 _PIDS_LIMIT = 4096
-_OPEN_FILES = 1_048_576
+_MOST_OPEN_FILES = 1_048_576
 
 
 def docker(*arguments: str, timeout_s: float = _CONTROL_TIMEOUT_S) -> str:
@@ -90,7 +91,13 @@ def remove_leftovers() -> list[str]:
 
 
 def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
-    """Return the options every container of ours runs under."""
+    """Return the options every container of ours runs under.
+
+    Open files are raised to our own hard limit: a daemon without CAP_SYS_RESOURCE, started
+    under the same one, could not go further.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_files = _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
     options = [
         "--name", name,
         "--label", LABEL,
@@ -98,7 +105,7 @@ def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
         "--cap-drop", "ALL",
         "--security-opt", "no-new-privileges",
         "--pids-limit", str(_PIDS_LIMIT),
-        "--ulimit", f"nofile={_OPEN_FILES}:{_OPEN_FILES}",
+        "--ulimit", f"nofile={open_files}:{open_files}",
     ]  # fmt: skip
     if cpus is not None:
         options += ["--cpuset-cpus", format_cpus(cpus)]
