@@ -7,7 +7,7 @@ ensure_venv() {
     local lock=$1
     local marker=.venv/.$lock.sha256
     local sum
-    sum=$(sha256sum "$lock" pyproject.toml)
+    sum=$(sha256sum "$lock")
     if [[ -x .venv/bin/python && -f $marker && $(<"$marker") == "$sum" ]]; then
         return 0
     fi

@@ -115,14 +115,18 @@ def rank(records: Iterable[Record]) -> Leaderboard:
 
 
 def _ranked(rows: list[Row]) -> tuple[Row, ...]:
-    """Order by value, the highest first; equal values share a rank; no value, no rank."""
+    """Order by value, the highest first; equal values share a rank.
+
+    Without a value there is no rank, nor with one of 0: no call finished, so it is only known
+    to be lower than `high`.
+    """
     rows.sort(key=lambda row: (row.value is None, -(row.value or 0), row.framework))
     ranked: list[Row] = []
     for place, row in enumerate(rows, 1):
         above = ranked[-1] if ranked else None
         shares = above is not None and above.value == row.value
         number = above.rank if above and shares else place
-        ranked.append(row.model_copy(update={"rank": None if row.value is None else number}))
+        ranked.append(row.model_copy(update={"rank": number if row.value else None}))
     return tuple(ranked)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # scripts/standin-images.sh against stubs: a docker that keeps its images as files holding the
 # image's `of` label, and a debootstrap that makes a few directories.
+# shellcheck disable=SC2016 # what is quoted is for the stubs and Dockerfiles to expand
 
 setup() {
     script=$BATS_TEST_DIRNAME/../../scripts/standin-images.sh
@@ -32,21 +33,23 @@ case "$1 $2" in
     [[ -z ${BUILD_FAILS:-} ]] || { echo 'cannot reach the registry'; exit 1; }
     echo trial >"$(file "$6")" ;;
 'build --tag') cat "$5" >>"$CALLS"; echo "$3" >"$(file "$3")" ;;
-'run '*) echo "$PROVIDES" ;;
+'run '*) [[ -z ${RUN_FAILS:-} ]] || { echo 'GLIBC_9 not found' >&2; exit 1; }; echo "$PROVIDES" ;;
 esac
 STUB
     stub debootstrap <<'STUB'
 printf '%s\n' "debootstrap $*" >>"$CALLS"
 [[ -z ${DEBOOTSTRAP_HANGS:-} ]] || { echo $$ >"$DEBOOTSTRAP_HANGS"; sleep 60; }
 mkdir -p "$4"/{etc/apt/apt.conf.d,etc/dpkg/dpkg.cfg.d,etc/ssl/certs,usr/sbin,usr/share/doc,usr/local/share/ca-certificates}
-: >"$4/etc/ssl/certs/ca-certificates.crt"
+# Debian knows the first of the host's certificates.
+bundle=/etc/ssl/certs/ca-certificates.crt
+if [[ -r $bundle ]]; then sed '/END CERTIFICATE/q' "$bundle"; fi >"$4$bundle"
 STUB
     stub unshare <<<'exec "${@:5}"'
     stub chroot <<<':'
     stub id <<<'echo "${FAKE_UID:-0}"'
     stub apt-get <<'STUB'
 echo 'deb http://third.example/x/ bookworm stable'
-echo 'deb http://mirror.example/debian/ bookworm-updates main'
+echo 'deb http://updates.example/debian/ bookworm-updates main'
 echo 'deb http://mirror.example/debian/ bookworm main'
 STUB
     stub go <<<'echo "$STUBS/goroot"'
@@ -141,8 +144,10 @@ ARG NONE
 FROM --platform=$BUILDPLATFORM golang:${GO}-$SUITE AS Build
 ARG GO=9
 RUN echo a \
+    # a comment does not end it
     FROM inside:1
-from build as tested
+from BUILD as tested
+FROM rust:$GO
 FROM ${RUNTIME:-debian:bookworm-slim}
 FROM scratch
 FROM node:$NONE
@@ -153,6 +158,7 @@ DOCKERFILE
     run "$script" --list
     [ "$status" -eq 0 ]
     [ "$output" = 'golang:1.26-bookworm: absent
+rust:1.26: absent
 debian:bookworm-slim: absent
 node:$NONE: absent, and not possible
 build: absent, and not possible' ]
@@ -243,7 +249,7 @@ example.com/x:1: absent, and not possible' ]
     [ "$(grep -c ^debootstrap "$CALLS")" -eq 1 ]
     grep -q '^debootstrap --variant=minbase .* http://mirror.example/debian/$' "$CALLS"
     run cat "$BATS_TEST_TMPDIR/imported/etc/apt/sources.list"
-    [ "$output" = 'deb http://mirror.example/debian/ bookworm-updates main
+    [ "$output" = 'deb http://updates.example/debian/ bookworm-updates main
 deb http://mirror.example/debian/ bookworm main' ]
 }
 
@@ -252,9 +258,10 @@ deb http://mirror.example/debian/ bookworm main' ]
     [ -r "$bundle" ] || skip "this host has no $bundle"
     run "$script" debian:bookworm
     cmp "$bundle" "$BATS_TEST_TMPDIR/imported$bundle"
-    # The stub's Debian knows no certificate, so each of the host's is one that is its own.
-    run grep -c BEGIN "$BATS_TEST_TMPDIR/imported/usr/local/share/ca-certificates/host-1.crt"
-    [ "$output" -eq 1 ]
+    # Those that Debian does not have are also where update-ca-certificates takes them from.
+    local own=("$BATS_TEST_TMPDIR"/imported/usr/local/share/ca-certificates/host-*.crt)
+    [ "${#own[@]}" -eq $(($(grep -c 'BEGIN CERTIFICATE' "$bundle") - 1)) ]
+    [ "$(grep -c 'BEGIN CERTIFICATE' "${own[0]}")" -eq 1 ]
 }
 
 @test "what cannot be made is one line, and the others are made" {
@@ -286,6 +293,13 @@ deb http://mirror.example/debian/ bookworm main' ]
     [[ $output == *"cannot reach the registry"*"error: building golang:1.26-bookworm failed"* ]]
     [ ! -e "$IMAGES/golang:1.26-bookworm" ]
     [ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "a toolchain that does not run gets no name" {
+    RUN_FAILS=1 run "$script" golang:1.26-bookworm
+    [ "$status" -eq 3 ]
+    [[ $output == *"error: this host's golang does not run in the stand-in: GLIBC_9 not found" ]]
+    [ "$(ls "$IMAGES")" = httparena-standin:bookworm ]
 }
 
 @test "a build leaves no temporary files and no trial image" {
@@ -325,5 +339,6 @@ node:20: not there' ]
     have_real debian:bookworm
     run "$script" --remove
     [ "$status" -eq 0 ]
+    [ "$output" = $'golang:1.26-bookworm: removed\nhttparena-standin:bookworm: removed' ]
     [ "$(ls "$IMAGES")" = $'debian:bookworm\nhttparena+grpc-go:latest' ]
 }

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import parse_ghz
-
 from arena.cgroups import cgroup_of
 from arena.errors import FrameworkError, HostError, UsageError
 from arena.files import tail
@@ -43,6 +42,8 @@ def resolve(
     progress: Progress,
 ) -> "Ghz":
     """Find ghz: $GHZ, PATH, .tools/bin, `go install`, $GHZ_IMAGE; HostError names these ways."""
+    from arena.runtimes.docker import daemon_version
+
     own = workspace.tools / "bin" / "ghz"
     image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
     if environment.get("LOADGEN_DOCKER", "").lower() in {"true", "1", "yes"}:
@@ -56,7 +57,7 @@ def resolve(
     if shutil.which("go"):
         _go_install(own, progress)
         return Ghz(workspace, cpus, own, "go install")
-    if shutil.which("docker"):
+    if daemon_version()[0]:
         return GhzInDocker(workspace, cpus, _ensure_image(workspace, image, progress), image)
     raise HostError(f"there is no ghz: {_WAYS}")
 

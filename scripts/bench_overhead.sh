@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Print what a record costs beside the load itself: wall time - build - warm-up - run windows.
+#
+#   ./scripts/bench_overhead.sh [framework [profile]]
+#
+# Measures natively (default: grpc-go stream-grpc) and keeps the record, like any other.
+set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+    sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
+    exit 0
+fi
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+began=$(date +%s.%N)
+output=$(./scripts/benchmark.sh "${1:-grpc-go}" "${2:-stream-grpc}" --runtime native)
+ended=$(date +%s.%N)
+record=$(sed -n 's/^record: //p' <<<"$output")
+printf '%s\n' "$output"
+.venv/bin/python - "$record" "$began" "$ended" <<'PYTHON'
+import json
+import sys
+
+record = json.load(open(sys.argv[1]))
+wall = float(sys.argv[3]) - float(sys.argv[2])
+profile, stages = record["profile"], record["provenance"]["stages_s"]
+windows = profile["runs"] * profile["duration_s"]
+rest = wall - stages["build"] - profile["warmup_s"] - windows
+for name, seconds in [
+    ("wall time", wall),
+    ("build", stages["build"]),
+    ("warm-up window", profile["warmup_s"]),
+    (f"{profile['runs']} run windows", windows),
+    ("overhead", rest),
+    ("  of it: generator before and after its windows",
+     stages["warm-up"] + stages["runs"] - profile["warmup_s"] - windows),
+    ("  of it: start", stages["start"]),
+    ("  of it: contract", stages["contract"]),
+    ("  of it: stop", stages["stop"]),
+]:
+    print(f"{name:<50} {seconds:7.2f} s")
+PYTHON

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# Run every test: linters, type checks, scripts, units, and real servers under real load.
+#
+#   ./scripts/test.sh [--no-skips] [PYTEST_ARGUMENT...]
+#
+#   --no-skips   what CI does: a missing tool, Docker daemon or base image fails instead of being
+#                skipped; as root, this installs Docker, starts a daemon for the tests' time and
+#                builds stand-ins for base images that cannot be pulled
+#
+# Missing tools are installed by apt when run as root; otherwise it says what was skipped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# shellcheck source=scripts/venv.sh
+source scripts/venv.sh
+
+# The command that proves a Debian package to be there.
+declare -A command_of=(
+    [shellcheck]=shellcheck [shfmt]=shfmt [bats]=bats [chromium]=chromium
+    [docker.io]=dockerd [debootstrap]=debootstrap
+)
+
+say() {
+    printf '\n== %s\n' "$*"
+}
+
+install_missing() { # package...
+    local package missing=()
+    for package in "$@"; do
+        command -v "${command_of[$package]}" >/dev/null || missing+=("$package")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
+        printf 'not installed: %s (apt-get install them, or run this as root)\n' "${missing[*]}"
+        return 0
+    fi
+    say "installing ${missing[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+docker_answers() {
+    docker version --format '{{.Server.Version}}' >/dev/null 2>&1
+}
+
+# Start a Docker daemon for as long as this script runs.
+start_docker() {
+    local log tries=0
+    log=$(mktemp)
+    say "starting dockerd (log: $log)"
+    dockerd >"$log" 2>&1 &
+    dockerd_pid=$!
+    trap stop_docker EXIT
+    until docker_answers; do
+        sleep 0.5
+        tries=$((tries + 1))
+        if [[ $tries -gt 120 ]] || ! kill -0 "$dockerd_pid"; then
+            tail -n 20 "$log" >&2
+            printf 'error: dockerd does not answer\n' >&2
+            return 3
+        fi
+    done
+}
+
+stop_docker() {
+    kill "$dockerd_pid"
+    wait "$dockerd_pid" || true # its exit status after a SIGTERM says nothing
+}
+
+# Real base images where a registry can be reached; stand-ins take the place of the others.
+pull_images() {
+    local image
+    ./scripts/standin-images.sh --list | sed -n 's/: absent$//p' | while read -r image; do
+        timeout 300 docker pull --quiet "$image" 2>&1 </dev/null | tail -n 1 || true # no registry
+    done
+}
+
+lint_scripts() {
+    local scripts
+    mapfile -t scripts < <(git ls-files --cached --others --exclude-standard 'scripts/*.sh' .ci/run '*.sh' '*.bats' | sort -u)
+    if need shellcheck; then
+        shellcheck --external-sources "${scripts[@]}"
+    fi
+    if need shfmt; then
+        shfmt -i 4 -d "${scripts[@]}"
+    fi
+}
+
+# Say that a step is skipped because its tool is missing; with --no-skips that is an error.
+need() { # command
+    if command -v "$1" >/dev/null; then
+        return 0
+    fi
+    printf 'SKIPPED: no %s\n' "$1"
+    [[ -z $no_skips ]] || exit 3
+    return 1
+}
+
+main() {
+    no_skips=
+    case ${1:-} in
+    -h | --help)
+        sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
+        return 0
+        ;;
+    --no-skips)
+        no_skips=yes
+        export ARENA_NO_SKIPS=1
+        shift
+        ;;
+    esac
+
+    install_missing shellcheck shfmt bats
+    if [[ -n $no_skips ]]; then
+        install_missing chromium docker.io debootstrap
+        docker_answers || start_docker
+        say 'base images'
+        pull_images
+        ./scripts/standin-images.sh
+    fi
+    ensure_venv requirements-dev.lock
+
+    say 'ruff, mypy'
+    .venv/bin/ruff check .
+    .venv/bin/ruff format --check .
+    .venv/bin/mypy
+
+    say 'shellcheck, shfmt'
+    lint_scripts
+
+    if need go; then
+        say 'gofmt, go vet'
+        local unformatted
+        unformatted=$(gofmt -l frameworks)
+        [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
+        (cd frameworks/grpc-go && go vet ./...)
+    fi
+
+    if need bats; then
+        say 'bats'
+        bats tests/scripts
+    fi
+
+    say 'pytest'
+    .venv/bin/pytest "$@"
+}
+
+main "$@"
