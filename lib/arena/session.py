@@ -75,6 +75,8 @@ class Session:
         self._generator = generator
         self._progress = progress
         self._started_at = utc_now()
+        # Taken before the build: what is edited later was not measured.
+        self._source_sha256 = source_sha256(workspace.frameworks / plan.framework.name)
         self._built = Built()
         self._server_argv: tuple[str, ...] | None = None
         self._checks: list[Check] = []
@@ -228,7 +230,7 @@ class Session:
             failure=None if error is None else self._failure(error),
             framework=MeasuredFramework(
                 **plan.framework.model_dump(),
-                source_sha256=source_sha256(self._workspace.frameworks / plan.framework.name),
+                source_sha256=self._source_sha256,
                 image_digest=self._built.image_digest,
             ),
             profile=plan.profile,
