@@ -1,0 +1,105 @@
+"""Read what `ghz -O json` and `-O pretty` print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NoReturn
+
+from ghz import cut, latency
+from ghz.checks import INT64_MAX, UINT64_MAX, check_elapsed, check_statuses
+from ghz.details import Detail, read_details
+from ghz.errors import GhzParseError
+from ghz.json_values import JsonObject
+from ghz.report import Bucket, Calls, GhzReport
+
+
+def parse_json(text: str) -> GhzReport:
+    """Read one JSON report. Raises GhzParseError."""
+    report = _load(text)
+    count = report.whole("count", UINT64_MAX)
+    total_ns = report.whole("total", INT64_MAX)
+    check_elapsed(total_ns)
+    statuses = {
+        code or "Unknown": calls for code, calls in report.counts("statusCodeDistribution").items()
+    }
+    check_statuses(statuses, count)
+    errors = report.counts("errorDistribution")
+    details = read_details(report, count, total_ns, statuses)
+    calls = Calls.from_statuses(statuses, _cut(report, count, details, errors, statuses))
+
+    percentiles_ns = _percentiles(report)
+    histogram = tuple(
+        Bucket(round(bar.real("mark") * 1e9), bar.whole("count", UINT64_MAX))
+        for bar in report.children("histogram")
+    )
+    slowest_ns = report.whole("slowest", INT64_MAX)
+    return GhzReport(
+        form="json",
+        name=report.string("name") if "name" in report.members else "",
+        count=count,
+        total_ns=total_ns,
+        reported_calls_per_s=report.real("rps"),
+        average_ns=report.whole("average", INT64_MAX),
+        fastest_ns=report.whole("fastest", INT64_MAX),
+        slowest_ns=slowest_ns,
+        percentiles_ns=percentiles_ns,
+        histogram=histogram,
+        statuses=statuses,
+        errors=errors,
+        calls=calls,
+        latency=latency.from_samples(d.latency_ns for d in details if d.status == "OK")
+        if details
+        else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok),
+    )
+
+
+def _load(text: str) -> JsonObject:
+    try:
+        loaded: object = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise GhzParseError("JSON nested too deeply for a ghz report") from None
+    except ValueError as error:
+        raise GhzParseError(f"broken or incomplete JSON: {error}") from None
+    return JsonObject.of(loaded, "the report")
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python reads though JSON does not have them."""
+    raise ValueError(f"{constant} is not a number ghz writes")
+
+
+def _percentiles(report: JsonObject) -> dict[int, int]:
+    found = {
+        item.whole("percentage", 100): item.whole("latency", INT64_MAX)
+        for item in report.children("latencyDistribution")
+    }
+    found.pop(0, None)  # ghz leaves an all-zero entry where a percentile is 0 ns
+    return found
+
+
+def _cut(
+    report: JsonObject,
+    count: int,
+    details: list[Detail],
+    errors: Mapping[str, int],
+    statuses: Mapping[str, int],
+) -> dict[str, int]:
+    """Cut calls by code, by as many of the rules in `cut` as the report allows."""
+    options = report.child("options")
+    if report.members.get("endReason") == "normal":
+        return {}
+    if len(details) == count:
+        return cut.by_time(details, _most_open(options))
+    return cut.by_text(errors, statuses)
+
+
+def _most_open(options: JsonObject) -> int | None:
+    """How many calls can be open at once; None if no bound is known."""
+    if options.members.get("async") is True:
+        return None
+    keys = ["concurrency"]
+    if options.members.get("concurrency-schedule", "const") != "const":
+        keys += ["concurrency-start", "concurrency-end"]
+    bounds = [options.whole(key, UINT64_MAX) for key in keys if key in options.members]
+    return max(bounds, default=0) or None

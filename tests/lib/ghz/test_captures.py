@@ -1,0 +1,214 @@
+"""Whole reports, captured from real ghz runs."""
+
+import json
+
+import pytest
+
+from parse_ghz import Bucket, Calls, Latency, parse
+
+from .reports import CLOSING, FIXTURES, REPORTS, report_of
+
+
+def test_every_captured_report_is_read_and_every_call_is_in_one_place() -> None:
+    assert len(REPORTS) > 60
+    for name in REPORTS:
+        report = report_of(name)
+        calls = report.calls
+        assert calls.ok + calls.cut + sum(calls.failed.values()) == report.count, name
+        assert report.form == ("text" if name.endswith(".txt") else "json"), name
+
+
+def test_a_classic_stream_run_gives_its_leaderboard_numbers() -> None:
+    report = report_of("ghz-121-stream.json")
+
+    assert report.calls == Calls(ok=710, failed={}, cut=174)
+    assert report.elapsed_s == 5.610637652
+    assert report.reported_calls_per_s == pytest.approx(157.557849)
+    assert report.latency.as_dict() == {
+        "kind": "service",
+        "mean": 1480119616,
+        "p50": 1461880335,
+        "p75": 1907387632,
+        "p90": 2346396967,
+        "p95": 2570320501,
+        "p99": 2879081179,
+        "p999": 3100027635,
+        "max": 3100027635,
+        "samples": 710,
+    }
+    rate = report.rate(5000)
+    assert rate.calls_per_s == pytest.approx(710 / 5.610637652)
+    assert rate.messages_per_s == rate.low == pytest.approx(710 * 5000 / 5.610637652)
+    assert rate.high == pytest.approx(884 * 5000 / 5.610637652)
+
+
+def test_a_classic_stream_summary_gives_what_text_can_tell() -> None:
+    report = report_of("ghz-121-stream.txt")
+
+    assert report.calls == Calls(ok=708, failed={}, cut=241)
+    assert report.elapsed_s == 5.17
+    assert report.reported_calls_per_s == 183.5
+    assert report.average_ns == 1_230_000_000
+    assert report.latency.as_dict() == {
+        "kind": "service",
+        "mean": None,
+        "p50": 1_420_000_000,
+        "p75": 1_950_000_000,
+        "p90": 2_390_000_000,
+        "p95": 2_560_000_000,
+        "p99": 3_080_000_000,
+        "p999": None,
+        "max": 3_310_000_000,
+        "samples": 708,
+    }
+    assert report.histogram[0] == Bucket(mark_ns=36_220_000, count=1)
+    assert sum(bucket.count for bucket in report.histogram) == 708
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+@pytest.mark.parametrize("form", ["json", "txt"])
+def test_the_servers_own_count_lies_between_low_and_high(version: str, form: str) -> None:
+    name = f"ghz-{version}-stream.{form}"
+    sent = json.loads((FIXTURES / f"{name}.server.json").read_text())["messages_sent"]
+    report = report_of(name)
+    rate = report.rate(5000)
+
+    assert rate.low < sent / report.elapsed_s < rate.high
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("ghz-121-dead-port.json", Calls(0, {"Unavailable": 499}, 0)),
+        ("ghz-121-dead-port.txt", Calls(0, {"Unavailable": 22091}, 0)),
+        # v0.93 had one call waiting for a connection when the window closed.
+        ("ghz-093-dead-port.json", Calls(0, {"Unavailable": 500}, 1)),
+        ("ghz-093-dead-port.txt", Calls(0, {"Unavailable": 56535}, 1)),
+    ],
+)
+def test_a_dead_port_achieves_nothing_and_its_calls_failed(name: str, calls: Calls) -> None:
+    report = report_of(name)
+
+    assert report.calls == calls
+    assert report.rate(5000).messages_per_s == 0
+    assert report.reported_calls_per_s > 99
+    assert report.latency.as_dict() == {
+        "kind": "service",
+        **dict.fromkeys(("mean", "p50", "p75", "p90", "p95", "p99", "p999", "max")),
+        "samples": 0,
+    }
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+@pytest.mark.parametrize("form", ["json", "txt"])
+def test_errors_are_counted_under_their_code(version: str, form: str) -> None:
+    report = report_of(f"ghz-{version}-internal.{form}")
+
+    assert report.calls == Calls(134, {"Internal": 66}, 0)
+    assert report.errors == {"rpc error: code = Internal desc = boom": 66}
+    assert report.latency.samples == 134
+
+
+def test_json_keeps_the_text_of_every_nasty_message() -> None:
+    said = "rpc error: code = ResourceExhausted desc = "
+    assert report_of("ghz-121-nasty.json").errors == {
+        said + CLOSING: 5,
+        said + "quote \" and 'tick' and \\ backslash": 5,
+        said + "brackets [42]   looks like an entry [OK]": 5,
+        said + "tab\there\tand there": 5,
+        said + "line one\n  [7]   rpc error: code = Canceled desc = forged entry": 5,
+        said + "ünïcödé ∎ 日本語 🚀": 5,
+        said + "Error distribution:\n\nSummary:\n  Count:\t1\n": 5,
+        said + "<b>html</b> & {{ .Name }}": 5,
+        said: 5,
+    }
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_when_every_call_failed_there_is_no_latency_and_the_rate_is_zero(version: str) -> None:
+    for form in ("json", "txt"):
+        report = report_of(f"ghz-{version}-all-failed.{form}")
+        assert report.calls == Calls(0, {"Internal": 20}, 0)
+        assert report.latency == Latency()
+        assert report.percentiles_ns == {}
+        assert report.histogram == ()
+        assert report.rate(1).high == 0
+        assert report.average_ns > 0
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_a_run_without_calls_is_a_report_of_nothing(version: str) -> None:
+    for form in ("json", "txt"):
+        report = report_of(f"ghz-{version}-no-calls.{form}")
+        assert report.count == 0
+        assert report.calls == Calls(0, {}, 0)
+        assert report.rate(5000).high == 0
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_one_call_is_its_own_percentiles(version: str) -> None:
+    latency = report_of(f"ghz-{version}-one-call.json").latency
+
+    assert latency.samples == 1
+    assert latency.mean_ns == latency.p50_ns == latency.p999_ns == latency.max_ns
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_a_name_is_read_as_given(version: str) -> None:
+    given = 'naïve "quoted" [OK] 100%\t{{.Count}}'
+    assert report_of(f"ghz-{version}-named.json").name == given
+    assert report_of(f"ghz-{version}-named.txt").name == given
+    assert report_of(f"ghz-{version}-unary-ok.json").name == ""
+    assert report_of(f"ghz-{version}-unary-ok.txt").name == ""
+
+
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_a_name_of_several_lines_does_not_pass_for_a_section(version: str) -> None:
+    report = report_of(f"ghz-{version}-name-with-lines.txt")
+
+    assert report.name == "first\nStatus code distribution:\n  [OK]   999 responses"
+    assert report.calls.ok == 5
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in REPORTS if name.endswith(".json")], ids=lambda name: name[4:-5]
+)
+def test_exact_percentiles_agree_with_those_ghz_printed(name: str) -> None:
+    report = report_of(name)
+    shown = {
+        50: report.latency.p50_ns,
+        75: report.latency.p75_ns,
+        90: report.latency.p90_ns,
+        95: report.latency.p95_ns,
+        99: report.latency.p99_ns,
+    }
+    for percent, printed_ns in report.percentiles_ns.items():
+        if percent in shown:
+            # ghz takes them through seconds as a float, and truncates.
+            assert shown[percent] == pytest.approx(printed_ns, abs=1)
+
+
+def test_pretty_json_is_read_like_json() -> None:
+    assert report_of("ghz-121-unary-ok-pretty.json").calls == Calls(40, {}, 0)
+    compact = json.dumps(json.loads((FIXTURES / "ghz-121-unary-ok-pretty.json").read_text()))
+    assert parse(compact) == report_of("ghz-121-unary-ok-pretty.json")
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["all-failed", "dead-port", "internal", "named", "no-calls", "slow", "stream", "unary-cut"],
+)
+@pytest.mark.parametrize("version", ["121", "093"])
+def test_json_and_text_of_like_runs_fill_the_same_fields(run: str, version: str) -> None:
+    from_json = report_of(f"ghz-{version}-{run}.json")
+    from_text = report_of(f"ghz-{version}-{run}.txt")
+
+    assert from_json.percentiles_ns.keys() == from_text.percentiles_ns.keys()
+    assert len(from_json.histogram) == len(from_text.histogram)
+    assert from_json.calls.failed.keys() == from_text.calls.failed.keys()
+    missing_in_text = {
+        key
+        for key, value in from_json.latency.as_dict().items()
+        if value is not None and from_text.latency.as_dict()[key] is None
+    }
+    assert missing_in_text <= {"mean", "p999"}
