@@ -51,7 +51,7 @@ def benchmark(
         _show(workspace, request, plans, shows)
         return 0
     drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
-    with host.only_benchmark(command, wait=request.wait):
+    with host.only_benchmark(command, wait=request.wait, say=shows.say):
         clear_drafts(drafts)
         with Draft(drafts):
             pass  # Better to learn now than after an hour that nothing can be saved.

@@ -10,6 +10,7 @@ import click
 
 from arena import interrupts
 from arena.errors import EXIT_INTERRUPTED, ArenaError, HostError, UsageError
+from arena.files import shown
 from arena.units import parse_duration
 from arena.workspace import Workspace
 
@@ -38,18 +39,30 @@ def main() -> None:
     interrupts.install()
     try:
         code = cli.main(prog_name="arena", standalone_mode=False)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; nothing was left running", err=True)
         code = EXIT_INTERRUPTED
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        code = UsageError.exit_code
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "arena"
+        click.echo(f"error: {error.format_message()} (see {command} --help)", err=True)
         code = UsageError.exit_code
     except ArenaError as error:
         click.echo(f"error: {error}", err=True)
         code = error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has gone: as silent an end as other programs make.
+    except (BrokenPipeError, SystemExit):
+        # Whoever read our output has gone: as silent an end as other programs make. click
+        # exits by itself then, and only then, with a code that means something else here.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = HostError.exit_code
+    except OSError as error:
+        # A full disk, no more processes: it can strike anywhere, and is the host's.
+        if os.environ.get("ARENA_DEBUG"):
+            raise
+        where = f"{shown(Path(os.fsdecode(error.filename)))}: " if error.filename else ""
+        click.echo(f"error: {where}{error.strerror or error}", err=True)
         code = HostError.exit_code
     except Exception as error:
         if os.environ.get("ARENA_DEBUG"):

@@ -67,6 +67,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         where = f"line {mark.line + 1}: " if mark else ""
         what = getattr(error, "problem", None) or "is not YAML"
         raise UsageError(f"{shown(path)}: {where}{what}") from error
+    except ValueError as error:
+        # What looks like a date or a number and is none: `2026-13-45`.
+        raise UsageError(f"{shown(path)}: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{shown(path)}: is nested too deeply") from error
     return _mapping(data, path)
@@ -78,6 +81,9 @@ def read_json(path: Path) -> dict[str, Any]:
         data = json.loads(read_input(path))
     except json.JSONDecodeError as error:
         raise UsageError(f"{shown(path)}: line {error.lineno}: {error.msg}") from error
+    except ValueError as error:
+        # A number with more digits than Python reads.
+        raise UsageError(f"{shown(path)}: {error!s:.100}") from error
     except RecursionError as error:
         raise UsageError(f"{shown(path)}: is nested too deeply") from error
     return _mapping(data, path)

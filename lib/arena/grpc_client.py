@@ -143,25 +143,29 @@ class _Answer:
         self._pending = bytearray()
 
     def take(self, event: h2.events.Event) -> None:
+        if self.ended:
+            return  # Whatever follows a whole answer is none of its business.
         if isinstance(event, h2.events.ConnectionTerminated) and event.error_code:
-            raise CallError(f"the server sent GOAWAY ({event.error_code!s})")
+            raise CallError(f"the server sent GOAWAY ({_code(event.error_code)})")
         if getattr(event, "stream_id", None) != self._stream:
             return
         if isinstance(event, h2.events.StreamReset):
-            raise CallError(f"the server reset the stream ({event.error_code!s})")
+            raise CallError(f"the server reset the stream ({_code(event.error_code)})")
         if isinstance(event, h2.events.DataReceived):
             self._pending += event.data or b""
             self.reply.messages += split(self._pending)
         elif isinstance(event, h2.events.ResponseReceived | h2.events.TrailersReceived):
-            self._note_status({_text(name): _text(value) for name, value in event.headers or []})
+            headers = {_text(name): _text(value) for name, value in event.headers or []}
+            self._note_status(headers, last=event.stream_ended is not None)
         elif isinstance(event, h2.events.StreamEnded):
             self._end()
 
-    def _note_status(self, headers: dict[str, str]) -> None:
+    def _note_status(self, headers: dict[str, str], *, last: bool) -> None:
         http = headers.get(":status")
         if http not in {None, "200"}:
             raise CallError(f"the server answered with HTTP status {http}")
-        if "grpc-status" in headers:
+        # The status comes with the end of the stream, or it is not one (Trailers, Trailers-Only).
+        if last and "grpc-status" in headers:
             self.reply.status = headers["grpc-status"]
             self.reply.status_message = headers.get("grpc-message", "")
 
@@ -171,6 +175,11 @@ class _Answer:
         if self.reply.status is None:
             raise CallError("the call ended without grpc-status")
         self.ended = True
+
+
+def _code(number: object) -> object:
+    """Return the name of an HTTP/2 error code; one that has none stays a number."""
+    return getattr(number, "name", number)
 
 
 def _text(field: bytes | str) -> str:

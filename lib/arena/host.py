@@ -4,7 +4,7 @@ import fcntl
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,23 +192,28 @@ def _process_name(pid: int | None) -> str:
 
 
 @contextmanager
-def only_benchmark(command: str, *, wait: bool) -> Iterator[None]:
+def only_benchmark(
+    command: str, *, wait: bool, say: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
     """Hold the host's benchmark lock for the block.
 
     Two loads at once measure each other, so a second benchmark raises HostError, or with
-    `wait` stays here until the first has ended. The kernel frees the lock with its holder.
+    `wait` says so and stays here until the first has ended. The kernel frees the lock with
+    its holder.
     """
     with _open_lock() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
+            holder = file.read().strip() or "another user"
             if not wait:
-                holder = file.read().strip() or "another user"
                 raise HostError(
                     f"a benchmark is running on this host already ({holder}); "
                     "wait for its end, or queue behind it with --wait"
                 ) from error
+            say(f"waiting for the end of another benchmark ({holder}) …")
             fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
         file.truncate(0)
         file.write(f"process {os.getpid()}: {command}\n")
         file.flush()

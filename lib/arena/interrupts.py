@@ -35,6 +35,18 @@ def held() -> Iterator[None]:
             _raise()
 
 
+@contextmanager
+def released() -> Iterator[None]:
+    """Let interrupts through again: for the part of a held block whose clean-up is in place."""
+    before, _state["held"] = _state["held"], 0
+    try:
+        if _state["pending"]:
+            _raise()
+        yield
+    finally:
+        _state["held"] = before
+
+
 def _handle(_number: int, _frame: FrameType | None) -> None:
     if _state["raised"]:
         return

@@ -86,7 +86,7 @@ def rank(records: Iterable[Record]) -> Leaderboard:
     histories: dict[tuple[str, int, str], dict[str, list[Record]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for record in sorted(records, key=lambda each: each.started_at):
+    for record in sorted(records, key=lambda each: (each.started_at, each.path)):
         profile = record.profile
         key = (profile.name, profile.connection_count, profile.generator)
         histories[key][record.framework.name].append(record)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from arena.interrupts import held
+from arena.interrupts import held, released
 from arena.measurement import Cost
 from arena.units import format_cpus
 
@@ -136,17 +136,19 @@ def run_bounded(
 ) -> Ended:
     """Wait for the child, calling `on_tick(elapsed_s)` ten times a second; kill it when late.
 
-    Whatever `on_tick` raises ends the child, as an interrupt does.
+    Whatever `on_tick` raises ends the child, as an interrupt does. Start the child and call
+    this in one `held` block, so that no interrupt comes between the two.
     """
     started = time.monotonic()
     try:
-        while (code := child.poll()) is None:
-            elapsed = time.monotonic() - started
-            if elapsed > timeout_s:
-                return Ended(child.stop(), timed_out=True)
-            on_tick(elapsed)
-            time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
-        return Ended(code, timed_out=False)
+        with released():
+            while (code := child.poll()) is None:
+                elapsed = time.monotonic() - started
+                if elapsed > timeout_s:
+                    return Ended(child.stop(), timed_out=True)
+                on_tick(elapsed)
+                time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
+            return Ended(code, timed_out=False)
     finally:
         with held():
             child.stop()

@@ -265,6 +265,8 @@ class Draft:
     def __init__(self, results: Path) -> None:
         self._results = results
         self.folder = Path()
+        self._beside: Path | None = None
+        self._record: Path | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -280,6 +282,8 @@ class Draft:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self._beside and self._record and not self._record.exists():
+            shutil.rmtree(self._beside, ignore_errors=True)
 
     def save(self, record: Record) -> Path:
         """Move the raw outputs to their place and create the record; return its path."""
@@ -287,6 +291,8 @@ class Draft:
         beside = path.with_suffix("")
         try:
             beside.parent.mkdir(parents=True, exist_ok=True)
+            # Until the record is there too, all of it is still a draft.
+            self._beside, self._record = beside, path
             self.folder.rename(beside)
         except OSError as error:
             raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error

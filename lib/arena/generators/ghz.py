@@ -171,13 +171,14 @@ class Ghz:
     def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
         """Put the load on for a window, its JSON going to `raw`."""
         errors = raw.with_suffix(".stderr")
-        child = self._child(self._argv(profile, duration_s), raw, errors)
-        ended = run_bounded(child, duration_s + _GRACE_S, on_tick)
+        with held():
+            child = self._child(self._argv(profile, duration_s), raw, errors)
+            ended = run_bounded(child, duration_s + _GRACE_S, on_tick)
         problem = None
         if ended.timed_out:
             problem = f"ghz did not end {_GRACE_S:g} s after its window and was killed"
         elif ended.code:
-            problem = f"ghz ended with {exit_words(ended.code)}"
+            problem = f"ghz ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
         if not errors.stat().st_size:
             errors.unlink()

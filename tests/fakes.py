@@ -1,0 +1,268 @@
+"""Builders of the nouns, and stand-ins for everything with an effect."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from arena.frameworks import Framework
+from arena.generators import Shot
+from arena.measurement import Calls, Cost, Latency, Measurement, Raw, Run
+from arena.progress import Tick
+from arena.records import (
+    Cpus,
+    Failure,
+    Flag,
+    GeneratorInfo,
+    Host,
+    MeasuredFramework,
+    MeasuredProfile,
+    Provenance,
+    Record,
+    RuntimeInfo,
+    headline_of,
+    spread_of,
+)
+from arena.runtimes import Built
+
+# 200 calls a second with 256 in flight: Little's law holds exactly.
+MEAN_NS = 1.28e9
+
+
+def a_profile(**changes: Any) -> MeasuredProfile:
+    """Return stream-grpc as it is run with 64 connections, with changes."""
+    values: dict[str, Any] = {
+        "name": "stream-grpc",
+        "title": "Server streaming over h2c",
+        "generator": "ghz",
+        "call": "benchmark.BenchmarkService/StreamSum",
+        "request": {"a": 1, "b": 2, "count": 5000},
+        "messages_per_call": 5000,
+        "port": 8080,
+        "tls": False,
+        "connections": (64,),
+        "streams_per_connection": 4,
+        "duration_s": 5.0,
+        "warmup_s": 2.0,
+        "runs": 3,
+        "pick": "best",
+        "metric": "messages/s",
+        "connection_count": 64,
+    }
+    return MeasuredProfile.model_validate({**values, **changes})
+
+
+def a_framework(name: str = "grpc-go", **changes: Any) -> Framework:
+    """Return a framework, with changes."""
+    values: dict[str, Any] = {
+        "name": name,
+        "display_name": name,
+        "language": "Go",
+        "type": "production",
+        "tests": ("stream-grpc",),
+    }
+    return Framework.model_validate({**values, **changes})
+
+
+def a_measurement(
+    rate: float = 1e6,
+    *,
+    ok: int = 1000,
+    cut: int = 0,
+    failed: dict[str, int] | None = None,
+    mean_ns: float | None = MEAN_NS,
+) -> Measurement:
+    """Return five seconds of load without a blemish, unless told otherwise."""
+    return Measurement(
+        elapsed_s=5.0,
+        calls=Calls(ok=ok, failed=failed or {}, cut=cut),
+        messages=ok * 5000,
+        rate=rate,
+        rate_low=rate,
+        rate_high=rate + cut * 1000,
+        reported_calls_per_s=201.5,
+        latency_ns=Latency(kind="service", mean=mean_ns, p50=1.2e9, p99=2.1e9, samples=ok),
+    )
+
+
+def a_run(
+    rate: float = 1e6, *, server_cpu_s: float = 4.0, generator_cpu_s: float = 3.0, **load: Any
+) -> Run:
+    """Return one run; by default the server worked harder than the generator."""
+    return Run(
+        **a_measurement(rate, **load).model_dump(),
+        started_at="2026-01-01T00-00-01.000000Z",
+        server=Cost(cpu_s=server_cpu_s, peak_bytes=50 << 20),
+        generator=Cost(cpu_s=generator_cpu_s, peak_bytes=300 << 20),
+        raw=Raw(path="run-1.json", sha256="0" * 64),
+    )
+
+
+def at(minute: int) -> str:
+    """Return the moment so many minutes into a certain day, as records name it."""
+    return f"2026-01-01T{minute // 60:02}-{minute % 60:02}-00.000000Z"
+
+
+def a_record(
+    name: str = "grpc-go",
+    *rates: float,
+    minute: int = 0,
+    failure: str | None = None,
+    status: str = "failed",
+    flags: Sequence[Flag] = (),
+    overrides: dict[str, str] | None = None,
+    profile: dict[str, Any] | None = None,
+    runs: Sequence[Run] | None = None,
+    **framework: Any,
+) -> Record:
+    """Return a good record of the given rates, or one that failed for a reason."""
+    measured = a_profile(**(profile or {}))
+    if runs is None:
+        runs = [] if failure else [a_run(rate) for rate in rates or (1e6,)]
+    return Record.model_validate(
+        {
+            "status": status if failure else "ok",
+            "started_at": at(minute),
+            "failure": Failure(stage="run 1 of 3", reason=failure) if failure else None,
+            "framework": MeasuredFramework(
+                **a_framework(name, **framework).model_dump(), source_sha256="1" * 64
+            ),
+            "profile": measured,
+            "headline": headline_of(measured, runs),
+            "runs": tuple(runs),
+            "spread": spread_of(runs),
+            "flags": tuple(flags),
+            "contract": (),
+            "provenance": a_provenance(overrides=overrides or {}),
+        }
+    )
+
+
+def a_provenance(**changes: Any) -> Provenance:
+    """Return how a number came about, on a machine nobody owns."""
+    host = Host(
+        cpu="a CPU", cpus=4, cores=2, kernel="6", memory_bytes=1 << 33, governor=None, docker=None
+    )
+    values: dict[str, Any] = {
+        "git": None,
+        "generator": GeneratorInfo(name="ghz", version="v1", found="PATH", argv=("ghz",)),
+        "host": host,
+        "cpus": Cpus(policy="unpinned", server=None, generator=None),
+        "runtime": RuntimeInfo(name="native", argv=("./server",)),
+        "overrides": {},
+        "stages_s": {"build": 0.1},
+    }
+    return Provenance.model_validate({**values, **changes})
+
+
+def a_program(path: Path, script: str) -> Path:
+    """Write an executable shell script, as a stand-in for a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+class FakeProgress:
+    """Keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        self.lines.append(text)
+        yield
+
+    @contextmanager
+    def window(self, text: str, seconds: float) -> Iterator[Tick]:
+        self.lines.append(f"{text} for {seconds:g} s")
+        yield lambda _: None
+
+
+@dataclass
+class FakeServer:
+    """Uses a second of CPU between two looks, until somebody says how it ended."""
+
+    argv: tuple[str, ...] = ("./server",)
+    how: str | None = None
+    busy_s: float = 1.0
+    used_s: float = 0.0
+
+    def ended(self) -> str | None:
+        return self.how
+
+    def cost(self) -> Cost:
+        if self.how:
+            raise FileNotFoundError(2, "No such file or directory")
+        self.used_s += self.busy_s
+        return Cost(cpu_s=self.used_s, peak_bytes=20 << 20)
+
+
+@dataclass
+class FakeRuntime:
+    """Starts the one server it was given; `missing` maps a framework to why it cannot run."""
+
+    server: FakeServer = field(default_factory=FakeServer)
+    name: str = "native"
+    missing: dict[str, str] = field(default_factory=dict)
+    on_build: Callable[[Path], None] = lambda _: None
+    stopped: int = 0
+
+    def unavailable(self, framework: Framework) -> str | None:
+        return self.missing.get(framework.name)
+
+    def build(self, framework: Framework, log: Path) -> Built:
+        self.on_build(log)
+        return Built(image_digest="sha256:abc")
+
+    @contextmanager
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> Iterator[FakeServer]:
+        try:
+            yield self.server
+        finally:
+            self.stopped += 1
+            log.write_text("listening\nlast words\n")
+
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        return [("build", framework.name), ("start", framework.name)]
+
+
+@dataclass
+class FakeGenerator:
+    """Hands out the measurements it was given, warm-up first; the last one repeats.
+
+    `on_fire` is called with the number of the shot, from 0, and may return its problem.
+    """
+
+    measurements: Sequence[Measurement | ValueError] = field(
+        default_factory=lambda: [a_measurement()]
+    )
+    on_fire: Callable[[int], str | None] = lambda _: None
+    name: str = "ghz"
+    fired: list[tuple[str, float]] = field(default_factory=list)
+
+    def info(self, profile: MeasuredProfile) -> GeneratorInfo:
+        return GeneratorInfo(name=self.name, version="v1", found="PATH", argv=("ghz", "-z"))
+
+    def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
+        number = len(self.fired)
+        self.fired.append((raw.name, duration_s))
+        raw.write_text(f"{number}")
+        problem = self.on_fire(number)
+        on_tick(0.1)
+        cost = Cost(cpu_s=0.5, peak_bytes=1 << 20)
+        return Shot(raw=raw, cost=cost, problem=problem, output="its last line" if problem else "")
+
+    def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
+        number = min(int(raw.read_text()), len(self.measurements) - 1)
+        found = self.measurements[number]
+        if isinstance(found, ValueError):
+            raise found
+        return found

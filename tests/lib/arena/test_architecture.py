@@ -1,0 +1,88 @@
+"""What the folders promise: generated code is current, and data never flows back."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+from grpc_tools import protoc  # type: ignore[import-untyped]
+
+import arena
+
+ROOT = Path(__file__).resolve().parents[3]
+PROTO = ROOT / "requests" / "benchmark.proto"
+ARENA = Path(arena.__file__).parent
+
+
+def modules() -> dict[str, Path]:
+    names = {}
+    for path in ARENA.rglob("*.py"):
+        parts = ["arena", *path.relative_to(ARENA).with_suffix("").parts]
+        names[".".join(part for part in parts if part != "__init__")] = path
+    return names
+
+
+MODULES = modules()
+
+
+def imports_of(name: str) -> set[str]:
+    """Return the modules of arena that a module imports, wherever in it; not only for types."""
+    found = set()
+    tree = ast.parse(MODULES[name].read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found & set(MODULES)
+
+
+def reachable(name: str) -> set[str]:
+    seen: set[str] = set()
+    todo = [name]
+    while todo:
+        for each in imports_of(todo.pop()) - seen:
+            seen.add(each)
+            todo.append(each)
+    return seen
+
+
+@pytest.mark.parametrize("name", ["records", "measurement", "leaderboard", "site", "publish"])
+def test_what_comes_after_measuring_knows_nothing_of_it(name: str) -> None:
+    reached = reachable(f"arena.{name}")
+    assert reached
+    left = ("arena.runtimes", "arena.generators", "arena.session", "arena.benchmark", "arena.host")
+    assert {each for each in reached if each.startswith(left)} == set()
+
+
+def test_the_check_itself_sees_an_import() -> None:
+    assert "arena.runtimes.docker" in reachable("arena.session")
+
+
+def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
+    arguments = [f"--proto_path={PROTO.parent}", f"--python_out={tmp_path}"]
+    code = protoc.main(["protoc", *arguments, f"--pyi_out={tmp_path}", str(PROTO)])
+    assert code == 0
+    for name in ("benchmark_pb2.py", "benchmark_pb2.pyi"):
+        assert (tmp_path / name).read_text() == (ARENA / name).read_text()
+
+
+def test_the_copies_of_the_proto_are_copies() -> None:
+    copies = sorted((ROOT / "frameworks").glob("*/benchmark.proto"))
+    assert copies
+    assert [path for path in copies if path.read_bytes() != PROTO.read_bytes()] == []
+
+
+def test_the_help_needs_none_of_the_heavy_libraries() -> None:
+    heavy = {"jinja2", "cryptography", "h2", "rich", "yaml"}
+    top = {
+        alias.name.partition(".")[0]
+        for node in ast.parse((ARENA / "cli.py").read_text()).body
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert not top & heavy
+    assert sys.modules["arena"] is arena

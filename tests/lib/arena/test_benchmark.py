@@ -1,0 +1,221 @@
+"""The main job: what is planned, what is refused, and the exit code."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement
+
+from arena import benchmark as main_job
+from arena import contract, generators, host
+from arena.benchmark import Request, benchmark, plan
+from arena.errors import HostError, UsageError
+from arena.records import Record, read_records
+from arena.workspace import Workspace
+
+
+def add(workspace: Workspace, name: str, **changes: Any) -> None:
+    meta = {"display_name": name, "language": "Go", "type": "tuned", "tests": ["stream-grpc"]}
+    folder = workspace.frameworks / name
+    folder.mkdir()
+    (folder / "meta.json").write_text(json.dumps({**meta, **changes}))
+
+
+@pytest.fixture(autouse=True)
+def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setattr(host, "physical_cores", lambda: [(0,), (1,), (2,), (3,)])
+    add(workspace, "grpc-go", tests=["stream-grpc", "stream-grpc-tls", "unary-of-httparena"])
+    add(workspace, "tonic")
+    add(workspace, "retired", enabled=False)
+
+
+def planned(workspace: Workspace, request: Request, **environment: str) -> list[tuple[str, str]]:
+    plans = plan(workspace, request, environment)
+    return [(each.framework.name, each.profile.name) for each in plans]
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (Request("tonic", "stream-grpc"), [("tonic", "stream-grpc")]),
+        (Request("grpc-go"), [("grpc-go", "stream-grpc"), ("grpc-go", "stream-grpc-tls")]),
+        (Request("all", "stream-grpc"), [("grpc-go", "stream-grpc"), ("tonic", "stream-grpc")]),
+        (Request("all", "stream-grpc-tls"), [("grpc-go", "stream-grpc-tls")]),
+        (Request("retired", "stream-grpc"), [("retired", "stream-grpc")]),
+    ],
+)
+def test_what_is_subscribed_to_is_planned(
+    workspace: Workspace, request_: Request, expected: list[tuple[str, str]]
+) -> None:
+    assert planned(workspace, request_) == expected
+
+
+def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> None:
+    (workspace.profiles / "many.yaml").write_text(
+        "extends: stream-grpc\nname: many\nconnections: [1, 64]"
+    )
+    add(workspace, "wide", tests=["many"])
+    plans = plan(workspace, Request("wide"), {})
+    assert [each.profile.connection_count for each in plans] == [1, 64]
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request("grpcgo"), r"no framework `grpcgo` \(did you mean grpc-go"),
+        (Request("tonic", "stream-grp"), r"no profile `stream-grp` \(did you mean stream-grpc"),
+        (Request("all", "nothing"), "no profile `nothing`"),
+        (Request("tonic", "stream-grpc-tls"), "tonic does not subscribe to stream-grpc-tls"),
+        (Request("odd"), "odd subscribes to no profile of this runner"),
+        (Request("tonic", generator="gzh"), r"--generator: .*did you mean ghz"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_starts(
+    workspace: Workspace, request_: Request, said: str
+) -> None:
+    add(workspace, "odd", tests=["of-another-time"])
+    with pytest.raises(UsageError, match=said):
+        benchmark(workspace, request_, {}, "run")
+
+
+def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> None:
+    (workspace.profiles / "odd.yaml").write_text("extends: stream-grpc\nname: odd\ngenerator: wrk")
+    add(workspace, "odd", tests=["odd"])
+    with pytest.raises(UsageError, match=r"^profiles/odd\.yaml: generator: there is no .* `wrk`"):
+        plan(workspace, Request("odd"), {})
+
+
+def test_overrides_change_the_profile_and_are_recorded(workspace: Workspace) -> None:
+    request = Request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
+    environment = {"SERVER_CPUS": "0", "GHZ": "/x/ghz", "LOADGEN_DOCKER": "", "HOME": "/root"}
+    (one,) = plan(workspace, request, environment)
+    assert (one.profile.runs, one.profile.duration_s) == (1, 0.5)
+    assert (one.cpus.server, one.cpus.generator) == ((0,), (1, 2, 3))
+    assert dict(one.overrides) == {
+        "SERVER_CPUS": "0",
+        "GHZ": "/x/ghz",
+        "RUNS": "1",
+        "DURATION": "500ms",
+        "RUNTIME": "native",
+        "GENERATOR": "ghz",
+    }
+
+
+def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Workspace) -> None:
+    (one,) = plan(workspace, Request("tonic"), {"RUNS": ""})
+    assert (one.profile.runs, one.profile.duration_s, dict(one.overrides)) == (3, 5.0, {})
+
+
+Measure = Callable[..., int]
+
+
+@pytest.fixture
+def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Measure:
+    """Return the main job with fakes of the host, the runtime and the generator."""
+    monkeypatch.setattr(host, "LOCK", tmp_path / "lock")
+    monkeypatch.setattr(host, "require_free_port", lambda _: None)
+    monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
+    monkeypatch.setattr(contract, "check", lambda _: [])
+
+    def run(
+        request: Request,
+        runtime: FakeRuntime | None = None,
+        generator: FakeGenerator | None = None,
+    ) -> int:
+        monkeypatch.setattr(main_job, "choose", lambda *_: runtime or FakeRuntime())
+        monkeypatch.setattr(generators, "resolve", lambda *_: generator or FakeGenerator())
+        return benchmark(workspace, request, {}, "run it")
+
+    return run
+
+
+def saved(workspace: Workspace) -> list[Record]:
+    found = [each for _, each in read_records(workspace.results)]
+    assert all(isinstance(each, Record) for each in found)
+    return [each for each in found if isinstance(each, Record)]
+
+
+def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shop(Request("tonic")) == 0
+    (record,) = saved(workspace)
+    headline, where, page = capsys.readouterr().out.splitlines()
+    assert headline == (
+        "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; 1.00 M to 1.00 M; median 1.00 M)"
+    )
+    assert where == f"record: results/{record.path}"
+    assert page == "page: site/public/index.html"
+    assert "1.00 M" in (workspace.site / "public" / "index.html").read_text()
+
+
+FAILING = [a_measurement(0.0, ok=0, failed={"Internal": 3})]
+
+
+def test_a_failed_framework_is_a_record_and_exit_code_1(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shop(Request("tonic"), generator=FakeGenerator(FAILING)) == 1
+    (record,) = saved(workspace)
+    out, err = capsys.readouterr()
+    assert record.failure
+    assert f"log: results/{record.failure.log}" in out
+    assert "error: tonic: warm-up: no call succeeded (3 x Internal)\n" in err
+    assert "no call succeeded" in (workspace.site / "public" / "index.html").read_text()
+
+
+def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
+    shop: Measure, workspace: Workspace
+) -> None:
+    breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
+    assert shop(Request("all", "stream-grpc"), generator=breaks) == 3
+    assert {each.framework.name: each.status for each in saved(workspace)} == {
+        "grpc-go": "failed",
+        "tonic": "ok",
+    }
+
+
+def test_all_skips_what_cannot_be_run_here_and_says_so(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runtime = FakeRuntime(missing={"grpc-go": "needs go"})
+    assert shop(Request("all", "stream-grpc"), runtime) == 0
+    assert [each.framework.name for each in saved(workspace)] == ["tonic"]
+    assert "skipped grpc-go: needs go" in capsys.readouterr().err
+
+
+def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> None:
+    runtime = FakeRuntime(missing={"grpc-go": "needs go", "tonic": "needs cargo"})
+    with pytest.raises(HostError, match="needs cargo"):
+        shop(Request("tonic"), runtime)
+    with pytest.raises(HostError, match="no framework can be run here"):
+        shop(Request("all"), runtime)
+
+
+def test_without_saving_nothing_is_kept(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    drafts = tmp_path / "drafts"
+    drafts.mkdir()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
+    assert shop(Request("tonic", no_save=True)) == 0
+    assert list(workspace.results.iterdir()) == list(drafts.iterdir()) == []
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_a_dry_run_shows_the_commands_and_does_nothing(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    generator = FakeGenerator()
+    assert shop(Request("tonic", dry_run=True), generator=generator) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("tonic under stream-grpc: 3 runs of 5s after 2s of warm-up")
+    assert lines[1:3] == ["  build tonic", "  start tonic"]
+    assert lines[3].startswith("  ghz --insecure --proto requests/benchmark.proto")
+    assert generator.fired == []
+    assert list(workspace.results.iterdir()) == []
+    assert not (tmp_path / "lock").exists()

@@ -1,0 +1,231 @@
+"""The command line: every way out is a line and an exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from arena import benchmark, cli, interrupts
+from arena.errors import FrameworkError, GeneratorError, HostError, UsageError
+from arena.workspace import Workspace
+
+
+class Outcome:
+    """Runs the command line in this process; keeps what it printed and its exit code."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *words: str) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["arena", *words])
+            patch.setattr(interrupts, "install", lambda: None)
+            with pytest.raises(SystemExit) as caught:
+                cli.main()
+        self.code = caught.value.code
+        self.out, self.err = capsys.readouterr()
+
+
+@pytest.fixture
+def root(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name in ("RUNS", "DURATION", "RUNTIME", "ARENA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(workspace.root)
+    folder = workspace.frameworks / "tonic"
+    folder.mkdir()
+    meta = {"display_name": "Tonic", "language": "Rust", "type": "tuned", "tests": ["stream-grpc"]}
+    (folder / "meta.json").write_text(json.dumps(meta))
+    return f"--root={workspace.root}"
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (UsageError("bad word"), 2, "error: bad word\n"),
+        (HostError("no Docker"), 3, "error: no Docker\n"),
+        (FrameworkError("build", "broke"), 1, "error: build: broke\n"),
+        (GeneratorError("run 1", "broke"), 3, "error: run 1: broke\n"),
+        (KeyboardInterrupt(), 130, "interrupted; nothing was left running\n"),
+        (click.Abort(), 130, "interrupted; nothing was left running\n"),
+        (OSError(28, "No space left on device", "/x/y"), 3, "error: /x/y: No space left on device"),
+        (RuntimeError("surprise"), 3, "error: this is a bug: RuntimeError: surprise (please"),
+        (ZeroDivisionError(), 3, "error: this is a bug: ZeroDivisionError"),
+    ],
+)
+def test_every_failure_is_a_line_and_its_own_code(
+    root: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    def fail(*_: object, **__: object) -> int:
+        raise raised
+
+    monkeypatch.setattr(benchmark, "benchmark", fail)
+    outcome = Outcome(capsys, root, "run", "tonic")
+    assert outcome.code == code
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+    assert len(outcome.err.strip().splitlines()) == 1
+    assert outcome.out == ""
+
+
+def test_for_debugging_there_is_a_traceback(
+    root: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(benchmark, "benchmark", fail)
+    monkeypatch.setenv("ARENA_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        Outcome(capsys, root, "run", "tonic")
+
+
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_the_exit_code_is_the_benchmarks(
+    root: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setattr(benchmark, "benchmark", lambda *_, **__: code)
+    assert Outcome(capsys, root, "run", "tonic").code == code
+
+
+@pytest.mark.parametrize(
+    ("environment", "words", "runs", "duration", "runtime"),
+    [
+        ({}, [], None, None, "auto"),
+        ({"RUNS": "2", "DURATION": "1s", "RUNTIME": "native"}, [], 2, 1.0, "native"),
+        (
+            {"RUNS": "2", "DURATION": "1s", "RUNTIME": "native"},
+            ["--runs=4", "--duration=500ms", "--runtime=docker"],
+            4,
+            0.5,
+            "docker",
+        ),
+        ({"RUNS": ""}, [], None, None, "auto"),
+    ],
+)
+def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
+    root: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    words: list[str],
+    runs: int | None,
+    duration: float | None,
+    runtime: str,
+) -> None:
+    asked: list[benchmark.Request] = []
+
+    def note(_: Workspace, request: benchmark.Request, *__: object, **___: object) -> int:
+        asked.append(request)
+        return 0
+
+    monkeypatch.setattr(benchmark, "benchmark", note)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Outcome(capsys, root, "run", "tonic", "stream-grpc", *words).code == 0
+    expected = benchmark.Request(
+        "tonic", "stream-grpc", runs=runs, duration=duration, runtime=runtime
+    )
+    assert asked == [expected]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run"],
+        ["run", "tonic", "stream-grpc", "more"],
+        ["run", "tonic", "--runs=0"],
+        ["run", "tonic", "--duration=5"],
+        ["run", "tonic", "--ready-timeout=soon"],
+        ["run", "tonic", "--surprise"],
+        ["run", "tonik"],
+        ["run", "tonic", "stream-grpc-tls"],
+        ["run", "tonic", "--dry-run", "--runtime=podman"],
+        ["schema", "page"],
+        ["jump"],
+        [],
+    ],
+)
+def test_bad_usage_ends_with_2(
+    root: str, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    outcome = Outcome(capsys, root, *words)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "publish an honest"),
+        (["run"], "Exit codes: 0 done, 1 a framework failed, 2 bad usage"),
+        (["list"], "Show the frameworks"),
+        (["schema"], "JSON Schema"),
+        (["publish"], "from the records alone"),
+    ],
+)
+def test_each_command_has_help(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    for flag in ("--help", "-h"):
+        outcome = Outcome(capsys, *words, flag)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert said in " ".join(outcome.out.split())
+
+
+def test_the_list_names_what_can_be_run(
+    root: str, capsys: pytest.CaptureFixture[str], workspace: Workspace
+) -> None:
+    folder = workspace.frameworks / "retired"
+    folder.mkdir()
+    text = (workspace.frameworks / "tonic" / "meta.json").read_text()
+    (folder / "meta.json").write_text(text.replace("{", '{"enabled": false, ', 1))
+    outcome = Outcome(capsys, root, "list")
+    assert outcome.code == 0
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["tonic", "Rust", "tuned", "stream-grpc"] in rows
+    assert "retired" not in outcome.out
+    assert "Server streaming over TLS" in outcome.out
+
+
+def test_an_empty_checkout_can_be_listed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    outcome = Outcome(capsys, f"--root={tmp_path}", "list")
+    assert (outcome.code, outcome.out) == (0, "Frameworks\n\nProfiles\n")
+
+
+@pytest.mark.parametrize("name", ["record", "leaderboard"])
+def test_the_schema_is_published(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    one = json.loads(Outcome(capsys, "schema", name).out)
+    both = json.loads(Outcome(capsys, "schema").out)
+    assert both[name] == one
+    assert one["type"] == "object"
+    assert one["properties"]["schema"]["const"] == 1
+
+
+def test_the_page_can_be_published_from_nothing(
+    root: str, capsys: pytest.CaptureFixture[str], workspace: Workspace
+) -> None:
+    outcome = Outcome(capsys, root, "publish")
+    assert (outcome.code, outcome.out) == (0, "page: site/public/index.html\n")
+    assert "Nothing has been measured" in (workspace.site / "public/index.html").read_text()
+
+
+def test_a_reader_that_has_gone_is_no_framework_failure() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    lib = Path(cli.__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, str(lib), "schema"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=30,
+    )  # fmt: skip
+    os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode == 3

@@ -1,0 +1,141 @@
+"""Reading what people wrote, and writing what must not be lost."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import files
+from arena.errors import HostError, UsageError
+from arena.files import Frozen, read_json, read_yaml, validated
+
+
+class Noun(Frozen):
+    name: str
+    count: int = 0
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "said"),
+    [
+        (read_yaml, b"a: [1", "x: line 1: "),
+        (read_yaml, b"a: 1\nb: : 2\n", "x: line 2: "),
+        (read_yaml, b"a: 2026-13-45\n", "x: "),
+        (read_yaml, b"- a\n", "must be a mapping"),
+        (read_yaml, b"1: a\n", "must be a mapping"),
+        (read_yaml, b"", "must be a mapping"),
+        (read_yaml, b"a: \xff", "x: is not UTF-8"),
+        (read_yaml, b"a: !!python/object/apply:os.system [true]", "could not determine"),
+        (read_yaml, b"[" * 2000, "nested too deeply"),
+        (read_yaml, b"#" * (2 << 20), "larger than 1 MiB"),
+        (read_json, b'{"a": 1,\n}', "x: line 2: "),
+        (read_json, b"[]", "must be a mapping"),
+        (read_json, b"", "x: line 1: "),
+        (read_json, b"[" * 500_000, "nested too deeply"),
+        (read_json, b'{"a": ' + b"1" * 5000 + b"}", "x: "),
+    ],
+)
+def test_a_broken_file_is_refused_in_one_line_that_names_it(
+    tmp_path: Path, read: Callable[[Path], Any], content: bytes, said: str
+) -> None:
+    (tmp_path / "x").write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path / "x")
+    assert str(caught.value).startswith("x: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named_relative_to_where_we_are(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^gone\.yaml: cannot be read \(No such file"):
+        read_yaml(tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({}, "x: name: Field required"),
+        ({"name": "a", "count": "many"}, "x: count: Input should be a valid integer"),
+        ({"name": "a", "cuont": 1}, "x: cuont: unknown key (did you mean count?)"),
+        ({"name": "a" * 5, "count": "z" * 500}, "not 'zzz"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_file(
+    tmp_path: Path, data: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        validated(Noun, data, tmp_path / "x")
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_a_noun_cannot_be_changed() -> None:
+    noun = Noun(name="a")
+    with pytest.raises(ValueError, match="frozen"):
+        noun.name = "b"  # type: ignore[misc]
+
+
+def test_replacing_a_file_leaves_nothing_else_behind(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "file"
+    files.write_atomic(path, "old")
+    files.write_atomic(path, "new ü")
+    assert path.read_text() == "new ü"
+    assert [each.name for each in path.parent.iterdir()] == ["file"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    files.write_new(path, "first")
+    with pytest.raises(HostError, match="File exists"):
+        files.write_new(path, "second")
+    assert path.read_text() == "first"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_leaves_the_old_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    files.write_atomic(path, "old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(HostError, match=r"file: cannot be written \(No space left"):
+        files.write_atomic(path, "new")
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_in_the_way_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HostError, match="cannot be written"):
+        files.write_atomic(tmp_path / "file" / "below", "text")
+
+
+def test_the_hash_is_that_of_the_bytes(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    assert files.sha256_of(tmp_path / "x").startswith("ba7816bf8f01cfea")
+
+
+def test_the_tail_of_a_log_is_its_last_lines_that_say_something(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"line {i}\n\n" for i in range(9000)) + "\x1b[31mred\x1b[0m\r\n")
+    assert files.tail(log, 3).splitlines() == ["line 8998", "line 8999", "�[31mred�[0m"]
+
+
+def test_without_a_log_the_tail_is_empty(tmp_path: Path) -> None:
+    assert files.tail(tmp_path / "none") == ""
+
+
+def test_printable_text_keeps_its_words_and_loses_its_orders() -> None:
+    assert files.printable("a\tü — \x1b]0;title\x07\n\u202e") == "a\tü — �]0;title���"

@@ -1,0 +1,231 @@
+"""ghz: its command line, and the ways it is found (stub programs on PATH)."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.fakes import FakeProgress, a_profile, a_program
+
+from arena import generators
+from arena.errors import HostError, UsageError
+from arena.generators import ghz
+from arena.records import MeasuredProfile
+from arena.workspace import Workspace
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ghz"
+HELP = "echo --proto --call --connections"
+DAEMON = """
+case "$1" in
+version) echo 29.1 ;;
+images) echo abc ;;
+inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
+esac
+"""
+GO_INSTALL = """
+case "$1" in
+install) echo "$2 $3" >"$GOBIN/../asked"; printf '#!/bin/sh\\necho built\\n' >"$GOBIN/ghz"
+  chmod +x "$GOBIN/ghz" ;;
+version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\\n' "$3" ;;
+esac
+"""
+
+Find = Callable[..., ghz.Ghz]
+
+
+@pytest.fixture
+def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of stubs; PATH has it and the few plain tools, and no Go, Docker or ghz."""
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for name in ("sh", "env", "cat", "setpriv", "taskset", "chmod"):
+        for folder in ("/usr/bin", "/bin"):
+            if Path(folder, name).exists() and not (plain / name).exists():
+                (plain / name).symlink_to(Path(folder, name))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{plain}")
+    (tmp_path / "bin").mkdir()
+    return tmp_path / "bin"
+
+
+@pytest.fixture
+def find(bin_: Path, workspace: Workspace) -> Find:
+    def resolve(**environment: str) -> ghz.Ghz:
+        path = {"PATH": str(bin_)}
+        return ghz.resolve(workspace, {**path, **environment}, None, FakeProgress())
+
+    return resolve
+
+
+def found(generator: ghz.Ghz) -> tuple[str, str]:
+    info = generator.info(a_profile())
+    return info.found, info.version
+
+
+@pytest.mark.parametrize(
+    ("profile", "security", "target"),
+    [
+        (a_profile(), "--insecure", "localhost:8080"),
+        (a_profile(name="stream-grpc-tls", port=8443, tls=True), "--skipTLS", "localhost:8443"),
+    ],
+)
+def test_the_flags_are_httparenas(profile: MeasuredProfile, security: str, target: str) -> None:
+    assert generators.preview(profile) == [
+        "ghz",
+        security,
+        "--proto",
+        "requests/benchmark.proto",
+        "--call",
+        "benchmark.BenchmarkService/StreamSum",
+        "-d",
+        '{"a":1,"b":2,"count":5000}',
+        "--connections",
+        "64",
+        "-c",
+        "256",
+        "-z",
+        "5s",
+        "-O",
+        "json",
+        target,
+    ]
+
+
+def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
+    assert "ghz" in generators.names()
+    with pytest.raises(UsageError, match=r"^here: there is no generator `gzh` \(did you mean ghz"):
+        generators.require_known("gzh", "here")
+
+
+def test_ghz_named_by_the_environment_comes_first(find: Find, bin_: Path, tmp_path: Path) -> None:
+    a_program(bin_ / "ghz", "echo path")
+    named = a_program(tmp_path / "mine", f"[ $1 = --help ] && {HELP} || echo v7")
+    assert found(find(GHZ=str(named))) == ("$GHZ", "v7")
+    assert find(GHZ=str(named)).info(a_profile()).argv[0] == str(named)
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo hello", "is not ghz"), ("exit 1", "is not ghz"), (None, "not a program that can be")],
+)
+def test_a_named_program_that_is_no_ghz_is_refused(
+    find: Find, tmp_path: Path, script: str | None, said: str
+) -> None:
+    if script:
+        a_program(tmp_path / "mine", script)
+    with pytest.raises(UsageError, match=rf"^GHZ: .*{said}"):
+        find(GHZ=str(tmp_path / "mine"))
+
+
+def test_path_comes_before_our_own_and_that_before_go(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON)
+    assert found(find())[0] == "image httparena-ghz:v0.121.0"
+    a_program(bin_ / "go", GO_INSTALL)
+    assert found(find())[0] == "go install"
+    assert found(find())[0] == ".tools"
+    a_program(bin_ / "ghz", "echo path")
+    assert found(find())[0] == "PATH"
+
+
+def test_go_builds_the_pinned_version_into_our_tools(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "go", GO_INSTALL)
+    assert found(find()) == ("go install", "v0.121.0")
+    folder = workspace.tools / "bin"
+    assert (folder / "asked").read_text() == "github.com/bojand/ghz/cmd/ghz@v0.121.0 \n"
+    assert sorted(path.name for path in folder.iterdir()) == ["asked", "ghz"]
+
+
+def test_a_build_that_fails_names_its_log_and_the_other_ways(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "go", "echo no network; exit 1")
+    with pytest.raises(HostError, match=r"failed.*ghz-build\.log; or name one with GHZ="):
+        find()
+    assert (workspace.tools / "ghz-build.log").read_text() == "no network\n"
+    assert list((workspace.tools / "bin").iterdir()) == []
+
+
+def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
+    with pytest.raises(HostError) as caught:
+        find()
+    for way in ("GHZ=/path/to/ghz", "PATH", "Go", "Docker"):
+        assert way in str(caught.value)
+
+
+def test_a_version_is_asked_of_go_and_else_of_ghz_itself(bin_: Path) -> None:
+    program = a_program(bin_ / "ghz", "echo v0.117.0")
+    assert ghz.binary_version(program) == "v0.117.0"
+    a_program(bin_ / "go", GO_INSTALL)
+    assert ghz.binary_version(program) == "v0.121.0"
+    a_program(bin_ / "go", "printf '\\tmod\\tgithub.com/bojand/ghz\\t(devel)\\n'")
+    assert ghz.binary_version(program) == "v0.117.0"
+
+
+def test_a_silent_ghz_has_no_version(bin_: Path) -> None:
+    assert ghz.binary_version(a_program(bin_ / "ghz", "exit 1")) == "unknown"
+
+
+def test_in_docker_by_wish_even_with_ghz_on_path(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "ghz", "echo path")
+    a_program(bin_ / "docker", DAEMON)
+    generator = find(LOADGEN_DOCKER="true")
+    info = generator.info(a_profile())
+    assert info.version == "v0.121.0 (sha256:0123456789ab)"
+    argv = list(info.argv)
+    assert argv[:3] == ["docker", "run", "--rm"]
+    assert argv[argv.index("--mount") + 1] == (
+        f"type=bind,source={workspace.requests},target=/requests,readonly"
+    )
+    image = argv.index("httparena-ghz:v0.121.0")
+    assert argv[image + 1 :] == ghz.arguments(a_profile(), 5.0)
+
+
+def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot:
+    a_program(bin_ / "ghz", f"[ $1 = --version ] && echo v1 && exit; {script}")
+    return find().fire(a_profile(), 1.5, tmp_path / "run-1.json", lambda _: None)
+
+
+def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path: Path) -> None:
+    shot = fire(find, bin_, tmp_path, 'echo "$*"')
+    assert shot.problem is None
+    assert shot.raw.read_text().split() == ghz.arguments(a_profile(), 1.5)
+    assert "1500ms" in shot.raw.read_text()
+    assert shot.cost.peak_bytes > 0
+    assert not (tmp_path / "run-1.stderr").exists()
+
+
+def test_a_shot_that_breaks_says_how_with_its_last_words(
+    find: Find, bin_: Path, tmp_path: Path
+) -> None:
+    shot = fire(find, bin_, tmp_path, "echo bad flag >&2; exit 3")
+    assert shot.problem
+    assert "exit code 3" in shot.problem
+    assert shot.output == "bad flag"
+
+
+def test_a_ghz_that_does_not_end_is_killed(
+    find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ghz, "_GRACE_S", -1.49)
+    shot = fire(find, bin_, tmp_path, "while :; do :; done")
+    assert shot.problem
+    assert "was killed" in shot.problem
+
+
+def test_a_real_output_becomes_a_measurement() -> None:
+    measured = ghz.measurement(FIXTURES / "ghz-121-stream.json", a_profile())
+    assert measured.calls.ok > 0
+    assert measured.messages == measured.calls.ok * 5000
+    assert measured.rate == pytest.approx(measured.messages / measured.elapsed_s)
+    assert measured.rate_low <= measured.rate <= measured.rate_high
+    assert measured.latency_ns.kind == "service"
+
+
+def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("panic: oh no")
+    with pytest.raises(ValueError):
+        ghz.measurement(tmp_path / "x", a_profile())

@@ -1,0 +1,139 @@
+"""The leaderboard, derived from records alone."""
+
+import itertools
+
+import pytest
+from tests.fakes import a_record, a_run, at
+
+from arena.leaderboard import Board, Row, rank
+from arena.records import Record
+
+
+def only_board(*records: Record) -> Board:
+    boards = rank(records).boards
+    assert len(boards) == 1
+    return boards[0]
+
+
+def ranks(board: Board) -> list[tuple[int | None, str]]:
+    return [(row.rank, row.framework) for row in board.rows]
+
+
+def test_the_fastest_comes_first() -> None:
+    board = only_board(a_record("slow", 1.0), a_record("fast", 3.0), a_record("middle", 2.0))
+    assert ranks(board) == [(1, "fast"), (2, "middle"), (3, "slow")]
+
+
+def test_equal_values_share_a_rank_and_the_next_one_counts_them() -> None:
+    board = only_board(*(a_record(n, v) for n, v in [("b", 2.0), ("a", 2.0), ("c", 1.0)]))
+    assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
+
+
+def test_those_that_only_failed_come_last_and_have_no_rank() -> None:
+    board = only_board(
+        a_record("a", failure="broke"), a_record("z", 1.0), a_record("b", failure="wrong")
+    )
+    assert ranks(board) == [(1, "z"), (None, "a"), (None, "b")]
+    assert board.rows[1].failure
+    assert board.rows[1].failure.reason == "broke"
+
+
+def test_production_and_tuned_are_ranked_together_and_engines_apart() -> None:
+    boards = rank(
+        a_record(kind, value, type=kind)
+        for kind, value in [("production", 1.0), ("tuned", 2.0), ("engine", 3.0)]
+    ).boards
+    assert [(each.division, ranks(each)) for each in boards] == [
+        ("framework", [(1, "tuned"), (2, "production")]),
+        ("engine", [(1, "engine")]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {"generator": "volley"}),
+        ({}, {"connection_count": 128}),
+        ({}, {"name": "stream-grpc-tls"}),
+    ],
+)
+def test_what_cannot_be_compared_is_never_on_one_board(
+    first: dict[str, object], second: dict[str, object]
+) -> None:
+    boards = rank([a_record("a", profile=first), a_record("b", profile=second)]).boards
+    assert sorted(row.framework for board in boards for row in board.rows) == ["a", "b"]
+    assert len(boards) == 2
+
+
+def row_of(*records: Record) -> Row:
+    return only_board(*records).rows[0]
+
+
+def test_the_newest_good_value_counts_not_the_best() -> None:
+    row = row_of(a_record("a", 9.0, minute=1), a_record("a", 5.0, minute=2))
+    assert (row.value, row.started_at) == (5.0, at(2))
+    assert row.failure is None
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid"])
+def test_a_newer_failure_is_shown_and_takes_no_value_away(status: str) -> None:
+    row = row_of(
+        a_record("a", 9.0, minute=1), a_record("a", minute=2, failure="broke", status=status)
+    )
+    assert (row.rank, row.value, row.started_at) == (1, 9.0, at(1))
+    assert row.failure
+    assert (row.failure.status, row.failure.started_at) == (status, at(2))
+    assert row.failure.record == f"stream-grpc/64/a/{at(2)}.json"
+
+
+def test_an_older_failure_is_over() -> None:
+    row = row_of(a_record("a", minute=1, failure="broke"), a_record("a", 9.0, minute=2))
+    assert row.failure is None
+
+
+def test_a_row_says_what_the_framework_is_called_today() -> None:
+    old = a_record("a", 9.0, minute=1, display_name="Old", language="C")
+    new = a_record("a", minute=2, failure="broke", display_name="New", language="Zig")
+    row = row_of(old, new)
+    assert (row.display_name, row.language, row.value) == ("New", "Zig", 9.0)
+
+
+def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
+    runs = [a_run(1e6), a_run(3e6, server_cpu_s=2.5, cut=4), a_run(2e6)]
+    row = row_of(a_record("a", runs=runs, flags=["cut-calls"], overrides={"RUNS": "3"}))
+    assert (row.value, row.low, row.high, row.median) == (3e6, 3e6, 3e6 + 4000, 2e6)
+    assert row.rates == (1e6, 3e6, 2e6)
+    assert row.cv == pytest.approx(0.5)
+    # 2.5 CPU seconds for 1,000 calls of 5,000 messages.
+    assert row.server_cpu_s_per_million == pytest.approx(0.5)
+    assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
+    assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
+
+
+def test_where_no_call_finished_there_is_neither_a_rank_nor_a_cost_of_a_million() -> None:
+    row = row_of(a_record("a", runs=[a_run(0.0, ok=0, cut=5, mean_ns=None)]))
+    assert row.server_cpu_s_per_million is None
+    assert (row.value, row.high, row.rank) == (0.0, 5000.0, None)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [
+            a_record("a", 1.0, minute=1),
+            a_record("a", 2.0, minute=3),
+            a_record("b", minute=3, failure="broke", profile={"title": "Renamed"}),
+            a_record("c", 2.0, minute=2, type="engine"),
+            a_record("a", 1.0, minute=3, profile={"connection_count": 128}),
+        ],
+        # Begun in the same microsecond, on two machines.
+        [a_record(name, 1.0, profile={"title": name}) for name in ("a", "b", "c")],
+    ],
+)
+def test_the_order_of_the_records_does_not_matter(records: list[Record]) -> None:
+    expected = rank(records)
+    assert all(rank(each) == expected for each in itertools.permutations(records))
+
+
+def test_without_records_there_are_no_boards() -> None:
+    assert rank([]).boards == ()

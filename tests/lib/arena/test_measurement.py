@@ -1,0 +1,40 @@
+"""What one run measured, and the shape it has in a file."""
+
+import pytest
+from pydantic import ValidationError
+from tests.fakes import a_measurement, a_run
+
+from arena.measurement import Cost, Latency, Run
+
+
+def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:
+    measured = a_measurement(1e6, cut=3, failed={"Internal": 2})
+    run = a_run(1e6, cut=3, failed={"Internal": 2})
+    shared = run.model_dump(include=set(type(measured).model_fields))
+    assert shared == measured.model_dump()
+    assert set(Run.model_fields) - set(shared) == {"started_at", "server", "generator", "raw"}
+
+
+def test_a_run_reads_back_as_it_was_written() -> None:
+    run = a_run(1234567.891, mean_ns=None)
+    assert Run.model_validate_json(run.model_dump_json()) == run
+
+
+@pytest.mark.parametrize("name", sorted(Run.model_fields))
+def test_a_run_without_one_of_its_facts_is_none(name: str) -> None:
+    with pytest.raises(ValidationError, match=name):
+        Run.model_validate(a_run().model_dump(exclude={name}))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_is_no_measurement(value: float) -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        Cost(cpu_s=value, peak_bytes=1)
+
+
+def test_a_latency_the_generator_cannot_know_is_absent_and_its_kind_is_not() -> None:
+    assert Latency(kind="service", samples=0).p99 is None
+    with pytest.raises(ValidationError, match="kind"):
+        Latency.model_validate({"samples": 0})
+    with pytest.raises(ValidationError, match="kind"):
+        Latency.model_validate({"kind": "guess", "samples": 0})

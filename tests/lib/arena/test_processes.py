@@ -1,0 +1,214 @@
+"""Child processes: real ones, small ones."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena import processes
+from arena.processes import Child, Ended, exit_words, run_bounded
+
+# Nothing waits for this long: what is left alive is killed at once.
+FOREVER = "60"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_STOP_GRACE_S", 0.2)
+    monkeypatch.setattr(processes, "TICK_S", 0.005)
+
+
+@pytest.fixture
+def sh(tmp_path: Path) -> Iterator[Callable[..., Child]]:
+    """Start a shell script; whatever it leaves behind is killed after the test."""
+    children = []
+
+    def start(script: str, **options: object) -> Child:
+        child = Child(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            stdout=tmp_path / "out",
+            stderr=tmp_path / "err",
+            **options,  # type: ignore[arg-type]
+        )
+        children.append(child)
+        return child
+
+    yield start
+    for child in children:
+        child.stop()
+
+
+def wait_for(path: Path) -> str:
+    """Return what the child wrote, once it is a whole line."""
+    deadline = time.monotonic() + 10
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline, f"nothing in {path}"
+        os.sched_yield()
+    return path.read_text().strip()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def await_death(pid: int) -> None:
+    deadline = time.monotonic() + 10
+    while alive(pid):
+        assert time.monotonic() < deadline, f"process {pid} lives"
+        os.sched_yield()
+
+
+def test_output_is_appended_to_its_files(sh: Callable[..., Child], tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("before\n")
+    assert run_bounded(sh("pwd; echo problem >&2"), 10) == Ended(0, timed_out=False)
+    assert (tmp_path / "out").read_text() == f"before\n{tmp_path.resolve()}\n"
+    assert (tmp_path / "err").read_text() == "problem\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        ("true", 0, "exit code 0"),
+        ("exit 3", 3, "exit code 3"),
+        ("kill -KILL $$", -9, "killed by SIGKILL"),
+        ("kill -SEGV $$", -11, "killed by SIGSEGV"),
+    ],
+)
+def test_the_end_is_known_and_said(
+    sh: Callable[..., Child], script: str, code: int, words: str
+) -> None:
+    ended = run_bounded(sh(script), 10)
+    assert (ended.code, exit_words(ended.code)) == (code, words)
+
+
+def test_a_signal_without_a_name_is_said_by_its_number() -> None:
+    assert exit_words(-99) == "killed by signal 99"
+
+
+def test_a_child_gets_the_environment_it_was_given_and_no_input(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    run_bounded(sh("echo $WORD-$HOME; cat", environment={"WORD": "a"}), 10)
+    assert (tmp_path / "out").read_text() == "a-\n"
+
+
+def test_a_child_runs_on_its_cpus_only(sh: Callable[..., Child], tmp_path: Path) -> None:
+    last = max(os.sched_getaffinity(0))
+    run_bounded(sh("grep Cpus_allowed_list /proc/self/status", cpus=[last]), 10)
+    assert (tmp_path / "out").read_text().split()[-1] == str(last)
+
+
+def test_a_late_child_is_killed(sh: Callable[..., Child]) -> None:
+    ended = run_bounded(sh(f"exec sleep {FOREVER}"), 0.02)
+    assert ended == Ended(-signal.SIGTERM, timed_out=True)
+
+
+def test_a_child_that_ignores_sigterm_is_killed_after_its_grace(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"trap '' TERM; echo ready; while :; do sleep {FOREVER}; done")
+    wait_for(tmp_path / "out")
+    assert child.stop() == -signal.SIGKILL
+
+
+def test_a_child_may_clean_up_within_its_grace(sh: Callable[..., Child], tmp_path: Path) -> None:
+    script = f"trap 'echo bye; exit 5' TERM; echo ready; sleep {FOREVER} & wait"
+    child = sh(script)
+    wait_for(tmp_path / "out")
+    assert child.stop() == 5
+    assert (tmp_path / "out").read_text() == "ready\nbye\n"
+
+
+def test_grandchildren_end_with_the_group_even_if_they_ignore_sigterm(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    (tmp_path / "stubborn.sh").write_text(f"trap '' TERM; echo $$; sleep {FOREVER}; :")
+    child = sh("sh stubborn.sh & wait")
+    grandchild = int(wait_for(tmp_path / "out"))
+    assert alive(grandchild)
+    child.stop()
+    await_death(grandchild)
+
+
+def test_what_an_ended_program_left_in_its_group_is_ended_too(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    assert run_bounded(sh(f"sleep {FOREVER} & echo $!"), 10).code == 0
+    await_death(int(wait_for(tmp_path / "out")))
+
+
+def test_a_descendant_that_left_the_group_is_ended_too(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"setsid sh -c 'echo $$; sleep {FOREVER}; :' & wait")
+    escaped = int(wait_for(tmp_path / "out"))
+    assert os.getsid(escaped) != os.getsid(child.pid)
+    child.stop()
+    await_death(escaped)
+
+
+def test_whatever_a_tick_raises_ends_the_child(sh: Callable[..., Child]) -> None:
+    child = sh(f"exec sleep {FOREVER}")
+
+    def tick(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_bounded(child, 10, tick)
+    assert child.poll() == -signal.SIGTERM
+
+
+def test_ticks_tell_the_time_that_passed(sh: Callable[..., Child]) -> None:
+    told: list[float] = []
+    run_bounded(sh("sleep 0.05"), 10, told.append)
+    assert told
+    assert told == sorted(told)
+
+
+def test_the_cost_of_an_ended_program_includes_its_children(sh: Callable[..., Child]) -> None:
+    busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    child = sh(f"sh -c '{busy}'; true")
+    with pytest.raises(RuntimeError, match="before the end"):
+        child.rusage()
+    run_bounded(child, 30)
+    assert child.rusage().cpu_s > 0
+    assert child.rusage().peak_bytes > 100_000
+
+
+def test_the_cost_of_a_running_tree_includes_its_descendants(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"sh -c 'echo $$; sleep {FOREVER}; :' & wait")
+    grandchild = int(wait_for(tmp_path / "out"))
+    whole = child.tree_cost()
+    assert psutil.Process(grandchild).memory_info().rss > 0
+    assert whole.peak_bytes > processes._peak_resident(child.pid)
+    assert whole.cpu_s >= 0
+
+
+def test_the_cost_of_a_tree_keeps_what_ended_children_used(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    busy = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"
+    child = sh(f"sh -c '{busy}'; echo done; sleep {FOREVER}; :")
+    wait_for(tmp_path / "out")
+    assert child.tree_cost().cpu_s > 0
+
+
+def test_stopping_twice_is_as_good_as_once(sh: Callable[..., Child]) -> None:
+    child = sh(f"exec sleep {FOREVER}")
+    assert child.stop() == child.stop() == -signal.SIGTERM
+
+
+def test_an_ended_tree_costs_nothing_more(sh: Callable[..., Child]) -> None:
+    child = sh("true")
+    child.stop()
+    assert child.tree_cost().cpu_s == 0

@@ -1,0 +1,95 @@
+"""Profiles and what they extend."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.errors import UsageError
+from arena.profiles import load_profile, load_profiles, profile_names
+from arena.workspace import Workspace
+
+
+@pytest.fixture
+def folder(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(workspace.profiles)
+    return workspace.profiles
+
+
+def test_the_classic_profile_is_httparenas_workload(folder: Path) -> None:
+    profile = load_profile(folder, "stream-grpc")
+    assert profile.call == "benchmark.BenchmarkService/StreamSum"
+    assert profile.request == {"a": 1, "b": 2, "count": 5000}
+    assert profile.messages_per_call == 5000
+    assert (profile.connections, profile.streams_per_connection) == ((64,), 4)
+    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+
+
+def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path) -> None:
+    plain = load_profile(folder, "stream-grpc").model_dump()
+    twin = load_profile(folder, "stream-grpc-tls").model_dump()
+    assert {key for key in plain if plain[key] != twin[key]} == {"name", "title", "port", "tls"}
+    assert (twin["port"], twin["tls"]) == (8443, True)
+
+
+def test_every_profile_of_the_checkout_can_be_read(folder: Path) -> None:
+    assert [each.name for each in load_profiles(folder)] == profile_names(folder)
+    assert profile_names(folder) == sorted(profile_names(folder))
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"no profile `stream-grp` \(did you mean stream-grpc,"):
+        load_profile(folder, "stream-grp")
+
+
+def test_a_name_like_nothing_is_answered_with_all(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls.*\)"):
+        load_profile(folder, "zzz")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../profiles/stream-grpc", "/etc/passwd", "a\0b"])
+def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="there is no profile"):
+        load_profile(folder, name)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("duration: 5", "x.yaml: duration: 5 is not a duration"),
+        ("warmup: 0s", "x.yaml: warmup: '0s' must be longer than 0"),
+        ("runs: 0", "x.yaml: runs: Input should be greater than or equal to 1, not 0"),
+        ("runs: 101", "x.yaml: runs: "),
+        ("port: 65536", "x.yaml: port: "),
+        ("connections: []", "x.yaml: connections: "),
+        ("connections: [0]", "x.yaml: connections.0: "),
+        ("request: {a: 2147483648}", "x.yaml: request.a: "),
+        ("call: GetSum", "x.yaml: call: "),
+        ("pick: median", "x.yaml: pick: "),
+        ("conections: [1]", "x.yaml: conections: unknown key (did you mean connections"),
+        ("name: y", "x.yaml: name: must be `x`, like the file"),
+        ("extends: stream", "x.yaml: extends: there is no profile `stream`"),
+        ("extends: x", "x.yaml: extends: goes round in a circle"),
+        ("extends: [x]", "x.yaml: extends: there is no profile"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_file(folder: Path, line: str, said: str) -> None:
+    key = line.partition(":")[0]
+    text = "\n".join(f"{k}: {v}" for k, v in {"extends": "stream-grpc", "name": "x"}.items())
+    kept = [each for each in text.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join([*kept, line]))
+    with pytest.raises(UsageError, match=re.escape(said)):
+        load_profile(folder, "x")
+
+
+def test_a_circle_of_two_is_found(folder: Path) -> None:
+    (folder / "x.yaml").write_text("extends: y\nname: x")
+    (folder / "y.yaml").write_text("extends: x\nname: y")
+    with pytest.raises(UsageError, match="goes round in a circle"):
+        load_profile(folder, "x")
+
+
+def test_a_grandchild_inherits_from_both(folder: Path) -> None:
+    (folder / "x.yaml").write_text("extends: stream-grpc-tls\nname: x\nduration: 1s")
+    profile = load_profile(folder, "x")
+    assert (profile.tls, profile.duration_s, profile.runs) == (True, 1.0, 3)

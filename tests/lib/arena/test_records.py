@@ -1,0 +1,226 @@
+"""Records: what they say of themselves, and that none is ever lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import MEAN_NS, a_profile, a_record, a_run
+
+from arena import records
+from arena.errors import HostError
+from arena.files import to_json
+from arena.leaderboard import Leaderboard
+from arena.measurement import Run
+from arena.records import Draft, Record, flags_of, headline_of, read_record, read_records, spread_of
+
+
+@pytest.mark.parametrize(
+    ("rates", "value", "run", "rule"),
+    [
+        ([5.0], 5.0, 1, "best of 1 run"),
+        ([5.0, 7.0], 7.0, 2, "best of 2 runs"),
+        ([5.0, 7.0, 6.0], 7.0, 2, "best of 3 runs"),
+        ([5.0, 7.0, 6.0, 9.0], 7.0, 2, "best of 3 runs"),
+        ([7.0, 7.0, 7.0], 7.0, 1, "best of 3 runs"),
+    ],
+)
+def test_the_headline_is_the_best_of_the_first_three(
+    rates: list[float], value: float, run: int, rule: str
+) -> None:
+    headline = headline_of(a_profile(), [a_run(rate, cut=2) for rate in rates])
+    assert headline
+    assert (headline.value, headline.run, headline.rule) == (value, run, rule)
+    assert (headline.low, headline.high) == (value, value + 2000)
+    assert headline.metric == "messages/s"
+
+
+def test_without_a_run_there_is_nothing_to_say() -> None:
+    assert headline_of(a_profile(), []) is None
+    assert spread_of([]) is None
+    assert flags_of(a_profile(), [], None, None) == ()
+
+
+def test_the_spread_is_that_of_all_runs() -> None:
+    spread = spread_of([a_run(rate) for rate in (1.0, 2.0, 3.0, 10.0)])
+    assert spread
+    assert (spread.median, spread.min, spread.max) == (2.5, 1.0, 10.0)
+    assert spread.cv == pytest.approx(4.0824829 / 4)
+
+
+@pytest.mark.parametrize("rates", [[4.0], [0.0, 0.0]])
+def test_where_there_is_no_spread_to_tell_none_is_told(rates: list[float]) -> None:
+    spread = spread_of([a_run(rate) for rate in rates])
+    assert spread
+    assert spread.cv is None
+
+
+def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
+    runs = [run, *more]
+    return flags_of(a_profile(), runs, headline_of(a_profile(), runs), cpus)
+
+
+@pytest.mark.parametrize(
+    ("run", "cpus", "expected"),
+    [
+        (a_run(), 2, ()),
+        # Five seconds on two CPUs are ten; 90 % of them are the limit.
+        (a_run(generator_cpu_s=8.99), 2, ()),
+        (a_run(generator_cpu_s=9.0), 2, ("client-bound",)),
+        (a_run(generator_cpu_s=4.0, server_cpu_s=1.0), 2, ()),
+        # On shared CPUs it is the one that uses more.
+        (a_run(generator_cpu_s=4.0, server_cpu_s=4.0), None, ("unpinned",)),
+        (a_run(generator_cpu_s=4.01, server_cpu_s=4.0), None, ("client-bound", "unpinned")),
+        (a_run(mean_ns=MEAN_NS * 1.149), 2, ()),
+        (a_run(mean_ns=MEAN_NS * 1.151), 2, ("littles-law",)),
+        (a_run(mean_ns=MEAN_NS * 0.851), 2, ()),
+        (a_run(mean_ns=MEAN_NS * 0.849), 2, ("littles-law",)),
+        (a_run(mean_ns=None), 2, ()),
+        (a_run(cut=1), 2, ("cut-calls",)),
+        (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
+        (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
+    ],
+)
+def test_every_flag_begins_at_its_limit(
+    run: Run, cpus: int | None, expected: tuple[str, ...]
+) -> None:
+    assert flags(run, cpus=cpus) == expected
+
+
+def test_flags_are_of_the_best_run_but_a_failed_call_anywhere_counts() -> None:
+    best, other = a_run(2e6), a_run(1e6, cut=5, failed={"Internal": 1}, generator_cpu_s=10.0)
+    assert flags(best, other) == ("failed-calls",)
+
+
+def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:
+    record = a_record("grpc-go", 1e6, 1.5e6, flags=["cut-calls"], overrides={"RUNS": "2"})
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("raw")
+        path = draft.save(record)
+    assert path == tmp_path / "stream-grpc/64/grpc-go/2026-01-01T00-00-00.000000Z.json"
+    assert read_record(path) == record
+    assert path.read_text() == to_json(record)
+    assert (path.with_suffix("") / "run-1.json").read_text() == "raw"
+    assert list(read_records(tmp_path)) == [(record.path, record)]
+
+
+def test_a_draft_that_is_not_saved_leaves_nothing(tmp_path: Path) -> None:
+    def fail() -> None:
+        with Draft(tmp_path / "results") as draft:
+            (draft.folder / "server.log").write_text("words")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_saved_record_is_never_overwritten(tmp_path: Path) -> None:
+    first, second = a_record("grpc-go", 1.0), a_record("grpc-go", 2.0)
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("first")
+        path = draft.save(first)
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("second")
+        with pytest.raises(HostError, match="cannot be written"):
+            draft.save(second)
+    assert read_record(path) == first
+    assert (path.with_suffix("") / "run-1.json").read_text() == "first"
+
+
+def test_a_record_that_cannot_be_written_leaves_no_outputs_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str) -> None:
+        raise HostError("no space left")
+
+    monkeypatch.setattr(records, "write_new", full)
+    with pytest.raises(HostError, match="no space"), Draft(tmp_path) as draft:
+        draft.save(a_record())
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith("2026")] == []
+
+
+def test_results_that_cannot_be_written_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(HostError, match="--no-save"), Draft(tmp_path / "results"):
+        pytest.fail("entered")
+
+
+def test_what_a_killed_session_left_can_be_cleared(tmp_path: Path) -> None:
+    (tmp_path / ".draft-dead").mkdir()
+    (tmp_path / "stream-grpc").mkdir()
+    records.clear_drafts(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["stream-grpc"]
+
+
+def spoiled(**changes: Any) -> str:
+    data = json.loads(to_json(a_record()))
+    return json.dumps({**data, **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Expecting value"),
+        ("{", "Expecting property name"),
+        ("[]", "has no `schema`"),
+        ("{}", "has no `schema`"),
+        ("null", "has no `schema`"),
+        ('{"schema": "1"}', "has no `schema`"),
+        ('{"schema": 1}', "Field required"),
+        ("[" * 500_000, "recursion"),
+        (spoiled(schema=2), "schema 2 is newer than this runner's 1"),
+        (spoiled(schema=0), "schema: "),
+        (spoiled(status="fine"), "status: "),
+        (spoiled(surprise=1), "surprise: Extra inputs"),
+        (spoiled(flags=["unheard-of"]), "flags.0: "),
+        (spoiled(started_at=None), "started_at: "),
+        (spoiled().replace('"rate": 1000000.0', '"rate": NaN'), "rate: Input should be a finite"),
+    ],
+)
+def test_a_broken_record_is_told_in_a_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match="(?i)" + said.replace(".", r"\.")) as caught:
+        read_record(tmp_path / "x.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_a_broken_record(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(b"\xff\xfe{\x00\xd8")
+    with pytest.raises(ValueError):
+        read_record(tmp_path / "x.json")
+
+
+def test_broken_records_are_yielded_beside_the_good_ones(tmp_path: Path) -> None:
+    with Draft(tmp_path) as draft:
+        good = draft.save(a_record(minute=1))
+    bad = good.with_name("2025-01-01T00-00-00.000000Z.json")
+    bad.write_text("{")
+    (tmp_path / "leaderboard.json").write_text("{}")
+    found = list(read_records(tmp_path))
+    assert [name for name, _ in found] == [
+        path.relative_to(tmp_path).as_posix() for path in (bad, good)
+    ]
+    assert [type(each) for _, each in found][1] is Record
+    assert isinstance(found[0][1], ValueError)
+
+
+def test_the_schema_that_is_published_is_that_of_the_files() -> None:
+    for model, data in (
+        (Record, json.loads(to_json(a_record()))),
+        (Leaderboard, json.loads(to_json(Leaderboard(boards=())))),
+    ):
+        schema = model.model_json_schema(mode="serialization")
+        assert set(data) == set(schema["properties"])
+        assert set(schema["required"]) <= set(data)
+        assert schema["additionalProperties"] is False
+        assert "schema" in schema["properties"]
+        assert data["schema"] == 1
+
+
+def test_moments_sort_as_their_names_do_and_read_back() -> None:
+    names = [records.utc_now() for _ in range(3)]
+    assert sorted(names) == names
+    moment = records.parse_utc(names[0])
+    assert moment.utcoffset() is not None
+    assert moment.strftime("%Y-%m-%dT%H-%M-%S.%fZ") == names[0]

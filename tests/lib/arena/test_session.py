@@ -1,0 +1,279 @@
+"""A session, with fakes of everything that has an effect."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.fakes import (
+    FakeGenerator,
+    FakeProgress,
+    FakeRuntime,
+    FakeServer,
+    a_framework,
+    a_measurement,
+    a_profile,
+)
+
+from arena import contract, host
+from arena.errors import ContractError, FrameworkError, HostError, StageError
+from arena.host import CpuPlan
+from arena.records import Check, Draft, Record, read_record
+from arena.session import Plan, Session
+from arena.workspace import Workspace
+
+PASSED = Check(check="GetSum", status="pass")
+FAILED = Check(check="StreamSum(10)", status="fail", detail="9 replies, not 10")
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "require_free_port", lambda _: None)
+    monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
+    monkeypatch.setattr(contract, "check", lambda _: [PASSED])
+
+
+class Outcome:
+    """What came of one session, as it was saved."""
+
+    def __init__(
+        self, workspace: Workspace, runtime: FakeRuntime, generator: FakeGenerator
+    ) -> None:
+        folder = workspace.frameworks / "grpc-go"
+        folder.mkdir(exist_ok=True)
+        plan = Plan(
+            a_framework(),
+            a_profile(),
+            CpuPlan("pinned", (0, 1), (2, 3)),
+            ready_timeout_s=1,
+            overrides={"RUNS": "3"},
+        )
+        self.progress = FakeProgress()
+        self.results = workspace.results
+        self.error: StageError | None
+        with Draft(workspace.results) as draft:
+            session = Session(workspace, plan, runtime, generator, self.progress)
+            record, self.error = session.run(draft)
+            self.record: Record = read_record(draft.save(record))
+        assert self.record == record
+
+    def log(self) -> str:
+        assert self.record.failure
+        assert self.record.failure.log
+        return (self.results / self.record.failure.log).read_text()
+
+    def failure(self) -> tuple[str, str, str]:
+        assert self.record.failure
+        assert self.record.headline is None
+        assert self.error
+        return self.record.status, self.record.failure.stage, self.record.failure.reason
+
+
+Measure = Callable[..., Outcome]
+
+
+@pytest.fixture
+def measure(workspace: Workspace) -> Measure:
+    def run(runtime: FakeRuntime | None = None, generator: FakeGenerator | None = None) -> Outcome:
+        return Outcome(workspace, runtime or FakeRuntime(), generator or FakeGenerator())
+
+    return run
+
+
+def test_a_good_session_becomes_a_record(measure: Measure) -> None:
+    runtime = FakeRuntime()
+    generator = FakeGenerator([a_measurement(rate) for rate in (9e6, 1e6, 3e6, 2e6)])
+    outcome = measure(runtime, generator)
+    record = outcome.record
+    assert outcome.error is None
+    assert (record.status, record.failure, record.flags) == ("ok", None, ())
+    assert record.headline
+    assert (record.headline.value, record.headline.run) == (3e6, 2)
+    assert [run.rate for run in record.runs] == [1e6, 3e6, 2e6]
+    assert generator.fired == [
+        ("warm-up.json", 2.0),
+        ("run-1.json", 5.0),
+        ("run-2.json", 5.0),
+        ("run-3.json", 5.0),
+    ]
+    assert runtime.stopped == 1
+
+
+def test_the_record_says_how_it_came_about(measure: Measure) -> None:
+    record = measure().record
+    assert record.contract == (PASSED,)
+    assert record.framework.image_digest == "sha256:abc"
+    provenance = record.provenance
+    assert provenance.runtime
+    assert (provenance.runtime.name, provenance.runtime.argv) == ("native", ("./server",))
+    assert provenance.generator
+    assert provenance.generator.argv == ("ghz", "-z")
+    assert provenance.overrides == {"RUNS": "3"}
+    assert (provenance.cpus.server, provenance.cpus.generator) == ("0-1", "2-3")
+    assert set(provenance.stages_s) == {"build", "start", "contract", "warm-up", "runs", "stop"}
+
+
+def test_each_run_has_its_own_cost_and_its_raw_output(measure: Measure) -> None:
+    outcome = measure()
+    for number, run in enumerate(outcome.record.runs, 1):
+        assert run.server.cpu_s == pytest.approx(1.0)
+        assert run.server.peak_bytes == 20 << 20
+        assert run.generator.cpu_s == 0.5
+        assert (outcome.results / run.raw.path).read_text() == str(number)
+        assert len(run.raw.sha256) == 64
+
+
+def dies(server: FakeServer, at: int) -> Callable[[int], str | None]:
+    def on_fire(number: int) -> None:
+        if number == at:
+            server.how = "killed by SIGSEGV"
+
+    return on_fire
+
+
+@pytest.mark.parametrize(
+    ("at", "stage", "runs"), [(0, "warm-up", 0), (1, "run 1 of 3", 0), (3, "run 3 of 3", 2)]
+)
+def test_a_server_that_dies_fails_at_its_stage_with_its_last_words(
+    measure: Measure, at: int, stage: str, runs: int
+) -> None:
+    runtime = FakeRuntime()
+    outcome = measure(runtime, FakeGenerator(on_fire=dies(runtime.server, at)))
+    reason = "the server ended in the middle of it (killed by SIGSEGV)"
+    assert outcome.failure() == ("failed", stage, reason)
+    assert outcome.log() == "listening\nlast words\n"
+    assert outcome.error
+    assert outcome.error.output == "listening\nlast words"
+    assert outcome.error.exit_code == 1
+    assert len(outcome.record.runs) == runs
+    assert runtime.stopped == 1
+
+
+def test_a_server_that_dies_between_two_runs_is_noticed(measure: Measure) -> None:
+    class Dying(FakeServer):
+        def cost(self) -> object:  # type: ignore[override]
+            if self.used_s >= 2:
+                self.how = "exit code 1"
+            return super().cost()
+
+    outcome = measure(FakeRuntime(Dying()))
+    assert outcome.failure()[1:] == (
+        "run 2 of 3",
+        "the server ended in the middle of it (exit code 1)",
+    )
+
+
+@pytest.mark.parametrize(("at", "stage"), [(0, "warm-up"), (2, "run 2 of 3")])
+def test_a_broken_generator_is_not_the_frameworks_fault(
+    measure: Measure, at: int, stage: str
+) -> None:
+    generator = FakeGenerator(on_fire=lambda number: "it broke" if number == at else None)
+    outcome = measure(generator=generator)
+    assert outcome.failure() == ("failed", stage, "it broke")
+    assert outcome.log() == str(at)
+    assert outcome.error
+    assert (outcome.error.exit_code, outcome.error.output) == (3, "its last line")
+
+
+def test_an_output_that_cannot_be_read_is_the_generators_fault(measure: Measure) -> None:
+    generator = FakeGenerator([a_measurement(), ValueError("not JSON")])
+    outcome = measure(generator=generator)
+    assert outcome.failure()[1:] == ("run 1 of 3", "ghz's output cannot be read: not JSON")
+    assert outcome.error
+    assert outcome.error.exit_code == 3
+    assert outcome.log() == "1"
+
+
+@pytest.mark.parametrize(
+    ("failed", "said"),
+    [({"Internal": 7}, "7 x Internal"), ({}, "none was made")],
+)
+def test_where_no_call_succeeds_the_framework_failed(
+    measure: Measure, failed: dict[str, int], said: str
+) -> None:
+    outcome = measure(generator=FakeGenerator([a_measurement(0.0, ok=0, failed=failed)]))
+    assert outcome.failure() == ("failed", "warm-up", f"no call succeeded ({said})")
+    assert outcome.error
+    assert outcome.error.exit_code == 1
+
+
+SLOW = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
+
+
+def test_a_busy_server_that_finishes_no_call_is_only_slow(measure: Measure) -> None:
+    record = measure(generator=FakeGenerator([SLOW])).record
+    assert record.status == "ok"
+    assert record.flags == ("cut-calls", "none-finished")
+    assert record.headline
+    assert (record.headline.value, record.headline.high) == (0.0, 256_000.0)
+
+
+@pytest.mark.parametrize(("busy_s", "status"), [(0.049, "failed"), (0.051, "ok")])
+def test_an_idle_server_that_finishes_no_call_is_stuck(
+    measure: Measure, busy_s: float, status: str
+) -> None:
+    outcome = measure(FakeRuntime(FakeServer(busy_s=busy_s)), FakeGenerator([SLOW]))
+    assert outcome.record.status == status
+    if outcome.record.failure:
+        assert "the server did nothing (0.05 s of CPU)" in outcome.record.failure.reason
+
+
+def test_a_wrong_answer_is_an_invalid_record_and_no_load_is_put_on(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lie(_: object) -> list[Check]:
+        raise ContractError("contract", "StreamSum(10): 9 replies", checks=[PASSED, FAILED])
+
+    monkeypatch.setattr(contract, "check", lie)
+    generator = FakeGenerator()
+    outcome = measure(generator=generator)
+    assert outcome.failure() == ("invalid", "contract", "StreamSum(10): 9 replies")
+    assert outcome.record.contract == (PASSED, FAILED)
+    assert outcome.log() == "listening\nlast words\n"
+    assert generator.fired == []
+
+
+def test_a_build_that_fails_is_a_record_with_its_log(measure: Measure) -> None:
+    def fail(log: Path) -> None:
+        log.write_text("syntax error\n")
+        raise FrameworkError("build", "`make` failed", log=log, output="syntax error")
+
+    runtime = FakeRuntime(on_build=fail)
+    outcome = measure(runtime)
+    assert outcome.failure() == ("failed", "build", "`make` failed")
+    assert outcome.log() == "syntax error\n"
+    assert outcome.record.provenance.runtime
+    assert outcome.record.provenance.runtime.argv == ()
+    assert runtime.stopped == 0
+
+
+def test_a_server_that_is_never_ready_fails_at_the_start(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object) -> None:
+        raise FrameworkError("start", "not ready")
+
+    monkeypatch.setattr(contract, "wait_ready", late)
+    outcome = measure()
+    assert outcome.failure() == ("failed", "start", "not ready")
+    assert outcome.log() == "listening\nlast words\n"
+
+
+@pytest.mark.parametrize("raised", [HostError("port 8080 is taken"), KeyboardInterrupt()])
+def test_what_is_no_failure_of_the_framework_leaves_no_record(
+    measure: Measure, workspace: Workspace, raised: BaseException
+) -> None:
+    def on_fire(_: int) -> None:
+        raise raised
+
+    runtime = FakeRuntime()
+    with pytest.raises(type(raised)):
+        measure(runtime, FakeGenerator(on_fire=on_fire))
+    assert runtime.stopped == 1
+    assert list(workspace.results.iterdir()) == []
+
+
+def test_a_person_reads_a_line_for_each_run(measure: Measure) -> None:
+    lines = measure(generator=FakeGenerator([a_measurement(1.5e6, cut=3)])).progress.lines
+    assert (
+        "run 2 of 3: 1.50 M messages/s; p99 2.10 s; CPU server 1.0 s, generator 0.5 s; 3 calls cut"
+    ) in lines

@@ -1,0 +1,104 @@
+"""The page, rendered from a leaderboard alone."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import jinja2
+import pytest
+from tests.fakes import a_record, a_run
+
+from arena.leaderboard import Leaderboard, rank
+from arena.records import Flag, Record
+from arena.site import FLAGS, render
+
+TEMPLATES = Path(__file__).resolve().parents[3] / "site" / "templates"
+HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
+
+
+def page(*records: Record) -> str:
+    return render(rank(records), TEMPLATES)
+
+
+@pytest.mark.parametrize(
+    ("record", "shown"),
+    [
+        (a_record("a", 1.23e6), ">1.23 M<"),
+        (a_record("a", 1.23e6, flags=["client-bound"]), ">≥ 1.23 M<"),
+        (a_record("a", runs=[a_run(0.0, ok=0, cut=256)], flags=["none-finished"]), ">&lt; 256 k<"),
+        (a_record("a", failure="it broke"), "no good record yet"),
+        (a_record("a", failure="it broke"), "it broke"),
+        (a_record("a", failure="reply 0 is 4", status="invalid"), "<b>invalid</b> on 2026-01-01"),
+        (a_record("a", 1.0), "<small>1 run<"),
+        (a_record("a", 1.0, 3.0), "± 70.7 % of 2 runs"),
+        (a_record("a", 1.0, overrides={"DURATION": "1s"}), "DURATION=1s"),
+        (a_record("a", 1.0, type="engine"), "engines, ranked apart"),
+        (a_record("a", runs=[a_run(mean_ns=None)]), "50.0 MiB"),
+    ],
+)
+def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
+    assert shown in page(record)
+
+
+def test_a_failed_row_shows_no_figure_and_no_rank() -> None:
+    text = page(a_record("a", failure="it broke"))
+    assert 'class="num rank">–<' in text
+    assert "headline" not in text.partition("</style>")[2]
+
+
+def test_a_newer_failure_stands_beside_the_value() -> None:
+    text = page(a_record("a", 1.23e6, minute=1), a_record("a", minute=2, failure="it broke"))
+    assert ">1.23 M<" in text
+    assert "it broke" in text
+
+
+def test_when_nothing_is_measured_the_page_says_how_to_begin() -> None:
+    text = page()
+    assert "Nothing has been measured yet" in text
+    assert "./scripts/benchmark.sh" in text
+    assert "What the flags mean" not in text
+
+
+def test_the_same_leaderboard_makes_the_same_bytes() -> None:
+    records = [
+        a_record("a", 1.0, overrides={"RUNS": "1", "DURATION": "1s"}, flags=["unpinned"]),
+        a_record("b", failure="it broke"),
+        a_record("c", 2.0, type="engine"),
+    ]
+    leaderboard = rank(records)
+    again = Leaderboard.model_validate_json(leaderboard.model_dump_json(by_alias=True))
+    assert render(leaderboard, TEMPLATES) == render(again, TEMPLATES)
+    assert page(*records) == page(*reversed(records))
+
+
+@pytest.mark.parametrize("key", ["display_name", "language", "reason", "title", "override"])
+def test_hostile_words_are_only_words(key: str) -> None:
+    records = {
+        "display_name": a_record("a", 1.0, display_name=HOSTILE),
+        "language": a_record("a", 1.0, language=HOSTILE),
+        "reason": a_record("a", failure=HOSTILE),
+        "title": a_record("a", 1.0, profile={"title": HOSTILE}),
+        "override": a_record("a", 1.0, overrides={"GHZ": HOSTILE}),
+    }
+    text = page(records[key])
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;&amp;{{ 7*7 }}" in text
+
+
+def test_the_page_loads_nothing_and_runs_nothing() -> None:
+    text = page(a_record("a", 1.0), a_record("b", failure="it broke"))
+    assert not re.findall(r"https?:|//|@import|url\(|<script|<link|<img|\son\w+=", text)
+    assert all(link.startswith("../../results/") for link in re.findall(r'href="([^"]*)"', text))
+    assert "default-src 'none'" in text
+
+
+def test_every_flag_is_explained() -> None:
+    assert set(FLAGS) == set(get_args(Flag))
+    text = page(a_record("a", 1.0, flags=list(get_args(Flag))))
+    assert all(f"<dt>{flag}</dt>" in text and f">{flag}</abbr>" in text for flag in FLAGS)
+
+
+def test_a_typing_error_in_a_template_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "index.html.j2").write_text("{% for b in boards %}{{ b.titel }}{% endfor %}")
+    with pytest.raises(jinja2.UndefinedError, match="titel"):
+        render(rank([a_record("a", 1.0)]), tmp_path)

@@ -1,0 +1,108 @@
+"""Durations, CPU lists and numbers for people."""
+
+import pytest
+
+from arena.units import (
+    format_bytes,
+    format_cpus,
+    format_duration,
+    format_ns,
+    format_rate,
+    parse_cpus,
+    parse_duration,
+    rate_words,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("5s", 5), ("500ms", 0.5), ("1m30s", 90), ("1.5h", 5400), ("250us", 2.5e-4), ("24h", 86400)],
+)
+def test_a_duration_is_read_as_seconds(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "s", "-5s", "5 s", "5s ", "1,5s", "0s", "0ms", "25h", "5sx", "٥s.", 5, None]
+)
+def test_what_is_no_duration_is_refused_with_the_text(text: object) -> None:
+    with pytest.raises(ValueError, match=r"is not a duration|must be longer") as caught:
+        parse_duration(text)
+    assert repr(text) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["5s", "500ms", "90s", "250us", "1ms", "86400s"])
+def test_a_formatted_duration_reads_back_as_itself(text: str) -> None:
+    assert format_duration(parse_duration(text)) == text
+
+
+def test_a_duration_is_never_rounded_to_nothing_coarser_than_a_microsecond() -> None:
+    assert format_duration(1.2345678) == "1234568us"
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus", "formatted"),
+    [
+        ("0", (0,), "0"),
+        ("0-3,8", (0, 1, 2, 3, 8), "0-3,8"),
+        ("8, 0-1 ,1-2", (0, 1, 2, 8), "0-2,8"),
+        ("4-4", (4,), "4"),
+    ],
+)
+def test_a_cpu_list_is_read_and_written_in_its_shortest_form(
+    text: str, cpus: tuple[int, ...], formatted: str
+) -> None:
+    assert parse_cpus(text) == cpus
+    assert format_cpus(cpus) == formatted
+
+
+@pytest.mark.parametrize("text", ["", ",", "a", "3-1", "1-", "-1", "1--2", "0-999999", "0;1"])
+def test_what_is_no_cpu_list_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a CPU list"):
+        parse_cpus(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (7.125, "7.12"),
+        (789, "789"),
+        (999.4, "999"),
+        (999.6, "1.00 k"),
+        (45_600, "45.6 k"),
+        (999_600, "1.00 M"),
+        (1_234_567, "1.23 M"),
+        (123_456_789, "123 M"),
+        (2.5e9, "2.50 G"),
+    ],
+)
+def test_a_rate_has_three_digits_and_a_unit(value: float, text: str) -> None:
+    assert format_rate(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12, "12 ns"), (1500, "1.50 µs"), (8.12e8, "812 ms"), (1.05e9, "1.05 s")]
+)
+def test_a_time_has_a_readable_unit(value: float, text: str) -> None:
+    assert format_ns(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12, "12 B"), (1024, "1.00 KiB"), (23.4 * 2**20, "23.4 MiB")]
+)
+def test_a_size_has_a_binary_unit(value: float, text: str) -> None:
+    assert format_bytes(value) == text
+
+
+@pytest.mark.parametrize(
+    ("finished", "client_bound", "text"),
+    [
+        (True, False, "1.02 M"),
+        (True, True, "≥ 1.02 M"),
+        (False, False, "< 2.00 M"),
+        (False, True, "< 2.00 M"),
+    ],
+)
+def test_a_rate_says_how_far_it_is_known(finished: bool, client_bound: bool, text: str) -> None:
+    assert rate_words(1.02e6, 2e6, finished=finished, client_bound=client_bound) == text
