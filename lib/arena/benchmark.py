@@ -12,6 +12,7 @@ from arena import generators, host
 from arena.errors import HostError, UsageError
 from arena.files import printable, shown
 from arena.frameworks import Framework, framework_names, load_framework
+from arena.processes import adopt_orphans
 from arena.profiles import Profile, load_profile, profile_names
 from arena.progress import Progress, progress
 from arena.publish import publish
@@ -50,6 +51,7 @@ def benchmark(
     if request.dry_run:
         _show(workspace, request, plans, shows)
         return 0
+    adopt_orphans()
     drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
     with host.only_benchmark(command, wait=request.wait, say=shows.say):
         clear_drafts(drafts)

@@ -16,7 +16,7 @@ def ensure_certificate(folder: Path) -> None:
     The key is readable by everybody: containers run as other users, and it protects nothing.
     """
     certificate, key = folder / "server.crt", folder / "server.key"
-    if key.exists() and _is_fresh(certificate):
+    if _is_fresh(certificate, key):
         return
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -56,11 +56,15 @@ def ensure_certificate(folder: Path) -> None:
     write_atomic(certificate, signed.public_bytes(serialization.Encoding.PEM).decode())
 
 
-def _is_fresh(certificate: Path) -> bool:
+def _is_fresh(certificate: Path, key: Path) -> bool:
     from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
         found = x509.load_pem_x509_certificate(certificate.read_bytes())
+        private = load_pem_private_key(key.read_bytes(), password=None)
     except (OSError, ValueError):
+        return False
+    if private.public_key() != found.public_key():
         return False
     return found.not_valid_after_utc - _RENEW_BEFORE > datetime.now(UTC)

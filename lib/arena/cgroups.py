@@ -59,7 +59,7 @@ def cgroup_of(pid: int, proc: Path = _PROC) -> Cgroup:
             memory_peak=folders["memory"] / "memory.max_usage_in_bytes",
             memory_now=folders["memory"] / "memory.usage_in_bytes",
         )
-    if folders[""]:
+    if folders[""] and (folders[""] / "memory.current").exists():
         return Cgroup(
             cpu=folders[""] / "cpu.stat",
             memory_peak=folders[""] / "memory.peak",

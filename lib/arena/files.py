@@ -103,7 +103,8 @@ def validated(model: type[Model], data: dict[str, Any], path: Path) -> Model:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
         if first["type"] == "extra_forbidden":
-            hint = nearest(str(first["loc"][-1]), list(model.model_fields))
+            nested = len(first["loc"]) > 1
+            hint = "" if nested else nearest(key, list(model.model_fields))
             raise UsageError(f"{shown(path)}: {key}: unknown key{hint}") from error
         what = first["msg"].removeprefix("Value error, ")
         given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"

@@ -164,6 +164,8 @@ class _Answer:
         http = headers.get(":status")
         if http not in {None, "200"}:
             raise CallError(f"the server answered with HTTP status {http}")
+        if http and not headers.get("content-type", "").startswith("application/grpc"):
+            raise CallError(f"the content-type is {headers.get('content-type')!r:.60}")
         # The status comes with the end of the stream, or it is not one (Trailers, Trailers-Only).
         if last and "grpc-status" in headers:
             self.reply.status = headers["grpc-status"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.errors import HostError, UsageError
+from arena.files import printable
 from arena.records import Cpus, Git, Host
 from arena.units import format_cpus, parse_cpus
 
@@ -205,7 +206,8 @@ def only_benchmark(
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            holder = file.read().strip() or "another user"
+            # Anybody may write to this file.
+            holder = printable(file.read(200).strip()) or "another user"
             if not wait:
                 raise HostError(
                     f"a benchmark is running on this host already ({holder}); "

@@ -1,5 +1,6 @@
 """Child processes: started in a group of their own, accounted for, and never left behind."""
 
+import ctypes
 import os
 import resource
 import shutil
@@ -20,6 +21,11 @@ from arena.units import format_cpus
 TICK_S = 0.1
 
 _STOP_GRACE_S = 5.0
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+_running: set["Child"] = set()
+_orphans = {"adopted": False}
 
 
 class Child:
@@ -51,6 +57,7 @@ class Child:
                 stderr=err,
                 start_new_session=True,
             )
+            _running.add(self)
         self.pid = self._popen.pid
 
     def poll(self) -> int | None:
@@ -114,6 +121,9 @@ class Child:
                 continue
         while (code := self.poll()) is None:
             time.sleep(0.01)
+        _running.discard(self)
+        if _orphans["adopted"] and not _running:
+            _end_orphans()
         return code
 
     def _signal(self, number: int) -> None:
@@ -129,29 +139,55 @@ class Ended:
 
     code: int
     timed_out: bool
+    cost: Cost
 
 
 def run_bounded(
-    child: Child, timeout_s: float, on_tick: Callable[[float], None] = lambda _: None
+    start: Callable[[], Child], timeout_s: float, on_tick: Callable[[float], None] = lambda _: None
 ) -> Ended:
-    """Wait for the child, calling `on_tick(elapsed_s)` ten times a second; kill it when late.
+    """Start a child and wait for it, calling `on_tick(elapsed_s)` about ten times a second.
 
-    Whatever `on_tick` raises ends the child, as an interrupt does. Start the child and call
-    this in one `held` block, so that no interrupt comes between the two.
+    It is killed when late. Whatever `on_tick` raises ends it, as an interrupt does.
     """
+    with held():
+        child = start()
+        try:
+            with released():
+                timed_out = not _wait(child, timeout_s, on_tick)
+        finally:
+            code = child.stop()
+    return Ended(code, timed_out, child.rusage())
+
+
+def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> bool:
+    """Return whether the child ended in time."""
     started = time.monotonic()
-    try:
-        with released():
-            while (code := child.poll()) is None:
-                elapsed = time.monotonic() - started
-                if elapsed > timeout_s:
-                    return Ended(child.stop(), timed_out=True)
-                on_tick(elapsed)
-                time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
-            return Ended(code, timed_out=False)
-    finally:
-        with held():
-            child.stop()
+    while child.poll() is None:
+        elapsed = time.monotonic() - started
+        if elapsed > timeout_s:
+            return False
+        on_tick(elapsed)
+        time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
+    return True
+
+
+def adopt_orphans() -> None:
+    """From now on, end what children leave behind, even if it left their group and session.
+
+    Linux then makes us the parent of every orphan below us (prctl(2), PR_SET_CHILD_SUBREAPER).
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+        _orphans["adopted"] = True
+
+
+def _end_orphans() -> None:
+    for process in psutil.Process().children(recursive=True):
+        try:
+            process.kill()
+            process.wait(_STOP_GRACE_S)
+        except psutil.Error:
+            continue
 
 
 def exit_words(code: int) -> str:

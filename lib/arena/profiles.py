@@ -44,7 +44,11 @@ def load_profile(folder: Path, name: str) -> Profile:
     if name not in known:
         raise UsageError(f"there is no profile `{name}`{nearest(name, known)}")
     path = folder / f"{name}.yaml"
-    profile = validated(Profile, _resolved(path, ()), path)
+    data = _resolved(path, ())
+    for key, field in _DURATIONS.items():
+        if field not in data:
+            raise UsageError(f"{shown(path)}: {key}: is missing (write 5s, 500ms or 1m30s)")
+    profile = validated(Profile, data, path)
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
     return profile
@@ -67,6 +71,8 @@ def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
     data = read_yaml(path)
     parent = data.pop("extends", None)
     for key, field in _DURATIONS.items():
+        if field in data:
+            raise UsageError(f"{shown(path)}: {field}: unknown key (did you mean {key}?)")
         if key in data:
             try:
                 data[field] = parse_duration(data.pop(key))

@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 from arena.errors import HostError
 from arena.files import Frozen, shown, to_json, write_new
 from arena.frameworks import Framework
+from arena.interrupts import held
 from arena.measurement import Run
 from arena.profiles import Profile
 
@@ -265,8 +266,6 @@ class Draft:
     def __init__(self, results: Path) -> None:
         self._results = results
         self.folder = Path()
-        self._beside: Path | None = None
-        self._record: Path | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -282,21 +281,22 @@ class Draft:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        if self._beside and self._record and not self._record.exists():
-            shutil.rmtree(self._beside, ignore_errors=True)
 
     def save(self, record: Record) -> Path:
         """Move the raw outputs to their place and create the record; return its path."""
         path = self._results / record.path
         beside = path.with_suffix("")
-        try:
-            beside.parent.mkdir(parents=True, exist_ok=True)
-            # Until the record is there too, all of it is still a draft.
-            self._beside, self._record = beside, path
-            self.folder.rename(beside)
-        except OSError as error:
-            raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
-        write_new(path, to_json(record))
+        with held():
+            try:
+                beside.parent.mkdir(parents=True, exist_ok=True)
+                self.folder.rename(beside)
+            except OSError as error:
+                raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
+            try:
+                write_new(path, to_json(record))
+            except HostError:
+                shutil.rmtree(beside, ignore_errors=True)
+                raise
         return path
 
 

@@ -171,9 +171,8 @@ class Ghz:
     def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
         """Put the load on for a window, its JSON going to `raw`."""
         errors = raw.with_suffix(".stderr")
-        with held():
-            child = self._child(self._argv(profile, duration_s), raw, errors)
-            ended = run_bounded(child, duration_s + _GRACE_S, on_tick)
+        argv = self._argv(profile, duration_s)
+        ended = run_bounded(lambda: self._child(argv, raw, errors), duration_s + _GRACE_S, on_tick)
         problem = None
         if ended.timed_out:
             problem = f"ghz did not end {_GRACE_S:g} s after its window and was killed"
@@ -182,7 +181,7 @@ class Ghz:
         output = tail(errors)
         if not errors.stat().st_size:
             errors.unlink()
-        return Shot(raw=raw, cost=child.rusage(), problem=problem, output=output)
+        return Shot(raw=raw, cost=ended.cost, problem=problem, output=output)
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read ghz's JSON; ValueError if it is broken."""

@@ -9,7 +9,6 @@ from typing import Protocol
 from arena.errors import FrameworkError, HostError, UsageError
 from arena.files import tail
 from arena.frameworks import Framework
-from arena.interrupts import held
 from arena.measurement import Cost
 from arena.processes import Child, exit_words, run_bounded
 from arena.progress import Progress
@@ -87,8 +86,7 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
 
 def run_build(argv: Sequence[str], folder: Path, log: Path) -> None:
     """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails."""
-    with held():
-        ended = run_bounded(Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
+    ended = run_bounded(lambda: Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
     if ended.timed_out:
         why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
     elif ended.code:

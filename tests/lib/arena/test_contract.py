@@ -137,6 +137,12 @@ def reset(talk: Talk) -> None:
     talk.flush()
 
 
+def web_page(talk: Talk) -> None:
+    fields = [(":status", "200"), ("content-type", "text/html"), ("grpc-status", "0")]
+    talk.connection.send_headers(talk.stream, fields, end_stream=True)
+    talk.flush()
+
+
 def hang_up(talk: Talk) -> None:
     talk.headers()
     talk.transport.shutdown(socket.SHUT_WR)
@@ -161,6 +167,7 @@ def garbage(talk: Talk) -> None:
         (raw(b"\0\xff\xff\xff\xff"), "GetSum: a reply announces 4294967295 bytes"),
         (raw(frame(b"\x08")), "GetSum: a reply is not a SumReply"),
         (lambda talk: talk.headers(status="404", end=True), "HTTP status 404"),
+        (web_page, "GetSum: the content-type is 'text/html'"),
         (goaway, "GetSum: the server sent GOAWAY (ENHANCE_YOUR_CALM)"),
         (reset, "GetSum: the server reset the stream (INTERNAL_ERROR)"),
         (hang_up, "GetSum: the server closed the connection in the middle of the call"),
@@ -198,9 +205,8 @@ def test_an_answer_larger_than_every_window_arrives_whole() -> None:
 
 def test_a_goaway_after_the_whole_answer_does_no_harm() -> None:
     def last_words(talk: Talk) -> None:
-        talk.connection.send_headers(talk.stream, [(":status", "200")])
-        body = [("grpc-status", "0")]
-        talk.connection.send_headers(talk.stream, body, end_stream=True)
+        talk.headers()
+        talk.connection.send_headers(talk.stream, [("grpc-status", "0")], end_stream=True)
         talk.connection.close_connection(error_code=2)
         talk.flush()
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +12,12 @@ import psutil
 import pytest
 
 from arena import processes
-from arena.processes import Child, Ended, exit_words, run_bounded
+from arena.processes import Child, exit_words, run_bounded
 
 # Nothing waits for this long: what is left alive is killed at once.
 FOREVER = "60"
+
+LIB = Path(processes.__file__).parents[1]
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +72,8 @@ def await_death(pid: int) -> None:
 
 def test_output_is_appended_to_its_files(sh: Callable[..., Child], tmp_path: Path) -> None:
     (tmp_path / "out").write_text("before\n")
-    assert run_bounded(sh("pwd; echo problem >&2"), 10) == Ended(0, timed_out=False)
+    ended = run_bounded(lambda: sh("pwd; echo problem >&2"), 10)
+    assert (ended.code, ended.timed_out) == (0, False)
     assert (tmp_path / "out").read_text() == f"before\n{tmp_path.resolve()}\n"
     assert (tmp_path / "err").read_text() == "problem\n"
 
@@ -85,7 +90,7 @@ def test_output_is_appended_to_its_files(sh: Callable[..., Child], tmp_path: Pat
 def test_the_end_is_known_and_said(
     sh: Callable[..., Child], script: str, code: int, words: str
 ) -> None:
-    ended = run_bounded(sh(script), 10)
+    ended = run_bounded(lambda: sh(script), 10)
     assert (ended.code, exit_words(ended.code)) == (code, words)
 
 
@@ -96,19 +101,19 @@ def test_a_signal_without_a_name_is_said_by_its_number() -> None:
 def test_a_child_gets_the_environment_it_was_given_and_no_input(
     sh: Callable[..., Child], tmp_path: Path
 ) -> None:
-    run_bounded(sh("echo $WORD-$HOME; cat", environment={"WORD": "a"}), 10)
+    run_bounded(lambda: sh("echo $WORD-$HOME; cat", environment={"WORD": "a"}), 10)
     assert (tmp_path / "out").read_text() == "a-\n"
 
 
 def test_a_child_runs_on_its_cpus_only(sh: Callable[..., Child], tmp_path: Path) -> None:
     last = max(os.sched_getaffinity(0))
-    run_bounded(sh("grep Cpus_allowed_list /proc/self/status", cpus=[last]), 10)
+    run_bounded(lambda: sh("grep Cpus_allowed_list /proc/self/status", cpus=[last]), 10)
     assert (tmp_path / "out").read_text().split()[-1] == str(last)
 
 
 def test_a_late_child_is_killed(sh: Callable[..., Child]) -> None:
-    ended = run_bounded(sh(f"exec sleep {FOREVER}"), 0.02)
-    assert ended == Ended(-signal.SIGTERM, timed_out=True)
+    ended = run_bounded(lambda: sh(f"exec sleep {FOREVER}"), 0.02)
+    assert (ended.code, ended.timed_out) == (-signal.SIGTERM, True)
 
 
 def test_a_child_that_ignores_sigterm_is_killed_after_its_grace(
@@ -141,7 +146,7 @@ def test_grandchildren_end_with_the_group_even_if_they_ignore_sigterm(
 def test_what_an_ended_program_left_in_its_group_is_ended_too(
     sh: Callable[..., Child], tmp_path: Path
 ) -> None:
-    assert run_bounded(sh(f"sleep {FOREVER} & echo $!"), 10).code == 0
+    assert run_bounded(lambda: sh(f"sleep {FOREVER} & echo $!"), 10).code == 0
     await_death(int(wait_for(tmp_path / "out")))
 
 
@@ -162,13 +167,13 @@ def test_whatever_a_tick_raises_ends_the_child(sh: Callable[..., Child]) -> None
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_bounded(child, 10, tick)
+        run_bounded(lambda: child, 10, tick)
     assert child.poll() == -signal.SIGTERM
 
 
 def test_ticks_tell_the_time_that_passed(sh: Callable[..., Child]) -> None:
     told: list[float] = []
-    run_bounded(sh("sleep 0.05"), 10, told.append)
+    run_bounded(lambda: sh("sleep 0.05"), 10, told.append)
     assert told
     assert told == sorted(told)
 
@@ -178,9 +183,9 @@ def test_the_cost_of_an_ended_program_includes_its_children(sh: Callable[..., Ch
     child = sh(f"sh -c '{busy}'; true")
     with pytest.raises(RuntimeError, match="before the end"):
         child.rusage()
-    run_bounded(child, 30)
-    assert child.rusage().cpu_s > 0
-    assert child.rusage().peak_bytes > 100_000
+    cost = run_bounded(lambda: child, 30).cost
+    assert cost.cpu_s > 0
+    assert cost.peak_bytes > 100_000
 
 
 def test_the_cost_of_a_running_tree_includes_its_descendants(
@@ -212,3 +217,24 @@ def test_an_ended_tree_costs_nothing_more(sh: Callable[..., Child]) -> None:
     child = sh("true")
     child.stop()
     assert child.tree_cost().cpu_s == 0
+
+
+def test_an_orphan_that_left_its_session_is_ended_with_its_program(tmp_path: Path) -> None:
+    script = f"""
+import sys
+from pathlib import Path
+from arena.processes import Child, adopt_orphans, run_bounded
+adopt_orphans()
+command = ["sh", "-c", "setsid sh -c 'echo $$; sleep {FOREVER}; :' & read word < ready"]
+run_bounded(
+    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
+)
+"""
+    os.mkfifo(tmp_path / "ready")
+    runner = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
+    )
+    orphan = int(wait_for(tmp_path / "out"))
+    (tmp_path / "ready").write_text("go\n")
+    assert runner.wait(10) == 0
+    assert not alive(orphan)
