@@ -8,7 +8,7 @@ ensure_venv() {
     local marker=.venv/.$lock.sha256
     local sum
     sum=$(sha256sum "$lock")
-    if [[ -x .venv/bin/python && -f $marker && $(<"$marker") == "$sum" ]]; then
+    if venv_is_made "$marker" "$sum"; then
         return 0
     fi
     require_python
@@ -16,7 +16,7 @@ ensure_venv() {
     local guard
     exec {guard}<pyproject.toml
     flock "$guard"
-    if [[ -f $marker && $(<"$marker") == "$sum" ]]; then
+    if venv_is_made "$marker" "$sum"; then
         exec {guard}<&-
         return 0
     fi
@@ -31,6 +31,10 @@ ensure_venv() {
     rm -f "$log"
     printf '%s\n' "$sum" >"$marker"
     exec {guard}<&-
+}
+
+venv_is_made() { # marker, checksum
+    [[ -x .venv/bin/python && -f $1 && $(<"$1") == "$2" ]]
 }
 
 make_venv() {

@@ -18,7 +18,7 @@ _POLL_S = 0.05
 _PROBE_TIMEOUT_S = 2.0
 _CHECK_TIMEOUT_S = 20.0
 
-# Counts each stream check asks for; below one means one.
+# What streams are asked for, beside the profile's own count; below one means one.
 STREAM_COUNTS = (10, 5000, 0)
 
 # Kept away from the int32 edges, where languages may differ in good faith.
@@ -60,7 +60,7 @@ def check(profile: Profile) -> list[Check]:
     if profile.call.endswith("/StreamSum"):
         checks += [
             (f"StreamSum({count})", lambda count=count: _check_stream(profile, count))  # type: ignore[misc]
-            for count in STREAM_COUNTS
+            for count in dict.fromkeys((*STREAM_COUNTS, profile.request.get("count", 0)))
         ]
     done: list[Check] = []
     for name, run in checks:

@@ -7,6 +7,7 @@ to a temporary name in the same folder, is fsynced, and then takes its place in 
 import hashlib
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,9 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 # Nobody writes a profile or a meta.json by hand that is longer than this.
 _LONGEST_INPUT_BYTES = 1 << 20
+
+# What programs colour their output with (ECMA-48: SGR).
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Frozen(pydantic.BaseModel):
@@ -168,7 +172,8 @@ def tail(path: Path, lines: int = 8) -> str:
             text = file.read().decode(errors="replace")
     except OSError:
         return ""
-    kept = [line.rstrip() for line in text.splitlines() if line.strip()]
+    plain = _COLOUR.sub("", text)
+    kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
     return "\n".join(printable(line) for line in kept[-lines:])
 
 

@@ -92,7 +92,7 @@ def _go_install(target: Path, progress: Progress) -> None:
     ):
         argv = ["env", f"GOBIN={folder}", "go", "install", f"{_MODULE}/cmd/ghz@{VERSION}"]
         try:
-            run_build(argv, target.parent, log)
+            run_build(argv, target.parent, log, "go install")
         except FrameworkError as error:
             raise HostError(f"ghz: {error.reason}, see {log}; or {_WAYS}") from error
         Path(folder, "ghz").replace(target)
@@ -115,7 +115,7 @@ def _ensure_image(workspace: Workspace, image: str, progress: Progress) -> str:
         )
         with progress.waiting(f"building the image {image} (once)"):
             try:
-                run_build(build_argv(image, folder, *options), folder, log)
+                run_build(build_argv(image, folder, *options), folder, log, "docker build")
             except FrameworkError as error:
                 raise HostError(f"ghz: {error.reason}, see {log}; or {_WAYS}") from error
     digest: str = inspect("image", image)["Id"]

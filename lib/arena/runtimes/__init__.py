@@ -84,8 +84,11 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
     return NativeRuntime(workspace)
 
 
-def run_build(argv: Sequence[str], folder: Path, log: Path) -> None:
-    """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails."""
+def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") -> None:
+    """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails.
+
+    The error names the command as it is `called`, or by its last word.
+    """
     ended = run_bounded(lambda: Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
     if ended.timed_out:
         why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
@@ -93,4 +96,4 @@ def run_build(argv: Sequence[str], folder: Path, log: Path) -> None:
         why = f"failed ({exit_words(ended.code)})"
     else:
         return
-    raise FrameworkError("build", f"`{argv[-1]}` {why}", log=log, output=tail(log))
+    raise FrameworkError("build", f"`{called or argv[-1]}` {why}", log=log, output=tail(log))

@@ -178,7 +178,7 @@ class DockerRuntime:
         """Build the image from the framework's folder."""
         tag = PREFIX + framework.name.lower()
         folder = self._workspace.frameworks / framework.name
-        run_build(build_argv(tag, folder), folder, log)
+        run_build(build_argv(tag, folder), folder, log, "docker build")
         image = inspect("image", tag)
         labels = image["Config"].get("Labels") or {}
         return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))

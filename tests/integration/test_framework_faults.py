@@ -1,0 +1,237 @@
+"""What a framework can do wrong: exit code 1, a record that says it, and no good value lost."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.integration.plumbing import Arena, Outcome, eventually
+
+pytestmark = pytest.mark.integration
+
+
+def failure_on_record(
+    arena: Arena, done: Outcome, status: str, stage: str, good: dict[str, Any]
+) -> dict[str, Any]:
+    """Check that the failure was saved and published beside the good value; return its record."""
+    record = arena.records("victim")[-1]
+    assert record["status"] == status
+    assert record["failure"]["stage"] == stage
+    assert record["headline"] is None
+    assert done.error == f"error: victim: {stage}: {record['failure']['reason']}"
+    assert Path(arena.root, done.said("record: ")).is_file()
+
+    row = arena.row("victim")
+    assert row.pop("failure") == {
+        **record["failure"],
+        "status": status,
+        "started_at": record["started_at"],
+        "record": f"quick/4/victim/{record['started_at']}.json",
+    }
+    assert row == {name: value for name, value in good.items() if name != "failure"}
+    assert row["rank"] == 1
+    assert f"<b>{status}</b>" in arena.page()
+    return record
+
+
+@pytest.fixture
+def good(arena: Arena) -> dict[str, Any]:
+    """Return victim's row before it fails: a good one."""
+    row = arena.row("victim")
+    assert row["value"]
+    assert row["failure"] is None
+    return row
+
+
+@pytest.mark.parametrize(
+    ("build", "how"),
+    [
+        ("echo compiling; echo no such type >&2; exit 7", "failed (exit code 7)"),
+        ("echo compiling; echo no such type; kill -SEGV $$", "failed (killed by SIGSEGV)"),
+    ],
+)
+def test_a_failed_build_shows_its_last_lines_and_names_its_log(
+    arena: Arena, good: dict[str, Any], build: str, how: str
+) -> None:
+    arena.add("victim", native={"build": build, "run": "exec sleep 60"})
+    done = arena.run("victim", "quick")
+    assert done.code == 1
+    assert how in done.error
+    assert "  | compiling\n  | no such type\n" in done.stderr
+    record = failure_on_record(arena, done, "failed", "build", good)
+    log = Path(arena.root, done.said("log: "))
+    assert log == arena.results / record["failure"]["log"]
+    assert log.read_text() == "compiling\nno such type\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "how"),
+    [
+        ("exec sleep 60", "not ready on port 8080 within 0.5 s"),
+        ("sleep 60 & setsid sleep 60 & wait", "not ready on port 8080 within 0.5 s"),
+        ("trap '' TERM; while :; do sleep 1; done", "not ready on port 8080 within 0.5 s"),
+        ("echo no such port >&2; exit 3", "ended before it was ready (exit code 3)"),
+        ("echo no such port >&2; kill -ABRT $$", "ended before it was ready (killed by SIGABRT)"),
+        ("./no-such-program", "ended before it was ready (exit code 127)"),
+    ],
+)
+def test_a_server_that_is_never_ready_is_stopped_at_the_deadline_or_its_end(
+    arena: Arena, good: dict[str, Any], run: str, how: str
+) -> None:
+    arena.add("victim", native={"run": run})
+    done = arena.run("victim", "quick", "--ready-timeout", "500ms")
+    assert done.code == 1
+    assert how in done.error
+    record = failure_on_record(arena, done, "failed", "start", good)
+    said = record["failure"]["log"]
+    assert said is None or all(
+        f"  | {line}\n" in done.stderr for line in (arena.results / said).read_text().splitlines()
+    )
+
+
+def test_a_server_that_accepts_and_says_nothing_is_never_ready(
+    arena: Arena, good: dict[str, Any]
+) -> None:
+    deaf = (
+        "import socket, time; s = socket.create_server(('', 8080), family=socket.AF_INET6, "
+        "dualstack_ipv6=True); time.sleep(60)"
+    )
+    arena.add("victim", native={"run": f'exec python3 -c "{deaf}"'})
+    done = arena.run("victim", "quick", "--ready-timeout", "500ms")
+    assert done.code == 1
+    assert "no answer within" in done.error
+    failure_on_record(arena, done, "failed", "start", good)
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "detail"),
+    [
+        ("wrong-sum", "GetSum", "reply 0 is "),
+        ("garbage", "GetSum", "a reply is not a SumReply"),
+        ("wrong-order", "StreamSum(10)", "reply 0 is "),
+        ("one-short", "StreamSum(5000)", "4999 replies, not 5000"),
+        ("none-for-zero", "StreamSum(0)", "0 replies, not 1"),
+        ("error-at-end", "StreamSum(10)", "grpc-status is 13, not 0 (broken on purpose)"),
+    ],
+)
+def test_wrong_answers_make_an_invalid_record_without_a_run(
+    arena: Arena,
+    faulty_server: str,
+    good: dict[str, Any],
+    fault: str,
+    check: str,
+    detail: str,
+) -> None:
+    arena.add("victim", native={"run": f"{faulty_server} {fault}"})
+    done = arena.run("victim", "quick")
+    assert done.code == 1
+    assert detail in done.error
+    assert "warm-up" not in done.stderr
+    record = failure_on_record(arena, done, "invalid", "contract", good)
+    assert record["contract"][-1]["check"] == check
+    assert [each["status"] for each in record["contract"]][:-1] == ["pass"] * (
+        len(record["contract"]) - 1
+    )
+    assert record["contract"][-1]["status"] == "fail"
+    assert record["runs"] == []
+
+
+def test_a_server_that_only_answers_what_the_contract_asks_is_not_ranked(
+    arena: Arena, faulty_server: str, good: dict[str, Any]
+) -> None:
+    arena.add("victim", native={"run": f"{faulty_server} rehearsed"})
+    done = arena.run("victim", "quick")
+    assert done.code == 1
+    assert "no call succeeded" in done.error
+    assert "ResourceExhausted" in done.error
+    failure_on_record(arena, done, "failed", "warm-up", good)
+
+
+def the_only(arena: Arena, program: str) -> psutil.Process:
+    """Wait until a process of the benchmark is that program; return it."""
+    (found,) = eventually(lambda: arena.processes(program), f"{program} runs", timeout_s=30)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("line", "stage", "runs"),
+    [("warm-up", "warm-up", 0), ("run 1 of 2 (", "run 1 of 2", 0), ("run 2", "run 2 of 2", 1)],
+)
+def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
+    arena: Arena, good: dict[str, Any], number: signal.Signals, line: str, stage: str, runs: int
+) -> None:
+    quick = arena.workspace.profiles / "quick.yaml"
+    quick.write_text(quick.read_text().replace("warmup: 100ms", "warmup: 500ms"))
+    with arena.running("victim", "quick", "--runs", "2", "--duration", "500ms") as running:
+        running.await_line(line)
+        the_only(arena, "server").send_signal(number)
+        done = running.end()
+    assert done.code == 1
+    assert f"{stage}: the server ended in the middle of it" in done.error
+    record = failure_on_record(arena, done, "failed", stage, good)
+    assert len(record["runs"]) == runs
+
+
+def test_a_ghz_that_is_killed_is_the_hosts_fault_and_says_at_which_run(
+    arena: Arena, good: dict[str, Any]
+) -> None:
+    with arena.running("victim", "quick", "--duration", "60s") as running:
+        running.await_line("run 1 of 1")
+        the_only(arena, arena.ghz.name).kill()
+        done = running.end()
+    assert done.code == 3
+    assert (
+        done.error == "error: victim: run 1 of 1: ghz ended in the middle of it (killed by SIGKILL)"
+    )
+    failure_on_record(arena, done, "failed", "run 1 of 1", good)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("echo half a report; exit 0", "ghz's output cannot be read"),
+        ("echo cannot dial >&2; exit 4", "ghz ended in the middle of it (exit code 4)"),
+    ],
+)
+def test_a_ghz_that_breaks_is_the_hosts_fault_and_its_words_are_shown(
+    arena: Arena, good: dict[str, Any], script: str, words: str
+) -> None:
+    broken = arena.root / "ghz"
+    broken.write_text(f'#!/bin/sh\n[ "$1" = --help ] && exec {arena.ghz} --help\n{script}\n')
+    broken.chmod(0o755)
+    done = arena.run("victim", "quick", GHZ=str(broken))
+    assert done.code == 3
+    assert words in done.error
+    assert "exit 0" in script or "  | cannot dial\n" in done.stderr
+    failure_on_record(arena, done, "failed", "warm-up", good)
+
+
+def test_a_framework_that_never_was_good_is_on_the_board_with_its_failure(arena: Arena) -> None:
+    arena.add("newcomer", native={"run": "exit 3"})
+    assert arena.run("newcomer", "quick").code == 1
+    row = arena.row("newcomer")
+    assert row["rank"] is None
+    assert row["value"] is None
+    assert row["failure"]["stage"] == "start"
+
+
+def test_all_measures_the_others_when_one_fails(arena: Arena) -> None:
+    meta = arena.workspace.frameworks / "victim" / "meta.json"
+    native = json.loads(meta.read_bytes())["native"]
+    arena.add("a-broken-one", native={"build": "exit 1", "run": "true"})
+    arena.add("one-that-is-off", native={"run": "true"}, enabled=False)
+    arena.add("without-its-tools", native={"needs": ["no-such-compiler"], "run": "true"})
+    arena.add("zz-a-good-one", native=native)
+    done = arena.run("all", "quick")
+    assert done.code == 1
+    assert done.error.startswith("error: a-broken-one: build: ")
+    assert "skipped without-its-tools" in done.stderr
+    assert [len(arena.records(name)) for name in ("a-broken-one", "victim", "zz-a-good-one")] == [
+        1,
+        2,
+        1,
+    ]
+    assert arena.records("one-that-is-off") == arena.records("without-its-tools") == []
