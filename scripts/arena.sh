@@ -4,9 +4,9 @@
 #   ./scripts/arena.sh <command> [options]
 #   ./scripts/arena.sh --help
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # shellcheck source=scripts/venv.sh
-source scripts/venv.sh
-ensure_venv requirements.lock
-exec .venv/bin/python lib "$@"
+source "$root/scripts/venv.sh"
+(cd "$root" && ensure_venv requirements.lock)
+exec "$root/.venv/bin/python" "$root/lib" "$@"

@@ -70,8 +70,9 @@ stop_docker() {
 # Real base images where a registry can be reached; stand-ins take the place of the others.
 pull_images() {
     local image
-    ./scripts/standin-images.sh --list | sed -n 's/: absent$//p' | while read -r image; do
-        timeout 300 docker pull --quiet "$image" 2>&1 </dev/null | tail -n 1 || true # no registry
+    for image in $(./scripts/standin-images.sh --list | sed -n 's/: absent$//p'); do
+        # The first failure means that no registry can be reached.
+        timeout 120 docker pull --quiet "$image" </dev/null || break
     done
 }
 

@@ -2,13 +2,11 @@
 # Sourced by the other scripts: `ensure_venv LOCK` makes .venv hold the packages of LOCK, pinned
 # by version and hash, and speaks only when there is something to do.
 
-# The marker holds the lock's checksum and is written last, so an interrupted set-up is redone.
+# The marker says what was installed and is written last, so an interrupted set-up is redone.
 ensure_venv() {
     local lock=$1
-    local marker=.venv/.$lock.sha256
-    local sum
-    sum=$(sha256sum "$lock")
-    if venv_is_made "$marker" "$sum"; then
+    local marker=.venv/.$lock.done
+    if venv_is_made "$lock" "$marker"; then
         return 0
     fi
     require_python
@@ -16,7 +14,7 @@ ensure_venv() {
     local guard
     exec {guard}<pyproject.toml
     flock "$guard"
-    if venv_is_made "$marker" "$sum"; then
+    if venv_is_made "$lock" "$marker"; then
         exec {guard}<&-
         return 0
     fi
@@ -29,17 +27,22 @@ ensure_venv() {
         return 3
     fi
     rm -f "$log"
-    printf '%s\n' "$sum" >"$marker"
+    venv_contents "$lock" >"$marker"
     exec {guard}<&-
 }
 
-venv_is_made() { # marker, checksum
-    [[ -x .venv/bin/python && -f $1 && $(<"$1") == "$2" ]]
+venv_is_made() { # lock, marker
+    [[ -x .venv/bin/python && -f $2 && $(<"$2") == "$(venv_contents "$1")" ]]
 }
 
-make_venv() {
-    # A .venv made by an interpreter that has gone is of no use.
-    [[ -x .venv/bin/python ]] || rm -rf .venv
+# The lock's checksum, and the interpreter: an upgraded one does not find the packages.
+venv_contents() { # lock
+    sha256sum "$1"
+    readlink -f .venv/bin/python
+}
+
+make_venv() { # lock
+    .venv/bin/python -c 'import pip' 2>/dev/null || rm -rf .venv
     python3 -m venv .venv &&
         .venv/bin/python -m pip install --disable-pip-version-check --require-hashes -r "$1"
 }

@@ -258,7 +258,11 @@ class FakeGenerator:
         problem = self.on_fire(number)
         on_tick(0.1)
         cost = Cost(cpu_s=0.5, peak_bytes=1 << 20)
-        return Shot(raw=raw, cost=cost, problem=problem, output="its last line" if problem else "")
+        if not problem:
+            return Shot(raw=raw, log=raw, cost=cost)
+        log = raw.with_suffix(".stderr")
+        log.write_text("its words\nits last line\n")
+        return Shot(raw=raw, log=log, cost=cost, problem=problem, output="its last line")
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         number = min(int(raw.read_text()), len(self.measurements) - 1)

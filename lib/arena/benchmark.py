@@ -17,7 +17,7 @@ from arena.profiles import Profile, load_profile, profile_names
 from arena.progress import Progress, progress
 from arena.publish import publish
 from arena.records import Draft, Record, clear_drafts
-from arena.runtimes import Runtime, choose
+from arena.runtimes import Runtime, choose, require_known
 from arena.session import Plan, Session, measured_profile
 from arena.units import format_duration, format_rate, rate_words
 from arena.workspace import Workspace
@@ -54,7 +54,7 @@ def benchmark(
     adopt_orphans()
     drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
     with host.only_benchmark(command, wait=request.wait, say=shows.say):
-        clear_drafts(drafts)
+        clear_drafts(workspace.results)
         with Draft(drafts):
             pass  # Better to learn now than after an hour that nothing can be saved.
         runtime = choose(request.runtime, workspace, shows)
@@ -76,6 +76,7 @@ def benchmark(
 
 def plan(workspace: Workspace, request: Request, environment: Mapping[str, str]) -> list[Plan]:
     """Return the sessions to run: framework x profile x connections. UsageError on bad input."""
+    require_known(request.runtime)
     cpus = host.plan_cpus(host.physical_cores(), environment)
     overrides = _overrides(request, environment)
     plans = [
@@ -90,6 +91,8 @@ def plan(workspace: Workspace, request: Request, environment: Mapping[str, str])
         for profile in _profiles(workspace, request, framework)
         for connections in profile.connections
     ]
+    for each in plans:
+        generators.check(each.profile, environment)
     if not plans:
         raise UsageError(f"no enabled framework subscribes to `{request.profile}`")
     return plans
@@ -154,6 +157,11 @@ def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, st
         found["RUNTIME"] = request.runtime
     if request.generator is not None:
         found["GENERATOR"] = request.generator
+    for name, value in found.items():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"{name}: is not UTF-8 text") from error
     return found
 
 
@@ -218,6 +226,9 @@ def _show(workspace: Workspace, request: Request, plans: list[Plan], shows: Prog
     """Print what would be done, with the very command lines."""
     runtime = choose(request.runtime, workspace, shows)
     for each in plans:
+        if problem := runtime.unavailable(each.framework):
+            shows.say(f"skipped {each.framework.name}: {problem}")
+            continue
         profile = each.profile
         click.echo(
             f"{each.framework.name} under {profile.name}: {profile.runs} runs of "
@@ -226,4 +237,4 @@ def _show(workspace: Workspace, request: Request, plans: list[Plan], shows: Prog
         )
         load = generators.preview(profile)
         for argv in (*runtime.plan(each.framework, each.cpus.server), load):
-            click.echo(f"  {shlex.join(argv)}")
+            click.echo(f"  {printable(shlex.join(argv))}")

@@ -53,6 +53,7 @@ def ensure_certificate(folder: Path) -> None:
         serialization.NoEncryption(),
     )
     write_atomic(key, pem.decode())
+    folder.chmod(0o755)
     write_atomic(certificate, signed.public_bytes(serialization.Encoding.PEM).decode())
 
 

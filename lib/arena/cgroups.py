@@ -17,13 +17,19 @@ _PROC = Path("/proc")
 class Cgroup:
     """The control group's files: where CPU time and peak memory are read.
 
-    `memory_now` is used where a kernel before 5.19 keeps no peak: the largest of the samples.
+    Where a kernel keeps no peak (version 2 before 5.19), it is the largest of the samples that
+    `sample` and `cost` take of `memory_now`.
     """
 
     cpu: Path
     memory_peak: Path
     memory_now: Path
     _largest: int = 0
+
+    def sample(self) -> None:
+        """Note how much memory is held now, if the kernel does not; OSError once it is gone."""
+        if not self.memory_peak.exists():
+            self._largest = max(self._largest, int(self.memory_now.read_text()))
 
     def cost(self) -> Cost:
         """Return CPU seconds and peak bytes since the group was made; OSError once it is gone."""
@@ -32,8 +38,9 @@ class Cgroup:
             cpu_s = int(fields["usage_usec"]) / 1e6
         else:
             cpu_s = int(self.cpu.read_text()) / 1e9
-        file = self.memory_peak if self.memory_peak.exists() else self.memory_now
-        self._largest = max(self._largest, int(file.read_text()))
+        self.sample()
+        if self.memory_peak.exists():
+            self._largest = int(self.memory_peak.read_text())
         return Cost(cpu_s=cpu_s, peak_bytes=self._largest)
 
 
@@ -53,7 +60,7 @@ def cgroup_of(pid: int, proc: Path = _PROC) -> Cgroup:
         for controller in controllers.split(","):
             paths[controller] = path
     folders = {name: _folder(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
-    if folders["cpuacct"] and folders["memory"]:
+    if folders["cpuacct"] and folders["memory"] and folders["cpuacct"].exists():
         return Cgroup(
             cpu=folders["cpuacct"] / "cpuacct.usage",
             memory_peak=folders["memory"] / "memory.max_usage_in_bytes",
@@ -85,6 +92,8 @@ def _folder(mounts: list[str], controller: str, path: str | None) -> Path | None
             else (kind == "cgroup" and controller in options.split(","))
         )
         if wanted:
-            inside = path if root == "/" else path.removeprefix(root)
-            return Path(mountpoint + inside)
+            if root == "/":
+                return Path(mountpoint + path)
+            if path == root or path.startswith(f"{root}/"):
+                return Path(mountpoint + path.removeprefix(root))
     return None

@@ -10,7 +10,6 @@ import click
 
 from arena import interrupts
 from arena.errors import EXIT_INTERRUPTED, ArenaError, HostError, UsageError
-from arena.files import shown
 from arena.units import parse_duration
 from arena.workspace import Workspace
 
@@ -47,10 +46,10 @@ def main() -> None:
         code = UsageError.exit_code
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "arena"
-        click.echo(f"error: {error.format_message()} (see {command} --help)", err=True)
+        _say_error(f"{error.format_message()} (see {command} --help)")
         code = UsageError.exit_code
     except ArenaError as error:
-        click.echo(f"error: {error}", err=True)
+        _say_error(str(error))
         code = error.exit_code
     except (BrokenPipeError, SystemExit):
         # Whoever read our output has gone: as silent an end as other programs make. click
@@ -61,19 +60,27 @@ def main() -> None:
         # A full disk, no more processes: it can strike anywhere, and is the host's.
         if os.environ.get("ARENA_DEBUG"):
             raise
+        from arena.files import shown
+
         where = f"{shown(Path(os.fsdecode(error.filename)))}: " if error.filename else ""
-        click.echo(f"error: {where}{error.strerror or error}", err=True)
+        _say_error(f"{where}{error.strerror or error}")
         code = HostError.exit_code
     except Exception as error:
         if os.environ.get("ARENA_DEBUG"):
             raise
-        click.echo(
-            f"error: this is a bug: {type(error).__name__}: {error} "
-            "(please report it with the output of ARENA_DEBUG=1)",
-            err=True,
+        _say_error(
+            f"this is a bug: {type(error).__name__}: {error} "
+            "(please report it with the output of ARENA_DEBUG=1)"
         )
         code = HostError.exit_code
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say_error(text: str) -> None:
+    """Print one line; it may quote other people's files, or whoever holds a port."""
+    from arena.files import printable
+
+    click.echo(f"error: {printable(text)}", err=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -92,12 +99,16 @@ def cli(context: click.Context, root: Path) -> None:
 )
 @click.argument("framework")
 @click.argument("profile", required=False)
-@click.option("--runs", type=click.IntRange(1, 100), envvar="RUNS", help="Timed runs.")
 @click.option(
-    "--duration", type=Duration(), envvar="DURATION", help="Length of a run, like 5s or 500ms."
-)
+    "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True,
+    help="Timed runs. [default: the profile's]",
+)  # fmt: skip
 @click.option(
-    "--runtime", envvar="RUNTIME", default="auto",
+    "--duration", type=Duration(), envvar="DURATION", show_envvar=True,
+    help="Length of a run, like 5s or 500ms. [default: the profile's]",
+)  # fmt: skip
+@click.option(
+    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
     help="docker, native, or auto: docker when a daemon answers. [default: auto]",
 )  # fmt: skip
 @click.option("--generator", help="Which program makes the load. [default: the profile's]")

@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 
 from google.protobuf.message import DecodeError
 
@@ -18,7 +19,7 @@ _POLL_S = 0.05
 _PROBE_TIMEOUT_S = 2.0
 _CHECK_TIMEOUT_S = 20.0
 
-# What streams are asked for, beside the profile's own count; below one means one.
+# What streams are asked for, beside the profile's own request; below one means one.
 STREAM_COUNTS = (10, 5000, 0)
 
 # Kept away from the int32 edges, where languages may differ in good faith.
@@ -58,9 +59,12 @@ def check(profile: Profile) -> list[Check]:
     """
     checks: list[tuple[str, Callable[[], str]]] = [("GetSum", lambda: _check_get_sum(profile))]
     if profile.call.endswith("/StreamSum"):
+        requests = [_random_request(count) for count in STREAM_COUNTS]
+        # What the load will ask for, to the letter: the generators count on its length.
+        requests.append(StreamRequest(**profile.request))
         checks += [
-            (f"StreamSum({count})", lambda count=count: _check_stream(profile, count))  # type: ignore[misc]
-            for count in dict.fromkeys((*STREAM_COUNTS, profile.request.get("count", 0)))
+            (f"StreamSum({request.count})", partial(_check_stream, profile, request))
+            for request in requests
         ]
     done: list[Check] = []
     for name, run in checks:
@@ -86,7 +90,12 @@ def _operands() -> tuple[int, int]:
 def _get_sum(profile: Profile, a: int, b: int, timeout_s: float) -> grpc_client.Reply:
     request = SumRequest(a=a, b=b).SerializeToString()
     return grpc_client.call(
-        profile.port, f"{_SERVICE}/GetSum", [request], tls=profile.tls, timeout_s=timeout_s
+        profile.port,
+        f"{_SERVICE}/GetSum",
+        [request],
+        tls=profile.tls,
+        timeout_s=timeout_s,
+        most_replies=2,
     )
 
 
@@ -96,24 +105,29 @@ def _check_get_sum(profile: Profile) -> str:
     return _difference(reply, [a + b])
 
 
-def _check_stream(profile: Profile, count: int) -> str:
+def _random_request(count: int) -> StreamRequest:
     a, b = _operands()
-    request = StreamRequest(a=a, b=b, count=count).SerializeToString()
+    return StreamRequest(a=a, b=b, count=count)
+
+
+def _check_stream(profile: Profile, request: StreamRequest) -> str:
+    expected = [request.a + request.b + i for i in range(max(request.count, 1))]
     reply = grpc_client.call(
         profile.port,
         f"{_SERVICE}/StreamSum",
-        [request],
+        [request.SerializeToString()],
         tls=profile.tls,
         timeout_s=_CHECK_TIMEOUT_S,
+        most_replies=len(expected) + 1,
     )
-    return _difference(reply, [a + b + i for i in range(max(count, 1))])
+    return _difference(reply, expected)
 
 
 def _difference(reply: grpc_client.Reply, expected: list[int]) -> str:
     """Say in what a reply differs from what it must be; empty if in nothing."""
     if reply.status != "0":
         said = f" ({reply.status_message:.100})" if reply.status_message else ""
-        return f"grpc-status is {reply.status}, not 0{said}"
+        return f"grpc-status is {reply.status!s:.20}, not 0{said}"
     if len(reply.messages) != len(expected):
         return f"{len(reply.messages)} replies, not {len(expected)}"
     for index, (message, value) in enumerate(zip(reply.messages, expected, strict=True)):

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,8 +100,11 @@ def _mapping(data: Any, path: Path) -> dict[str, Any]:
     return data
 
 
-def validated(model: type[Model], data: dict[str, Any], path: Path) -> Model:
-    """Check `data` against `model`; UsageError naming the file and the first key at fault."""
+def validated(model: type[Model], data: dict[str, Any], path: Path, keys: Sequence[str]) -> Model:
+    """Check `data` against `model`; UsageError naming the file and the first key at fault.
+
+    `keys` are those a person may write, to be offered in place of an unknown one.
+    """
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
@@ -108,7 +112,7 @@ def validated(model: type[Model], data: dict[str, Any], path: Path) -> Model:
         key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
         if first["type"] == "extra_forbidden":
             nested = len(first["loc"]) > 1
-            hint = "" if nested else nearest(key, list(model.model_fields))
+            hint = "" if nested else nearest(key, list(keys))
             raise UsageError(f"{shown(path)}: {key}: unknown key{hint}") from error
         what = first["msg"].removeprefix("Value error, ")
         given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"
@@ -127,7 +131,7 @@ def write_atomic(path: Path, text: str) -> None:
 
 def write_new(path: Path, text: str) -> None:
     """Create `path` in one step; HostError if it exists already: nothing is overwritten."""
-    _write(path, text, os.link)
+    _write(path, text, _put_new)
 
 
 def _write(path: Path, text: str, put: Any) -> None:
@@ -147,6 +151,17 @@ def _write(path: Path, text: str, put: Any) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def _put_new(temporary: str, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: take the name first, then fill it.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        Path(temporary).replace(path)
 
 
 def _sync_folder(folder: Path) -> None:

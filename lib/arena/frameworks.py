@@ -29,7 +29,7 @@ class Native(Frozen):
 class Framework(Frozen):
     """One entry; `name` is its folder's, everything else comes from meta.json."""
 
-    name: str
+    name: Annotated[str, Field(pattern=f"^{_NAME.pattern}$")]
     display_name: Annotated[str, Field(min_length=1)]
     language: str
     engine: str = ""
@@ -51,7 +51,8 @@ def load_framework(folder: Path, name: str) -> Framework:
     data = read_json(path)
     if "name" in data:
         raise UsageError(f"{shown(path)}: name: unknown key (the folder's name is the name)")
-    return validated(Framework, {**data, "name": name}, path)
+    keys = [key for key in Framework.model_fields if key != "name"]
+    return validated(Framework, {**data, "name": name}, path, keys)
 
 
 def framework_names(folder: Path) -> list[str]:

@@ -58,15 +58,25 @@ def split(data: bytearray) -> list[bytes]:
     return messages
 
 
-def call(port: int, path: str, requests: Iterable[bytes], *, tls: bool, timeout_s: float) -> Reply:
+def call(
+    port: int,
+    path: str,
+    requests: Iterable[bytes],
+    *,
+    tls: bool,
+    timeout_s: float,
+    most_replies: int,
+) -> Reply:
     """Make one call to localhost on a connection of its own; CallError if it fails.
 
-    A server that answers with an error status is a Reply with that status.
+    A server that answers with an error status is a Reply with that status. One that does not
+    stop after `most_replies` fails the call.
     """
     deadline = time.monotonic() + timeout_s
     try:
         with _connect(port, tls=tls, deadline=deadline) as transport:
-            return _exchange(transport, port, path, requests, tls=tls, deadline=deadline)
+            connection, stream = _opened(port, path, requests, tls=tls)
+            return _exchange(transport, connection, _Answer(stream, most_replies), deadline)
     except TimeoutError as error:
         raise CallError(f"no answer within {timeout_s:g} s") from error
     except (OSError, ValueError, h2.exceptions.H2Error) as error:
@@ -94,15 +104,10 @@ def _connect(port: int, *, tls: bool, deadline: float) -> socket.socket:
     return secure
 
 
-def _exchange(
-    transport: socket.socket,
-    port: int,
-    path: str,
-    requests: Iterable[bytes],
-    *,
-    tls: bool,
-    deadline: float,
-) -> Reply:
+def _opened(
+    port: int, path: str, requests: Iterable[bytes], *, tls: bool
+) -> tuple[h2.connection.H2Connection, int]:
+    """Return a connection with the whole request waiting to be sent, and its stream."""
     connection = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding=None))
     connection.initiate_connection()
     connection.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW})
@@ -119,7 +124,15 @@ def _exchange(
     ]
     connection.send_headers(stream, headers)
     connection.send_data(stream, b"".join(frame(each) for each in requests), end_stream=True)
-    answer = _Answer(stream)
+    return connection, stream
+
+
+def _exchange(
+    transport: socket.socket,
+    connection: h2.connection.H2Connection,
+    answer: "_Answer",
+    deadline: float,
+) -> Reply:
     while not answer.ended:
         transport.settimeout(_left(deadline))
         transport.sendall(connection.data_to_send())
@@ -136,10 +149,11 @@ def _exchange(
 class _Answer:
     """Collects the events of one stream into a reply."""
 
-    def __init__(self, stream: int) -> None:
+    def __init__(self, stream: int, most_replies: int) -> None:
         self.reply = Reply()
         self.ended = False
         self._stream = stream
+        self._most_replies = most_replies
         self._pending = bytearray()
 
     def take(self, event: h2.events.Event) -> None:
@@ -154,6 +168,8 @@ class _Answer:
         if isinstance(event, h2.events.DataReceived):
             self._pending += event.data or b""
             self.reply.messages += split(self._pending)
+            if len(self.reply.messages) > self._most_replies:
+                raise CallError(f"there are more than {self._most_replies} replies")
         elif isinstance(event, h2.events.ResponseReceived | h2.events.TrailersReceived):
             headers = {_text(name): _text(value) for name, value in event.headers or []}
             self._note_status(headers, last=event.stream_ended is not None)

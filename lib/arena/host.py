@@ -236,4 +236,4 @@ def _open_lock() -> "os._TextIOWrapper":  # type: ignore[name-defined]
             os.fchmod(handle, 0o666)
     except OSError as error:
         raise HostError(f"{LOCK}: the lock cannot be opened ({error.strerror})") from error
-    return os.fdopen(handle, "r+")
+    return os.fdopen(handle, "r+", errors="replace")

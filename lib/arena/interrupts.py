@@ -1,23 +1,31 @@
 """Ctrl-C, SIGTERM and a closed terminal: one KeyboardInterrupt, and an undisturbed clean-up."""
 
+import math
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_state = {"held": 0, "pending": False, "raised": False}
+# A signal this long after the first one is heard again.
+_DEAF_S = 10.0
+
+_state = {"held": 0, "pending": False, "raised_at": -math.inf}
 
 
 def install() -> None:
-    """Turn the first of these signals into KeyboardInterrupt; those after it are ignored.
+    """Turn the first of these signals into KeyboardInterrupt, and ignore those right after it.
 
     Everything that must be undone is undone by `finally` on the way out, and each such step
-    is bounded in time, so a second Ctrl-C could only leave something behind.
+    is bounded in time, so a second Ctrl-C could only leave something behind. One that comes
+    much later means that the first was lost: Python swallows what is raised in a destructor.
     """
     for number in _SIGNALS:
-        signal.signal(number, _handle)
+        # nohup(1) lets a program outlive its terminal by ignoring SIGHUP.
+        if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _handle)
 
 
 @contextmanager
@@ -48,7 +56,7 @@ def released() -> Iterator[None]:
 
 
 def _handle(_number: int, _frame: FrameType | None) -> None:
-    if _state["raised"]:
+    if time.monotonic() - _state["raised_at"] < _DEAF_S:
         return
     if _state["held"]:
         _state["pending"] = True
@@ -57,6 +65,6 @@ def _handle(_number: int, _frame: FrameType | None) -> None:
 
 
 def _raise() -> None:
-    _state["raised"] = True
+    _state["raised_at"] = time.monotonic()
     _state["pending"] = False
     raise KeyboardInterrupt

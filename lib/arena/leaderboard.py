@@ -22,6 +22,10 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
 }
 
 
+# The overrides that make a row's figures incomparable to others; the rest is in the record.
+_LOAD = {"RUNS", "DURATION", "SERVER_CPUS", "LOADGEN_CPUS"}
+
+
 class RowFailure(Failure):
     """A failure newer than the row's value, and its record."""
 
@@ -33,7 +37,9 @@ class RowFailure(Failure):
 class Row(Frozen):
     """One framework on a board. Without a good record yet, there is only its failure.
 
-    `value`, `low`, `high`, `median` and `rates` are in the board's metric.
+    `value`, `low`, `high`, `median` and `rates` are in the board's metric. `overrides` are
+    those that changed the load. The server's CPU seconds per million messages lie between
+    their `_low` and their `_high`, which is absent if no call finished.
     """
 
     rank: int | None
@@ -51,7 +57,8 @@ class Row(Frozen):
     p50_ns: float | None = None
     p99_ns: float | None = None
     latency_kind: str | None = None
-    server_cpu_s_per_million: float | None = None
+    server_cpu_s_per_million_low: float | None = None
+    server_cpu_s_per_million_high: float | None = None
     server_peak_bytes: int | None = None
     flags: tuple[Flag, ...] = ()
     overrides: dict[str, str] = Field(default_factory=dict)
@@ -169,10 +176,13 @@ def _values(record: Record) -> dict[str, object]:
         "p50_ns": best.latency_ns.p50,
         "p99_ns": best.latency_ns.p99,
         "latency_kind": best.latency_ns.kind,
-        "server_cpu_s_per_million": _per_million(best),
+        "server_cpu_s_per_million_low": _per_million(best, best.rate_high),
+        "server_cpu_s_per_million_high": _per_million(best, best.rate_low),
         "server_peak_bytes": best.server.peak_bytes,
         "flags": record.flags,
-        "overrides": record.provenance.overrides,
+        "overrides": {
+            name: value for name, value in record.provenance.overrides.items() if name in _LOAD
+        },
         "runtime": runtime.name if runtime else None,
         "standin": runtime.standin if runtime else None,
         "started_at": record.started_at,
@@ -180,6 +190,10 @@ def _values(record: Record) -> dict[str, object]:
     }
 
 
-def _per_million(run: Run) -> float | None:
-    """Return the server's CPU seconds for a million messages; None where none was counted."""
-    return run.server.cpu_s / run.messages * 1e6 if run.messages else None
+def _per_million(run: Run, rate: float) -> float | None:
+    """Return the server's CPU seconds for a million messages at a rate; None if that is 0.
+
+    The server worked for the cut calls too, so the cost has an error bar as the rate has.
+    """
+    messages = rate * run.elapsed_s
+    return run.server.cpu_s / messages * 1e6 if messages else None

@@ -32,7 +32,7 @@ class Child:
     """A program in its own session and process group, its output going to files.
 
     `stdout` and `stderr` may be the same path. On `cpus` only, if given. Should this process
-    die without a chance to clean up, the kernel kills the program too.
+    die without a chance to clean up, the kernel kills the program too, though not its children.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Child:
         cpus: Sequence[int] | None = None,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
+        self._peak = 0
         self._members: set[psutil.Process] = set()
         with stdout.open("ab") as out, stderr.open("ab") as err, held():
             self._popen = subprocess.Popen(
@@ -70,13 +71,24 @@ class Child:
         return self._popen.returncode
 
     def rusage(self) -> Cost:
-        """Return what the ended program and its waited-for children used (getrusage(2))."""
+        """Return what the ended program and its waited-for children used.
+
+        CPU time is getrusage(2)'s. Its ru_maxrss would be at least ours, which the program
+        inherits over fork and exec; so memory is the last VmHWM that `sample` saw.
+        """
         if self._usage is None:
             raise RuntimeError("rusage before the end")
         return Cost(
             cpu_s=self._usage.ru_utime + self._usage.ru_stime,
-            peak_bytes=self._usage.ru_maxrss * 1024,
+            peak_bytes=self._peak or self._usage.ru_maxrss * 1024,
         )
+
+    def sample(self) -> None:
+        """Note the most memory the running program has held so far."""
+        try:
+            self._peak = max(self._peak, _peak_resident(self.pid))
+        except OSError:
+            return
 
     def tree_cost(self) -> Cost:
         """Return what the running program and its descendants have used so far.
@@ -166,6 +178,7 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
         elapsed = time.monotonic() - started
         if elapsed > timeout_s:
             return False
+        child.sample()
         on_tick(elapsed)
         time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
     return True

@@ -25,7 +25,7 @@ class Profile(Frozen):
     title: Annotated[str, Field(min_length=1, max_length=120)]
     generator: str
     call: Annotated[str, Field(pattern=_METHOD)]
-    request: dict[str, Int32]
+    request: dict[Literal["a", "b", "count"], Int32]
     messages_per_call: Count
     port: Annotated[int, Field(ge=1, le=65535)]
     tls: bool
@@ -36,6 +36,17 @@ class Profile(Frozen):
     runs: Annotated[int, Field(ge=1, le=100)]
     pick: Literal["best"]
     metric: Literal["messages/s"]
+
+    @property
+    def replies(self) -> int:
+        """How many messages answer one call."""
+        if not self.call.endswith("/StreamSum"):
+            return 1
+        return max(self.request.get("count", 1), 1)
+
+
+# What people may write.
+_KEYS = ["extends", *_DURATIONS, *(set(Profile.model_fields) - set(_DURATIONS.values()))]
 
 
 def load_profile(folder: Path, name: str) -> Profile:
@@ -48,7 +59,12 @@ def load_profile(folder: Path, name: str) -> Profile:
     for key, field in _DURATIONS.items():
         if field not in data:
             raise UsageError(f"{shown(path)}: {key}: is missing (write 5s, 500ms or 1m30s)")
-    profile = validated(Profile, data, path)
+    profile = validated(Profile, data, path, _KEYS)
+    if profile.messages_per_call != profile.replies:
+        raise UsageError(
+            f"{shown(path)}: messages_per_call: must be {profile.replies}, "
+            f"what the request makes {profile.call} answer with"
+        )
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
     return profile

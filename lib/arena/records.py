@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Annotated, Any, Literal, Self
 
+import pydantic
 from pydantic import Field, ValidationError
 
 from arena.errors import HostError
@@ -31,6 +32,10 @@ LITTLES_LAW_TOLERANCE = 0.15
 CLIENT_BOUND_SHARE = 0.90
 # HttpArena ranks by the best of this many runs.
 BEST_OF = 3
+
+_DRAFT = ".httparena-draft-"
+
+_UTC_PATTERN = r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}Z$"
 
 Flag = Literal[
     "client-bound", "littles-law", "cut-calls", "none-finished", "failed-calls", "unpinned"
@@ -152,7 +157,7 @@ class Record(Frozen):
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     status: Literal["ok", "failed", "invalid"]
-    started_at: str
+    started_at: Annotated[str, Field(pattern=_UTC_PATTERN)]
     failure: Failure | None
     framework: MeasuredFramework
     profile: MeasuredProfile
@@ -162,6 +167,20 @@ class Record(Frozen):
     flags: tuple[Flag, ...]
     contract: tuple[Check, ...]
     provenance: Provenance
+
+    @pydantic.model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        """Refuse what the leaderboard could not make a row of, or the page not show."""
+        parse_utc(self.started_at)
+        if self.status != "ok":
+            if self.failure is None:
+                raise ValueError(f"a record that is {self.status} must say why: failure")
+            return self
+        if self.headline is None or self.spread is None:
+            raise ValueError("a record that is ok must have a headline and a spread")
+        if not 1 <= self.headline.run <= len(self.runs):
+            raise ValueError(f"headline: there is no run {self.headline.run}")
+        return self
 
     @property
     def key(self) -> str:
@@ -270,7 +289,7 @@ class Draft:
     def __enter__(self) -> Self:
         try:
             self._results.mkdir(parents=True, exist_ok=True)
-            self.folder = Path(tempfile.mkdtemp(prefix=".draft-", dir=self._results))
+            self.folder = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._results))
             self.folder.chmod(0o755)
         except OSError as error:
             raise HostError(
@@ -302,7 +321,7 @@ class Draft:
 
 def clear_drafts(results: Path) -> None:
     """Remove what a killed session left; call it only while holding the host's lock."""
-    for folder in results.glob(".draft-*"):
+    for folder in results.glob(f"{_DRAFT}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -333,6 +352,9 @@ def read_records(results: Path) -> Iterator[tuple[str, Record | ValueError]]:
     for path in sorted(results.glob("*/*/*/*.json")):
         name = path.relative_to(results).as_posix()
         try:
-            yield name, read_record(path)
+            record = read_record(path)
+            if record.path != name:
+                raise ValueError(f"it belongs to {record.path}")  # noqa: TRY301
+            yield name, record
         except ValueError as error:
             yield name, error

@@ -41,6 +41,9 @@ _PORTS = (8080, 8443)
 # A server that uses less of one CPU than this, with all its calls open, is stuck.
 _IDLE_SHARE = 0.01
 
+# How long a crash may take to be noticed after the connection broke.
+_LAST_BREATH_S = 0.5
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -101,7 +104,7 @@ class Session:
 
     def _measure(self) -> None:
         plan, progress = self._plan, self._progress
-        for port in _PORTS:
+        for port in sorted({*_PORTS, plan.profile.port}):
             host.require_free_port(port)
         certs.ensure_certificate(self._workspace.certs)
         name = plan.framework.name
@@ -109,7 +112,7 @@ class Session:
             self._built = self._runtime.build(plan.framework, self._folder / "build.log")
         with self._serving() as server:
             with self._stage("contract"), progress.waiting("contract check"):
-                self._checks = contract.check(plan.profile)
+                self._checks = self._check_contract(server)
             with self._stage("warm-up"):
                 self._warm_up(server)
             for number in range(1, plan.profile.runs + 1):
@@ -149,6 +152,21 @@ class Session:
             yield
         finally:
             self._stages_s[name] = self._stages_s.get(name, 0.0) + time.monotonic() - began
+
+    def _check_contract(self, server: Server) -> list[Check]:
+        """Check the answers; a server that ended meanwhile gave none, rather than wrong ones."""
+        try:
+            return contract.check(self._plan.profile)
+        except ContractError as error:
+            deadline = time.monotonic() + _LAST_BREATH_S
+            while not (how := server.ended()) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            if how:
+                self._checks = list(error.checks)
+                raise FrameworkError(
+                    "contract", f"the server ended in the middle of it ({how})"
+                ) from error
+            raise
 
     def _warm_up(self, server: Server) -> None:
         profile = self._plan.profile
@@ -192,7 +210,7 @@ class Session:
         if how := server.ended():
             raise FrameworkError(stage, f"the server ended in the middle of it ({how})")
         if shot.problem:
-            raise GeneratorError(stage, shot.problem, log=shot.raw, output=shot.output)
+            raise GeneratorError(stage, shot.problem, log=shot.log, output=shot.output)
         return shot
 
     def _cost(self, server: Server, stage: str) -> Cost:

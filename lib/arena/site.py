@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from arena.leaderboard import Leaderboard
+from arena.leaderboard import Leaderboard, Row
 from arena.records import parse_utc
 from arena.units import format_bytes, format_ns, format_rate, rate_words
 
@@ -33,6 +33,7 @@ def render(leaderboard: Leaderboard, templates: Path) -> str:
         rate=format_rate,
         ns=format_ns,
         bytes=format_bytes,
+        cpu_per_million=_cpu_per_million,
         headline=lambda row: rate_words(
             row.value,
             row.high,
@@ -43,3 +44,12 @@ def render(leaderboard: Leaderboard, templates: Path) -> str:
         minute=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
     )
     return environment.get_template("index.html.j2").render(boards=leaderboard.boards, flags=FLAGS)
+
+
+def _cpu_per_million(row: Row) -> str:
+    low, high = row.server_cpu_s_per_million_low, row.server_cpu_s_per_million_high
+    if low is None:
+        return "–"
+    if high is None:
+        return f"> {low:.2f} s"
+    return f"{low:.2f} s" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} – {high:.2f} s"

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 
 _SECONDS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(us|µs|ms|s|m|h)")
+_SHORTEST_S = 1e-3
 _LONGEST_S = 24 * 3600.0
 
 
 def parse_duration(text: object) -> float:
-    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError if it is none, or not above 0."""
+    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError if it is none."""
     parts = _PART.findall(text) if isinstance(text, str) else []
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is not a duration (write 5s, 500ms or 1m30s)")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if not 0 < seconds <= _LONGEST_S:
-        raise ValueError(f"{text!r} must be longer than 0 and at most a day")
+    if not _SHORTEST_S <= seconds <= _LONGEST_S:
+        raise ValueError(f"{text!r} must be at least 1ms and at most a day")
     return seconds
 
 
@@ -60,13 +61,14 @@ def format_cpus(cpus: Sequence[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
 
 
+_RATES = ((1e9, " G"), (1e6, " M"), (1e3, " k"), (0, ""))
+_TIMES_NS = ((1e9, " s"), (1e6, " ms"), (1e3, " µs"), (0, " ns"))
+_SIZES = ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"), (0, " B"))
+
+
 def format_rate(value: float) -> str:
     """Return a rate with the digits people read: `1.23 M`, `45.6 k`, `789`."""
-    for limit, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= limit * 0.9995:
-            scaled = value / limit
-            return f"{scaled:.{_decimals(scaled)}f}{unit}"
-    return f"{value:.{_decimals(value) if value else 0}f}"
+    return _scaled(value, _RATES)
 
 
 def rate_words(
@@ -83,22 +85,18 @@ def rate_words(
 
 def format_ns(value: float) -> str:
     """Return a time in nanoseconds with a readable unit: `812 ms`, `1.05 s`."""
-    for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
-        if value >= limit * 0.9995:
-            scaled = value / limit
-            return f"{scaled:.{_decimals(scaled)}f} {unit}"
-    return f"{value:.0f} ns"
+    return _scaled(value, _TIMES_NS)
 
 
 def format_bytes(value: float) -> str:
     """Return a size in binary units, as memory is counted: `23.4 MiB`."""
-    for limit, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if value >= limit:
-            scaled = value / limit
-            return f"{scaled:.{_decimals(scaled)}f} {unit}"
-    return f"{value:.0f} B"
+    return _scaled(value, _SIZES)
 
 
-def _decimals(value: float) -> int:
-    """Three significant digits."""
-    return 2 if value < 9.995 else 1 if value < 99.95 else 0  # noqa: PLR2004
+def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
+    """Return the value in the largest unit that it reaches, with three significant digits."""
+    # What would be rounded up to a thousand is one of the next unit.
+    limit, unit = next(each for each in units if value >= each[0] * 0.9995)
+    scaled = value / limit if limit else value
+    decimals = 2 if scaled < 9.995 else 1 if scaled < 99.95 else 0  # noqa: PLR2004
+    return f"{scaled:.{decimals if limit or scaled % 1 else 0}f}{unit}"

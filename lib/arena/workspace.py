@@ -1,4 +1,4 @@
-"""Where everything lives below one root folder (see the layout in the README)."""
+"""Where everything lives below one root folder (CONTRIBUTING.md has the layout)."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -17,10 +17,12 @@ from arena.workspace import Workspace
 class Shot:
     """One bounded run of a generator: how it ended, what it cost, where its output is.
 
-    `problem` says in words what broke, with the last lines it printed in `output`.
+    `problem` says in words what broke, with the last lines it printed in `output` and all of
+    them in `log`.
     """
 
     raw: Path
+    log: Path
     cost: Cost
     problem: str | None = None
     output: str = ""
@@ -52,6 +54,9 @@ class Module(Protocol):
         progress: Progress,
     ) -> Generator:
         """Find it on this host; HostError names the ways to provide it."""
+
+    def check(self, environment: Mapping[str, str]) -> None:
+        """Raise UsageError if the environment names one that is none."""
 
     def preview(self, profile: MeasuredProfile) -> list[str]:
         """Return the command line it would be run with."""
@@ -86,6 +91,11 @@ def resolve(
     HostError names the ways to provide it.
     """
     return _modules()[profile.generator].resolve(workspace, environment, cpus, progress)
+
+
+def check(profile: Profile, environment: Mapping[str, str]) -> None:
+    """Raise UsageError if the environment names a generator that is none: before any work."""
+    _modules()[profile.generator].check(environment)
 
 
 def preview(profile: MeasuredProfile) -> list[str]:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import parse_ghz
@@ -44,22 +45,40 @@ def resolve(
     """Find ghz: $GHZ, PATH, .tools/bin, `go install`, $GHZ_IMAGE; HostError names these ways."""
     from arena.runtimes.docker import daemon_version
 
+    def local(program: Path, found: str) -> Ghz:
+        return Ghz(workspace, cpus, str(program), binary_version(program), found)
+
+    def from_image() -> Ghz:
+        image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
+        digest = _ensure_image(workspace, image, progress)
+        version = f"{VERSION if image == _DEFAULT_IMAGE else image} ({digest[:19]})"
+        return GhzInDocker(workspace, cpus, image, version, f"image {image}")
+
     own = workspace.tools / "bin" / "ghz"
-    image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
-    if environment.get("LOADGEN_DOCKER", "").lower() in {"true", "1", "yes"}:
-        return GhzInDocker(workspace, cpus, _ensure_image(workspace, image, progress), image)
+    if _wants_docker(environment):
+        return from_image()
     if named := environment.get("GHZ"):
-        return Ghz(workspace, cpus, _checked(named), "$GHZ")
+        return local(_checked(named), "$GHZ")
     if found := shutil.which("ghz", path=environment.get("PATH")):
-        return Ghz(workspace, cpus, Path(found), "PATH")
+        return local(Path(found), "PATH")
     if own.exists():
-        return Ghz(workspace, cpus, own, ".tools")
+        return local(own, ".tools")
     if shutil.which("go"):
         _go_install(own, progress)
-        return Ghz(workspace, cpus, own, "go install")
+        return local(own, "go install")
     if daemon_version()[0]:
-        return GhzInDocker(workspace, cpus, _ensure_image(workspace, image, progress), image)
+        return from_image()
     raise HostError(f"there is no ghz: {_WAYS}")
+
+
+def check(environment: Mapping[str, str]) -> None:
+    """Raise UsageError if $GHZ is to be used and is not ghz."""
+    if (named := environment.get("GHZ")) and not _wants_docker(environment):
+        _checked(named)
+
+
+def _wants_docker(environment: Mapping[str, str]) -> bool:
+    return environment.get("LOADGEN_DOCKER", "").lower() in {"true", "1", "yes"}
 
 
 def _checked(named: str) -> Path:
@@ -153,13 +172,18 @@ class Ghz:
     name = "ghz"
 
     def __init__(
-        self, workspace: Workspace, cpus: Sequence[int] | None, program: Path, found: str
+        self,
+        workspace: Workspace,
+        cpus: Sequence[int] | None,
+        program: str,
+        version: str,
+        found: str,
     ) -> None:
         self._workspace = workspace
         self._cpus = cpus
         self._program = program
+        self._version = version
         self._found = found
-        self._version = binary_version(program)
 
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
         """Return which ghz makes the load, and its exact command line."""
@@ -179,32 +203,28 @@ class Ghz:
         elif ended.code:
             problem = f"ghz ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
+        log = errors
         if not errors.stat().st_size:
             errors.unlink()
-        return Shot(raw=raw, cost=ended.cost, problem=problem, output=output)
+            log = raw
+        return Shot(raw=raw, log=log, cost=ended.cost, problem=problem, output=output)
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read ghz's JSON; ValueError if it is broken."""
         return measurement(raw, profile)
 
     def _argv(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
-        return [str(self._program), *arguments(profile, duration_s)]
+        return [self._program, *arguments(profile, duration_s)]
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
         return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors, cpus=self._cpus)
 
 
 class GhzInDocker(Ghz):
-    """ghz in a container on the host's network; its cost is its control group's."""
+    """ghz in a container on the host's network; its cost is its control group's.
 
-    def __init__(
-        self, workspace: Workspace, cpus: Sequence[int] | None, digest: str, image: str
-    ) -> None:
-        self._workspace = workspace
-        self._cpus = cpus
-        self._image = image
-        self._found = f"image {image}"
-        self._version = f"{VERSION if image == _DEFAULT_IMAGE else image} ({digest[:19]})"
+    The program it runs is an image.
+    """
 
     def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
         """Put the load on; the container is gone when this returns or raises."""
@@ -230,15 +250,17 @@ class GhzInDocker(Ghz):
         finally:
             with held():
                 remove_container(_CONTAINER)
-        return Shot(raw=shot.raw, cost=used, problem=shot.problem, output=shot.output)
+        problem = shot.problem
+        if group is None and problem is None:
+            problem = "the control group of ghz's container could not be read"
+        return replace(shot, cost=used, problem=problem)
 
     def _argv(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
-        from arena.runtimes.docker import sandbox
+        from arena.runtimes.docker import bind_mount, sandbox
 
-        mount = f"type=bind,source={self._workspace.requests},target=/requests,readonly"
         return [
             "docker", "run", "--rm", *sandbox(_CONTAINER, self._cpus),
-            "--mount", mount, "--workdir", "/", self._image,
+            *bind_mount(self._workspace.requests, "/requests"), "--workdir", "/", self._program,
             *arguments(profile, duration_s),
         ]  # fmt: skip
 

@@ -61,26 +61,33 @@ class Runtime(Protocol):
         """Return the command lines that build and start would use."""
 
 
+def require_known(name: str) -> None:
+    """Raise UsageError if there is no runtime of that name."""
+    if name not in NAMES:
+        raise UsageError(f"--runtime: there is no runtime `{name}` (there are: {', '.join(NAMES)})")
+
+
 def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
     """Return the runtime of that name; `auto` is docker when a daemon answers, else native."""
-    from arena.runtimes.docker import DockerRuntime, daemon_version
+    from arena.runtimes.docker import DockerRuntime, daemon_version, foreign_network
     from arena.runtimes.native import NativeRuntime
 
-    if name not in NAMES:
-        raise UsageError(f"RUNTIME: there is no runtime `{name}` (there are: {', '.join(NAMES)})")
+    require_known(name)
     if name == "native":
         return NativeRuntime(workspace)
     version, problem = daemon_version()
+    if version and (foreign := foreign_network()):
+        version, problem = None, f"{foreign}, so its containers are not on this host's network"
     if version:
         if name == "auto":
             progress.say(f"runtime: docker (a daemon answers: {version})")
         return DockerRuntime(workspace)
     if name == "docker":
         raise HostError(
-            f"runtime docker: no Docker daemon answers ({problem}); start one, "
+            f"runtime docker: there is no Docker daemon to use ({problem}); start one, "
             "or run without containers: --runtime native"
         )
-    progress.say(f"runtime: native (no Docker daemon answers: {problem})")
+    progress.say(f"runtime: native (no Docker daemon to use: {problem})")
     return NativeRuntime(workspace)
 
 

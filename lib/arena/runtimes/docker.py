@@ -9,7 +9,7 @@ import resource
 import select
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ _STANDIN_LABEL = "httparena.standin.provides"
 
 _CONTROL_TIMEOUT_S = 60.0
 _STOP_GRACE_S = 2
+_LAST_BREATH_S = 2.0
 _PIDS_LIMIT = 4096
 _MOST_OPEN_FILES = 1_048_576
 
@@ -68,6 +69,16 @@ def daemon_version() -> tuple[str | None, str]:
         return docker("version", "--format", "{{.Server.Version}}", timeout_s=10), ""
     except HostError as error:
         return None, str(error)
+
+
+def foreign_network() -> str | None:
+    """Say why the daemon's host network is not this host's; None if it is."""
+    system, security = docker(
+        "info", "--format", "{{.OperatingSystem}}\n{{.SecurityOptions}}"
+    ).split("\n", 1)
+    if "name=rootless" in security:
+        return "the Docker daemon is rootless"
+    return f"{system} runs in a virtual machine" if "Docker Desktop" in system else None
 
 
 def remove_container(name: str) -> None:
@@ -135,18 +146,35 @@ class Container:
         self.argv = argv
         self._cgroup: Cgroup | None = None
         self._handle: int | None = None
-        state = inspect("container", name)["State"]
-        if state["Running"]:
-            self._cgroup = cgroup_of(state["Pid"])
-            self._handle = os.pidfd_open(state["Pid"])
+        pid = inspect("container", name)["State"]["Pid"]
+        if not pid:
+            return
+        try:
+            self._handle = os.pidfd_open(pid)
+            self._cgroup = cgroup_of(pid)
+        except (OSError, HostError) as error:
+            # Either it has just ended, which the daemon learns a moment later, or its processes
+            # are hidden from us.
+            try:
+                docker("wait", name, timeout_s=_LAST_BREATH_S)
+            except HostError:
+                self.close()
+                raise error from None
 
     def ended(self) -> str | None:
         """Say in words how the container ended; None while it runs."""
         if self._handle is not None and not select.select([self._handle], [], [], 0)[0]:
+            if self._cgroup:
+                with suppress(OSError):
+                    self._cgroup.sample()
             return None
-        state = inspect("container", self.name)["State"]
-        out_of_memory = " (out of memory)" if state["OOMKilled"] else ""
-        return f"exit code {state['ExitCode']}{out_of_memory}"
+        try:
+            # The daemon learns of the end a moment after we did.
+            code = docker("wait", self.name)
+            state = inspect("container", self.name)["State"]
+        except HostError as error:
+            return f"its container is gone: {error}"
+        return f"exit code {code}" + (" (out of memory)" if state["OOMKilled"] else "")
 
     def cost(self) -> Cost:
         """Return what the container has used since it started."""
@@ -198,11 +226,12 @@ class DockerRuntime:
             yield container
         finally:
             with held():
-                if container is not None:
-                    container.close()
-                    docker("stop", "--time", str(_STOP_GRACE_S), name)
-                    _write_log(name, log)
-                remove_container(name)
+                try:
+                    if container is not None:
+                        container.close()
+                        _stop(name, log)
+                finally:
+                    remove_container(name)
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
         """Return the command lines that build and start would use."""
@@ -220,7 +249,7 @@ class DockerRuntime:
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
-            "--mount", f"type=bind,source={self._workspace.certs},target=/certs,readonly",
+            *bind_mount(self._workspace.certs, "/certs"),
             name,
         ]  # fmt: skip
 
@@ -232,15 +261,29 @@ def _start_container(argv: list[str]) -> None:
         raise FrameworkError("start", str(error)) from error
 
 
-def _write_log(name: str, log: Path) -> None:
-    """Save what the container printed; without a container there is nothing to save."""
-    with log.open("ab") as file:
-        subprocess.run(
-            ["docker", "logs", name],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            timeout=_CONTROL_TIMEOUT_S,
-            start_new_session=True,
-        )
+def _stop(name: str, log: Path) -> None:
+    """Stop a container and save what it printed.
+
+    It is removed in any case: what goes wrong here stands in the log, and hides no failure
+    of the framework.
+    """
+    try:
+        docker("stop", "-t", str(_STOP_GRACE_S), name)
+        with log.open("ab") as file:
+            subprocess.run(
+                ["docker", "logs", name],
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                timeout=_CONTROL_TIMEOUT_S,
+                start_new_session=True,
+            )
+    except (HostError, subprocess.TimeoutExpired) as error:
+        log.write_text(f"the log could not be read: {error}\n")
+
+
+def bind_mount(source: Path, target: str) -> list[str]:
+    """Return the option that shows a folder read-only to a container, whatever its name."""
+    path = str(source).replace('"', '""')
+    return ["--mount", f'type=bind,"source={path}",target={target},readonly']

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import FakeGenerator, FakeRuntime, a_measurement
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program
 
 from arena import benchmark as main_job
-from arena import contract, generators, host
+from arena import contract, generators, host, records
 from arena.benchmark import Request, benchmark, plan
 from arena.errors import HostError, UsageError
 from arena.records import Record, read_records
@@ -81,6 +81,30 @@ def test_bad_input_is_refused_before_anything_starts(
         benchmark(workspace, request_, {}, "run")
 
 
+@pytest.mark.parametrize(
+    ("request_", "environment", "said"),
+    [
+        (Request("tonic", runtime="podman"), {}, r"--runtime: there is no runtime `podman`"),
+        (Request("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
+        (Request("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
+        (Request("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
+        (Request("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
+        (Request("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
+        (Request("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
+    ],
+)
+def test_a_bad_setting_is_refused_before_the_host_is_locked(
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    request_: Request,
+    environment: dict[str, str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(host, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
+    with pytest.raises(UsageError, match=said):
+        benchmark(workspace, request_, environment, "run")
+
+
 def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> None:
     (workspace.profiles / "odd.yaml").write_text("extends: stream-grpc\nname: odd\ngenerator: wrk")
     add(workspace, "odd", tests=["odd"])
@@ -88,15 +112,18 @@ def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> N
         plan(workspace, Request("odd"), {})
 
 
-def test_overrides_change_the_profile_and_are_recorded(workspace: Workspace) -> None:
+def test_overrides_change_the_profile_and_are_recorded(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "x" / "ghz", "echo --proto --call --connections"))
     request = Request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
-    environment = {"SERVER_CPUS": "0", "GHZ": "/x/ghz", "LOADGEN_DOCKER": "", "HOME": "/root"}
+    environment = {"SERVER_CPUS": "0", "GHZ": named, "LOADGEN_DOCKER": "", "HOME": "/root"}
     (one,) = plan(workspace, request, environment)
     assert (one.profile.runs, one.profile.duration_s) == (1, 0.5)
     assert (one.cpus.server, one.cpus.generator) == ((0,), (1, 2, 3))
     assert dict(one.overrides) == {
         "SERVER_CPUS": "0",
-        "GHZ": "/x/ghz",
+        "GHZ": named,
         "RUNS": "1",
         "DURATION": "500ms",
         "RUNTIME": "native",
@@ -200,10 +227,14 @@ def test_without_saving_nothing_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     drafts = tmp_path / "drafts"
-    drafts.mkdir()
+    # Of another checkout, whose benchmark is not ours to clear up after.
+    others = drafts / f"{records._DRAFT}of-another"
+    others.mkdir(parents=True)
+    (workspace.results / others.name).mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
     assert shop(Request("tonic", no_save=True)) == 0
-    assert list(workspace.results.iterdir()) == list(drafts.iterdir()) == []
+    assert list(workspace.results.iterdir()) == []
+    assert list(drafts.iterdir()) == [others]
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
@@ -219,3 +250,27 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
     assert generator.fired == []
     assert list(workspace.results.iterdir()) == []
     assert not (tmp_path / "lock").exists()
+
+
+def test_a_dry_run_of_all_skips_what_cannot_be_run_here(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(workspace, "here", native={"run": "exec ./server"})
+    request = Request("all", "stream-grpc", runtime="native", dry_run=True)
+    assert benchmark(workspace, request, {}, "run it") == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["here"]
+    assert "  /bin/sh -c 'exec ./server'" in out.splitlines()
+    assert "skipped grpc-go: grpc-go has no `native` section" in err
+    assert "skipped tonic: " in err
+
+
+def test_a_dry_run_shows_a_command_that_steers_the_terminal_without_harm(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(workspace, "sly", native={"run": "true \x1b]0;title\x07 \u202e; ./server"})
+    request = Request("sly", runtime="native", dry_run=True)
+    assert benchmark(workspace, request, {}, "run it") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  /bin/sh -c 'true \ufffd]0;title\ufffd \ufffd; ./server'" in lines
+    assert all(line.isprintable() for line in lines)

@@ -1,5 +1,6 @@
 """The test certificate, made by the real library."""
 
+import os
 import ssl
 from datetime import timedelta
 from pathlib import Path
@@ -34,6 +35,22 @@ def test_a_container_of_another_user_can_read_both(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o644}
 
 
+def test_even_under_a_strict_umask(tmp_path: Path) -> None:
+    folder = tmp_path / "certs"
+    before = os.umask(0o077)
+    try:
+        certs.ensure_certificate(folder)
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}
+
+
+def another_key(folder: Path) -> None:
+    certs.ensure_certificate(folder / "other")
+    (folder / "other" / "server.key").replace(folder / "server.key")
+
+
 def test_a_fresh_pair_is_kept(tmp_path: Path) -> None:
     certs.ensure_certificate(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -48,8 +65,10 @@ def test_a_fresh_pair_is_kept(tmp_path: Path) -> None:
         lambda folder: (folder / "server.crt").unlink(),
         lambda folder: (folder / "server.crt").write_text("-----BEGIN CERTIFICATE-----\nMIIB"),
         lambda folder: (folder / "server.crt").write_text(""),
+        lambda folder: (folder / "server.key").write_text(""),
+        another_key,
     ],
-    ids=["no key", "no certificate", "cut short", "empty"],
+    ids=["no key", "no certificate", "cut short", "empty", "empty key", "another's key"],
 )
 def test_a_half_made_pair_is_made_again(tmp_path: Path, spoil: object) -> None:
     certs.ensure_certificate(tmp_path)

@@ -1,5 +1,6 @@
 """A container's cost, from control groups of both versions (fake /proc trees)."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,31 @@ def test_without_a_peak_the_largest_sample_stands(kernel: Kernel) -> None:
     assert seen == [600, 800, 800]
 
 
+def test_without_a_peak_every_look_in_between_counts(kernel: Kernel) -> None:
+    folder = version_2(kernel, peak=False)
+    group = cgroup_of(42, kernel.ready())
+    for now in ("600", "9000", "700"):
+        (folder / "memory.current").write_text(now)
+        group.sample()
+    assert group.cost().peak_bytes == 9000
+
+
+def test_where_the_kernel_keeps_a_peak_a_look_changes_nothing(kernel: Kernel) -> None:
+    folder = version_2(kernel)
+    group = cgroup_of(42, kernel.ready())
+    (folder / "memory.current").unlink()
+    group.sample()
+    assert group.cost().peak_bytes == 900
+
+
+def test_a_look_at_a_group_that_is_gone_is_an_oserror(kernel: Kernel) -> None:
+    folder = version_2(kernel, peak=False)
+    group = cgroup_of(42, kernel.ready())
+    (folder / "memory.current").unlink()
+    with pytest.raises(FileNotFoundError):
+        group.sample()
+
+
 def test_on_a_hybrid_host_version_1_holds_the_controllers(kernel: Kernel) -> None:
     version_2(kernel)
     version_1(kernel)
@@ -115,6 +141,31 @@ def test_a_hybrid_host_may_leave_version_1_only_what_we_do_not_need(kernel: Kern
 def test_a_mount_that_shows_only_a_part_is_followed_from_there(kernel: Kernel) -> None:
     version_1(kernel, root="/docker/outer", path="/docker/outer/docker/abc")
     assert cgroup_of(42, kernel.ready()).cost().cpu_s == 2.5
+
+
+@pytest.mark.parametrize("path", ["/docker/other/abc", "/docker/outer2/abc", "/"])
+def test_a_group_outside_of_what_the_mount_shows_is_not_guessed(kernel: Kernel, path: str) -> None:
+    version_1(kernel, root="/docker/outer", path=path)
+    with pytest.raises(HostError, match="accounts neither"):
+        cgroup_of(42, kernel.ready())
+
+
+def test_the_whole_of_a_mount_that_shows_only_a_part_is_found(kernel: Kernel) -> None:
+    version_1(kernel, root="/docker/abc", path="/docker/abc")
+    assert cgroup_of(42, kernel.ready()).cost().cpu_s == 2.5
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_a_version_1_group_that_does_not_exist_is_not_taken(kernel: Kernel, hybrid: bool) -> None:
+    if hybrid:
+        version_2(kernel)
+    version_1(kernel)
+    shutil.rmtree(kernel.root / "cpu,cpuacct" / "docker")
+    if hybrid:
+        assert cgroup_of(42, kernel.ready()).cost().cpu_s == 1.5
+    else:
+        with pytest.raises(HostError, match="accounts neither"):
+            cgroup_of(42, kernel.ready())
 
 
 def test_a_group_that_is_gone_is_an_oserror(kernel: Kernel) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from arena import benchmark, cli, interrupts
+from arena import benchmark, cli, host, interrupts
 from arena.errors import FrameworkError, GeneratorError, HostError, UsageError
 from arena.workspace import Workspace
 
@@ -29,7 +29,7 @@ class Outcome:
 
 @pytest.fixture
 def root(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> str:
-    for name in ("RUNS", "DURATION", "RUNTIME", "ARENA_DEBUG"):
+    for name in ("RUNS", "DURATION", "RUNTIME", "GHZ", "LOADGEN_DOCKER", "ARENA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(workspace.root)
     folder = workspace.frameworks / "tonic"
@@ -51,6 +51,11 @@ def root(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> str:
         (OSError(28, "No space left on device", "/x/y"), 3, "error: /x/y: No space left on device"),
         (RuntimeError("surprise"), 3, "error: this is a bug: RuntimeError: surprise (please"),
         (ZeroDivisionError(), 3, "error: this is a bug: ZeroDivisionError"),
+        (UsageError("x\x1b[2J: \u202eno"), 2, "error: x\ufffd[2J: \ufffdno\n"),
+        (HostError("taken by a\nb\x07"), 3, "error: taken by a\ufffdb\ufffd\n"),
+        (RuntimeError("\x1b[2J\nmore"), 3, "bug: RuntimeError: \ufffd[2J\ufffdmore (please"),
+        (OSError(28, "No space", "/x/\x1b"), 3, "error: /x/\ufffd: No space\n"),
+        (click.UsageError("a \x1b[2J word"), 2, "error: a \ufffd[2J word (see"),
     ],
 )
 def test_every_failure_is_a_line_and_its_own_code(
@@ -146,18 +151,35 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
         ["run", "tonik"],
         ["run", "tonic", "stream-grpc-tls"],
         ["run", "tonic", "--dry-run", "--runtime=podman"],
+        ["run", "tonic", "--runtime=podman"],
+        ["run", "tonic", "--duration=999us"],
+        ["run", "\udcff"],
         ["schema", "page"],
         ["jump"],
         [],
     ],
 )
 def test_bad_usage_ends_with_2(
-    root: str, capsys: pytest.CaptureFixture[str], words: list[str]
+    root: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
 ) -> None:
+    monkeypatch.setattr(host, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
     outcome = Outcome(capsys, root, *words)
     assert outcome.code == 2
     assert outcome.out == ""
     assert outcome.err
+
+
+def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
+    root: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
+    monkeypatch.setenv("GHZ", "/no/such/ghz")
+    outcome = Outcome(capsys, root, "run", "tonic", "--runtime=native")
+    assert outcome.code == 2
+    assert outcome.err == "error: GHZ: /no/such/ghz is not a program that can be run\n"
 
 
 @pytest.mark.parametrize(

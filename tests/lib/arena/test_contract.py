@@ -11,6 +11,7 @@ from tests.fakes import a_profile
 from tests.lib.arena.lying_server import HangupError, Manner, Talk, honest, serving
 
 from arena import certs, contract
+from arena.benchmark_pb2 import StreamRequest
 from arena.errors import ContractError, FrameworkError
 from arena.grpc_client import CallError, call, frame, split
 from arena.profiles import Profile
@@ -39,7 +40,47 @@ def test_an_honest_server_passes_every_check() -> None:
         ("StreamSum(10)", "pass", ""),
         ("StreamSum(5000)", "pass", ""),
         ("StreamSum(0)", "pass", ""),
+        ("StreamSum(5000)", "pass", ""),
     ]
+
+
+def own(message: bytes) -> bool:
+    return StreamRequest.FromString(message) == StreamRequest(a=1, b=2, count=5000)
+
+
+def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
+    asked = []
+
+    def note(talk: Talk) -> None:
+        if talk.path.endswith("/StreamSum"):
+            asked.append(own(talk.body[5:]))
+        honest(talk)
+
+    with serving(note) as port:
+        contract.check(profile_on(port))
+    assert asked == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda values: values[:-1], "StreamSum(5000): 4999 replies, not 5000"),
+        (lambda values: values[:1], "StreamSum(5000): 1 replies, not 5000"),
+        (lambda values: [*values, 1], "StreamSum(5000): 5001 replies, not 5000"),
+        (lambda values: [*values[:-1], 0], "StreamSum(5000): reply 4999 is 0, not 5002"),
+    ],
+)
+def test_a_server_that_is_wrong_only_under_the_load_is_caught(
+    change: Callable[[list[int]], list[int]], said: str
+) -> None:
+    def prepared(talk: Talk) -> None:
+        values = talk.values()
+        under_load = talk.path.endswith("/StreamSum") and own(talk.body[5:])
+        talk.answer(change(values) if under_load else values)
+
+    error = problem_with(prepared)
+    assert error.reason == said
+    assert [each.status for each in error.checks] == ["pass"] * 4 + ["fail"]
 
 
 def test_a_unary_profile_asks_for_no_streams() -> None:
@@ -181,6 +222,36 @@ def test_what_is_no_good_grpc_answer_is_told_in_a_line(manner: Manner, said: str
     assert error.status == "invalid"
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        ("GetSum", "GetSum: there are more than 2 replies"),
+        ("StreamSum", "StreamSum(10): there are more than 11 replies"),
+    ],
+)
+def test_an_answer_without_an_end_is_given_up_at_once(method: str, said: str) -> None:
+    def endless(talk: Talk) -> None:
+        if method not in talk.path:
+            return honest(talk)
+        talk.headers()
+        while True:
+            talk.replies([3] * 100)
+
+    began = time.monotonic()
+    assert problem_with(endless, method=method).reason == said
+    assert time.monotonic() - began < 5
+
+
+def test_a_long_status_is_cut() -> None:
+    def long(talk: Talk) -> None:
+        talk.headers(("grpc-status", "9" * 4000), ("grpc-message", "x" * 4000), end=True)
+
+    error = problem_with(long, method="GetSum")
+    said = f"grpc-status is {'9' * 20}, not 0 ({'x' * 100})"
+    assert error.reason == f"GetSum: {said}"
+    assert error.checks[-1].detail == said
+
+
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract, "_CHECK_TIMEOUT_S", 0.05)
     error = problem_with(lambda _: None, method="GetSum")
@@ -197,7 +268,7 @@ def test_an_answer_larger_than_every_window_arrives_whole() -> None:
         talk.trailers()
 
     with serving(large) as port:
-        reply = call(port, "x.Y/Z", [b""], tls=False, timeout_s=20)
+        reply = call(port, "x.Y/Z", [b""], tls=False, timeout_s=20, most_replies=count)
     assert len(message) * count > 2 << 20
     assert reply.messages == [message] * count
     assert reply.status == "0"
@@ -211,7 +282,8 @@ def test_a_goaway_after_the_whole_answer_does_no_harm() -> None:
         talk.flush()
 
     with serving(last_words) as port:
-        assert call(port, "x.Y/Z", [b""], tls=False, timeout_s=20).status == "0"
+        reply = call(port, "x.Y/Z", [b""], tls=False, timeout_s=20, most_replies=1)
+    assert reply.status == "0"
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
@@ -235,19 +307,19 @@ def context(tmp_path: Path) -> ssl.SSLContext:
 def test_over_tls_the_same_contract_holds(context: ssl.SSLContext) -> None:
     context.set_alpn_protocols(["h2"])
     with serving(honest, context) as port:
-        assert len(contract.check(profile_on(port, tls=True))) == 4
+        assert len(contract.check(profile_on(port, tls=True))) == 5
 
 
 @pytest.mark.parametrize("protocols", [[], ["http/1.1"]])
 def test_over_tls_h2_must_be_chosen(context: ssl.SSLContext, protocols: list[str]) -> None:
     context.set_alpn_protocols(protocols)
     with serving(honest, context) as port, pytest.raises(CallError, match="choose h2 by ALPN"):
-        call(port, "x.Y/Z", [b""], tls=True, timeout_s=20)
+        call(port, "x.Y/Z", [b""], tls=True, timeout_s=20, most_replies=1)
 
 
 def test_tls_with_a_server_that_speaks_none_is_told() -> None:
     with serving(garbage) as port, pytest.raises(CallError, match=r"(?i)ssl|closed|eof|reset"):
-        call(port, "x.Y/Z", [b""], tls=True, timeout_s=5)
+        call(port, "x.Y/Z", [b""], tls=True, timeout_s=5, most_replies=1)
 
 
 def free_port() -> int:

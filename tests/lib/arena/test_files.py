@@ -64,6 +64,8 @@ def test_a_missing_file_is_named_relative_to_where_we_are(tmp_path: Path) -> Non
         ({}, "x: name: Field required"),
         ({"name": "a", "count": "many"}, "x: count: Input should be a valid integer"),
         ({"name": "a", "cuont": 1}, "x: cuont: unknown key (did you mean count?)"),
+        # Only what a person may write is offered.
+        ({"name": "a", "nane": 1}, "x: nane: unknown key (there are: count)"),
         ({"name": "a" * 5, "count": "z" * 500}, "not 'zzz"),
     ],
 )
@@ -71,7 +73,7 @@ def test_a_wrong_key_is_named_with_its_file(
     tmp_path: Path, data: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        validated(Noun, data, tmp_path / "x")
+        validated(Noun, data, tmp_path / "x", ["count"])
     assert said in str(caught.value)
     assert len(str(caught.value)) < 250
 
@@ -98,6 +100,17 @@ def test_a_new_file_never_takes_the_place_of_another(tmp_path: Path) -> None:
         files.write_new(path, "second")
     assert path.read_text() == "first"
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_where_hard_links_are_refused_a_new_file_still_replaces_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    test_a_new_file_never_takes_the_place_of_another(tmp_path)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_full_disk_leaves_the_old_file_as_it_was(

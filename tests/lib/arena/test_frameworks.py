@@ -52,6 +52,8 @@ def test_every_framework_of_the_checkout_can_be_read() -> None:
         ({"display_name": ""}, "meta.json: display_name: "),
         ({"name": "other"}, "meta.json: name: unknown key"),
         ({"langauge": "Go"}, r"meta.json: langauge: unknown key \(did you mean language"),
+        # The folder's name is the name: that key is none that may be written.
+        ({"nane": "x"}, r"meta.json: nane: unknown key (?!.*[ (]name[,?)])"),
         ({"native": {"build": "make"}}, "meta.json: native.run: Field required"),
         ({"native": {"run": ""}}, "meta.json: native.run: "),
         ({"enabled": "perhaps"}, "meta.json: enabled: "),

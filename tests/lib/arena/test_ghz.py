@@ -178,7 +178,7 @@ def test_in_docker_by_wish_even_with_ghz_on_path(
     argv = list(info.argv)
     assert argv[:3] == ["docker", "run", "--rm"]
     assert argv[argv.index("--mount") + 1] == (
-        f"type=bind,source={workspace.requests},target=/requests,readonly"
+        f'type=bind,"source={workspace.requests}",target=/requests,readonly'
     )
     image = argv.index("httparena-ghz:v0.121.0")
     assert argv[image + 1 :] == ghz.arguments(a_profile(), 5.0)
@@ -195,6 +195,7 @@ def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path:
     assert shot.raw.read_text().split() == ghz.arguments(a_profile(), 1.5)
     assert "1500ms" in shot.raw.read_text()
     assert shot.cost.peak_bytes > 0
+    assert shot.log == shot.raw
     assert not (tmp_path / "run-1.stderr").exists()
 
 
@@ -205,6 +206,7 @@ def test_a_shot_that_breaks_says_how_with_its_last_words(
     assert shot.problem
     assert "exit code 3" in shot.problem
     assert shot.output == "bad flag"
+    assert shot.log.read_text() == "bad flag\n"
 
 
 def test_a_ghz_that_does_not_end_is_killed(
@@ -214,6 +216,37 @@ def test_a_ghz_that_does_not_end_is_killed(
     shot = fire(find, bin_, tmp_path, "while :; do :; done")
     assert shot.problem
     assert "was killed" in shot.problem
+
+
+def test_a_container_whose_cost_cannot_be_read_is_a_problem(
+    find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hidden(_: int) -> None:
+        raise HostError("hidden")
+
+    monkeypatch.setattr(ghz, "cgroup_of", hidden)
+    a_program(bin_ / "docker", DAEMON)
+    shot = find(LOADGEN_DOCKER="1").fire(a_profile(), 1.5, tmp_path / "x.json", lambda _: None)
+    assert shot.problem == "the control group of ghz's container could not be read"
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"GHZ": "/no/such"}, "GHZ: /no/such is not a program"),
+        ({"GHZ": "/no/such", "LOADGEN_DOCKER": "true"}, None),
+        ({"GHZ": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_environment_is_checked_before_any_work(
+    environment: dict[str, str], said: str | None
+) -> None:
+    if said is None:
+        generators.check(a_profile(), environment)
+    else:
+        with pytest.raises(UsageError, match=said):
+            generators.check(a_profile(), environment)
 
 
 def test_a_real_output_becomes_a_measurement() -> None:

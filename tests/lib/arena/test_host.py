@@ -1,5 +1,6 @@
 """The machine: which CPUs each side gets, who holds a port, who else measures."""
 
+import fcntl
 import os
 import queue
 import subprocess
@@ -208,3 +209,22 @@ def test_the_commit_is_known_and_whether_files_differ_from_it(tmp_path: Path) ->
 
 def test_outside_git_there_is_no_commit(tmp_path: Path) -> None:
     assert host.git_state(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(b"\xff\xfe run \x1b[2J", "run"), (b"", "another user")]
+)
+def test_whatever_stands_in_the_lock_its_holder_is_told(
+    lock: Path, words: bytes, said: str
+) -> None:
+    lock.write_bytes(words)
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with (
+            pytest.raises(HostError, match=f"running on this host already .*{said}") as caught,
+            host.only_benchmark("me", wait=False),
+        ):
+            pytest.fail("entered")
+    assert str(caught.value).isprintable()
+    with host.only_benchmark("a \udcff", wait=False):
+        assert "a ?" in lock.read_text()

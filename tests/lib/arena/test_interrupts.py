@@ -10,6 +10,8 @@ LIB = Path(__file__).resolve().parents[3] / "lib"
 
 BEGIN = """
 import os, signal
+{before}
+from arena import interrupts
 from arena.interrupts import held, install, released
 install()
 def get(name):
@@ -18,15 +20,12 @@ try:
 """
 
 
-def said_by(script: str) -> list[str]:
+def said_by(script: str, before: str = "") -> list[str]:
     """Run the script inside a `try` that is left by KeyboardInterrupt; return what it printed."""
     body = "\n".join(f"    {line}" for line in script.strip().splitlines())
+    end = "except KeyboardInterrupt:\n    print('interrupted')"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"{BEGIN}{body}\nexcept KeyboardInterrupt:\n    print('interrupted')",
-        ],
+        [sys.executable, "-c", f"{BEGIN.format(before=before)}{body}\n{end}"],
         env={"PYTHONPATH": str(LIB), "PYTHONDONTWRITEBYTECODE": "1"},
         check=True,
         capture_output=True,
@@ -94,3 +93,33 @@ with held():
     raise ValueError
 """
     assert said_by(script) == ["interrupted"]
+
+
+def test_under_nohup_a_closed_terminal_is_still_ignored() -> None:
+    script = """
+get('SIGHUP')
+print('goes on')
+get('SIGINT')
+print('unreachable')
+"""
+    nohup = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
+    assert said_by(script, nohup) == ["goes on", "interrupted"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, ["first", "ignored"]), (9, ["first", "ignored"]), (11, ["first"])]
+)
+def test_only_a_much_later_signal_is_heard_again(seconds: int, said: list[str]) -> None:
+    script = f"""
+clock = [1000.0]
+interrupts.time = type('Clock', (), {{'monotonic': staticmethod(lambda: clock[0])}})
+try:
+    get('SIGINT')
+except KeyboardInterrupt:
+    print('first')
+clock[0] += {seconds}
+get('SIGTERM')
+print('ignored')
+"""
+    heard = ["interrupted"] if said == ["first"] else []
+    assert said_by(script) == said + heard

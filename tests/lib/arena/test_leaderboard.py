@@ -5,6 +5,7 @@ import itertools
 import pytest
 from tests.fakes import a_record, a_run, at
 
+from arena.files import to_json
 from arena.leaderboard import Board, Row, rank
 from arena.records import Record
 
@@ -99,21 +100,32 @@ def test_a_row_says_what_the_framework_is_called_today() -> None:
 
 
 def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
-    runs = [a_run(1e6), a_run(3e6, server_cpu_s=2.5, cut=4), a_run(2e6)]
+    runs = [a_run(1e6), a_run(3e6, server_cpu_s=3.0, cut=1000), a_run(2e6)]
     row = row_of(a_record("a", runs=runs, flags=["cut-calls"], overrides={"RUNS": "3"}))
-    assert (row.value, row.low, row.high, row.median) == (3e6, 3e6, 3e6 + 4000, 2e6)
+    assert (row.value, row.low, row.high, row.median) == (3e6, 3e6, 4e6, 2e6)
     assert row.rates == (1e6, 3e6, 2e6)
     assert row.cv == pytest.approx(0.5)
-    # 2.5 CPU seconds for 1,000 calls of 5,000 messages.
-    assert row.server_cpu_s_per_million == pytest.approx(0.5)
+    # 3 CPU seconds for five seconds of 3 M messages each, or of 4 M if each cut call was whole.
+    assert row.server_cpu_s_per_million_low == pytest.approx(0.15)
+    assert row.server_cpu_s_per_million_high == pytest.approx(0.2)
     assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
     assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
 
 
-def test_where_no_call_finished_there_is_neither_a_rank_nor_a_cost_of_a_million() -> None:
+def test_where_no_call_finished_there_is_no_rank_and_no_end_to_the_cost_of_a_million() -> None:
     row = row_of(a_record("a", runs=[a_run(0.0, ok=0, cut=5, mean_ns=None)]))
-    assert row.server_cpu_s_per_million is None
+    # 4 CPU seconds for five seconds of at most 5,000 messages each.
+    assert row.server_cpu_s_per_million_low == pytest.approx(160.0)
+    assert row.server_cpu_s_per_million_high is None
     assert (row.value, row.high, row.rank) == (0.0, 5000.0, None)
+
+
+def test_a_row_names_the_overrides_of_the_load_and_no_paths_of_this_host() -> None:
+    load = {"RUNS": "1", "DURATION": "1s", "SERVER_CPUS": "0", "LOADGEN_CPUS": "1"}
+    others = {"GHZ": "/home/me/ghz", "GHZ_IMAGE": "mine", "LOADGEN_DOCKER": "1", "RUNTIME": "x"}
+    board = only_board(a_record("a", 1.0, overrides={**load, **others}))
+    assert board.rows[0].overrides == load
+    assert "/home/me" not in to_json(board)
 
 
 @pytest.mark.parametrize(

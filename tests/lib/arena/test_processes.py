@@ -238,3 +238,29 @@ run_bounded(
     (tmp_path / "ready").write_text("go\n")
     assert runner.wait(10) == 0
     assert not alive(orphan)
+
+
+def test_the_memory_of_a_program_is_its_own_and_not_its_parents(tmp_path: Path) -> None:
+    script = """
+import resource
+from pathlib import Path
+from arena.processes import Child, run_bounded
+ballast = b"x" * (100 << 20)
+command = ["sleep", "0.3"]
+ended = run_bounded(
+    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
+)
+print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(LIB)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    child, parent = map(int, done.stdout.split())
+    assert parent > 100 << 20
+    assert 0 < child < 50 << 20

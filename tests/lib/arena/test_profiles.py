@@ -57,7 +57,14 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
     ("line", "said"),
     [
         ("duration: 5", "x.yaml: duration: 5 is not a duration"),
-        ("warmup: 0s", "x.yaml: warmup: '0s' must be longer than 0"),
+        ("warmup: 0s", "x.yaml: warmup: '0s' must be at least 1ms"),
+        ("duration_s: 5", "x.yaml: duration_s: unknown key (did you mean duration?)"),
+        ("warmup_s: 5", "x.yaml: warmup_s: unknown key (did you mean warmup?)"),
+        ("messages_per_call: 4999", "x.yaml: messages_per_call: must be 5000, what the request"),
+        ("request: {a: 1, b: 2}", "x.yaml: messages_per_call: must be 1, what the request"),
+        ("request: {a: 1, count: 0}", "x.yaml: messages_per_call: must be 1, what the request"),
+        ("call: benchmark.BenchmarkService/GetSum", "x.yaml: messages_per_call: must be 1, what"),
+        ("request: {a: 1, cuont: 5000}", "x.yaml: request.cuont"),
         ("runs: 0", "x.yaml: runs: Input should be greater than or equal to 1, not 0"),
         ("runs: 101", "x.yaml: runs: "),
         ("port: 65536", "x.yaml: port: "),
@@ -80,6 +87,32 @@ def test_a_wrong_key_is_named_with_its_file(folder: Path, line: str, said: str) 
     (folder / "x.yaml").write_text("\n".join([*kept, line]))
     with pytest.raises(UsageError, match=re.escape(said)):
         load_profile(folder, "x")
+
+
+@pytest.mark.parametrize("key", ["duration", "warmup"])
+def test_a_missing_duration_is_called_as_people_write_it(folder: Path, key: str) -> None:
+    lines = (folder / "stream-grpc.yaml").read_text().replace("name: stream-grpc", "name: x")
+    kept = [line for line in lines.splitlines() if not line.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join(kept))
+    with pytest.raises(UsageError, match=rf"x\.yaml: {key}: is missing \(write 5s"):
+        load_profile(folder, "x")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "offered"), [("duratoin", "duration"), ("warmups", "warmup"), ("zzz", "there are")]
+)
+def test_only_keys_that_may_be_written_are_offered(folder: Path, wrong: str, offered: str) -> None:
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\n{wrong}: 5s")
+    with pytest.raises(UsageError, match=f"x.yaml: {wrong}: unknown key .*{offered}") as caught:
+        load_profile(folder, "x")
+    assert "duration_s" not in str(caught.value)
+    assert "warmup_s" not in str(caught.value)
+
+
+def test_a_request_without_a_count_is_answered_once(folder: Path) -> None:
+    unary = "call: benchmark.BenchmarkService/GetSum\nrequest: {a: 1, b: 2}\nmessages_per_call: 1"
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\n{unary}")
+    assert load_profile(folder, "x").replies == 1
 
 
 def test_a_circle_of_two_is_found(folder: Path) -> None:

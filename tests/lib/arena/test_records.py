@@ -147,10 +147,16 @@ def test_results_that_cannot_be_written_are_refused_with_a_way_out(tmp_path: Pat
 
 
 def test_what_a_killed_session_left_can_be_cleared(tmp_path: Path) -> None:
-    (tmp_path / ".draft-dead").mkdir()
+    with Draft(tmp_path) as draft:
+        name = draft.folder.name
+    (tmp_path / name).mkdir()
+    (tmp_path / ".draft-of-somebody-else").mkdir()
     (tmp_path / "stream-grpc").mkdir()
     records.clear_drafts(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["stream-grpc"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        ".draft-of-somebody-else",
+        "stream-grpc",
+    ]
 
 
 def spoiled(**changes: Any) -> str:
@@ -175,6 +181,16 @@ def spoiled(**changes: Any) -> str:
         (spoiled(surprise=1), "surprise: Extra inputs"),
         (spoiled(flags=["unheard-of"]), "flags.0: "),
         (spoiled(started_at=None), "started_at: "),
+        (spoiled(started_at="yesterday"), "started_at: "),
+        (spoiled(started_at="2026-13-45T99-99-99.000000Z"), "does not match format"),
+        (spoiled(headline=None), "must have a headline"),
+        (spoiled(spread=None), "must have a headline and a spread"),
+        (spoiled(status="failed"), "a record that is failed must say why: failure"),
+        (spoiled(status="invalid"), "a record that is invalid must say why: failure"),
+        (spoiled().replace('"run": 1', '"run": 2'), "headline: there is no run 2"),
+        (spoiled().replace('"run": 1', '"run": 0'), "headline: there is no run 0"),
+        (spoiled().replace('"name": "grpc-go"', '"name": "a/b"'), "framework.name: "),
+        (spoiled().replace('"name": "grpc-go"', '"name": "../a"'), "framework.name: "),
         (spoiled().replace('"rate": 1000000.0', '"rate": NaN'), "rate: Input should be a finite"),
     ],
 )

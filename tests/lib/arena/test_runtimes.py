@@ -1,6 +1,5 @@
-"""How servers are built and started, with a stub `docker` and tiny real processes."""
+"""How a runtime is chosen, and the native one with tiny real processes."""
 
-import itertools
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,6 @@ from tests.fakes import FakeProgress, a_framework, a_program
 from arena.errors import FrameworkError, HostError, UsageError
 from arena.frameworks import Framework
 from arena.runtimes import choose, run_build
-from arena.runtimes import docker as docker_room
-from arena.runtimes.docker import DockerRuntime
 from arena.runtimes.native import NativeRuntime
 from arena.workspace import Workspace
 
@@ -35,14 +32,24 @@ def folder(workspace: Workspace) -> Path:
     return folder
 
 
+ANSWERS = """
+case "$1" in
+version) echo 29.1 ;;
+info) echo '{}'; echo '{}' ;;
+esac
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "script", "chosen", "said"),
     [
-        ("auto", "echo 29.1", "docker", "a daemon answers: 29.1"),
+        ("auto", ANSWERS.format("Alpine", "[name=seccomp]"), "docker", "a daemon answers: 29.1"),
+        ("auto", ANSWERS.format("Alpine", "[name=rootless]"), "native", "is rootless"),
+        ("auto", ANSWERS.format("Docker Desktop", "[]"), "native", "in a virtual machine"),
         ("auto", "echo cannot connect >&2; exit 1", "native", "cannot connect"),
         ("auto", None, "native", "there is no `docker` command"),
-        ("docker", "echo 29.1", "docker", None),
-        ("native", "echo 29.1", "native", None),
+        ("docker", ANSWERS.format("Alpine", "[]"), "docker", None),
+        ("native", ANSWERS.format("Alpine", "[]"), "native", None),
     ],
 )
 def test_auto_is_docker_when_a_daemon_answers_and_says_why(
@@ -61,6 +68,21 @@ def test_docker_by_wish_without_a_daemon_is_refused_with_a_way_out(
 ) -> None:
     a_program(bin_ / "docker", "echo cannot connect >&2; exit 1")
     with pytest.raises(HostError, match=r"cannot connect.*--runtime native"):
+        choose("docker", workspace, FakeProgress())
+
+
+@pytest.mark.parametrize(
+    ("system", "security", "said"),
+    [
+        ("Alpine", "[name=seccomp,profile=builtin name=rootless]", "is rootless"),
+        ("Docker Desktop", "[name=seccomp]", "Docker Desktop runs in a virtual machine"),
+    ],
+)
+def test_docker_by_wish_on_a_network_of_its_own_is_refused(
+    workspace: Workspace, bin_: Path, system: str, security: str, said: str
+) -> None:
+    a_program(bin_ / "docker", ANSWERS.format(system, security))
+    with pytest.raises(HostError, match=rf"{said}.*not on this host.*--runtime native"):
         choose("docker", workspace, FakeProgress())
 
 
@@ -87,109 +109,6 @@ def test_native_says_what_is_missing(
     else:
         with pytest.raises(HostError, match=said):
             raise HostError(problem)
-
-
-def test_docker_needs_a_dockerfile(workspace: Workspace, folder: Path) -> None:
-    runtime = DockerRuntime(workspace)
-    assert "grpc-go has no Dockerfile" in (runtime.unavailable(a_framework()) or "")
-    (folder / "Dockerfile").write_text("FROM scratch")
-    assert runtime.unavailable(a_framework()) is None
-
-
-@pytest.mark.parametrize("cpus", [None, (0, 1, 4)])
-def test_a_container_has_no_privileges(workspace: Workspace, cpus: tuple[int, ...] | None) -> None:
-    build, run = DockerRuntime(workspace).plan(a_framework("Grpc-Go"), cpus)
-    assert build == [
-        "docker", "build", "--force-rm", "--tag", "httparena-grpc-go",
-        str(workspace.frameworks / "Grpc-Go"),
-    ]  # fmt: skip
-    pairs = dict(itertools.pairwise(run))
-    assert list(run[:3]) == ["docker", "run", "--detach"]
-    assert run[-1] == "httparena-grpc-go"
-    assert pairs["--name"] == "httparena-grpc-go"
-    assert pairs["--network"] == "host"
-    assert pairs["--cap-drop"] == "ALL"
-    assert pairs["--security-opt"] == "no-new-privileges"
-    assert pairs["--pids-limit"] == "4096"
-    assert pairs["--ulimit"].startswith("nofile=")
-    assert pairs["--label"] == "httparena"
-    assert pairs["--mount"] == f"type=bind,source={workspace.certs},target=/certs,readonly"
-    assert {"--log-driver", "--log-opt"} <= set(run)
-    assert pairs.get("--cpuset-cpus") == (None if cpus is None else "0-1,4")
-    assert not {"--privileged", "--cap-add", "--pid", "--ipc", "-v", "--volume"} & set(run)
-
-
-DAEMON = """
-echo "$@" >>"$LOG"
-case "$1" in
-build) echo step 1 ;;
-inspect) cat "$LOG.$3" ;;
-ps) printf 'httparena-a\\nhttparena-b\\n' ;;
-logs) echo last words ;;
-rm) echo "Error: No such container: $4" >&2; exit 1 ;;
-esac
-"""
-ENDED = '[{"State": {"Running": false, "Pid": 0, "OOMKilled": true, "ExitCode": 137}}]'
-IMAGE = '[{"Id": "sha256:1", "Config": {"Labels": {"httparena.standin.provides": "golang:1"}}}]'
-
-
-@pytest.fixture
-def daemon(bin_: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the log of a stub daemon in which the image exists and each container has died."""
-    a_program(bin_ / "docker", DAEMON)
-    monkeypatch.setenv("PATH", f"{bin_}:/usr/bin:/bin")
-    monkeypatch.setenv("LOG", str(bin_ / "log"))
-    (bin_ / "log.container").write_text(ENDED)
-    (bin_ / "log.image").write_text(IMAGE)
-    return bin_ / "log"
-
-
-def test_a_built_image_is_known_by_its_digest_and_its_stand_in(
-    workspace: Workspace, folder: Path, daemon: Path, tmp_path: Path
-) -> None:
-    built = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
-    assert (built.image_digest, built.standin) == ("sha256:1", "golang:1")
-    assert (tmp_path / "build.log").read_text() == "step 1\n"
-
-
-def test_a_container_that_died_at_once_says_how_and_is_removed(
-    workspace: Workspace, daemon: Path, tmp_path: Path
-) -> None:
-    runtime = DockerRuntime(workspace)
-    with runtime.start(a_framework(), None, tmp_path / "server.log") as server:
-        assert server.ended() == "exit code 137 (out of memory)"
-        assert server.cost().cpu_s == 0
-        assert server.argv == tuple(runtime.plan(a_framework(), None)[1])
-    assert (tmp_path / "server.log").read_text() == "last words\n"
-    asked = daemon.read_text().splitlines()
-    assert [line.split()[0] for line in asked][-3:] == ["stop", "logs", "rm"]
-    assert asked[-1] == "rm --force --volumes httparena-grpc-go"
-
-
-def test_a_container_that_cannot_be_started_is_the_frameworks_failure(
-    workspace: Workspace, bin_: Path, tmp_path: Path
-) -> None:
-    a_program(bin_ / "docker", "[ $1 = rm ] || { echo no such image >&2; exit 125; }")
-    with (
-        pytest.raises(FrameworkError, match="start: docker run: no such image"),
-        DockerRuntime(workspace).start(a_framework(), None, tmp_path / "log"),
-    ):
-        pytest.fail("started")
-
-
-def test_leftovers_are_found_by_our_label_and_removed(daemon: Path) -> None:
-    assert docker_room.remove_leftovers() == ["httparena-a", "httparena-b"]
-    asked = daemon.read_text()
-    assert "--filter label=httparena" in asked
-    assert asked.count("rm --force") == 2
-
-
-def test_a_daemon_that_does_not_answer_is_not_waited_for(
-    bin_: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a_program(bin_ / "docker", "while :; do :; done")
-    with pytest.raises(HostError, match="docker ps did not answer within 50ms"):
-        docker_room.docker("ps", timeout_s=0.05)
 
 
 def test_a_failed_build_says_so_with_its_last_lines_and_its_log(tmp_path: Path) -> None:

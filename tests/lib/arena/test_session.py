@@ -14,10 +14,10 @@ from tests.fakes import (
     a_profile,
 )
 
-from arena import contract, host
+from arena import contract, host, session
 from arena.errors import ContractError, FrameworkError, HostError, StageError
 from arena.host import CpuPlan
-from arena.records import Check, Draft, Record, read_record
+from arena.records import Check, Draft, MeasuredProfile, Record, read_record
 from arena.session import Plan, Session
 from arena.workspace import Workspace
 
@@ -30,19 +30,24 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "require_free_port", lambda _: None)
     monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
     monkeypatch.setattr(contract, "check", lambda _: [PASSED])
+    monkeypatch.setattr(session, "_LAST_BREATH_S", 0.05)
 
 
 class Outcome:
     """What came of one session, as it was saved."""
 
     def __init__(
-        self, workspace: Workspace, runtime: FakeRuntime, generator: FakeGenerator
+        self,
+        workspace: Workspace,
+        runtime: FakeRuntime,
+        generator: FakeGenerator,
+        profile: MeasuredProfile,
     ) -> None:
         folder = workspace.frameworks / "grpc-go"
         folder.mkdir(exist_ok=True)
         plan = Plan(
             a_framework(),
-            a_profile(),
+            profile,
             CpuPlan("pinned", (0, 1), (2, 3)),
             ready_timeout_s=1,
             overrides={"RUNS": "3"},
@@ -51,8 +56,8 @@ class Outcome:
         self.results = workspace.results
         self.error: StageError | None
         with Draft(workspace.results) as draft:
-            session = Session(workspace, plan, runtime, generator, self.progress)
-            record, self.error = session.run(draft)
+            measuring = Session(workspace, plan, runtime, generator, self.progress)
+            record, self.error = measuring.run(draft)
             self.record: Record = read_record(draft.save(record))
         assert self.record == record
 
@@ -73,8 +78,17 @@ Measure = Callable[..., Outcome]
 
 @pytest.fixture
 def measure(workspace: Workspace) -> Measure:
-    def run(runtime: FakeRuntime | None = None, generator: FakeGenerator | None = None) -> Outcome:
-        return Outcome(workspace, runtime or FakeRuntime(), generator or FakeGenerator())
+    def run(
+        runtime: FakeRuntime | None = None,
+        generator: FakeGenerator | None = None,
+        profile: MeasuredProfile | None = None,
+    ) -> Outcome:
+        return Outcome(
+            workspace,
+            runtime or FakeRuntime(),
+            generator or FakeGenerator(),
+            profile or a_profile(),
+        )
 
     return run
 
@@ -169,7 +183,7 @@ def test_a_broken_generator_is_not_the_frameworks_fault(
     generator = FakeGenerator(on_fire=lambda number: "it broke" if number == at else None)
     outcome = measure(generator=generator)
     assert outcome.failure() == ("failed", stage, "it broke")
-    assert outcome.log() == str(at)
+    assert outcome.log() == "its words\nits last line\n"
     assert outcome.error
     assert (outcome.error.exit_code, outcome.error.output) == (3, "its last line")
 
@@ -230,6 +244,40 @@ def test_a_wrong_answer_is_an_invalid_record_and_no_load_is_put_on(
     assert outcome.record.contract == (PASSED, FAILED)
     assert outcome.log() == "listening\nlast words\n"
     assert generator.fired == []
+
+
+@pytest.mark.parametrize("looks", [0, 2])
+def test_a_server_that_ends_during_the_contract_failed_and_gave_no_wrong_answer(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    class Dying(FakeServer):
+        """Its end is seen only at a later look: the connection breaks first."""
+
+        looked = 0
+
+        def ended(self) -> str | None:
+            self.looked += 1
+            return "killed by SIGSEGV" if self.looked > looks else None
+
+    def broken_off(_: object) -> list[Check]:
+        raise ContractError("contract", "StreamSum(10): hung up", checks=[PASSED, FAILED])
+
+    monkeypatch.setattr(contract, "check", broken_off)
+    outcome = measure(FakeRuntime(Dying()))
+    reason = "the server ended in the middle of it (killed by SIGSEGV)"
+    assert outcome.failure() == ("failed", "contract", reason)
+    assert outcome.record.contract == (PASSED, FAILED)
+    assert outcome.log() == "listening\nlast words\n"
+
+
+@pytest.mark.parametrize(("port", "asked"), [(8080, [8080, 8443]), (9090, [8080, 8443, 9090])])
+def test_every_port_of_the_server_must_be_free(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, port: int, asked: list[int]
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(host, "require_free_port", seen.append)
+    measure(profile=a_profile(port=port))
+    assert sorted(seen) == asked
 
 
 def test_a_build_that_fails_is_a_record_with_its_log(measure: Measure) -> None:

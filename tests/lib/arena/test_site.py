@@ -34,10 +34,21 @@ def page(*records: Record) -> str:
         (a_record("a", 1.0, overrides={"DURATION": "1s"}), "DURATION=1s"),
         (a_record("a", 1.0, type="engine"), "engines, ranked apart"),
         (a_record("a", runs=[a_run(mean_ns=None)]), "50.0 MiB"),
+        (a_record("a", runs=[a_run(1e6)]), ">0.80 s<"),
+        (a_record("a", runs=[a_run(1e6, cut=1)]), ">0.80 s<"),
+        (a_record("a", runs=[a_run(1e6, cut=1000)]), ">0.40 – 0.80 s<"),
+        (a_record("a", runs=[a_run(0.0, ok=0, cut=256)]), ">&gt; 3.12 s<"),
+        (a_record("a", runs=[a_run(0.0, ok=0)]), ">–<"),
     ],
 )
 def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
     assert shown in page(record)
+
+
+def test_no_path_of_this_host_is_on_the_page() -> None:
+    text = page(a_record("a", 1.0, overrides={"GHZ": "/home/me/ghz", "RUNS": "1"}))
+    assert "RUNS=1" in text
+    assert "/home/me" not in text
 
 
 def test_a_failed_row_shows_no_figure_and_no_rank() -> None:
@@ -78,7 +89,7 @@ def test_hostile_words_are_only_words(key: str) -> None:
         "language": a_record("a", 1.0, language=HOSTILE),
         "reason": a_record("a", failure=HOSTILE),
         "title": a_record("a", 1.0, profile={"title": HOSTILE}),
-        "override": a_record("a", 1.0, overrides={"GHZ": HOSTILE}),
+        "override": a_record("a", 1.0, overrides={"DURATION": HOSTILE}),
     }
     text = page(records[key])
     assert "<script" not in text
