@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,16 +61,9 @@ def benchmark(
         if runtime.name == "docker":
             _remove_leftovers(shows)
         codes = []
-        for each in plans:
-            if problem := runtime.unavailable(each.framework):
-                if request.framework != "all":
-                    raise HostError(problem)
-                shows.say(f"skipped {each.framework.name}: {problem}")
-                continue
+        for each in _runnable(request, plans, runtime, shows):
             with Draft(drafts) as draft:
                 codes.append(_one(workspace, request, each, runtime, environment, draft, shows))
-    if not codes:
-        raise HostError("no framework can be run here")
     return max(codes)
 
 
@@ -165,6 +158,23 @@ def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, st
     return found
 
 
+def _runnable(
+    request: Request, plans: list[Plan], runtime: Runtime, shows: Progress
+) -> Iterator[Plan]:
+    """Yield what this host can run; of `all`, the rest is skipped and said. HostError if none."""
+    skipped = 0
+    for each in plans:
+        if problem := runtime.unavailable(each.framework):
+            if request.framework != "all":
+                raise HostError(problem)
+            shows.say(f"skipped {each.framework.name}: {problem}")
+            skipped += 1
+        else:
+            yield each
+    if skipped == len(plans):
+        raise HostError("no framework can be run here")
+
+
 def _one(
     workspace: Workspace,
     request: Request,
@@ -225,10 +235,7 @@ def _remove_leftovers(shows: Progress) -> None:
 def _show(workspace: Workspace, request: Request, plans: list[Plan], shows: Progress) -> None:
     """Print what would be done, with the very command lines."""
     runtime = choose(request.runtime, workspace, shows)
-    for each in plans:
-        if problem := runtime.unavailable(each.framework):
-            shows.say(f"skipped {each.framework.name}: {problem}")
-            continue
+    for each in _runnable(request, plans, runtime, shows):
         profile = each.profile
         click.echo(
             f"{each.framework.name} under {profile.name}: {profile.runs} runs of "

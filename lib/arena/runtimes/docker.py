@@ -73,9 +73,11 @@ def daemon_version() -> tuple[str | None, str]:
 
 def foreign_network() -> str | None:
     """Say why the daemon's host network is not this host's; None if it is."""
-    system, security = docker(
-        "info", "--format", "{{.OperatingSystem}}\n{{.SecurityOptions}}"
-    ).split("\n", 1)
+    try:
+        answer = docker("info", "--format", "{{.OperatingSystem}}\n{{.SecurityOptions}}")
+    except HostError as error:
+        return str(error)
+    system, _, security = answer.partition("\n")
     if "name=rootless" in security:
         return "the Docker daemon is rootless"
     return f"{system} runs in a virtual machine" if "Docker Desktop" in system else None
@@ -267,20 +269,21 @@ def _stop(name: str, log: Path) -> None:
     It is removed in any case: what goes wrong here stands in the log, and hides no failure
     of the framework.
     """
-    try:
-        docker("stop", "-t", str(_STOP_GRACE_S), name)
-        with log.open("ab") as file:
-            subprocess.run(
-                ["docker", "logs", name],
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                timeout=_CONTROL_TIMEOUT_S,
-                start_new_session=True,
-            )
-    except (HostError, subprocess.TimeoutExpired) as error:
-        log.write_text(f"the log could not be read: {error}\n")
+    with log.open("ab") as file:
+        for command in (("stop", "-t", str(_STOP_GRACE_S)), ("logs",)):
+            try:
+                subprocess.run(
+                    ["docker", *command, name],
+                    check=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=file if command == ("logs",) else subprocess.DEVNULL,
+                    stderr=file,
+                    timeout=_CONTROL_TIMEOUT_S,
+                    start_new_session=True,
+                )
+            except (OSError, subprocess.SubprocessError) as error:
+                file.write(f"{error}\n".encode())
+                file.flush()
 
 
 def bind_mount(source: Path, target: str) -> list[str]:

@@ -40,7 +40,7 @@ def test_an_honest_server_passes_every_check() -> None:
         ("StreamSum(10)", "pass", ""),
         ("StreamSum(5000)", "pass", ""),
         ("StreamSum(0)", "pass", ""),
-        ("StreamSum(5000)", "pass", ""),
+        ("StreamSum(a=1, b=2, count=5000)", "pass", ""),
     ]
 
 
@@ -64,10 +64,13 @@ def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda values: values[:-1], "StreamSum(5000): 4999 replies, not 5000"),
-        (lambda values: values[:1], "StreamSum(5000): 1 replies, not 5000"),
-        (lambda values: [*values, 1], "StreamSum(5000): 5001 replies, not 5000"),
-        (lambda values: [*values[:-1], 0], "StreamSum(5000): reply 4999 is 0, not 5002"),
+        (lambda values: values[:-1], "StreamSum(a=1, b=2, count=5000): 4999 replies, not 5000"),
+        (lambda values: values[:1], "StreamSum(a=1, b=2, count=5000): 1 replies, not 5000"),
+        (lambda values: [*values, 1], "StreamSum(a=1, b=2, count=5000): 5001 replies, not 5000"),
+        (
+            lambda values: [*values[:-1], 0],
+            "StreamSum(a=1, b=2, count=5000): reply 4999 is 0, not 5002",
+        ),
     ],
 )
 def test_a_server_that_is_wrong_only_under_the_load_is_caught(

@@ -231,8 +231,8 @@ HANGS = "while :; do :; done"
 @pytest.mark.parametrize(
     ("command", "script", "said"),
     [
-        ("stop", STOP_FAILS, "docker stop: cannot stop"),
-        ("stop", HANGS, "docker stop did not answer"),
+        ("stop", STOP_FAILS, "cannot stop\nCommand '['docker', 'stop'"),
+        ("stop", HANGS, "timed out"),
         ("logs", HANGS, "timed out"),
         ("logs", "echo no log driver >&2; exit 1", "no log driver"),
     ],
