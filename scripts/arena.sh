@@ -4,7 +4,7 @@
 #   ./scripts/arena.sh <command> [options]
 #   ./scripts/arena.sh --help
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 # shellcheck source=scripts/venv.sh
 source "$root/scripts/venv.sh"

@@ -6,4 +6,4 @@
 #
 # Needs Python 3.11 and, for ghz and the Go servers, Go or Docker; everything else sets itself up.
 set -euo pipefail
-exec "$(dirname "${BASH_SOURCE[0]}")/arena.sh" run "$@"
+exec "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/arena.sh" run "$@"

@@ -6,6 +6,10 @@
 # Versions stay as they are where they still fit; --upgrade takes the newest. Needs uv
 # (`pip install uv`). Packages are named without an index, so any mirror serves.
 set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+    sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
+    exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 compile=(uv pip compile --quiet --universal --python-version 3.11 --generate-hashes

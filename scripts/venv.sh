@@ -21,11 +21,13 @@ ensure_venv() {
     printf 'Setting up .venv from %s (once) …\n' "$lock" >&2
     local log
     log=$(mktemp)
+    trap 'rm -f "$log"; printf "interrupted\n" >&2; exit 130' INT TERM
     if ! make_venv "$lock" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         printf 'error: .venv could not be set up; the whole output is in %s\n' "$log" >&2
         return 3
     fi
+    trap - INT TERM
     rm -f "$log"
     venv_contents "$lock" >"$marker"
     exec {guard}<&-

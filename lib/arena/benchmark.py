@@ -1,5 +1,6 @@
 """The main job: plan the sessions a person asked for, run them one by one, publish."""
 
+import difflib
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -46,10 +47,12 @@ def benchmark(
     workspace: Workspace, request: Request, environment: Mapping[str, str], command: str
 ) -> int:
     """Do what was asked; return the exit code. Bad input is refused before anything starts."""
-    plans = plan(workspace, request, environment)
     shows = progress()
+    plans = plan(workspace, request, environment)
+    for framework in {each.framework.name: each.framework for each in plans}.values():
+        _warn_of_typos(workspace, framework, shows)
     if request.dry_run:
-        _show(workspace, request, plans, shows)
+        _show(workspace, request, plans, environment, shows)
         return 0
     adopt_orphans()
     drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
@@ -60,11 +63,17 @@ def benchmark(
         runtime = choose(request.runtime, workspace, shows)
         if runtime.name == "docker":
             _remove_leftovers(shows)
-        codes = []
+        codes: dict[str, int] = {}
         for each in _runnable(request, plans, runtime, shows):
             with Draft(drafts) as draft:
-                codes.append(_one(workspace, request, each, runtime, environment, draft, shows))
-    return max(codes)
+                code = _one(workspace, request, each, runtime, environment, draft, shows)
+            codes[f"{each.framework.name} under {each.profile.name}"] = code
+    if len(codes) > 1:
+        failed = [name for name, code in codes.items() if code]
+        click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed", nl=not failed)
+        if failed:
+            click.echo(f": {', '.join(failed)}")
+    return max(codes.values())
 
 
 def plan(workspace: Workspace, request: Request, environment: Mapping[str, str]) -> list[Plan]:
@@ -89,6 +98,15 @@ def plan(workspace: Workspace, request: Request, environment: Mapping[str, str])
     if not plans:
         raise UsageError(f"no enabled framework subscribes to `{request.profile}`")
     return plans
+
+
+def _warn_of_typos(workspace: Workspace, framework: Framework, shows: Progress) -> None:
+    """Say where a subscription looks like a misspelt profile; others may be of another runner."""
+    known = profile_names(workspace.profiles)
+    for name in set(framework.tests) - set(known):
+        if close := difflib.get_close_matches(name, known, n=1, cutoff=0.9):
+            path = shown(workspace.frameworks / framework.name / "meta.json")
+            shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {close[0]}?)")
 
 
 def _frameworks(workspace: Workspace, request: Request) -> list[Framework]:
@@ -221,7 +239,7 @@ def _headline(record: Record) -> str:
     return (
         f"{record.framework.name} {record.profile.name}: {value} "
         f"{headline.metric} ({headline.rule}; {low} to {high}; "
-        f"median {format_rate(spread.median)}{flags})"
+        f"median {format_rate(spread.median) if spread.median else 'unknown'}{flags})"
     )
 
 
@@ -232,16 +250,22 @@ def _remove_leftovers(shows: Progress) -> None:
         shows.say(f"removed the container {name}, left behind by a benchmark that was killed")
 
 
-def _show(workspace: Workspace, request: Request, plans: list[Plan], shows: Progress) -> None:
+def _show(
+    workspace: Workspace,
+    request: Request,
+    plans: list[Plan],
+    environment: Mapping[str, str],
+    shows: Progress,
+) -> None:
     """Print what would be done, with the very command lines."""
     runtime = choose(request.runtime, workspace, shows)
     for each in _runnable(request, plans, runtime, shows):
         profile = each.profile
         click.echo(
-            f"{each.framework.name} under {profile.name}: {profile.runs} runs of "
-            f"{format_duration(profile.duration_s)} after {format_duration(profile.warmup_s)} "
+            f"{each.framework.name} under {profile.name}: runs: {profile.runs} x "
+            f"{format_duration(profile.duration_s)}, after {format_duration(profile.warmup_s)} "
             f"of warm-up; {each.cpus}"
         )
-        load = generators.preview(profile)
+        load = generators.preview(profile, workspace, environment, each.cpus.generator)
         for argv in (*runtime.plan(each.framework, each.cpus.server), load):
             click.echo(f"  {printable(shlex.join(argv))}")

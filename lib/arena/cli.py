@@ -39,14 +39,13 @@ def main() -> None:
     try:
         code = cli.main(prog_name="arena", standalone_mode=False)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was left running", err=True)
+        click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = UsageError.exit_code
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "arena"
-        _say_error(f"{error.format_message()} (see {command} --help)")
+        _say_error(f"{error.format_message()} (see --help)")
         code = UsageError.exit_code
     except ArenaError as error:
         _say_error(str(error))

@@ -22,6 +22,10 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 # Nobody writes a profile or a meta.json by hand that is longer than this.
 _LONGEST_INPUT_BYTES = 1 << 20
 
+# How much of a log's end is looked at, and the lines that open a stack trace in it.
+_TAIL_BYTES = 1 << 16
+_CAUSE = re.compile(r"(?i)panic|fatal error|thread '.*' panicked|traceback|unhandled exception")
+
 # What programs colour their output with (ECMA-48: SGR).
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -108,7 +112,10 @@ def validated(model: type[Model], data: dict[str, Any], path: Path, keys: Sequen
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        # An unknown key is often a required one misspelt: it says more than the missing one.
+        first = min(
+            error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden"
+        )
         key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
         if first["type"] == "extra_forbidden":
             nested = len(first["loc"]) > 1
@@ -179,17 +186,21 @@ def sha256_of(path: Path) -> str:
 
 
 def tail(path: Path, lines: int = 8) -> str:
-    """Return the last lines of a log, printable; empty if there is none."""
+    """Return the last lines of a log, printable; empty if there is none.
+
+    If they are those of a long stack, the line that says what happened comes before them.
+    """
     try:
         with path.open("rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 8192))
+            file.seek(max(0, file.tell() - _TAIL_BYTES))
             text = file.read().decode(errors="replace")
     except OSError:
         return ""
     plain = _COLOUR.sub("", text)
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
-    return "\n".join(printable(line) for line in kept[-lines:])
+    causes = [line for line in kept[:-lines] if _CAUSE.match(line)]
+    return "\n".join(printable(line) for line in causes[-1:] + kept[-lines:])
 
 
 def printable(text: str) -> str:

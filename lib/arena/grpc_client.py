@@ -77,6 +77,8 @@ def call(
         with _connect(port, tls=tls, deadline=deadline) as transport:
             connection, stream = _opened(port, path, requests, tls=tls)
             return _exchange(transport, connection, _Answer(stream, most_replies), deadline)
+    except ConnectionRefusedError as error:
+        raise CallError("nothing listens there") from error
     except TimeoutError as error:
         raise CallError(f"no answer within {timeout_s:g} s") from error
     except (OSError, ValueError, h2.exceptions.H2Error) as error:

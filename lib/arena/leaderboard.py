@@ -2,6 +2,7 @@
 
 Production and tuned frameworks are ranked together, engines apart. The newest good record of
 a framework is its row; a newer failure is shown on that row and never takes its value away.
+A trial, with other runs or another duration than the profile's, never replaces a full record.
 """
 
 from collections import defaultdict
@@ -23,7 +24,8 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
 
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
-_LOAD = {"RUNS", "DURATION", "SERVER_CPUS", "LOADGEN_CPUS"}
+_TRIAL = {"RUNS", "DURATION"}
+_LOAD = _TRIAL | {"SERVER_CPUS", "LOADGEN_CPUS"}
 
 
 class RowFailure(Failure):
@@ -63,6 +65,8 @@ class Row(Frozen):
     flags: tuple[Flag, ...] = ()
     overrides: dict[str, str] = Field(default_factory=dict)
     runtime: str | None = None
+    machine: str | None = None
+    generator: str | None = None
     standin: str | None = None
     started_at: str | None = None
     record: str | None = None
@@ -140,7 +144,9 @@ def _ranked(rows: list[Row]) -> tuple[Row, ...]:
 def _row(history: list[Record]) -> Row:
     """Make a framework's row from its records, oldest first."""
     newest = history[-1]
-    good = next((record for record in reversed(history) if record.status == "ok"), None)
+    newest_first = [record for record in reversed(history) if record.status == "ok"]
+    good = next((each for each in newest_first if not _is_trial(each)), None)
+    good = good or next(iter(newest_first), None)
     row = Row(
         rank=None,
         framework=newest.framework.name,
@@ -159,12 +165,16 @@ def _row(history: list[Record]) -> Row:
     return row.model_copy(update=_values(good)) if good else row
 
 
+def _is_trial(record: Record) -> bool:
+    return not _TRIAL.isdisjoint(record.provenance.overrides)
+
+
 def _values(record: Record) -> dict[str, object]:
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         return {}
     best = record.runs[headline.run - 1]
-    runtime = record.provenance.runtime
+    runtime, maker = record.provenance.runtime, record.provenance.generator
     return {
         "value": headline.value,
         "low": headline.low,
@@ -184,6 +194,8 @@ def _values(record: Record) -> dict[str, object]:
             name: value for name, value in record.provenance.overrides.items() if name in _LOAD
         },
         "runtime": runtime.name if runtime else None,
+        "machine": f"{record.provenance.host.cpu}, {record.provenance.host.cpus} CPUs",
+        "generator": f"{maker.name} {maker.version}" if maker else None,
         "standin": runtime.standin if runtime else None,
         "started_at": record.started_at,
         "record": record.path,

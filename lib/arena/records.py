@@ -219,9 +219,15 @@ def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | Non
         value=best.rate,
         low=best.rate_low,
         high=best.rate_high,
-        rule=f"best of {len(first)} run{'s' if len(first) > 1 else ''}",
+        rule=_rule(len(runs)),
         run=number,
     )
+
+
+def _rule(runs: int) -> str:
+    if runs > BEST_OF:
+        return f"best of the first {BEST_OF} of {runs} runs"
+    return f"best of {runs} runs" if runs > 1 else "one run"
 
 
 def spread_of(runs: Sequence[Run]) -> Spread | None:

@@ -41,6 +41,9 @@ _PORTS = (8080, 8443)
 # A server that uses less of one CPU than this, with all its calls open, is stuck.
 _IDLE_SHARE = 0.01
 
+# A server that fails more of its calls than this is broken, however fast the others are.
+_MOST_FAILED = 0.01
+
 # How long a crash may take to be noticed after the connection broke.
 _LAST_BREATH_S = 0.5
 
@@ -221,7 +224,7 @@ class Session:
             raise FrameworkError(stage, f"the server ended in the middle of it ({how})") from error
 
     def _measurement(self, shot: Shot, stage: str) -> Measurement:
-        """Read the generator's output; a load in which every call failed is a failure.
+        """Read the generator's output; a load in which too many calls failed is a failure.
 
         Calls that were all cut are none: the server was only too slow to finish one.
         """
@@ -232,10 +235,15 @@ class Session:
                 stage, f"{self._generator.name}'s output cannot be read: {error}", log=shot.raw
             ) from error
         calls = measured.calls
+        codes = ", ".join(f"{n} x {code}" for code, n in calls.failed.items())
         if not calls.ok and (calls.failed or not calls.cut):
-            failed = ", ".join(f"{n} x {code}" for code, n in calls.failed.items())
             raise FrameworkError(
-                stage, f"no call succeeded ({failed or 'none was made'})", log=shot.raw
+                stage, f"no call succeeded ({codes or 'none was made'})", log=shot.raw
+            )
+        failed = sum(calls.failed.values())
+        if failed > _MOST_FAILED * (calls.ok + failed):
+            raise FrameworkError(
+                stage, f"{failed} of {calls.ok + failed} calls failed ({codes})", log=shot.raw
             )
         return measured
 
@@ -302,6 +310,6 @@ def _figure(run: Run, profile: MeasuredProfile) -> str:
         parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:
-        parts.append(f"{run.calls.cut} calls cut")
-    parts += [f"{n} calls failed ({code})" for code, n in run.calls.failed.items()]
+        parts.append(f"calls cut: {run.calls.cut}")
+    parts += [f"calls failed: {n} x {code}" for code, n in run.calls.failed.items()]
     return "; ".join(parts)

@@ -10,7 +10,8 @@ from arena.units import format_bytes, format_ns, format_rate, rate_words
 
 # What a flag means to a reader of the page, in one sentence.
 FLAGS = {
-    "client-bound": "The generator was the limit: the server may be faster than this.",
+    "client-bound": "The generator used all its CPUs, or more CPU than the server: "
+    "the server may be faster than this.",
     "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %.",
     "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
     "none-finished": "No call finished inside the window: the rate is only known to be lower.",

@@ -19,10 +19,12 @@ making. A call is cut when all of these hold:
    rules them out.
 2. The run was stopped (`endReason` timeout or cancel). A run that used up its `-n` closed nothing
    early.
-3. No ordinary call (one with any other outcome) was begun more than 0.1 s after it ended: after
-   the stop ghz begins none. This unmasks a server that died, or a proxy that hands on such words,
-   in mid-window. `-z` cannot serve as the edge: its timer starts before the connections are
-   opened, 1.4 s before with 1024 TLS connections on two cores.
+3. No ordinary call (one with any other outcome) was begun long after it ended: after the stop
+   ghz begins none, but on a starved host a worker may be late to begin the one it already had,
+   0.16 s late once. The words that only ghz can cause have 0.5 s, the doubtful ones 0.1 s. This
+   unmasks a server that died, or a proxy that hands on such words, in mid-window. `-z` cannot
+   serve as the edge: its timer starts before the connections are opened, 1.4 s before with 1024
+   TLS connections on two cores.
 4. At most `concurrency` calls are cut, the last ones to end: a worker has one call open (unless
    `--async`).
 
@@ -39,7 +41,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ghz.details import Detail
 
-CLOSING_SLACK_US = 100_000
+CERTAIN_SLACK_US = 500_000
+DOUBTFUL_SLACK_US = 100_000
 
 _UNAVAILABLE = "rpc error: code = Unavailable desc = "
 _READING = _UNAVAILABLE + "error reading from server: "
@@ -64,18 +67,19 @@ def by_text(errors: Mapping[str, int], statuses: Mapping[str, int]) -> dict[str,
 def by_time(details: Sequence[Detail], most_open: int | None) -> dict[str, int]:
     """Cut calls by code, from each call's error and clock (rules 1, 3 and 4)."""
     codes = _closing_codes({detail.error for detail in details})
-    closing: list[tuple[int, str]] = []
-    begins_us: list[int] = []
-    for detail in details:
-        if codes.get(detail.error) == detail.status:
-            closing.append((detail.end_us, detail.status))
-        else:
-            begins_us.append(detail.begin_us)
-    if begins_us:
-        edge_us = max(begins_us) - CLOSING_SLACK_US
-        closing = [(end_us, code) for end_us, code in closing if end_us >= edge_us]
-    closing.sort(reverse=True)
-    return dict(Counter(code for _, code in closing[:most_open]))
+    closing = [detail for detail in details if codes.get(detail.error) == detail.status]
+    last_us = max(
+        (detail.begin_us for detail in details if codes.get(detail.error) != detail.status),
+        default=None,
+    )
+    if last_us is not None:
+        closing = [detail for detail in closing if detail.end_us >= last_us - _slack_us(detail)]
+    closing.sort(key=lambda detail: detail.end_us, reverse=True)
+    return dict(Counter(detail.status for detail in closing[:most_open]))
+
+
+def _slack_us(detail: Detail) -> int:
+    return CERTAIN_SLACK_US if _CERTAIN.fullmatch(detail.error) else DOUBTFUL_SLACK_US
 
 
 def _closing_codes(errors: Iterable[str]) -> dict[str, str]:

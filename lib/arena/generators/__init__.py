@@ -58,7 +58,13 @@ class Module(Protocol):
     def check(self, environment: Mapping[str, str]) -> None:
         """Raise UsageError if the environment names one that is none."""
 
-    def preview(self, profile: MeasuredProfile) -> list[str]:
+    def preview(
+        self,
+        profile: MeasuredProfile,
+        workspace: Workspace,
+        environment: Mapping[str, str],
+        cpus: Sequence[int] | None,
+    ) -> list[str]:
         """Return the command line it would be run with."""
 
 
@@ -98,6 +104,11 @@ def check(profile: Profile, environment: Mapping[str, str]) -> None:
     _modules()[profile.generator].check(environment)
 
 
-def preview(profile: MeasuredProfile) -> list[str]:
+def preview(
+    profile: MeasuredProfile,
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    cpus: Sequence[int] | None,
+) -> list[str]:
     """Return the command line the profile's generator would be run with."""
-    return _modules()[profile.generator].preview(profile)
+    return _modules()[profile.generator].preview(profile, workspace, environment, cpus)

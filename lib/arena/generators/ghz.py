@@ -30,6 +30,9 @@ _CONTAINER = "httparena-ghz-run"
 # ghz dials 64 connections before its window and prints its report after it.
 _GRACE_S = 30.0
 
+_YES = {"true", "1", "yes"}
+_NO = {"false", "0", "no", ""}
+
 _WAYS = (
     "name one with GHZ=/path/to/ghz, put ghz on PATH, install Go so that it can be built, "
     "or start Docker so that it can be run from an image"
@@ -73,12 +76,15 @@ def resolve(
 
 def check(environment: Mapping[str, str]) -> None:
     """Raise UsageError if $GHZ is to be used and is not ghz."""
-    if (named := environment.get("GHZ")) and not _wants_docker(environment):
+    if not _wants_docker(environment) and (named := environment.get("GHZ")):
         _checked(named)
 
 
 def _wants_docker(environment: Mapping[str, str]) -> bool:
-    return environment.get("LOADGEN_DOCKER", "").lower() in {"true", "1", "yes"}
+    said = environment.get("LOADGEN_DOCKER", "")
+    if said.lower() not in _YES | _NO:
+        raise UsageError(f"LOADGEN_DOCKER: write true or false, not {said!r:.40}")
+    return said.lower() in _YES
 
 
 def _checked(named: str) -> Path:
@@ -187,7 +193,7 @@ class Ghz:
 
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
         """Return which ghz makes the load, and its exact command line."""
-        argv = self._argv(profile, profile.duration_s)
+        argv = self.command(profile, profile.duration_s)
         return GeneratorInfo(
             name=self.name, version=self._version, found=self._found, argv=tuple(argv)
         )
@@ -195,7 +201,7 @@ class Ghz:
     def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
         """Put the load on for a window, its JSON going to `raw`."""
         errors = raw.with_suffix(".stderr")
-        argv = self._argv(profile, duration_s)
+        argv = self.command(profile, duration_s)
         ended = run_bounded(lambda: self._child(argv, raw, errors), duration_s + _GRACE_S, on_tick)
         problem = None
         if ended.timed_out:
@@ -213,7 +219,8 @@ class Ghz:
         """Read ghz's JSON; ValueError if it is broken."""
         return measurement(raw, profile)
 
-    def _argv(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
+    def command(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
+        """Return the command line for a window."""
         return [self._program, *arguments(profile, duration_s)]
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
@@ -255,7 +262,8 @@ class GhzInDocker(Ghz):
             problem = "the control group of ghz's container could not be read"
         return replace(shot, cost=used, problem=problem)
 
-    def _argv(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
+    def command(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
+        """Return the command line for a window."""
         from arena.runtimes.docker import bind_mount, sandbox
 
         return [
@@ -283,9 +291,19 @@ def arguments(profile: MeasuredProfile, duration_s: float) -> list[str]:
     ]  # fmt: skip
 
 
-def preview(profile: MeasuredProfile) -> list[str]:
-    """Return the command line, whichever way ghz will be found."""
-    return ["ghz", *arguments(profile, profile.duration_s)]
+def preview(
+    profile: MeasuredProfile,
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    cpus: Sequence[int] | None,
+) -> list[str]:
+    """Return the command line; a ghz that is yet to be built is just called ghz."""
+    if _wants_docker(environment):
+        image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
+        return GhzInDocker(workspace, cpus, image, "", "").command(profile, profile.duration_s)
+    own = workspace.tools / "bin" / "ghz"
+    found = environment.get("GHZ") or shutil.which("ghz", path=environment.get("PATH"))
+    return [found or str(own if own.exists() else "ghz"), *arguments(profile, profile.duration_s)]
 
 
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:

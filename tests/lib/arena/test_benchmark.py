@@ -244,7 +244,7 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
     generator = FakeGenerator()
     assert shop(Request("tonic", dry_run=True), generator=generator) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("tonic under stream-grpc: 3 runs of 5s after 2s of warm-up")
+    assert lines[0].startswith("tonic under stream-grpc: runs: 3 x 5s, after 2s of warm-up")
     assert lines[1:3] == ["  build tonic", "  start tonic"]
     assert lines[3].startswith("  ghz --insecure --proto requests/benchmark.proto")
     assert generator.fired == []

@@ -67,8 +67,10 @@ def found(generator: ghz.Ghz) -> tuple[str, str]:
         (a_profile(name="stream-grpc-tls", port=8443, tls=True), "--skipTLS", "localhost:8443"),
     ],
 )
-def test_the_flags_are_httparenas(profile: MeasuredProfile, security: str, target: str) -> None:
-    assert generators.preview(profile) == [
+def test_the_flags_are_httparenas(
+    workspace: Workspace, profile: MeasuredProfile, security: str, target: str
+) -> None:
+    assert generators.preview(profile, workspace, {"PATH": ""}, None) == [
         "ghz",
         security,
         "--proto",

@@ -18,10 +18,10 @@ from arena.records import Draft, Record, flags_of, headline_of, read_record, rea
 @pytest.mark.parametrize(
     ("rates", "value", "run", "rule"),
     [
-        ([5.0], 5.0, 1, "best of 1 run"),
+        ([5.0], 5.0, 1, "one run"),
         ([5.0, 7.0], 7.0, 2, "best of 2 runs"),
         ([5.0, 7.0, 6.0], 7.0, 2, "best of 3 runs"),
-        ([5.0, 7.0, 6.0, 9.0], 7.0, 2, "best of 3 runs"),
+        ([5.0, 7.0, 6.0, 9.0], 7.0, 2, "best of the first 3 of 4 runs"),
         ([7.0, 7.0, 7.0], 7.0, 1, "best of 3 runs"),
     ],
 )

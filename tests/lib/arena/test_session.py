@@ -323,5 +323,5 @@ def test_what_is_no_failure_of_the_framework_leaves_no_record(
 def test_a_person_reads_a_line_for_each_run(measure: Measure) -> None:
     lines = measure(generator=FakeGenerator([a_measurement(1.5e6, cut=3)])).progress.lines
     assert (
-        "run 2 of 3: 1.50 M messages/s; p99 2.10 s; CPU server 1.0 s, generator 0.5 s; 3 calls cut"
+        "run 2 of 3: 1.50 M messages/s; p99 2.10 s; CPU server 1.0 s, generator 0.5 s; calls cut: 3"
     ) in lines
