@@ -6,7 +6,7 @@ import jinja2
 
 from arena.leaderboard import Leaderboard, Row
 from arena.records import parse_utc
-from arena.units import format_bytes, format_ns, format_rate, rate_words
+from arena.units import format_bytes, format_ns, format_rate, rate_words, three_digits
 
 # What a flag means to a reader of the page, in one sentence.
 FLAGS = {
@@ -18,6 +18,11 @@ FLAGS = {
     "failed-calls": "Some calls failed; only those that succeeded are counted.",
     "unpinned": "Server and generator shared the CPUs.",
 }
+
+STANDIN = (
+    "The server's image was built on a local copy of its official base image, "
+    "made where no image registry could be reached."
+)
 
 
 def render(leaderboard: Leaderboard, templates: Path) -> str:
@@ -44,7 +49,9 @@ def render(leaderboard: Leaderboard, templates: Path) -> str:
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
         minute=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
     )
-    return environment.get_template("index.html.j2").render(boards=leaderboard.boards, flags=FLAGS)
+    return environment.get_template("index.html.j2").render(
+        boards=leaderboard.boards, flags=FLAGS, standin=STANDIN
+    )
 
 
 def _cpu_per_million(row: Row) -> str:
@@ -52,5 +59,6 @@ def _cpu_per_million(row: Row) -> str:
     if low is None:
         return "–"
     if high is None:
-        return f"> {low:.2f} s"
-    return f"{low:.2f} s" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} – {high:.2f} s"
+        return f"> {three_digits(low)} s"
+    least, most = three_digits(low), three_digits(high)
+    return f"{least} s" if least == most else f"{least} – {most} s"

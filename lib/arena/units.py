@@ -94,9 +94,15 @@ def format_bytes(value: float) -> str:
 
 
 def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
-    """Return the value in the largest unit that it reaches, with three significant digits."""
+    """Return the value in the largest unit that it reaches."""
     # What would be rounded up to a thousand is one of the next unit.
     limit, unit = next(each for each in units if value >= each[0] * 0.9995)
-    scaled = value / limit if limit else value
-    decimals = 2 if scaled < 9.995 else 1 if scaled < 99.95 else 0  # noqa: PLR2004
-    return f"{scaled:.{decimals if limit or scaled % 1 else 0}f}{unit}"
+    if not limit and value % 1 == 0:
+        return f"{value:.0f}{unit}"
+    return three_digits(value / limit if limit else value) + unit
+
+
+def three_digits(value: float) -> str:
+    """Return a number with three significant digits, but no more than two decimals."""
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0  # noqa: PLR2004
+    return f"{value:.{decimals}f}"
