@@ -22,7 +22,7 @@ ensure_venv() {
     local log
     log=$(mktemp)
     trap 'rm -f "$log"; printf "interrupted\n" >&2; exit 130' INT TERM
-    if ! make_venv "$lock" >"$log" 2>&1; then
+    if ! (make_venv "$lock") >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         printf 'error: .venv could not be set up; the whole output is in %s\n' "$log" >&2
         return 3

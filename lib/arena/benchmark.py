@@ -63,17 +63,17 @@ def benchmark(
         runtime = choose(request.runtime, workspace, shows)
         if runtime.name == "docker":
             _remove_leftovers(shows)
-        codes: dict[str, int] = {}
+        codes: list[tuple[str, int]] = []
         for each in _runnable(request, plans, runtime, shows):
             with Draft(drafts) as draft:
                 code = _one(workspace, request, each, runtime, environment, draft, shows)
-            codes[f"{each.framework.name} under {each.profile.name}"] = code
+            codes.append((each.title, code))
     if len(codes) > 1:
-        failed = [name for name, code in codes.items() if code]
+        failed = [name for name, code in codes if code]
         click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed", nl=not failed)
         if failed:
             click.echo(f": {', '.join(failed)}")
-    return max(codes.values())
+    return max(code for _, code in codes)
 
 
 def plan(workspace: Workspace, request: Request, environment: Mapping[str, str]) -> list[Plan]:
@@ -103,7 +103,7 @@ def plan(workspace: Workspace, request: Request, environment: Mapping[str, str])
 def _warn_of_typos(workspace: Workspace, framework: Framework, shows: Progress) -> None:
     """Say where a subscription looks like a misspelt profile; others may be of another runner."""
     known = profile_names(workspace.profiles)
-    for name in set(framework.tests) - set(known):
+    for name in sorted(set(framework.tests) - set(known)):
         if close := difflib.get_close_matches(name, known, n=1, cutoff=0.9):
             path = shown(workspace.frameworks / framework.name / "meta.json")
             shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {close[0]}?)")
@@ -203,7 +203,7 @@ def _one(
     shows: Progress,
 ) -> int:
     """Run one session and publish it; return its exit code."""
-    shows.say(f"{each.framework.name} under {each.profile.name}, {each.cpus}")
+    shows.say(f"{each.title}, {each.cpus}")
     generator = generators.resolve(each.profile, workspace, environment, each.cpus.generator, shows)
     info = generator.info(each.profile)
     shows.say(f"generator: {info.name} {info.version} (from {info.found})")
@@ -262,7 +262,7 @@ def _show(
     for each in _runnable(request, plans, runtime, shows):
         profile = each.profile
         click.echo(
-            f"{each.framework.name} under {profile.name}: runs: {profile.runs} x "
+            f"{each.title}: runs: {profile.runs} x "
             f"{format_duration(profile.duration_s)}, after {format_duration(profile.warmup_s)} "
             f"of warm-up; {each.cpus}"
         )

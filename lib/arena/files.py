@@ -24,7 +24,7 @@ _LONGEST_INPUT_BYTES = 1 << 20
 
 # How much of a log's end is looked at, and the lines that open a stack trace in it.
 _TAIL_BYTES = 1 << 16
-_CAUSE = re.compile(r"(?i)panic|fatal error|thread '.*' panicked|traceback|unhandled exception")
+_CAUSE = re.compile(r"(?i)panic:|fatal error|thread '.*' .*panicked|traceback|unhandled exception")
 
 # What programs colour their output with (ECMA-48: SGR).
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -199,8 +199,11 @@ def tail(path: Path, lines: int = 8) -> str:
         return ""
     plain = _COLOUR.sub("", text)
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
-    causes = [line for line in kept[:-lines] if _CAUSE.match(line)]
-    return "\n".join(printable(line) for line in causes[-1:] + kept[-lines:])
+    before = kept[:-lines]
+    causes = [before[at : at + 2] for at, line in enumerate(before) if _CAUSE.match(line)]
+    # Rust says where it panicked, and in the next line why.
+    cause = causes[-1][: 1 + causes[-1][0].endswith(":")] if causes else []
+    return "\n".join(printable(line) for line in cause + kept[-lines:])
 
 
 def printable(text: str) -> str:

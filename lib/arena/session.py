@@ -58,6 +58,13 @@ class Plan:
     ready_timeout_s: float
     overrides: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def title(self) -> str:
+        """What is measured, in words; the connections where the profile has several counts."""
+        title = f"{self.framework.name} under {self.profile.name}"
+        several = len(self.profile.connections) > 1
+        return f"{title} at {self.profile.connection_count} connections" if several else title
+
 
 def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
     """Return the profile for one of its connection counts."""

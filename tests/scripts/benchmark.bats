@@ -25,3 +25,12 @@ STUB
         [ "$status" -eq "$code" ]
     done
 }
+
+@test "it works through a symbolic link in another folder" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    ln -s ../scripts/benchmark.sh "$BATS_TEST_TMPDIR/bin/benchmark"
+    cd /
+    run "$BATS_TEST_TMPDIR/bin/benchmark" grpc-go
+    [ "$status" -eq 0 ]
+    [ "$output" = '<run><grpc-go>' ]
+}

@@ -26,6 +26,8 @@ STUB
     stub venv-python <<'STUB'
 echo "python $*" >>"$CALLS"
 if [[ "$*" == *'pip install'* ]]; then
+    # Says that it is there, and waits for a word that never comes.
+    if [[ -n ${PIP_WAITS:-} ]]; then echo >"$STUBS/waiting" && exec cat "$STUBS/never"; fi
     for line in {1..9}; do echo "pip says $line"; done
     exit "${PIP_FAILS:-0}"
 fi
@@ -42,7 +44,7 @@ stub() { # name; the body on stdin
 # PATH becomes one without apt-get, which is also what someone who is not root gets to see.
 without_apt() {
     local tool
-    for tool in bash cat dirname flock ln mkdir mktemp rm sha256sum tail; do
+    for tool in bash cat dirname flock ln mkdir mktemp readlink rm sha256sum tail; do
         ln -s "$(command -v "$tool")" "$STUBS/$tool"
     done
     PATH=$STUBS
@@ -61,7 +63,7 @@ installs() {
     [ "$status" -eq 0 ]
     [ "$output" = 'Setting up .venv from requirements.lock (once) …' ]
     grep -q 'pip install .*--require-hashes -r requirements.lock' "$CALLS"
-    [ "$(tail -n 1 "$CALLS")" = 'python lib list' ]
+    [ "$(tail -n 1 "$CALLS")" = "python $root/lib list" ]
 }
 
 @test "a second start does nothing but run" {
@@ -70,7 +72,7 @@ installs() {
     arena list
     [ "$status" -eq 0 ]
     [ "$output" = '' ]
-    [ "$(cat "$CALLS")" = 'python lib list' ]
+    [ "$(cat "$CALLS")" = "python $root/lib list" ]
 }
 
 @test "a changed lock is installed, once" {
@@ -104,8 +106,8 @@ installs() {
     "$root/scripts/arena.sh" two
     wait "$!"
     [ "$(installs)" -eq 1 ]
-    grep -q 'python lib one' "$CALLS"
-    grep -q 'python lib two' "$CALLS"
+    grep -q "^python $root/lib one" "$CALLS"
+    grep -q "^python $root/lib two" "$CALLS"
 }
 
 @test "a failing pip shows its last lines and where the rest is" {
@@ -115,7 +117,26 @@ installs() {
     [ "${lines[5]}" = 'pip says 9' ]
     [[ ${lines[6]} == 'error: .venv could not be set up; the whole output is in '* ]]
     grep -q 'pip says 1' "${lines[6]##* }"
-    run ! grep 'python lib' "$CALLS"
+    run ! grep "^python $root/lib" "$CALLS"
+    arena list
+    [ "$status" -eq 0 ]
+}
+
+@test "an interrupted pip ends with 130 and leaves no log" {
+    mkfifo "$STUBS/waiting" "$STUBS/never"
+    export TMPDIR=$BATS_TEST_TMPDIR/logs
+    mkdir "$TMPDIR"
+    set -m # a process group of its own, as a terminal gives it, and one that heeds SIGINT
+    PIP_WAITS=1 "$root/scripts/arena.sh" list >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    set +m
+    read -r <"$STUBS/waiting"
+    [ "$(ls "$TMPDIR")" != '' ]
+    kill -INT -- "-$!"
+    local status=0
+    wait "$!" || status=$?
+    [ "$status" -eq 130 ]
+    [ "$(ls "$TMPDIR")" = '' ]
+    run ! grep "^python $root/lib" "$CALLS"
     arena list
     [ "$status" -eq 0 ]
 }

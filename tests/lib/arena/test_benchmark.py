@@ -88,6 +88,7 @@ def test_bad_input_is_refused_before_anything_starts(
         (Request("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
         (Request("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
         (Request("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
+        (Request("tonic"), {"LOADGEN_DOCKER": "banana"}, "^LOADGEN_DOCKER: write true or false"),
         (Request("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
         (Request("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
         (Request("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
@@ -151,10 +152,12 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         request: Request,
         runtime: FakeRuntime | None = None,
         generator: FakeGenerator | None = None,
+        **environment: str,
     ) -> int:
         monkeypatch.setattr(main_job, "choose", lambda *_: runtime or FakeRuntime())
         monkeypatch.setattr(generators, "resolve", lambda *_: generator or FakeGenerator())
-        return benchmark(workspace, request, {}, "run it")
+        # Not the ghz that may be on this host's PATH.
+        return benchmark(workspace, request, {"PATH": "", **environment}, "run it")
 
     return run
 
@@ -205,6 +208,72 @@ def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
     }
 
 
+def breaks_at(*shots: int) -> FakeGenerator:
+    return FakeGenerator(on_fire=lambda number: "broke" if number in shots else None)
+
+
+@pytest.mark.parametrize(
+    ("shots", "last"),
+    [
+        ((), "3 measured, 0 failed"),
+        ((0,), "2 measured, 1 failed: grpc-go under stream-grpc"),
+        ((0, 1), "1 measured, 2 failed: grpc-go under stream-grpc, grpc-go under stream-grpc-tls"),
+        ((8,), "2 measured, 1 failed: tonic under stream-grpc"),
+    ],
+)
+def test_all_ends_with_how_many_were_measured_and_which_failed(
+    shop: Measure, capsys: pytest.CaptureFixture[str], shots: tuple[int, ...], last: str
+) -> None:
+    shop(Request("all"), generator=breaks_at(*shots))
+    assert capsys.readouterr().out.splitlines()[-1] == last
+
+
+def test_of_several_connection_counts_each_one_counts(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace.profiles / "many.yaml").write_text(
+        "extends: stream-grpc\nname: many\nconnections: [1, 64]"
+    )
+    add(workspace, "wide", tests=["many"])
+    assert shop(Request("wide"), generator=breaks_at(0)) == 3
+    assert capsys.readouterr().out.splitlines()[-1] == "1 measured, 1 failed: wide under many at 1 connections"
+
+
+def test_where_no_call_finished_the_median_is_unknown(
+    shop: Measure, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
+    assert shop(Request("tonic"), generator=FakeGenerator([slow])) == 0
+    assert capsys.readouterr().out.startswith(
+        "tonic stream-grpc: < 256 k messages/s (best of 3 runs; 0 to 256 k; "
+        "median unknown; cut-calls, none-finished)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tests", "warnings"),
+    [
+        (
+            ["stream-grpc", "stream-grcp-tls"],
+            ["no profile `stream-grcp-tls` (did you mean stream-grpc-tls?)"],
+        ),
+        (["stream-grpc", "steam-grpc"], ["no profile `steam-grpc` (did you mean stream-grpc?)"]),
+        (["stream-grpc", "stream-grpc-tls", "unary-grpc", "baseline", "pipelined"], []),
+    ],
+)
+def test_a_subscription_that_looks_misspelt_is_warned_of_and_no_other(
+    shop: Measure,
+    workspace: Workspace,
+    capsys: pytest.CaptureFixture[str],
+    tests: list[str],
+    warnings: list[str],
+) -> None:
+    add(workspace, "typist", tests=tests)
+    assert shop(Request("typist", "stream-grpc", dry_run=True)) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert said == [f"warning: frameworks/typist/meta.json: tests: {each}" for each in warnings]
+
+
 def test_all_skips_what_cannot_be_run_here_and_says_so(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,6 +319,22 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
     assert generator.fired == []
     assert list(workspace.results.iterdir()) == []
     assert not (tmp_path / "lock").exists()
+
+
+def test_a_dry_run_shows_the_ghz_that_would_be_used(
+    shop: Measure, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def load(**environment: str) -> str:
+        shop(Request("tonic", dry_run=True), **environment)
+        return capsys.readouterr().out.splitlines()[-1]
+
+    named = str(a_program(tmp_path / "my ghz", "echo --proto --call --connections"))
+    assert load(GHZ=named).startswith(f"  '{named}' --insecure --proto requests/benchmark.proto")
+    contained = load(GHZ=named, LOADGEN_DOCKER="true", GHZ_IMAGE="mine:1")
+    assert contained.startswith("  docker run --rm ")
+    assert " mine:1 --insecure --proto requests/benchmark.proto" in contained
+    assert named not in contained
+    assert load(LOADGEN_DOCKER="false").startswith("  ghz --insecure ")
 
 
 def test_a_dry_run_of_all_skips_what_cannot_be_run_here(

@@ -325,6 +325,14 @@ def test_tls_with_a_server_that_speaks_none_is_told() -> None:
         call(port, "x.Y/Z", [b""], tls=True, timeout_s=5, most_replies=1)
 
 
+def test_a_refused_connection_is_told_in_plain_words() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # Nobody else gets the port, and nobody listens at it.
+        port = bound.getsockname()[1]
+        with pytest.raises(CallError, match=r"^nothing listens there$"):
+            call(port, "x.Y/Z", [b""], tls=False, timeout_s=5, most_replies=1)
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
@@ -354,7 +362,8 @@ def test_a_server_may_take_its_time_to_listen(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_server_that_is_not_ready_in_time_is_a_failure_with_its_port() -> None:
     port = free_port()
-    with pytest.raises(FrameworkError, match=rf"not ready on port {port} within 0.01 s \(nothing listens"):
+    said = rf"not ready on port {port} within 0.01 s \(nothing listens"
+    with pytest.raises(FrameworkError, match=said):
         contract.wait_ready(profile_on(port), 0.01, lambda: None)
 
 

@@ -78,6 +78,11 @@ def test_a_wrong_key_is_named_with_its_file(
     assert len(str(caught.value)) < 250
 
 
+def test_an_unknown_key_is_named_before_the_one_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^x: nmae: unknown key \(did you mean name\?\)$"):
+        validated(Noun, {"count": "many", "nmae": "a"}, tmp_path / "x", ["name", "count"])
+
+
 def test_a_noun_cannot_be_changed() -> None:
     noun = Noun(name="a")
     with pytest.raises(ValueError, match="frozen"):
@@ -144,6 +149,54 @@ def test_the_tail_of_a_log_is_its_last_lines_that_say_something(tmp_path: Path) 
     log = tmp_path / "log"
     log.write_text("".join(f"line {i}\n\n" for i in range(9000)) + "\x1b[31mred\x1b[0m\r\n")
     assert files.tail(log, 3).splitlines() == ["line 8998", "line 8999", "red"]
+
+
+GO = """bye
+panic: runtime error: index out of range [5] with length 0
+
+goroutine 1 [running]:
+"""
+GO_AGAIN = """panic: first [recovered]
+\tpanic: second
+
+goroutine 1 [running]:
+main.again()
+\t/x/main.go:6 +0x35
+panic({0x46b1e0?, 0x4b6a68?})
+\t/usr/local/go/src/runtime/panic.go:860 +0x13a
+"""
+RUST = """
+thread 'main' (4236) panicked at r.rs:1:51:
+index out of bounds: the len is 2 but the index is 99
+stack backtrace:
+"""
+STACK = [f"  frame {number} of main.deep at /home/me/main.go" for number in range(1000)]
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (GO, ["panic: runtime error: index out of range [5] with length 0"]),
+        (GO_AGAIN, ["panic: first [recovered]"]),
+        ("fatal error: concurrent map writes\n", ["fatal error: concurrent map writes"]),
+        (RUST, RUST.strip().splitlines()[:2]),
+        (RUST.replace(" (4236)", ""), RUST.replace(" (4236)", "").strip().splitlines()[:2]),
+        ("Traceback (most recent call last):\n", ["Traceback (most recent call last):", STACK[0]]),
+        ("Unhandled exception. System.Oh: no\n", ["Unhandled exception. System.Oh: no"]),
+        ("listening, and never to panic: ever\n", []),
+    ],
+)
+def test_before_a_long_stack_the_tail_says_what_happened(
+    tmp_path: Path, log: str, said: list[str]
+) -> None:
+    (tmp_path / "log").write_text(log + "\n".join(STACK))
+    found = files.tail(tmp_path / "log", 3).splitlines()
+    assert found == said + STACK[-3:]
+
+
+def test_what_happened_is_not_said_twice(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("listening\n" + GO)
+    assert files.tail(tmp_path / "log", 4).count("panic") == 1
 
 
 def test_without_a_log_the_tail_is_empty(tmp_path: Path) -> None:

@@ -251,6 +251,37 @@ def test_the_environment_is_checked_before_any_work(
             generators.check(a_profile(), environment)
 
 
+@pytest.mark.parametrize("said", ["true", "TRUE", "1", "yes", "Yes"])
+def test_yes_to_docker_can_be_written_in_several_ways(said: str) -> None:
+    # With Docker, $GHZ is not looked at.
+    generators.check(a_profile(), {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+
+
+@pytest.mark.parametrize("said", ["false", "False", "0", "no", ""])
+def test_no_to_docker_can_be_written_in_several_ways(said: str) -> None:
+    with pytest.raises(UsageError, match=r"^GHZ: /no/such is not a program"):
+        generators.check(a_profile(), {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+
+
+@pytest.mark.parametrize("environment", [{}, {"GHZ": "/no/such"}])
+def test_any_other_word_about_docker_is_refused(environment: dict[str, str]) -> None:
+    said = "^LOADGEN_DOCKER: write true or false, not 'banana'$"
+    with pytest.raises(UsageError, match=said):
+        generators.check(a_profile(), {**environment, "LOADGEN_DOCKER": "banana"})
+
+
+def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_: Path) -> None:
+    def program(**environment: str) -> str:
+        return generators.preview(a_profile(), workspace, environment, None)[0]
+
+    assert program(PATH="") == "ghz"
+    own = a_program(workspace.tools / "bin" / "ghz", "echo built")
+    assert program(PATH="") == str(own)
+    on_path = a_program(bin_ / "ghz", "echo path")
+    assert program(PATH=str(bin_)) == str(on_path)
+    assert program(PATH=str(bin_), GHZ="/my/ghz") == "/my/ghz"
+
+
 def test_a_real_output_becomes_a_measurement() -> None:
     measured = ghz.measurement(FIXTURES / "ghz-121-stream.json", a_profile())
     assert measured.calls.ok > 0

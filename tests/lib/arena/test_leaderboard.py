@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from tests.fakes import a_record, a_run, at
+from tests.fakes import a_provenance, a_record, a_run, at
 
 from arena.files import to_json
 from arena.leaderboard import Board, Row, rank
@@ -74,6 +74,46 @@ def test_the_newest_good_value_counts_not_the_best() -> None:
     row = row_of(a_record("a", 9.0, minute=1), a_record("a", 5.0, minute=2))
     assert (row.value, row.started_at) == (5.0, at(2))
     assert row.failure is None
+
+
+TRIALS = [{"RUNS": "1"}, {"DURATION": "1s"}, {"RUNS": "1", "SERVER_CPUS": "0"}]
+
+
+@pytest.mark.parametrize("overrides", TRIALS)
+def test_a_newer_trial_never_replaces_a_full_record(overrides: dict[str, str]) -> None:
+    full, trial = a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides=overrides)
+    row = row_of(full, trial)
+    assert (row.value, row.started_at, row.overrides) == (5.0, at(1), {})
+
+
+@pytest.mark.parametrize("overrides", TRIALS)
+def test_a_newer_full_record_replaces_a_trial(overrides: dict[str, str]) -> None:
+    trial, full = a_record("a", 9.0, minute=1, overrides=overrides), a_record("a", 5.0, minute=2)
+    assert row_of(trial, full).value == 5.0
+
+
+def test_where_there_are_only_trials_the_newest_is_the_row() -> None:
+    row = row_of(
+        a_record("a", 9.0, minute=1, overrides={"RUNS": "1"}),
+        a_record("a", 5.0, minute=2, overrides={"DURATION": "1s"}),
+        a_record("a", minute=3, failure="broke"),
+    )
+    assert (row.value, row.started_at, row.overrides) == (5.0, at(2), {"DURATION": "1s"})
+
+
+@pytest.mark.parametrize("name", ["SERVER_CPUS", "LOADGEN_CPUS", "GHZ"])
+def test_other_overrides_make_no_trial(name: str) -> None:
+    row = row_of(a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides={name: "0"}))
+    assert (row.value, row.started_at) == (9.0, at(2))
+
+
+def test_a_row_says_on_what_machine_and_by_what_load_it_was_measured() -> None:
+    record = a_record("a", 1.0)
+    assert (row_of(record).machine, row_of(record).generator) == ("a CPU, 4 CPUs", "ghz v1")
+    unknown = record.model_copy(update={"provenance": a_provenance(generator=None)})
+    assert row_of(unknown).generator is None
+    nothing = row_of(a_record("a", failure="broke"))
+    assert (nothing.machine, nothing.generator) == (None, None)
 
 
 @pytest.mark.parametrize("status", ["failed", "invalid"])

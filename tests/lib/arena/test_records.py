@@ -22,6 +22,7 @@ from arena.records import Draft, Record, flags_of, headline_of, read_record, rea
         ([5.0, 7.0], 7.0, 2, "best of 2 runs"),
         ([5.0, 7.0, 6.0], 7.0, 2, "best of 3 runs"),
         ([5.0, 7.0, 6.0, 9.0], 7.0, 2, "best of the first 3 of 4 runs"),
+        ([5.0, 6.0, 7.0, 9.0, 9.0, 9.0, 9.0, 9.0], 7.0, 3, "best of the first 3 of 8 runs"),
         ([7.0, 7.0, 7.0], 7.0, 1, "best of 3 runs"),
     ],
 )

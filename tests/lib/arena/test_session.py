@@ -210,6 +210,35 @@ def test_where_no_call_succeeds_the_framework_failed(
     assert outcome.error.exit_code == 1
 
 
+@pytest.mark.parametrize("at", [0, 2])
+def test_a_server_that_fails_more_than_a_call_in_a_hundred_failed(
+    measure: Measure, at: int
+) -> None:
+    # Calls that were cut are no evidence that the others are rare.
+    broken = a_measurement(ok=297, failed={"Internal": 3, "Unavailable": 1}, cut=5000)
+    outcome = measure(generator=FakeGenerator([*[a_measurement()] * at, broken]))
+    stage = "run 2 of 3" if at else "warm-up"
+    reason = "4 of 301 calls failed (3 x Internal, 1 x Unavailable)"
+    assert outcome.failure() == ("failed", stage, reason)
+    assert isinstance(outcome.error, FrameworkError)
+    assert outcome.error.exit_code == 1
+    assert outcome.log() == str(at)
+
+
+@pytest.mark.parametrize(
+    ("ok", "failed"),
+    [(990, {"Internal": 10}), (990, {"Internal": 7, "Unavailable": 3}), (1000, {"Internal": 1})],
+)
+def test_up_to_a_call_in_a_hundred_may_fail_and_is_flagged(
+    measure: Measure, ok: int, failed: dict[str, int]
+) -> None:
+    outcome = measure(generator=FakeGenerator([a_measurement(ok=ok, failed=failed)]))
+    assert outcome.error is None
+    assert (outcome.record.status, outcome.record.flags) == ("ok", ("failed-calls",))
+    said = "".join(f"; calls failed: {n} x {code}" for code, n in failed.items())
+    assert outcome.progress.lines[-1].endswith(said)
+
+
 SLOW = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
 
 

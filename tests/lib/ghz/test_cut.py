@@ -34,6 +34,7 @@ from .reports import (
         ("ghz-121-tls-stream-cut.txt", Calls(32, {}, 16)),
         ("ghz-093-tls-stream-cut.json", Calls(7, {}, 16)),
         ("ghz-121-goaway-cut.json", Calls(48, {}, 16)),
+        ("ghz-121-late-worker.json", Calls(223, {}, 101)),
         ("ghz-121-wait.json", Calls(64, {}, 0)),
         ("ghz-121-wait.txt", Calls(64, {}, 0)),
     ],
@@ -102,6 +103,32 @@ def test_a_broken_connection_beside_a_refused_one_is_the_servers_doing(error: st
     assert parse(small_text((1, error), (1, REFUSED), (1, READ_CLOSED), ok=1)).calls == Calls(
         1, {"Unavailable": 2}, 1
     )
+
+
+CERTAIN_S, DOUBTFUL_S = 0.5, 0.1
+
+
+@pytest.mark.parametrize(
+    ("error", "slack_s"),
+    [
+        (CLOSING, CERTAIN_S),
+        (READ_CLOSED, CERTAIN_S),
+        (EOF, DOUBTFUL_S),
+        (RESET, DOUBTFUL_S),
+        (TRANSPORT_CLOSING, DOUBTFUL_S),
+    ],
+)
+def test_a_worker_may_be_late_to_begin_its_call_but_not_by_long(error: str, slack_s: float) -> None:
+    late = (10.0, 1.0, "")  # Begun at 9.0.
+    for early_s, cut in ((slack_s - 0.001, 1), (slack_s, 1), (slack_s + 0.001, 0)):
+        report = parse(json.dumps(small_json((9.0 - early_s, 1.0, error), late)))
+        assert report.calls.cut == cut, early_s
+
+
+def test_the_slack_of_certain_words_is_not_lent_to_doubtful_ones() -> None:
+    early = [(8.7, 1.0, CLOSING), (8.7, 1.0, EOF)]
+    report = parse(json.dumps(small_json(*early, (10.0, 1.0, ""))))
+    assert report.calls == Calls(1, {"Unavailable": 1}, 1)
 
 
 def test_no_more_calls_are_cut_than_can_be_open_and_the_last_ones_are() -> None:
