@@ -112,13 +112,6 @@ main() {
     esac
 
     install_missing shellcheck shfmt bats
-    if [[ -n $no_skips ]]; then
-        install_missing chromium docker.io debootstrap
-        docker_answers || start_docker
-        say 'base images'
-        pull_images
-        ./scripts/standin-images.sh
-    fi
     ensure_venv requirements-dev.lock
 
     say 'ruff, mypy'
@@ -140,6 +133,14 @@ main() {
     if need bats; then
         say 'bats'
         bats tests/scripts
+    fi
+
+    if [[ -n $no_skips ]]; then
+        install_missing chromium docker.io debootstrap
+        docker_answers || start_docker
+        say 'base images'
+        pull_images
+        ./scripts/standin-images.sh
     fi
 
     say 'pytest'

@@ -236,7 +236,8 @@ def test_of_several_connection_counts_each_one_counts(
     )
     add(workspace, "wide", tests=["many"])
     assert shop(Request("wide"), generator=breaks_at(0)) == 3
-    assert capsys.readouterr().out.splitlines()[-1] == "1 measured, 1 failed: wide under many at 1 connections"
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "1 measured, 1 failed: wide under many at 1 connections"
 
 
 def test_where_no_call_finished_the_median_is_unknown(
