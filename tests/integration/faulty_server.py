@@ -6,7 +6,7 @@ one-short       StreamSum leaves out the last reply of a long stream
 none-for-zero   StreamSum answers a count of zero with nothing
 error-at-end    StreamSum sends everything, then ends with an error status
 garbage         GetSum's reply is no SumReply
-rehearsed       StreamSum answers all but the profile's own operands, which the contract never asks
+tired           StreamSum is right as often as the contract asks, then an error
 counts FILE     no fault: writes to FILE how many messages StreamSum sent when told to stop
 """
 
@@ -21,8 +21,12 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 
 from arena.benchmark_pb2 import StreamRequest, SumReply, SumRequest
+from arena.contract import STREAM_COUNTS
 
 _LONG = 1000
+
+# The contract's own counts, and the profile's request.
+_CONTRACT_STREAMS = len(STREAM_COUNTS) + 1
 
 
 class Service:
@@ -31,6 +35,7 @@ class Service:
     def __init__(self, fault: str) -> None:
         self._fault = fault
         self._lock = threading.Lock()
+        self._calls = 0
         self.sent = 0
 
     def get_sum(self, request: SumRequest, _context: Any) -> bytes:
@@ -40,8 +45,10 @@ class Service:
         return SumReply(result=request.a + request.b + wrong).SerializeToString()
 
     def stream_sum(self, request: StreamRequest, context: Any) -> Iterator[bytes]:
-        if self._fault == "rehearsed" and (request.a, request.b) == (1, 2):
-            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "not rehearsed")
+        with self._lock:
+            self._calls += 1
+        if self._fault == "tired" and self._calls > _CONTRACT_STREAMS:
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "tired")
         for index in self._indexes(request.count):
             with self._lock:
                 self.sent += 1

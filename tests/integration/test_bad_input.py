@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
         (["victim", "quick", "--runtime", "podman"], ["`podman`", "auto, docker, native"]),
         (["victim", "quick", "--runs", "0"], ["--runs"]),
         (["victim", "quick", "--duration", "5"], ["--duration", "write 5s"]),
-        (["victim", "quick", "--duration", "0s"], ["--duration", "longer than 0"]),
+        (["victim", "quick", "--duration", "0s"], ["--duration", "at least 1ms"]),
         (["victim", "quick", "--bogus"], ["--bogus"]),
         ([], ["FRAMEWORK"]),
     ],
@@ -108,7 +108,7 @@ def test_a_broken_file_is_named_with_its_key_or_line(
         ({"tests": "quick"}, ["tests"]),
         ({"display_name": None}, ["display_name"]),
         ({"name": "victim"}, ["name: unknown key"]),
-        ({"native": {"start": "true"}}, ["native.run", "required"]),
+        ({"native": {"needs": []}}, ["native.run", "required"]),
         ({"native": {"run": "true", "bulid": "true"}}, ["native.bulid: unknown key"]),
     ],
 )

@@ -138,10 +138,10 @@ def test_wrong_answers_make_an_invalid_record_without_a_run(
     assert record["runs"] == []
 
 
-def test_a_server_that_only_answers_what_the_contract_asks_is_not_ranked(
+def test_a_server_that_is_right_for_the_contract_only_is_not_ranked(
     arena: Arena, faulty_server: str, good: dict[str, Any]
 ) -> None:
-    arena.add("victim", native={"run": f"{faulty_server} rehearsed"})
+    arena.add("victim", native={"run": f"{faulty_server} tired"})
     done = arena.run("victim", "quick")
     assert done.code == 1
     assert "no call succeeded" in done.error

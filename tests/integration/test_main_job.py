@@ -60,7 +60,7 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
 
     (record,) = real.records("grpc-go", profile)
     assert record["status"] == "ok"
-    assert [each["status"] for each in record["contract"]] == ["pass"] * 4
+    assert [each["status"] for each in record["contract"]] == ["pass"] * 5
     assert record["profile"]["connection_count"] == 64
     assert len(record["runs"]) == 2
     check_figures(real, record)

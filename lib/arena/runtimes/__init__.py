@@ -64,7 +64,9 @@ class Runtime(Protocol):
 def require_known(name: str) -> None:
     """Raise UsageError if there is no runtime of that name."""
     if name not in NAMES:
-        raise UsageError(f"--runtime: there is no runtime `{name}` (there are: {', '.join(NAMES)})")
+        raise UsageError(
+            f"--runtime (RUNTIME): there is no runtime `{name}` (there are: {', '.join(NAMES)})"
+        )
 
 
 def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
@@ -75,7 +77,8 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
     require_known(name)
     if name == "native":
         return NativeRuntime(workspace)
-    version, problem = daemon_version()
+    version, why = daemon_version()
+    problem = f"no Docker daemon answers: {why}"
     if version and (foreign := foreign_network()):
         version, problem = None, f"{foreign}, so its containers are not on this host's network"
     if version:
@@ -84,10 +87,10 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
         return DockerRuntime(workspace)
     if name == "docker":
         raise HostError(
-            f"runtime docker: there is no Docker daemon to use ({problem}); start one, "
+            f"runtime docker: {problem}; start Docker here, "
             "or run without containers: --runtime native"
         )
-    progress.say(f"runtime: native (no Docker daemon to use: {problem})")
+    progress.say(f"runtime: native ({problem})")
     return NativeRuntime(workspace)
 
 

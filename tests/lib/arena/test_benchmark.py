@@ -84,7 +84,11 @@ def test_bad_input_is_refused_before_anything_starts(
 @pytest.mark.parametrize(
     ("request_", "environment", "said"),
     [
-        (Request("tonic", runtime="podman"), {}, r"--runtime: there is no runtime `podman`"),
+        (
+            Request("tonic", runtime="podman"),
+            {},
+            r"--runtime \(RUNTIME\): there is no runtime `podman`",
+        ),
         (Request("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
         (Request("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
         (Request("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
