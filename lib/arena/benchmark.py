@@ -17,10 +17,10 @@ from arena.processes import adopt_orphans
 from arena.profiles import Profile, load_profile, profile_names
 from arena.progress import Progress, progress
 from arena.publish import publish
-from arena.records import Draft, Record, clear_drafts
+from arena.records import Draft, Record, clear_drafts, headline_words
 from arena.runtimes import Runtime, choose, require_known
 from arena.session import Plan, Session, measured_profile
-from arena.units import format_duration, format_rate, rate_words
+from arena.units import format_duration, format_rate
 from arena.workspace import Workspace
 
 # What may be overridden from the environment, beside the flags' own variables.
@@ -70,9 +70,8 @@ def benchmark(
             codes.append((each.title, code))
     if len(codes) > 1:
         failed = [name for name, code in codes if code]
-        click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed", nl=not failed)
-        if failed:
-            click.echo(f": {', '.join(failed)}")
+        which = f": {', '.join(failed)}" if failed else ""
+        click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed{which}")
     return max(code for _, code in codes)
 
 
@@ -93,8 +92,8 @@ def plan(workspace: Workspace, request: Request, environment: Mapping[str, str])
         for profile in _profiles(workspace, request, framework)
         for connections in profile.connections
     ]
-    for each in plans:
-        generators.check(each.profile, environment)
+    for profile in {each.profile.generator: each.profile for each in plans}.values():
+        generators.check(profile, environment)
     if not plans:
         raise UsageError(f"no enabled framework subscribes to `{request.profile}`")
     return plans
@@ -228,12 +227,7 @@ def _headline(record: Record) -> str:
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
-    value = rate_words(
-        headline.value,
-        headline.high,
-        finished="none-finished" not in record.flags,
-        client_bound="client-bound" in record.flags,
-    )
+    value = headline_words(headline.value, headline.high, record.flags)
     low, high = format_rate(headline.low), format_rate(headline.high)
     flags = f"; {', '.join(record.flags)}" if record.flags else ""
     return (

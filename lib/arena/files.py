@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,36 +69,37 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Return a YAML file's mapping; UsageError with the line where it is broken."""
     import yaml
 
-    try:
-        data = yaml.safe_load(read_input(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        what = getattr(error, "problem", None) or "is not YAML"
-        raise UsageError(f"{shown(path)}: {where}{what}") from error
-    except ValueError as error:
-        # What looks like a date or a number and is none: `2026-13-45`.
-        raise UsageError(f"{shown(path)}: {error}") from error
-    except RecursionError as error:
-        raise UsageError(f"{shown(path)}: is nested too deeply") from error
-    return _mapping(data, path)
+    def parse(text: str) -> Any:
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"line {mark.line + 1}: " if mark else ""
+            raise ValueError(where + (getattr(error, "problem", None) or "is not YAML")) from error
+
+    return _mapping(path, parse)
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return a JSON file's object; UsageError with the line where it is broken."""
+
+    def parse(text: str) -> Any:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {error.lineno}: {error.msg}") from error
+
+    return _mapping(path, parse)
+
+
+def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
     try:
-        data = json.loads(read_input(path))
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{shown(path)}: line {error.lineno}: {error.msg}") from error
+        data = parse(read_input(path))
     except ValueError as error:
-        # A number with more digits than Python reads.
-        raise UsageError(f"{shown(path)}: {error!s:.100}") from error
+        # Also what only looks like a date or a number: `2026-13-45`, or one of 5000 digits.
+        raise UsageError(f"{shown(path)}: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{shown(path)}: is nested too deeply") from error
-    return _mapping(data, path)
-
-
-def _mapping(data: Any, path: Path) -> dict[str, Any]:
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise UsageError(f"{shown(path)}: must be a mapping of keys to values")
     return data

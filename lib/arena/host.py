@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from arena.errors import HostError, UsageError
 from arena.files import printable
@@ -225,7 +226,7 @@ def only_benchmark(
             file.truncate(0)
 
 
-def _open_lock() -> "os._TextIOWrapper":  # type: ignore[name-defined]
+def _open_lock() -> TextIO:
     """Open the lock file, making it usable for every user of the host."""
     try:
         try:

@@ -23,6 +23,7 @@ from arena.frameworks import Framework
 from arena.interrupts import held
 from arena.measurement import Run
 from arena.profiles import Profile
+from arena.units import rate_words
 
 SCHEMA = 1
 
@@ -228,6 +229,16 @@ def _rule(runs: int) -> str:
     if runs > BEST_OF:
         return f"best of the first {BEST_OF} of {runs} runs"
     return f"best of {runs} runs" if runs > 1 else "one run"
+
+
+def headline_words(value: float, high: float, flags: Sequence[Flag]) -> str:
+    """Return a headline's value as far as its flags let it be known."""
+    return rate_words(
+        value,
+        high,
+        finished="none-finished" not in flags,
+        client_bound="client-bound" in flags,
+    )
 
 
 def spread_of(runs: Sequence[Run]) -> Spread | None:

@@ -37,7 +37,6 @@ from arena.workspace import Workspace
 # HttpArena's entries listen on both, whichever the profile uses.
 _PORTS = (8080, 8443)
 
-
 # A server that uses less of one CPU than this, with all its calls open, is stuck.
 _IDLE_SHARE = 0.01
 
@@ -173,9 +172,7 @@ class Session:
                 time.sleep(0.01)
             if how:
                 self._checks = list(error.checks)
-                raise FrameworkError(
-                    "contract", f"the server ended in the middle of it ({how})"
-                ) from error
+                raise _gone("contract", how) from error
             raise
 
     def _warm_up(self, server: Server) -> None:
@@ -212,13 +209,13 @@ class Session:
         def watch(elapsed: float) -> None:
             tick(elapsed)
             if how := server.ended():
-                raise FrameworkError(stage, f"the server ended in the middle of it ({how})")
+                raise _gone(stage, how)
 
         with self._progress.window(stage, duration_s) as tick:
             raw = self._folder / f"{name}.json"
             shot = self._generator.fire(self._plan.profile, duration_s, raw, watch)
         if how := server.ended():
-            raise FrameworkError(stage, f"the server ended in the middle of it ({how})")
+            raise _gone(stage, how)
         if shot.problem:
             raise GeneratorError(stage, shot.problem, log=shot.log, output=shot.output)
         return shot
@@ -227,8 +224,7 @@ class Session:
         try:
             return server.cost()
         except OSError as error:
-            how = server.ended() or str(error)
-            raise FrameworkError(stage, f"the server ended in the middle of it ({how})") from error
+            raise _gone(stage, server.ended() or str(error)) from error
 
     def _measurement(self, shot: Shot, stage: str) -> Measurement:
         """Read the generator's output; a load in which too many calls failed is a failure.
@@ -307,6 +303,10 @@ class Session:
             overrides=dict(plan.overrides),
             stages_s={name: round(seconds, 3) for name, seconds in self._stages_s.items()},
         )
+
+
+def _gone(stage: str, how: str) -> FrameworkError:
+    return FrameworkError(stage, f"the server ended in the middle of it ({how})")
 
 
 def _figure(run: Run, profile: MeasuredProfile) -> str:

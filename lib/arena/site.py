@@ -5,8 +5,8 @@ from pathlib import Path
 import jinja2
 
 from arena.leaderboard import Leaderboard, Row
-from arena.records import parse_utc
-from arena.units import format_bytes, format_ns, format_rate, rate_words, three_digits
+from arena.records import headline_words, parse_utc
+from arena.units import format_bytes, format_ns, format_rate, three_digits
 
 # What a flag means to a reader of the page, in one sentence.
 FLAGS = {
@@ -40,14 +40,8 @@ def render(leaderboard: Leaderboard, templates: Path) -> str:
         ns=format_ns,
         bytes=format_bytes,
         cpu_per_million=_cpu_per_million,
-        headline=lambda row: rate_words(
-            row.value,
-            row.high,
-            finished="none-finished" not in row.flags,
-            client_bound="client-bound" in row.flags,
-        ),
+        headline=lambda row: headline_words(row.value, row.high, row.flags),
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
-        minute=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
     )
     return environment.get_template("index.html.j2").render(
         boards=leaderboard.boards, flags=FLAGS, standin=STANDIN

@@ -92,15 +92,7 @@ def _checked(named: str) -> Path:
     found = shutil.which(named)
     if not found:
         raise UsageError(f"GHZ: {named} is not a program that can be run")
-    try:
-        done = subprocess.run(
-            [found, "--help"],
-            check=False, capture_output=True, text=True, timeout=20,
-            stdin=subprocess.DEVNULL, errors="replace",
-        )  # fmt: skip
-        spoken = done.stdout + done.stderr
-    except (OSError, subprocess.TimeoutExpired):
-        spoken = ""
+    spoken = _output([found, "--help"])
     if not all(flag in spoken for flag in ("--proto", "--call", "--connections")):
         raise UsageError(f"GHZ: {named} is not ghz (its --help does not name ghz's flags)")
     return Path(found).absolute()
@@ -109,18 +101,23 @@ def _checked(named: str) -> Path:
 def _go_install(target: Path, progress: Progress) -> None:
     """Build the pinned version into place, in one step at the end."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    log = target.parent.parent / "ghz-build.log"
-    log.unlink(missing_ok=True)
     with (
         progress.waiting(f"building ghz {VERSION} with go install (once)"),
         tempfile.TemporaryDirectory(dir=target.parent, prefix=".ghz-") as folder,
     ):
         argv = ["env", f"GOBIN={folder}", "go", "install", f"{_MODULE}/cmd/ghz@{VERSION}"]
-        try:
-            run_build(argv, target.parent, log, "go install")
-        except FrameworkError as error:
-            raise HostError(f"ghz: {error.reason}, see {log}; or {_WAYS}") from error
+        _build(argv, target.parent, target.parent.parent, "go install")
         Path(folder, "ghz").replace(target)
+
+
+def _build(argv: Sequence[str], folder: Path, tools: Path, called: str) -> None:
+    """Run a build of ghz in `folder`; HostError names the log and the other ways to have ghz."""
+    log = tools / "ghz-build.log"
+    log.unlink(missing_ok=True)
+    try:
+        run_build(argv, folder, log, called)
+    except FrameworkError as error:
+        raise HostError(f"ghz: {error.reason}, see {log}; or {_WAYS}") from error
 
 
 def _ensure_image(workspace: Workspace, image: str, progress: Progress) -> str:
@@ -130,8 +127,6 @@ def _ensure_image(workspace: Workspace, image: str, progress: Progress) -> str:
     if not docker("images", "--quiet", image):
         folder = workspace.root / "docker"
         workspace.tools.mkdir(exist_ok=True)
-        log = workspace.tools / "ghz-build.log"
-        log.unlink(missing_ok=True)
         options = (
             "--file",
             str(folder / "ghz.Dockerfile"),
@@ -139,10 +134,8 @@ def _ensure_image(workspace: Workspace, image: str, progress: Progress) -> str:
             f"GHZ_VERSION={VERSION.removeprefix('v')}",
         )
         with progress.waiting(f"building the image {image} (once)"):
-            try:
-                run_build(build_argv(image, folder, *options), folder, log, "docker build")
-            except FrameworkError as error:
-                raise HostError(f"ghz: {error.reason}, see {log}; or {_WAYS}") from error
+            argv = build_argv(image, folder, *options)
+            _build(argv, folder, workspace.tools, "docker build")
     digest: str = inspect("image", image)["Id"]
     return digest
 
@@ -162,6 +155,7 @@ def binary_version(program: Path) -> str:
 
 
 def _output(argv: list[str]) -> str:
+    """Return all that a short command prints; nothing if it cannot be run or hangs."""
     try:
         done = subprocess.run(
             argv, check=False, capture_output=True, text=True, timeout=20,
@@ -169,7 +163,7 @@ def _output(argv: list[str]) -> str:
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout or done.stderr
+    return done.stdout + done.stderr
 
 
 class Ghz:
