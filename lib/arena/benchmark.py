@@ -104,7 +104,7 @@ def _warn_of_typos(workspace: Workspace, framework: Framework, shows: Progress) 
     known = profile_names(workspace.profiles)
     for name in sorted(set(framework.tests) - set(known)):
         if close := difflib.get_close_matches(name, known, n=1, cutoff=0.9):
-            path = shown(workspace.frameworks / framework.name / "meta.json")
+            path = shown(workspace.framework(framework.name) / "meta.json")
             shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {close[0]}?)")
 
 

@@ -88,7 +88,7 @@ class Session:
         self._progress = progress
         self._started_at = utc_now()
         # Taken before the build: what is edited later was not measured.
-        self._source_sha256 = source_sha256(workspace.frameworks / plan.framework.name)
+        self._source_sha256 = source_sha256(workspace.framework(plan.framework.name))
         self._built = Built()
         self._server_argv: tuple[str, ...] | None = None
         self._checks: list[Check] = []

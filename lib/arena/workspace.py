@@ -20,6 +20,10 @@ class Workspace:
         """One folder a framework."""
         return self.root / "frameworks"
 
+    def framework(self, name: str) -> Path:
+        """Return the folder of one framework."""
+        return self.frameworks / name
+
     @property
     def requests(self) -> Path:
         """The service's .proto."""

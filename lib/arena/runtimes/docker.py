@@ -200,16 +200,15 @@ class DockerRuntime:
 
     def unavailable(self, framework: Framework) -> str | None:
         """Say so if the framework has no Dockerfile."""
-        if (self._workspace.frameworks / framework.name / "Dockerfile").is_file():
+        if (self._workspace.framework(framework.name) / "Dockerfile").is_file():
             return None
         return f"{framework.name} has no Dockerfile: it runs natively only (--runtime native)"
 
     def build(self, framework: Framework, log: Path) -> Built:
         """Build the image from the framework's folder."""
-        tag = PREFIX + framework.name.lower()
-        folder = self._workspace.frameworks / framework.name
-        run_build(build_argv(tag, folder), folder, log, "docker build")
-        image = inspect("image", tag)
+        folder = self._workspace.framework(framework.name)
+        run_build(build_argv(_tag(framework), folder), folder, log, "docker build")
+        image = inspect("image", _tag(framework))
         labels = image["Config"].get("Labels") or {}
         return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))
 
@@ -219,7 +218,7 @@ class DockerRuntime:
     ) -> Iterator[Container]:
         """Run a container for the block; its output becomes `log` when it ends."""
         argv = self._run_argv(framework, cpus)
-        name = PREFIX + framework.name.lower()
+        name = _tag(framework)
         container = None
         try:
             with held():
@@ -237,23 +236,23 @@ class DockerRuntime:
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
         """Return the command lines that build and start would use."""
-        tag = PREFIX + framework.name.lower()
-        folder = self._workspace.frameworks / framework.name
-        return [
-            build_argv(tag, folder),
-            self._run_argv(framework, cpus),
-        ]
+        folder = self._workspace.framework(framework.name)
+        return [build_argv(_tag(framework), folder), self._run_argv(framework, cpus)]
 
     def _run_argv(self, framework: Framework, cpus: Sequence[int] | None) -> list[str]:
-        name = PREFIX + framework.name.lower()
         return [
-            "docker", "run", "--detach", *sandbox(name, cpus),
+            "docker", "run", "--detach", *sandbox(_tag(framework), cpus),
             "--log-driver", "json-file",
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
             *bind_mount(self._workspace.certs, "/certs"),
-            name,
+            _tag(framework),
         ]  # fmt: skip
+
+
+def _tag(framework: Framework) -> str:
+    """Return the name of a framework's image, and of its container."""
+    return PREFIX + framework.name.lower()
 
 
 def _start_container(argv: list[str]) -> None:

@@ -64,7 +64,7 @@ class NativeRuntime:
         native = _commands(framework)
         if not native.build:
             return Built()
-        run_build(("/bin/sh", "-c", native.build), self._folder(framework), log)
+        run_build(("/bin/sh", "-c", native.build), self._workspace.framework(framework.name), log)
         return Built()
 
     @contextmanager
@@ -81,7 +81,7 @@ class NativeRuntime:
             with held():
                 child = Child(
                     argv,
-                    cwd=self._folder(framework),
+                    cwd=self._workspace.framework(framework.name),
                     stdout=log,
                     stderr=log,
                     environment=environment,
@@ -97,9 +97,6 @@ class NativeRuntime:
         """Return the command lines that build and start would use."""
         native = _commands(framework)
         return [("/bin/sh", "-c", each) for each in (native.build, native.run) if each]
-
-    def _folder(self, framework: Framework) -> Path:
-        return self._workspace.frameworks / framework.name
 
 
 def _commands(framework: Framework) -> Native:
