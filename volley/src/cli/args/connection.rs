@@ -1,0 +1,60 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::size;
+use crate::cli::value::{path, time};
+
+/// How to connect.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Connections and security")]
+pub struct ConnectionArgs {
+    /// Plaintext (h2c); without it volley speaks TLS
+    #[arg(long)]
+    pub insecure: Option<bool>,
+
+    /// TLS, but trust any certificate
+    #[arg(long = "skipTLS")]
+    pub skip_tls: Option<bool>,
+
+    /// Root certificates (PEM) to trust instead of the system's
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub cacert: Option<PathBuf>,
+
+    /// Certificate chain (PEM) to show to the server; needs --key
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub cert: Option<PathBuf>,
+
+    /// Private key (PEM) of --cert
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub key: Option<PathBuf>,
+
+    /// Name the server's certificate must bear (default: that of HOST)
+    #[arg(long, value_name = "NAME")]
+    pub cname: Option<String>,
+
+    /// The :authority header (default: HOST)
+    #[arg(long, value_name = "NAME")]
+    pub authority: Option<String>,
+
+    /// Time limit of connecting, TLS included (default 10s)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub connect_timeout: Option<Duration>,
+
+    /// Send a PING when a connection was silent for so long (default 0: never)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub keepalive: Option<Duration>,
+
+    /// Compress requests with gzip
+    #[arg(short = 'e', long)]
+    pub enable_compression: Option<bool>,
+
+    /// Longest reply that is accepted, as a SIZE (default: 2 GiB)
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub max_recv_message_size: Option<u32>,
+
+    /// + HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub window: Option<u32>,
+}

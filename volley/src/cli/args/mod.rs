@@ -1,0 +1,115 @@
+//! The flags of a run, as they are written: each one optional, on the command line and in a file
+//! alike.
+
+mod checks;
+mod connection;
+mod data;
+mod load;
+mod output;
+mod schedules;
+mod target;
+
+use std::any::TypeId;
+
+use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+
+pub use checks::CheckArgs;
+pub use connection::ConnectionArgs;
+pub use data::DataArgs;
+pub use load::{DurationStop, LoadArgs};
+pub use output::{Format, OutputArgs};
+pub use schedules::ScheduleArgs;
+pub use target::TargetArgs;
+
+use super::help;
+
+/// All flags of a run. `None` is a flag that is not given, so that a file or a default can stand in
+/// for it.
+#[derive(Clone, Debug, Default, Parser)]
+#[command(name = "volley", about = help::ABOUT)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub data: DataArgs,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub schedules: ScheduleArgs,
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The parser of a run's flags.
+pub fn command() -> Command {
+    // A flag without a value takes `=false` too: that is what `--no-flag` is turned into, and what
+    // a file says.
+    plain().mut_args(|arg| match is_switch(&arg) {
+        true => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        false => arg,
+    })
+}
+
+/// The same flags as help shows them.
+pub fn help_command() -> Command {
+    let shown = plain().mut_arg("host", |arg| arg.required(true));
+    shown.mut_args(|arg| match is_switch(&arg) {
+        true => arg.num_args(0).action(ArgAction::SetTrue),
+        false => arg,
+    })
+}
+
+/// Whether a flag of that name exists that takes no value.
+pub fn is_switch_named(command: &Command, long: &str) -> bool {
+    command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(long) && is_switch(arg))
+}
+
+fn is_switch(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<bool>()
+        && matches!(arg.get_action(), ArgAction::Set)
+}
+
+fn plain() -> Command {
+    help::dress(RunArgs::command(), help::EXAMPLES)
+        .override_usage("volley [FLAGS] HOST\n       volley serve [FLAGS]")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .arg(
+            Arg::new("version")
+                .short('v')
+                .short_alias('V')
+                .long("version")
+                .action(ArgAction::Version)
+                .help("Print the version"),
+        )
+        .mut_arg("help", |arg| arg.help_heading(help::OTHER))
+        .mut_arg("version", |arg| arg.help_heading(help::OTHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELP: &str = include_str!("../../../tests/expected/help.txt");
+
+    #[test]
+    fn help_is_grouped_and_ends_with_examples() {
+        let help = help_command().term_width(100).render_help();
+        assert_eq!(help.to_string(), HELP);
+    }
+
+    #[test]
+    fn the_parser_is_sound() {
+        command().debug_assert();
+        help_command().debug_assert();
+    }
+}

@@ -1,0 +1,58 @@
+//! Why the command line leads to no run: there is text to print, or it is wrong.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::builder::StyledStr;
+
+/// The end of a program that was asked for help, or asked wrongly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CliExit {
+    /// Help or version: to stdout, exit status 0.
+    Print(StyledStr),
+    /// A usage error, one line without "error: ": to stderr, exit status 2.
+    Usage(String),
+}
+
+impl CliExit {
+    /// A message on one line, whatever the words that it quotes.
+    pub(super) fn usage(message: impl AsRef<str>) -> Self {
+        Self::Usage(message.as_ref().replace(char::is_control, " "))
+    }
+
+    /// 0 or 2.
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Print(_) => 0,
+            Self::Usage(_) => 2,
+        }
+    }
+
+    /// Print where it belongs, in colours if stdout is a terminal that wants them.
+    pub fn print(&self) -> ExitCode {
+        // A reader that has closed its end of the pipe needs no further message.
+        let _ = match self {
+            Self::Print(text) if io::stdout().is_terminal() && wants_colour() => {
+                write!(io::stdout(), "{}", text.ansi())
+            }
+            Self::Print(_) => write!(io::stdout(), "{self}"),
+            Self::Usage(_) => writeln!(io::stderr(), "{self}"),
+        };
+        ExitCode::from(self.status())
+    }
+}
+
+/// <https://no-color.org>: any value but the empty one turns colours off.
+fn wants_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+impl fmt::Display for CliExit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Print(text) => write!(out, "{text}"),
+            Self::Usage(line) => write!(out, "error: {line}"),
+        }
+    }
+}

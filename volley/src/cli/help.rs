@@ -1,0 +1,66 @@
+//! How help looks: headings, colours, examples.
+
+use clap::builder::Styles;
+use clap::builder::styling::{AnsiColor, Style};
+use clap::{ArgAction, Command};
+
+pub(super) const OTHER: &str = "Other";
+
+const STYLES: Styles = Styles::styled()
+    .header(Style::new().bold())
+    .usage(Style::new().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(Style::new().dimmed());
+
+const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
+
+pub(super) const ABOUT: &str = "\
+Send gRPC calls as fast, or as evenly, as asked; count and check every message that comes back.
+
+The command line is ghz's: names, shorthands, defaults, meanings. A + marks what is volley's own.
+A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535, 64KiB, 4 MB.
+A flag without a value can be turned off again, as in --no-insecure.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  10,000 unary calls over one connection, 50 at a time:
+    volley --insecure --proto greeter.proto --call helloworld.Greeter/SayHello \\
+           -d '{\"name\": \"Joe\"}' -n 10000 localhost:50051
+
+  Five seconds of streams on 64 connections, each reply checked against its request:
+    volley --insecure --proto benchmark.proto --call benchmark.BenchmarkService/StreamSum \\
+           -d '{\"a\": 1, \"b\": 2, \"count\": 5000}' --connections 64 -c 256 -z 5s \\
+           --expect-replies 5000 --expect 'result = a + b + i' localhost:8080
+
+  1,000 calls/s for a minute over TLS, latency from the moment each call was due:
+    volley --cacert ca.pem --proto greeter.proto --call helloworld.Greeter/SayHello \\
+           --rps 1000 -z 1m --warmup 5s -O html -o report.html greeter.example.com:443
+
+  Settings from a file, one of them overruled:
+    volley --config bench.toml -c 20
+
+`volley serve` starts a server to try all this on: see `volley serve --help`.";
+
+pub(super) const SERVE_EXAMPLES: &str = "\
+Examples:
+  volley serve --threads 1
+  volley serve --listen 127.0.0.1:0 --tls-cert server.crt --tls-key server.key
+  volley serve --freeze 2s:1s --reset-every 100";
+
+/// What both commands have in common.
+pub(super) fn dress(command: Command, examples: &'static str) -> Command {
+    command
+        .bin_name("volley")
+        .help_template(TEMPLATE)
+        .styles(STYLES)
+        .max_term_width(100)
+        .after_help(examples)
+        .disable_help_flag(true)
+        .arg(
+            clap::Arg::new("help")
+                .short('h')
+                .long("help")
+                .action(ArgAction::HelpShort)
+                .help("Print this help"),
+        )
+}

@@ -1,0 +1,200 @@
+//! HOST: where the server is.
+
+use thiserror::Error;
+
+/// A host and a port to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// A name or an address, IPv6 without brackets.
+    pub host: String,
+    /// Never 0.
+    pub port: u16,
+}
+
+/// A HOST that cannot be connected to.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum HostError {
+    #[error("HOST `{0}` has no port: write `{0}:8080`, or the port your server has")]
+    NoPort(String),
+    #[error("`serve` is a command and goes first: `volley serve [FLAGS]`")]
+    Serve,
+    #[error("HOST `{host}`: `{port}` is no port, which is a number from 1 to 65535")]
+    Port { host: String, port: String },
+    #[error("HOST `{0}`: an IPv6 address goes into brackets, as in `[::1]:8080`")]
+    Brackets(String),
+    #[error("HOST `{0}`: volley connects over TCP: give `host:port` instead of a `{1}` target")]
+    Scheme(String, String),
+    #[error(
+        "HOST `{0}` is no URL: give `host:port`, with `--insecure` for plaintext or without for TLS"
+    )]
+    Url(String),
+    #[error("HOST `{0}`: give `host:port` and nothing else; the method goes to `--call`")]
+    Path(String),
+    #[error("HOST `{0}` is no name of a host: give `host:port`, such as `localhost:8080`")]
+    Name(String),
+}
+
+/// Read `host:port`, `[address]:port`, or `:port` for localhost.
+pub fn parse(text: &str) -> Result<Target, HostError> {
+    let text = text.trim();
+    let owned = || text.to_owned();
+    if text == "serve" {
+        return Err(HostError::Serve);
+    }
+    refuse_other_targets(text)?;
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, rest) = rest
+                .split_once(']')
+                .ok_or_else(|| HostError::Brackets(owned()))?;
+            if host.is_empty() {
+                return Err(HostError::Brackets(owned()));
+            }
+            let port = rest
+                .strip_prefix(':')
+                .ok_or_else(|| HostError::NoPort(owned()))?;
+            (host, port)
+        }
+        None => {
+            let (host, port) = text
+                .rsplit_once(':')
+                .ok_or_else(|| HostError::NoPort(owned()))?;
+            if host.contains(':') {
+                return Err(HostError::Brackets(owned()));
+            }
+            (if host.is_empty() { "localhost" } else { host }, port)
+        }
+    };
+    if host.contains(|c: char| c.is_whitespace() || c.is_control() || "[]@,".contains(c)) {
+        return Err(HostError::Name(owned()));
+    }
+    let bad_port = || HostError::Port {
+        host: owned(),
+        port: port.to_owned(),
+    };
+    match port.parse() {
+        _ if port.is_empty() => Err(HostError::NoPort(text.trim_end_matches(':').to_owned())),
+        Ok(0) | Err(_) => Err(bad_port()),
+        Ok(_) if port.starts_with('+') => Err(bad_port()),
+        Ok(port) => Ok(Target {
+            host: host.to_owned(),
+            port,
+        }),
+    }
+}
+
+/// gRPC's other name syntaxes (<https://github.com/grpc/grpc/blob/master/doc/naming.md>), URLs and
+/// paths.
+fn refuse_other_targets(text: &str) -> Result<(), HostError> {
+    const SCHEMES: [&str; 9] = [
+        "dns:",
+        "unix:",
+        "unix-abstract:",
+        "vsock:",
+        "ipv4:",
+        "ipv6:",
+        "passthrough:",
+        "xds:",
+        "google-c2p:",
+    ];
+    for scheme in SCHEMES {
+        // `dns:53` is a host of that name.
+        let rest = text.strip_prefix(scheme);
+        if rest.is_some_and(|rest| rest.parse::<u16>().is_err()) {
+            return Err(HostError::Scheme(text.to_owned(), scheme.to_owned()));
+        }
+    }
+    match text {
+        _ if text.contains("://") => Err(HostError::Url(text.to_owned())),
+        _ if text.contains('/') => Err(HostError::Path(text.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn refusal(text: &str) -> String {
+        parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_and_addresses_are_taken_with_their_port() {
+        for (text, host, port) in [
+            ("localhost:8080", "localhost", 8080),
+            (" 127.0.0.1:1 ", "127.0.0.1", 1),
+            ("[::1]:8080", "::1", 8080),
+            ("[fe80::1%eth0]:443", "fe80::1%eth0", 443),
+            (":50051", "localhost", 50051),
+            ("dns:53", "dns", 53),
+        ] {
+            let host = host.to_owned();
+            assert_eq!(parse(text), Ok(Target { host, port }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_without_a_port_is_refused() {
+        let line =
+            "HOST `localhost` has no port: write `localhost:8080`, or the port your server has";
+        assert_eq!(refusal("localhost"), line);
+        assert_eq!(refusal("localhost:"), line);
+        assert_eq!(parse("[::1]"), Err(HostError::NoPort("[::1]".into())));
+        assert_eq!(parse("serve"), Err(HostError::Serve));
+    }
+
+    #[test]
+    fn bad_ports_are_refused() {
+        for port in ["0", "65536", "http", "+80", "-1"] {
+            assert_eq!(
+                refusal(&format!("localhost:{port}")),
+                format!(
+                    "HOST `localhost:{port}`: `{port}` is no port, which is a number from 1 to 65535"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn an_ipv6_address_needs_brackets() {
+        let line =
+            |text| format!("HOST `{text}`: an IPv6 address goes into brackets, as in `[::1]:8080`");
+        for text in ["::1:8080", "::1", "[::1:8080", "[]:8080"] {
+            assert_eq!(refusal(text), line(text));
+        }
+    }
+
+    #[test]
+    fn targets_of_other_kinds_are_refused_by_name() {
+        for (text, scheme) in [
+            ("dns:///localhost:8080", "dns:"),
+            ("unix:/tmp/grpc.sock", "unix:"),
+            ("unix-abstract:name", "unix-abstract:"),
+            ("passthrough:///localhost:8080", "passthrough:"),
+        ] {
+            assert_eq!(
+                refusal(text),
+                format!(
+                    "HOST `{text}`: volley connects over TCP: give `host:port` instead of a `{scheme}` target"
+                )
+            );
+        }
+        assert_eq!(
+            parse("http://a:80"),
+            Err(HostError::Url("http://a:80".into()))
+        );
+        assert_eq!(parse("a:80/x"), Err(HostError::Path("a:80/x".into())));
+        assert_eq!(parse("a b:80"), Err(HostError::Name("a b:80".into())));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in "\\PC{0,40}") {
+            if let Ok(target) = parse(&text) {
+                prop_assert!(target.port > 0 && !target.host.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The command line: a drop-in for ghz's, and what is volley's own.
+
+mod args;
+mod argv;
+mod config;
+pub mod duration;
+mod exit;
+mod help;
+mod host;
+mod json;
+mod options;
+mod refused;
+mod resolve;
+mod run;
+pub mod serve;
+mod size;
+mod usage;
+mod value;
+
+use std::ffi::OsString;
+
+pub use config::ConfigError;
+pub use duration::GoDuration;
+pub use exit::CliExit;
+pub use host::HostError;
+pub use options::{DataSource, DurationStop, Format, Options, Security};
+pub use resolve::UsageError;
+pub use serve::{Freeze, ServeArgs};
+
+/// What volley is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// `volley [FLAGS] HOST`
+    Run(Box<Options>),
+    /// `volley serve [FLAGS]`
+    Serve(Box<ServeArgs>),
+}
+
+/// Read a command line, program name first. `--config` and payload files are read, and stdin if a
+/// flag names it.
+pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
+    let words: Vec<OsString> = argv.skip(1).collect();
+    match words.split_first() {
+        Some((first, rest)) if first == "serve" => {
+            serve::parse(rest).map(Box::new).map(Command::Serve)
+        }
+        _ => run::parse(&words, &mut std::io::stdin())
+            .map(Box::new)
+            .map(Command::Run),
+    }
+}

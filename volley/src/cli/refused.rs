@@ -1,0 +1,43 @@
+//! Flags of ghz's that volley does not have. They are refused by name: never ignored.
+
+use super::exit::CliExit;
+
+const REFUSED: [(&str, &str); 6] = [
+    (
+        "cpus",
+        "use `--threads` for the number of threads, or `taskset` to choose CPUs",
+    ),
+    (
+        "debug",
+        "keep single calls with `--details N -O json` instead",
+    ),
+    (
+        "lb-strategy",
+        "each run has one server: give its `host:port`, and run one volley per server",
+    ),
+    (
+        "max-send-message-size",
+        "leave it out, requests of any size are sent",
+    ),
+    (
+        "reflect-metadata",
+        "volley does not ask the server for its schema: give `--proto` or `--protoset`",
+    ),
+    (
+        "stream-dynamic-messages",
+        "templates are filled in once per call: list the messages of a stream in `--data`",
+    ),
+];
+
+/// What to do instead of a flag (its long name, without dashes); `None`: it is not refused.
+pub(super) fn remedy(name: &str) -> Option<&'static str> {
+    REFUSED
+        .iter()
+        .find(|(refused, _)| *refused == name)
+        .map(|(_, remedy)| *remedy)
+}
+
+/// The error for a flag on the command line.
+pub(super) fn flag(name: &str, remedy: &str) -> CliExit {
+    CliExit::usage(format!("volley has no `--{name}`: {remedy}"))
+}

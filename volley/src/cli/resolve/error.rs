@@ -1,0 +1,91 @@
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::cli::host::HostError;
+use crate::cli::json::JsonError;
+use crate::pace::PaceError;
+
+/// Flags that make no run, each with the flag that mends it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UsageError {
+    #[error("no HOST: say where the server is, such as `localhost:8080`")]
+    NoHost,
+    #[error(transparent)]
+    Host(#[from] HostError),
+    #[error(
+        "no schema: name the service's file with `--proto` or `--protoset`; volley does not ask the server for it"
+    )]
+    NoSchema,
+    #[error("`--proto`: `{}` does not end in .proto; compiled descriptors go to `--protoset`", .0.display())]
+    ProtoExtension(PathBuf),
+    #[error("no `--call`: name the method, such as `--call package.Service/Method`")]
+    NoCall,
+
+    #[error("`-n 0` makes no calls: give a number from 1 on, or a duration with `-z`")]
+    NoCalls,
+    #[error("`{flag} 0` leaves no {work}: give a number from 1 on")]
+    None {
+        flag: &'static str,
+        work: &'static str,
+    },
+    #[error(
+        "`--connections {connections}` is more than there are workers: raise `{flag}` from {workers} to {connections}, or lower `--connections`"
+    )]
+    IdleConnections {
+        connections: u32,
+        workers: u32,
+        flag: &'static str,
+    },
+    #[error(
+        "`--threads {threads}` is more than there are connections: raise `--connections` from {connections} to {threads} (and `-c` if need be), or lower `--threads`"
+    )]
+    IdleThreads { threads: u32, connections: u32 },
+    #[error("`--skipFirst {skip_first}` skips all {total} calls of `-n`: lower it, or raise `-n`")]
+    SkipAll { skip_first: u64, total: u64 },
+    #[error("`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`")]
+    NoConnectTimeout,
+
+    #[error("`--{flag}` is for a {prefix} that changes: add `--{prefix}-schedule step` or `line`")]
+    NoSchedule { flag: String, prefix: &'static str },
+    #[error(
+        "`--rps` is for a constant load: with `--load-schedule {schedule}` give `--load-start` instead"
+    )]
+    RpsInSchedule { schedule: &'static str },
+    #[error(
+        "`--{prefix}-step-duration` is for `--{prefix}-schedule step`: a line changes by `--{prefix}-step` each second"
+    )]
+    StepDurationInLine { prefix: &'static str },
+    #[error(transparent)]
+    Pace(#[from] PaceError),
+
+    #[error("`--cert` needs `--key`: the private key of the certificate")]
+    CertWithoutKey,
+    #[error("`--key` needs `--cert`: the certificate of the private key")]
+    KeyWithoutCert,
+    #[error("`--insecure` is plaintext, where `--{flag}` has no use: drop one of them")]
+    PlaintextWith { flag: &'static str },
+    #[error("`--skipTLS` trusts any certificate, so `--cacert` has no use: drop one of them")]
+    RootsUnused,
+
+    #[error("`{first}` and `{second}` both give the {what}: keep one")]
+    Twice {
+        first: &'static str,
+        second: &'static str,
+        what: &'static str,
+    },
+    #[error("`--{flag}`: cannot read `{}`: {reason}", .path.display())]
+    File {
+        flag: &'static str,
+        path: PathBuf,
+        reason: String,
+    },
+    #[error("`{flag}`: cannot read stdin: {reason}")]
+    Stdin { flag: &'static str, reason: String },
+    #[error("`{flag}`: there is nothing in {from}")]
+    Empty { flag: &'static str, from: String },
+    #[error("`{flag}`: {from} is not UTF-8; protobuf goes to `--binary` or `--binary-file`")]
+    Encoding { flag: &'static str, from: String },
+    #[error("`--metadata-file`: `{}`: {reason}", .path.display())]
+    Metadata { path: PathBuf, reason: JsonError },
+}

@@ -1,0 +1,186 @@
+//! The flags of a run, from the command line and from `--config`.
+
+use std::ffi::OsString;
+use std::io::Read;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command, FromArgMatches};
+
+use super::args::{self, RunArgs};
+use super::exit::CliExit;
+use super::options::Options;
+use super::resolve::resolve;
+use super::{argv, config, usage};
+
+/// Read the words after `volley`.
+pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Options, CliExit> {
+    let command = args::command();
+    let words = argv::translate(&command, words)?;
+    let program = OsString::from("volley");
+    let matches = command
+        .clone()
+        .try_get_matches_from(std::iter::once(&program).chain(&words))
+        .map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp => CliExit::Print(args::help_command().render_help()),
+            _ => usage::exit("volley", &error),
+        })?;
+    let flags = with_config(&command, &matches)?;
+    let file = flags.target.config.clone();
+    resolve(flags, stdin).map_err(|error| match file {
+        // The flag to change may be in the file.
+        Some(file) => CliExit::usage(format!("{error} (flags in `{}` included)", file.display())),
+        None => CliExit::usage(error.to_string()),
+    })
+}
+
+/// The flags of the file that `--config` names, overruled by those of the command line.
+fn with_config(command: &Command, matches: &ArgMatches) -> Result<RunArgs, CliExit> {
+    let wrong = |error| usage::exit("volley", &error);
+    let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
+    let path = flags.target.config.as_deref();
+    let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
+        return Ok(flags);
+    };
+    let mut merged = config::read(command, path)?;
+    make_way(&mut merged, &flags);
+    merged.update_from_arg_matches(matches).map_err(wrong)?;
+    Ok(merged)
+}
+
+/// Drop from the file what the command line replaces by a flag of another name.
+fn make_way(file: &mut RunArgs, flags: &RunArgs) {
+    let (target, data, load) = (&flags.target, &flags.data, &flags.load);
+    if target.proto.is_some() || target.protoset.is_some() {
+        file.target.proto = None;
+        file.target.protoset = None;
+    }
+    if data.data.is_some()
+        || data.data_file.is_some()
+        || data.binary == Some(true)
+        || data.binary_file.is_some()
+    {
+        file.data.data = None;
+        file.data.data_file = None;
+        file.data.binary_file = None;
+    }
+    if data.metadata.is_some() || data.metadata_file.is_some() {
+        file.data.metadata = None;
+        file.data.metadata_file = None;
+    }
+    // Else `-n` on the command line would be ignored for the sake of a file.
+    if load.total.is_some() {
+        file.load.duration = None;
+    }
+}
+
+impl From<config::ConfigError> for CliExit {
+    fn from(error: config::ConfigError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cli::DataSource;
+
+    fn data(flags: &[&str], stdin: &str) -> Result<DataSource, String> {
+        let base = ["--proto", "a.proto", "--call", "p.S/M", "l:1"];
+        let words: Vec<OsString> = base.iter().chain(flags).map(OsString::from).collect();
+        parse(&words, &mut stdin.as_bytes())
+            .map(|options| options.data)
+            .map_err(|exit| exit.to_string())
+    }
+
+    fn json(text: &str) -> Result<DataSource, String> {
+        Ok(DataSource::Json(text.to_owned()))
+    }
+
+    #[test]
+    fn data_at_reads_stdin_in_every_spelling() {
+        for flags in [
+            &["-d", "@"][..],
+            &["-d@"],
+            &["-d=@"],
+            &["--data=@"],
+            &["--data", "@"],
+        ] {
+            assert_eq!(
+                data(flags, "{\"a\": 1}\n"),
+                json("{\"a\": 1}\n"),
+                "{flags:?}"
+            );
+        }
+        let error = "error: `--data @`: there is nothing in stdin".to_owned();
+        assert_eq!(data(&["-d", "@"], " \n"), Err(error));
+    }
+
+    #[test]
+    fn binary_reads_stdin_as_it_is() {
+        let expected = DataSource::Binary(b"\x08\x01".to_vec());
+        assert_eq!(data(&["-b"], "\x08\x01"), Ok(expected.clone()));
+        assert_eq!(data(&["--binary"], "\x08\x01"), Ok(expected));
+    }
+
+    #[test]
+    fn stdin_is_left_alone_unless_a_flag_names_it() {
+        assert_eq!(data(&[], "{\"a\": 1}"), json("{}"));
+        assert_eq!(data(&["--no-binary"], "{\"a\": 1}"), json("{}"));
+    }
+
+    fn word() -> impl Strategy<Value = OsString> {
+        let known = vec![
+            "--proto",
+            "a.proto",
+            "--call",
+            "p.S/M",
+            "l:1",
+            "-d",
+            "@",
+            "{}",
+            "-c",
+            "-n",
+            "5",
+            "-z",
+            "1s",
+            "--rps=9",
+            "--load-schedule",
+            "step",
+            "--load-step",
+            "-3",
+            "--load-start",
+            "--load-step-duration=1s",
+            "--connections",
+            "--threads",
+            "--insecure",
+            "--no-insecure",
+            "--no-",
+            "--",
+            "-",
+            "--=",
+            "-b",
+            "-m",
+            "--cpus",
+            "--config=/nowhere/x",
+            "--expect",
+        ];
+        prop_oneof![
+            4 => prop::sample::select(known).prop_map(OsString::from),
+            1 => "-{0,2}\\PC{0,12}".prop_map(OsString::from),
+            1 => any::<Vec<u8>>().prop_map(OsString::from_vec),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_command_line_is_answered_in_one_line(words in prop::collection::vec(word(), 0..12)) {
+            if let Err(CliExit::Usage(line)) = parse(&words, &mut &b"{}"[..]) {
+                prop_assert!(!line.is_empty() && !line.contains('\n'), "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! `volley serve`: the reference server of `benchmark.BenchmarkService`, and its faults on demand.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
+
+use super::exit::CliExit;
+use super::help;
+use super::usage;
+use super::value::{positive, span, time, whole};
+
+const SERVER: &str = "Server";
+const FAULTS: &str = "Faults, none by default (calls are counted over all connections)";
+
+/// Where the reference server listens, and what it does wrong on demand.
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(
+    name = "volley serve",
+    about = "Serve benchmark.BenchmarkService: fast, with a count of its own, and with faults on demand."
+)]
+pub struct ServeArgs {
+    /// IP address and port to listen on, 127.0.0.1:8080 unless told; port 0 takes a free one
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = listen, help_heading = SERVER)]
+    pub listen: SocketAddr,
+
+    /// Certificate chain (PEM); with --tls-key: speak TLS instead of plaintext
+    #[arg(long, value_name = "FILE", help_heading = SERVER)]
+    pub tls_cert: Option<PathBuf>,
+
+    /// Private key (PEM) of --tls-cert
+    #[arg(long, value_name = "FILE", help_heading = SERVER)]
+    pub tls_key: Option<PathBuf>,
+
+    /// Threads that serve connections; one per CPU unless told
+    #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = SERVER)]
+    pub threads: Option<u32>,
+
+    /// Streams a client may have open on one connection; no limit unless told
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = SERVER)]
+    pub max_concurrent_streams: Option<u32>,
+
+    /// Wait this long before each answer
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = time, help_heading = FAULTS)]
+    pub delay: Duration,
+
+    /// Stand still for the time FOR, once AT has passed since the first call, as in 2s:1s
+    #[arg(long, value_name = "AT:FOR", value_parser = freeze, help_heading = FAULTS)]
+    pub freeze: Vec<Freeze>,
+
+    /// End every N-th call with RST_STREAM
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub reset_every: Option<u64>,
+
+    /// Send GOAWAY after N calls on a connection
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub goaway_after: Option<u64>,
+
+    /// Put a wrong value into reply I of each call, counted from 0
+    #[arg(long, value_name = "I", value_parser = whole::<u64>, help_heading = FAULTS)]
+    pub wrong_value_at: Option<u64>,
+
+    /// Answer every N-th call with an error in trailers and nothing else
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub trailers_only_every: Option<u64>,
+
+    /// End every N-th call in the middle of a message
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub truncate_every: Option<u64>,
+
+    /// Answer every N-th call with bytes that are no HTTP/2
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub garbage_every: Option<u64>,
+
+    /// Close the connection in the middle of every N-th call
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub close_every: Option<u64>,
+}
+
+/// A span in which the server neither reads nor writes, on any connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// Its start, from the first call on.
+    pub at: Duration,
+    /// Its length, above zero.
+    pub lasts: Duration,
+}
+
+pub(super) fn command() -> Command {
+    help::dress(ServeArgs::command(), help::SERVE_EXAMPLES)
+        .override_usage("volley serve [FLAGS]")
+        .mut_arg("help", |arg| arg.help_heading(help::OTHER))
+}
+
+/// Read the words after `volley serve`.
+pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
+    let program = OsString::from("volley serve");
+    let args = command()
+        .try_get_matches_from(std::iter::once(&program).chain(argv))
+        .and_then(|matches| ServeArgs::from_arg_matches(&matches))
+        .map_err(|error| usage::exit("volley serve", &error))?;
+    match (&args.tls_cert, &args.tls_key) {
+        (Some(_), None) => Err(CliExit::usage(
+            "`--tls-cert` needs `--tls-key`: the private key of the certificate",
+        )),
+        (None, Some(_)) => Err(CliExit::usage(
+            "`--tls-key` needs `--tls-cert`: the certificate of the private key",
+        )),
+        // The server knows one only, and no flag is ignored.
+        _ if args.freeze.len() > 1 => Err(CliExit::usage("`--freeze` is given twice: keep one")),
+        _ => Ok(args),
+    }
+}
+
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`".to_owned()
+    })
+}
+
+fn freeze(text: &str) -> Result<Freeze, String> {
+    let (at, lasts) = text
+        .split_once(':')
+        .ok_or("a moment and a length are needed, such as `2s:1s`")?;
+    Ok(Freeze {
+        at: time(at).map_err(|error| error.to_string())?,
+        lasts: span(lasts)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELP: &str = include_str!("../../tests/expected/serve-help.txt");
+
+    fn args(line: &str) -> Result<ServeArgs, String> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        parse(&words).map_err(|exit| exit.to_string())
+    }
+
+    #[test]
+    fn help_names_each_fault() {
+        let help = command().term_width(100).render_help();
+        assert_eq!(help.to_string(), HELP);
+    }
+
+    #[test]
+    fn without_flags_a_sound_server_listens_on_8080() {
+        let expected = ServeArgs {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            tls_cert: None,
+            tls_key: None,
+            threads: None,
+            max_concurrent_streams: None,
+            delay: Duration::ZERO,
+            freeze: Vec::new(),
+            reset_every: None,
+            goaway_after: None,
+            wrong_value_at: None,
+            trailers_only_every: None,
+            truncate_every: None,
+            garbage_every: None,
+            close_every: None,
+        };
+        assert_eq!(args(""), Ok(expected));
+    }
+
+    #[test]
+    fn every_flag_reaches_its_field() {
+        let line = "--listen [::1]:0 --tls-cert c --tls-key k --threads 2 --max-concurrent-streams 0 \
+                    --delay 5ms --freeze 2s:1s --reset-every 1 --goaway-after 2 \
+                    --wrong-value-at 0 --trailers-only-every 3 --truncate-every 4 \
+                    --garbage-every 5 --close-every 6";
+        let expected = ServeArgs {
+            listen: "[::1]:0".parse().unwrap(),
+            tls_cert: Some("c".into()),
+            tls_key: Some("k".into()),
+            threads: Some(2),
+            max_concurrent_streams: Some(0),
+            delay: Duration::from_millis(5),
+            freeze: vec![Freeze {
+                at: Duration::from_secs(2),
+                lasts: Duration::from_secs(1),
+            }],
+            reset_every: Some(1),
+            goaway_after: Some(2),
+            wrong_value_at: Some(0),
+            trailers_only_every: Some(3),
+            truncate_every: Some(4),
+            garbage_every: Some(5),
+            close_every: Some(6),
+        };
+        assert_eq!(args(line), Ok(expected));
+    }
+
+    #[test]
+    fn what_makes_no_server_is_refused_in_one_line() {
+        for (line, error) in [
+            (
+                "x",
+                "unexpected argument `x`: `volley serve --help` shows what goes where",
+            ),
+            (
+                "--delays 5s",
+                "unknown flag `--delays`; did you mean `--delay`?",
+            ),
+            (
+                "--tls-cert c",
+                "`--tls-cert` needs `--tls-key`: the private key of the certificate",
+            ),
+            (
+                "--tls-key k",
+                "`--tls-key` needs `--tls-cert`: the certificate of the private key",
+            ),
+            (
+                "--listen 8080",
+                "`--listen`: invalid value `8080`: an IP address and a port are needed, \
+                 such as `127.0.0.1:8080` or `[::1]:0`",
+            ),
+            (
+                "--freeze 2s",
+                "`--freeze`: invalid value `2s`: a moment and a length are needed, such as `2s:1s`",
+            ),
+            (
+                "--freeze 1s:1s --freeze 3s:1s",
+                "`--freeze` is given twice: keep one",
+            ),
+            (
+                "--freeze 2s:0",
+                "`--freeze`: invalid value `2s:0`: a duration above 0 is needed",
+            ),
+            (
+                "--reset-every 0",
+                "`--reset-every`: invalid value `0`: \
+                 a whole number from 1 to 18446744073709551615 is needed",
+            ),
+        ] {
+            assert_eq!(args(line), Err(format!("error: {error}")), "{line}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! clap's errors as one line each.
+
+use std::error::Error as _;
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::exit::CliExit;
+
+/// The end that an error makes, for the words of `program`.
+pub(super) fn exit(program: &str, error: &Error) -> CliExit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Print(error.render()),
+        _ => CliExit::usage(line(program, error)),
+    }
+}
+
+fn line(program: &str, error: &Error) -> String {
+    let flag = text(error, ContextKind::InvalidArg).map(name);
+    match (error.kind(), flag) {
+        (ErrorKind::UnknownArgument, Some(flag)) => unknown(program, &flag, error),
+        (ErrorKind::InvalidValue | ErrorKind::ValueValidation, Some(flag)) => {
+            match problem(error) {
+                Some(problem) => format!("`{flag}`: {problem}"),
+                None => format!("`{flag}` needs a value"),
+            }
+        }
+        (ErrorKind::ArgumentConflict, Some(flag)) => format!("`{flag}` is given twice: keep one"),
+        (ErrorKind::TooManyValues, Some(flag)) => format!("`{flag}` takes no such value"),
+        (ErrorKind::InvalidUtf8, _) => "the command line is not valid UTF-8".to_owned(),
+        _ => first_line(&error.to_string()),
+    }
+}
+
+/// What is wrong with a value; `None`: there is none.
+pub(super) fn problem(error: &Error) -> Option<String> {
+    let value = text(error, ContextKind::InvalidValue)?;
+    let reason = match (error.source(), error.get(ContextKind::ValidValue)) {
+        (Some(source), _) => source.to_string(),
+        _ if value.is_empty() => return None,
+        (None, Some(ContextValue::Strings(valid))) => format!("use {}", list(valid)),
+        _ => "it is not understood".to_owned(),
+    };
+    Some(format!("invalid value `{}`: {reason}", shortened(&value)))
+}
+
+/// As much of a value as it takes to know it again.
+fn shortened(value: &str) -> String {
+    const SHOWN: usize = 60;
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// The flag or key that was probably meant, as `--flag`.
+pub(super) fn suggestion(error: &Error) -> Option<String> {
+    match error.get(ContextKind::SuggestedArg)? {
+        ContextValue::String(flag) => Some(flag.clone()),
+        ContextValue::Strings(flags) => flags.first().cloned(),
+        _ => None,
+    }
+}
+
+fn unknown(program: &str, word: &str, error: &Error) -> String {
+    if !word.starts_with('-') {
+        return format!("unexpected argument `{word}`: `{program} --help` shows what goes where");
+    }
+    match suggestion(error) {
+        Some(flag) => format!("unknown flag `{word}`; did you mean `{flag}`?"),
+        None => format!("unknown flag `{word}`: `{program} --help` lists them all"),
+    }
+}
+
+/// `--flag` out of clap's `--flag <VALUE>` or `--flag[=<VALUE>]`; a value that is no flag stays as
+/// it is.
+fn name(shown: String) -> String {
+    if !shown.starts_with('-') {
+        return shown;
+    }
+    let end = shown.find([' ', '[', '=']).unwrap_or(shown.len());
+    shown[..end].to_owned()
+}
+
+/// `a`, `b` or `c`.
+fn list(words: &[String]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+fn text(error: &Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}

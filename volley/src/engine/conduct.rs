@@ -1,0 +1,183 @@
+//! A run from its plan to its report: threads are started, told when to begin, and their tallies merged.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use super::EngineError;
+use super::clock::Clock;
+use super::driver::{Driver, Harvest};
+use super::live::Gauge;
+use super::plan::Plan;
+use super::signals;
+use crate::cli::Options;
+use crate::measure::{Progress, TallyOptions, process};
+use crate::report::Report;
+
+/// How often the live line is drawn.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Tells how a run is going, once a second: counts so far, and seconds since the window opened
+/// (negative: until it opens).
+pub type OnTick<'a> = &'a mut dyn FnMut(&Progress, f64);
+
+/// Make a run and report it.
+///
+/// # Errors
+///
+/// [`EngineError`] if no load could be put on at all. A run that went wrong is a report.
+pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError> {
+    let plan = Plan::new(options)?;
+    super::limits::allow_sockets(plan.connections);
+    let signal = signals::watch().map_err(|error| EngineError::Host {
+        doing: "watch for signals",
+        error,
+    })?;
+    let gauges: Vec<Gauge> = (0..plan.threads).map(|_| Gauge::default()).collect();
+    let clock = Clock::start();
+    let counting = TallyOptions {
+        skip_first: options.skip_first,
+        count_errors: options.count_errors,
+        open_loop: plan.schedule.is_some(),
+        details: usize::try_from(options.details).unwrap_or(usize::MAX),
+        start_ns: 0,
+        window_ns: plan.window.length_ns,
+        wall_start: SystemTime::now(),
+    };
+    let crew = Crew {
+        plan: &plan,
+        clock,
+        signal: &signal,
+        gauges: &gauges,
+        counting: &counting,
+    };
+    let finished = crew.work(on_tick)?;
+    Ok(super::outcome::report(options, &plan, &counting, finished))
+}
+
+/// What the threads of a run share: nothing that any of them writes to on the hot path.
+struct Crew<'a> {
+    plan: &'a Plan,
+    clock: Clock,
+    signal: &'a AtomicBool,
+    gauges: &'a [Gauge],
+    counting: &'a TallyOptions,
+}
+
+/// A run that is over.
+pub(super) struct Finished {
+    /// What each thread brought home.
+    pub harvests: Vec<Harvest>,
+    /// When the window opened.
+    pub opened_ns: u64,
+    /// CPU seconds of this process when the window opened, and at the end.
+    pub cpu_s: (f64, f64),
+}
+
+impl Crew<'_> {
+    fn work(&self, on_tick: OnTick<'_>) -> Result<Finished, EngineError> {
+        thread::scope(|scope| {
+            let (ready, readiness) = mpsc::channel();
+            let (done, results) = mpsc::channel();
+            let mut starts = Vec::new();
+            for index in 0..self.plan.threads {
+                let (start, begin) = mpsc::channel();
+                starts.push(start);
+                let (ready, done) = (ready.clone(), done.clone());
+                scope.spawn(move || {
+                    if let Some(driver) = self.prepare(index, &ready)
+                        && let Ok(start_ns) = begin.recv()
+                    {
+                        let harvest = driver.run(start_ns);
+                        if harvest.is_err() {
+                            self.signal.store(true, Ordering::Relaxed); // the others stop too
+                        }
+                        // The receiver outlives all threads, unless another one failed.
+                        let _ = done.send(harvest);
+                    }
+                });
+            }
+            drop((ready, done));
+            // A failure drops `starts`, and with them every thread that waits for its start.
+            for outcome in readiness.iter().take(starts.len()) {
+                outcome?;
+            }
+            self.conduct(&starts, &results, on_tick)
+        })
+    }
+
+    /// Connect a thread's links; tell how that went.
+    fn prepare(&self, index: u32, ready: &Sender<Result<(), EngineError>>) -> Option<Driver<'_>> {
+        let gauge = self.gauges.get(index as usize)?;
+        let counting = self.counting.for_thread(index, self.plan.threads);
+        let connected = Driver::new(self.plan, index, self.clock, self.signal, gauge, &counting)
+            .and_then(|mut driver| driver.connect().map(|()| driver));
+        let (told, driver) = match connected {
+            Ok(driver) => (Ok(()), Some(driver)),
+            Err(error) => (Err(error), None),
+        };
+        ready.send(told).ok()?;
+        driver
+    }
+
+    /// Start all threads at one moment, watch them, and gather what they bring home.
+    fn conduct(
+        &self,
+        starts: &[Sender<u64>],
+        results: &Receiver<Result<Harvest, EngineError>>,
+        on_tick: OnTick<'_>,
+    ) -> Result<Finished, EngineError> {
+        let start_ns = self.clock.now_ns();
+        let opened_ns = start_ns + self.plan.window.warmup_ns;
+        for start in starts {
+            // A thread that is gone has said why in `results`.
+            let _ = start.send(start_ns);
+        }
+        let mut opening_cpu_s = (start_ns == opened_ns).then(process::cpu_s);
+        let mut harvests = Vec::new();
+        let mut next_tick_ns = opened_ns + nanoseconds(TICK);
+        while harvests.len() < starts.len() {
+            let now_ns = self.clock.now_ns();
+            let wake_ns = if opening_cpu_s.is_none() {
+                opened_ns
+            } else {
+                next_tick_ns
+            };
+            let wait = Duration::from_nanos(wake_ns.saturating_sub(now_ns));
+            match results.recv_timeout(wait) {
+                Ok(harvest) => harvests.push(harvest?),
+                Err(RecvTimeoutError::Timeout) if opening_cpu_s.is_none() => {
+                    opening_cpu_s = Some(process::cpu_s());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let elapsed_s = next_tick_ns.saturating_sub(opened_ns) as f64 / 1e9;
+                    on_tick(&self.progress(), elapsed_s);
+                    next_tick_ns += nanoseconds(TICK);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let cpu_s = process::cpu_s();
+        Ok(Finished {
+            harvests,
+            opened_ns,
+            cpu_s: (opening_cpu_s.unwrap_or(cpu_s), cpu_s),
+        })
+    }
+
+    fn progress(&self) -> Progress {
+        let mut sum = Progress::default();
+        for gauge in self.gauges {
+            let part = gauge.get();
+            sum.messages += part.messages;
+            sum.ok += part.ok;
+            sum.failed += part.failed;
+        }
+        sum
+    }
+}
+
+fn nanoseconds(span: Duration) -> u64 {
+    super::plan::nanoseconds(span)
+}

@@ -1,0 +1,334 @@
+//! One thread of a run: it owns its connections, its counters and its histograms.
+
+mod connect;
+mod dispatch;
+mod due;
+mod receive;
+mod wait;
+
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mio::{Events, Poll, Token};
+use slab::Slab;
+
+use super::EngineError;
+use super::alarm::Alarm;
+use super::clock::Clock;
+use super::link::Link;
+use super::live::Gauge;
+use super::plan::Plan;
+use super::stage::Stage;
+use super::wire::Wire;
+use crate::cli::DurationStop;
+use crate::measure::{Tally, TallyOptions};
+use crate::pace::Cursor;
+use crate::report::EndedBy;
+use crate::request::Source;
+use due::Due;
+
+/// What one read takes at most: large enough that a busy link costs few system calls.
+const READ_BYTES: usize = 256 * 1024;
+
+/// The alarm's token; connections have the slab's keys.
+const ALARM: Token = Token(usize::MAX);
+
+/// How often the gauge is set and the signal flag looked at, at least.
+const GLANCE_NS: u64 = 50_000_000;
+
+/// What a thread brings home.
+pub struct Harvest {
+    /// All it counted.
+    pub tally: Tally,
+    /// When it counted last.
+    pub ended_ns: u64,
+    /// Why it ended.
+    pub ended_by: EndedBy,
+    /// Connections opened anew in mid-run.
+    pub reconnects: u64,
+    /// The fewest streams a server allowed, where that held calls back.
+    pub stream_limit: Option<u32>,
+    /// Calls still open when waiting for them ended.
+    pub left_open: u64,
+    /// Why the links were down at the end, if all were.
+    pub gone: Option<String>,
+}
+
+/// One thread's load loop.
+pub struct Driver<'a> {
+    plan: &'a Plan,
+    index: u32,
+    clock: Clock,
+    signal: &'a AtomicBool,
+    gauge: &'a Gauge,
+    poll: Poll,
+    alarm: Alarm,
+    wires: Slab<Wire>,
+    links: Vec<Link>,
+    source: Source,
+    tally: Tally,
+    stage: Stage,
+    /// When the counted window opens, and when it closes (never: `u64::MAX`).
+    opens_ns: u64,
+    closes_ns: u64,
+    /// When waiting for open calls ends.
+    drained_ns: u64,
+    /// Calls that were sent before this are not counted.
+    counted_from_ns: u64,
+    cursor: Option<Cursor>,
+    quota: Option<u64>,
+    next_number: u64,
+    /// The link an open loop's next call is offered to first.
+    turn: usize,
+    dues: BinaryHeap<Due>,
+    next_sweep_ns: u64,
+    next_glance_ns: u64,
+    /// Links have something to send that no read will bring about.
+    stirred: bool,
+    /// Workers that were let work when the links were filled last.
+    active: u32,
+    /// Connections that were sent on and are still to be flushed.
+    touched: Vec<usize>,
+    /// Connections whose socket was left with bytes in it, for fairness.
+    unread: Vec<usize>,
+    serial: u64,
+    buffer: Vec<u8>,
+    inflated: Vec<u8>,
+    ended_by: EndedBy,
+    reconnects: u64,
+    stream_limit: Option<u32>,
+    left_open: u64,
+    gone: Option<String>,
+}
+
+impl<'a> Driver<'a> {
+    /// A thread's loop before its connections are open.
+    pub fn new(
+        plan: &'a Plan,
+        index: u32,
+        clock: Clock,
+        signal: &'a AtomicBool,
+        gauge: &'a Gauge,
+        tally: &TallyOptions,
+    ) -> Result<Self, EngineError> {
+        let poll = Poll::new().map_err(host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
+        Ok(Self {
+            plan,
+            index,
+            clock,
+            signal,
+            gauge,
+            poll,
+            alarm,
+            wires: Slab::new(),
+            links: plan
+                .links_of(index)
+                .map(|link| Link::new(plan.workers_of(link)))
+                .collect(),
+            // Each thread makes its own requests: shared ones would share a reference count.
+            source: Source::new(&plan.spec, &plan.method)?,
+            tally: Tally::new(tally),
+            stage: Stage::Setup,
+            opens_ns: 0,
+            closes_ns: u64::MAX,
+            drained_ns: u64::MAX,
+            counted_from_ns: 0,
+            cursor: None,
+            quota: None,
+            next_number: u64::from(index),
+            turn: 0,
+            dues: BinaryHeap::new(),
+            next_sweep_ns: u64::MAX,
+            next_glance_ns: 0,
+            stirred: false,
+            active: 0,
+            touched: Vec::new(),
+            unread: Vec::new(),
+            serial: 0,
+            buffer: vec![0; READ_BYTES],
+            inflated: Vec::new(),
+            ended_by: EndedBy::Finished,
+            reconnects: 0,
+            stream_limit: None,
+            left_open: 0,
+            gone: None,
+        })
+    }
+
+    /// Put the load on from `start_ns` until the run is over.
+    pub fn run(mut self, start_ns: u64) -> Result<Harvest, EngineError> {
+        self.start(start_ns);
+        let mut events = Events::with_capacity(1024);
+        while self.stage.goes_on() {
+            let now_ns = self.clock.now_ns();
+            self.advance(now_ns);
+            if !self.stage.goes_on() {
+                break;
+            }
+            self.run_due(now_ns);
+            self.reconnect(now_ns);
+            self.dispatch(now_ns)?;
+            self.wait(&mut events)?;
+            self.take_events(&events)?;
+        }
+        Ok(self.harvest())
+    }
+
+    /// Everything that depends on the time alone: stages, timeouts, the gauge, the signal.
+    fn advance(&mut self, now_ns: u64) {
+        if now_ns >= self.next_glance_ns {
+            self.next_glance_ns = now_ns + GLANCE_NS;
+            self.gauge.set(&self.tally.progress());
+            if self.signal.load(Ordering::Relaxed) {
+                self.finish(now_ns, EndedBy::Signal);
+                return;
+            }
+        }
+        if self.stage == Stage::Warmup && now_ns >= self.opens_ns {
+            self.open_window();
+        }
+        if self.stage == Stage::Window {
+            if now_ns >= self.closes_ns {
+                self.close_window(now_ns);
+            } else if self.all_sent() && self.open_calls() == 0 {
+                self.finish(now_ns, EndedBy::Finished);
+            }
+        }
+        if self.stage == Stage::Drain {
+            if self.open_calls() == 0 {
+                self.finish(now_ns, EndedBy::Window);
+            } else if now_ns >= self.drained_ns {
+                self.left_open = self.open_calls() as u64;
+                self.finish(now_ns, EndedBy::Window);
+            }
+        }
+        if self.stage.goes_on() && now_ns >= self.next_sweep_ns {
+            self.sweep(now_ns);
+        }
+    }
+
+    fn start(&mut self, start_ns: u64) {
+        let window = self.plan.window;
+        self.opens_ns = start_ns + window.warmup_ns;
+        self.closes_ns = window
+            .length_ns
+            .map_or(u64::MAX, |length| self.opens_ns.saturating_add(length));
+        self.next_sweep_ns = start_ns.saturating_add(self.sweep_every_ns());
+        self.stirred = true;
+        if window.warmup_ns > 0 {
+            self.stage = Stage::Warmup;
+            self.cursor = self.new_cursor();
+        } else {
+            self.open_window();
+        }
+    }
+
+    /// From here on everything counts, and schedules begin anew.
+    fn open_window(&mut self) {
+        self.stage = Stage::Window;
+        if self.plan.counts_by_begin() {
+            self.counted_from_ns = self.opens_ns;
+        }
+        self.tally.reset(self.opens_ns);
+        self.quota = self.plan.quota_of(self.index);
+        self.cursor = self.new_cursor();
+        self.stirred = true;
+    }
+
+    fn close_window(&mut self, now_ns: u64) {
+        if self.plan.window.stop == DurationStop::Wait {
+            self.count_missed();
+            self.stage = Stage::Drain;
+            self.drained_ns = now_ns.saturating_add(self.plan.window.drain_ns);
+        } else {
+            self.finish(self.closes_ns, EndedBy::Window);
+        }
+    }
+
+    /// Count what is cut, and stop.
+    fn finish(&mut self, at_ns: u64, why: EndedBy) {
+        match self.stage {
+            Stage::Warmup => {
+                self.opens_ns = at_ns;
+                self.counted_from_ns = at_ns;
+                self.tally.reset(at_ns);
+            }
+            Stage::Window => {
+                self.closes_ns = self.closes_ns.min(at_ns);
+                self.count_missed();
+            }
+            Stage::Setup | Stage::Drain | Stage::Over => {}
+        }
+        self.cut_open_calls(at_ns);
+        self.ended_by = why;
+        self.drained_ns = at_ns;
+        self.stage = Stage::Over;
+        self.gauge.set(&self.tally.progress());
+    }
+
+    /// Calls that are still open are neither a success nor an error of the server.
+    fn cut_open_calls(&mut self, at_ns: u64) {
+        let wires = self.wires.iter_mut();
+        let open = wires.flat_map(|(_, wire)| wire.http.take_calls());
+        let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
+        for ticket in open.map(|call| call.ticket).chain(again) {
+            if ticket.sent_ns >= self.counted_from_ns {
+                self.tally
+                    .cut_call(ticket.intended_ns, ticket.sent_ns, at_ns);
+            }
+        }
+    }
+
+    fn harvest(mut self) -> Harvest {
+        for (_, wire) in &mut self.wires {
+            wire.close();
+        }
+        Harvest {
+            tally: self.tally,
+            ended_ns: self.drained_ns,
+            ended_by: self.ended_by,
+            reconnects: self.reconnects,
+            stream_limit: self.stream_limit,
+            left_open: self.left_open,
+            gone: self.gone,
+        }
+    }
+
+    /// The next moment at which the stage changes: what is read after it belongs to the next one.
+    fn next_edge_ns(&self) -> u64 {
+        match self.stage {
+            Stage::Warmup => self.opens_ns,
+            Stage::Window => self.closes_ns,
+            Stage::Drain => self.drained_ns,
+            Stage::Setup | Stage::Over => u64::MAX,
+        }
+    }
+
+    /// Whether every call of this thread's share has been begun.
+    fn all_sent(&self) -> bool {
+        let scheduled = self
+            .cursor
+            .as_ref()
+            .is_some_and(|cursor| cursor.next_ns().is_none());
+        self.quota == Some(0) || scheduled
+    }
+
+    fn open_calls(&self) -> usize {
+        let open: usize = self
+            .wires
+            .iter()
+            .map(|(_, wire)| wire.http.open_streams())
+            .sum();
+        open + self
+            .links
+            .iter()
+            .map(|link| link.again.len())
+            .sum::<usize>()
+    }
+}
+
+/// Say what the host refused.
+fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
+    move |error| EngineError::Host { doing, error }
+}

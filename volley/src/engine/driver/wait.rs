@@ -1,0 +1,97 @@
+//! Waiting for sockets and for time, and what time alone brings about.
+
+use mio::Events;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use super::{Driver, EngineError, host};
+use crate::grpc::Code;
+use crate::http2::ErrorCode;
+
+/// Timeouts are looked for this often, at the least and at the most.
+const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
+
+impl Driver<'_> {
+    /// Sleep until a socket is ready or the next moment at which something is to be done.
+    pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
+        let now_ns = self.clock.now_ns();
+        let wake_ns = self.next_wake_ns(now_ns);
+        let timeout = if wake_ns <= now_ns || !self.unread.is_empty() {
+            Some(Duration::ZERO)
+        } else {
+            self.alarm
+                .set(wake_ns, now_ns)
+                .map_err(host("set a timer"))?;
+            None
+        };
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                Err(host("wait for sockets")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn next_wake_ns(&self, now_ns: u64) -> u64 {
+        let mut wake_ns = self.next_glance_ns.min(self.next_due_ns());
+        wake_ns = wake_ns.min(self.next_edge_ns()).min(self.next_sweep_ns);
+        wake_ns = wake_ns.min(self.next_retry_ns());
+        if !self.stage.sends() {
+            return wake_ns;
+        }
+        if let Some(change) = self
+            .plan
+            .workers
+            .next_change_after(self.since_start(now_ns))
+        {
+            wake_ns = wake_ns.min(self.schedule_base().saturating_add(change));
+        }
+        // A call that is due and has no free worker waits for a reply, which wakes us by itself.
+        match self.next_call_ns() {
+            Some(due_ns) if due_ns > now_ns => wake_ns.min(due_ns),
+            _ => wake_ns,
+        }
+    }
+
+    pub(super) fn sweep_every_ns(&self) -> u64 {
+        let shortest = self
+            .plan
+            .timeout_ns
+            .unwrap_or(u64::MAX)
+            .min(self.plan.keepalive_ns.unwrap_or(u64::MAX));
+        (shortest / 20).clamp(*SWEEP_NS.start(), *SWEEP_NS.end())
+    }
+
+    /// End the calls that have taken longer than `-t`, look after silent connections, and let
+    /// the concurrency schedule's new workers begin.
+    pub(super) fn sweep(&mut self, now_ns: u64) {
+        self.next_sweep_ns = now_ns.saturating_add(self.sweep_every_ns());
+        self.stirred = true;
+        self.expect_greetings(now_ns);
+        self.keep_alive(now_ns);
+        let Some(timeout_ns) = self.plan.timeout_ns else {
+            return;
+        };
+        let mut late = Vec::new();
+        for (key, wire) in &mut self.wires {
+            wire.http.for_each_call(|stream, call| {
+                if now_ns.saturating_sub(call.ticket.sent_ns) >= timeout_ns {
+                    late.push((key, stream));
+                }
+            });
+        }
+        for (key, stream) in late {
+            let Some(wire) = self.wires.get_mut(key) else {
+                continue;
+            };
+            let at = wire.link;
+            if let Some(mut call) = wire.http.cancel(stream, ErrorCode::Cancel) {
+                call.blame(
+                    Code::DeadlineExceeded,
+                    "context deadline exceeded".to_owned(),
+                );
+                self.end_call(at, call, now_ns);
+            }
+        }
+    }
+}

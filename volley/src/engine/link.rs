@@ -1,0 +1,102 @@
+//! A place for one connection, and the workers that share it; the connection itself may change.
+
+use super::call::Ticket;
+
+/// The longest wait before a lost connection is tried again.
+const LONGEST_WAIT_NS: u64 = 1_000_000_000;
+
+/// The first wait; each failure doubles it.
+const FIRST_WAIT_NS: u64 = 20_000_000;
+
+/// One of the `--connections`, whichever socket it is on at the moment.
+pub struct Link {
+    /// Workers without a call.
+    pub idle: Vec<u32>,
+    /// Calls the server never touched, to be sent again before any other.
+    pub again: Vec<Ticket>,
+    /// The key of the connection that new calls go to.
+    pub wire: Option<usize>,
+    /// Why there is none, or none yet.
+    pub down: Option<Down>,
+    /// Which of the target's addresses is used.
+    pub address: usize,
+}
+
+/// A link without a connection.
+#[derive(Clone, Debug)]
+pub struct Down {
+    /// Since when.
+    pub since_ns: u64,
+    /// When it is tried again.
+    pub retry_at_ns: u64,
+    /// Failed tries so far.
+    pub tries: u32,
+    /// What broke last.
+    pub reason: String,
+}
+
+impl Link {
+    /// A link whose workers all wait for a first connection.
+    pub fn new(workers: impl Iterator<Item = u32>) -> Self {
+        let mut idle: Vec<u32> = workers.collect();
+        idle.reverse(); // workers are taken from the end: the lowest first
+        Self {
+            idle,
+            again: Vec::new(),
+            wire: None,
+            down: None,
+            address: 0,
+        }
+    }
+
+    /// Note that the connection broke, or could not be made; the wait grows with each failure.
+    pub fn broke(&mut self, reason: String, now_ns: u64) {
+        let before = self.down.take();
+        let tries = before.as_ref().map_or(0, |down| down.tries);
+        let wait_ns = (FIRST_WAIT_NS << tries.min(16)).min(LONGEST_WAIT_NS);
+        self.wire = None;
+        self.down = Some(Down {
+            since_ns: before.map_or(now_ns, |down| down.since_ns),
+            retry_at_ns: now_ns + wait_ns,
+            tries: tries + 1,
+            reason,
+        });
+    }
+
+    /// Note that the server wants this connection to end: the next one is opened at once.
+    pub fn retired(&mut self, now_ns: u64) {
+        self.wire = None;
+        self.down = Some(Down {
+            since_ns: now_ns,
+            retry_at_ns: now_ns,
+            tries: 0,
+            reason: "the server sent GOAWAY".to_owned(),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_before_a_lost_link_is_tried_again_doubles_up_to_a_second() {
+        let mut link = Link::new(0..1);
+        let waits: Vec<u64> = (0..8)
+            .map(|_| {
+                link.broke("refused".to_owned(), 1_000);
+                link.down
+                    .as_ref()
+                    .map_or(0, |down| down.retry_at_ns - 1_000)
+                    / 1_000_000
+            })
+            .collect();
+        assert_eq!(waits, [20, 40, 80, 160, 320, 640, 1000, 1000]);
+        assert_eq!(link.down.map(|down| down.since_ns), Some(1_000));
+    }
+
+    #[test]
+    fn the_lowest_worker_is_taken_first() {
+        assert_eq!(Link::new(3..6).idle.pop(), Some(3));
+    }
+}

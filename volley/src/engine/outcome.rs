@@ -1,0 +1,83 @@
+//! The report of a run that is over.
+
+use super::conduct::Finished;
+use super::driver::Harvest;
+use super::plan::Plan;
+use crate::cli::{DurationStop, Options};
+use crate::measure::{RunFacts, Tally, TallyOptions, process};
+use crate::report::{Cost, EndedBy, Report, Warning};
+
+/// Merge what the threads counted, and add what only the engine knows.
+pub fn report(
+    options: &Options,
+    plan: &Plan,
+    counting: &TallyOptions,
+    finished: Finished,
+) -> Report {
+    let Finished {
+        harvests,
+        opened_ns,
+        cpu_s: (cpu_at_opening_s, cpu_total_s),
+    } = finished;
+    let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
+    let elapsed_ns = ended_ns.unwrap_or(opened_ns).saturating_sub(opened_ns);
+    let facts = RunFacts {
+        name: options.name.clone(),
+        tags: options.tags.clone(),
+        options: options.given.clone(),
+        host: plan.target.clone(),
+        call: plan.method.full_name.clone(),
+        elapsed_ns,
+        window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
+        ended_by: ended_by(&harvests),
+        ignore_cut: plan.window.stop == DurationStop::Ignore,
+        threads: plan.threads,
+        connections: plan.connections,
+        reconnects: harvests.iter().map(|thread| thread.reconnects).sum(),
+        cost: Cost {
+            cpu_s: cpu_total_s - cpu_at_opening_s,
+            cpu_total_s,
+            peak_bytes: process::peak_bytes(),
+        },
+        schedule: plan.schedule.clone(),
+        total: plan.window.total,
+        warnings: warnings(&harvests),
+    };
+    let mut tally = Tally::new(counting);
+    tally.reset(opened_ns);
+    for thread in harvests {
+        tally.merge(thread.tally);
+    }
+    tally.into_report(facts).exact_if_whole()
+}
+
+/// A signal outweighs a time limit, which outweighs the end of all calls.
+fn ended_by(harvests: &[Harvest]) -> EndedBy {
+    let any = |why| harvests.iter().any(|thread| thread.ended_by == why);
+    if any(EndedBy::Signal) {
+        EndedBy::Signal
+    } else if any(EndedBy::Window) {
+        EndedBy::Window
+    } else {
+        EndedBy::Finished
+    }
+}
+
+fn warnings(harvests: &[Harvest]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
+    if open > 0 {
+        warnings.push(Warning::DrainTimedOut { open });
+    }
+    if let Some(limit) = harvests
+        .iter()
+        .filter_map(|thread| thread.stream_limit)
+        .min()
+    {
+        warnings.push(Warning::StreamLimit { limit });
+    }
+    if let Some(reason) = harvests.iter().find_map(|thread| thread.gone.clone()) {
+        warnings.push(Warning::ServerGone { reason });
+    }
+    warnings
+}

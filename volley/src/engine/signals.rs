@@ -1,0 +1,19 @@
+//! Ctrl-C: the first ends the run with a report, the second ends the program.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// A flag that SIGINT and SIGTERM set.
+pub fn watch() -> io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for (signal, exit_code) in [(SIGINT, 130), (SIGTERM, 143)] {
+        // Registered first, so that it sees the flag as the signal before left it.
+        flag::register_conditional_shutdown(signal, exit_code, Arc::clone(&stop))?;
+        flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}

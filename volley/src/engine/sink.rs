@@ -1,0 +1,209 @@
+//! What is done with the events of one connection: the hot path of a run.
+
+use std::ops::ControlFlow;
+
+use super::call::{Call, Ticket};
+use crate::grpc::{Code, SplitError, Status};
+use crate::http2::hpack::HeaderList;
+use crate::http2::{Closed, ErrorCode, Handler, Next};
+use crate::measure::{Ended, Tally};
+
+/// A call is sent again so often before its refusal counts as its end.
+const MOST_REFUSALS: u8 = 10;
+
+/// What holds for the replies of every call.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyRules {
+    /// The longest message taken, bytes.
+    pub max_message: usize,
+    /// Server streaming: the client ends the call after so many replies; 0 never.
+    pub enough_replies: u64,
+}
+
+/// Takes the events of one read; `now_ns` is when that read came back.
+pub struct Sink<'a> {
+    /// The moment of the read.
+    pub now_ns: u64,
+    /// The thread's counters.
+    pub tally: &'a mut Tally,
+    /// Workers of the link that have no call now.
+    pub idle: &'a mut Vec<u32>,
+    /// Calls the server never touched, to be sent again.
+    pub again: &'a mut Vec<Ticket>,
+    /// What holds for every reply.
+    pub rules: ReplyRules,
+    /// Calls that were sent before this are no calls of the run: the warm-up's.
+    pub counted_from_ns: u64,
+    /// Inflates compressed replies.
+    pub inflated: &'a mut Vec<u8>,
+    /// Replies of this read, and how many of them came together with the one before.
+    pub came: u64,
+    /// See `came`.
+    pub together: u64,
+}
+
+impl Handler<Call> for Sink<'_> {
+    fn on_headers(&mut self, call: &mut Call, headers: &HeaderList, end_stream: bool) -> Next {
+        if call.answered {
+            if end_stream {
+                call.status = Some(Status::from_trailers(headers));
+            }
+            return Next::Continue;
+        }
+        call.answered = true;
+        call.status = Status::from_headers(headers, end_stream);
+        if call.status.is_some() && !end_stream {
+            return Next::Cancel(ErrorCode::Cancel); // what follows is none of gRPC's messages
+        }
+        Next::Continue
+    }
+
+    #[inline]
+    fn on_data(&mut self, call: &mut Call, data: &[u8], _end_stream: bool) -> Next {
+        let before = call.replies;
+        let flow = match call.splitter.only_message(data, self.rules.max_message) {
+            Some(message) => Ok(self.reply(call, message)),
+            None => self.split(call, data),
+        };
+        let came = call.replies - before;
+        if came > 0 {
+            self.time(call, before, came);
+        }
+        match flow {
+            Ok(ControlFlow::Continue(())) => Next::Continue,
+            Ok(ControlFlow::Break(())) => Next::Cancel(ErrorCode::Cancel),
+            Err(error) => {
+                let code = match error {
+                    SplitError::Flag(_) => Code::Internal,
+                    SplitError::TooLong { .. } => Code::ResourceExhausted,
+                };
+                call.blame(code, error.to_string());
+                Next::Cancel(ErrorCode::Cancel)
+            }
+        }
+    }
+
+    fn on_closed(&mut self, call: Call, why: Closed) {
+        let untouched = matches!(why, Closed::Refused) && call.fault.is_none() && !call.answered;
+        if untouched && call.ticket.refusals < MOST_REFUSALS {
+            self.tally.retried(1);
+            self.again.push(Ticket {
+                refusals: call.ticket.refusals + 1,
+                ..call.ticket
+            });
+            return;
+        }
+        self.end(call, why);
+    }
+}
+
+impl Sink<'_> {
+    /// Count a call that is over and set its worker free.
+    pub fn end(&mut self, mut call: Call, why: Closed) {
+        if call.ticket.sent_ns < self.counted_from_ns {
+            self.idle.push(call.ticket.worker);
+            return;
+        }
+        call.judge(why);
+        if call.wrong_reply
+            && let Some(fault) = &call.fault
+        {
+            self.tally.wrong_reply(self.now_ns, &fault.message);
+        }
+        let ticket = call.ticket;
+        self.tally.ended(&Ended {
+            worker: ticket.worker,
+            number: ticket.number,
+            intended_ns: ticket.intended_ns,
+            sent_ns: ticket.sent_ns,
+            end_ns: self.now_ns,
+            replies: call.replies,
+            outcome: call.outcome(),
+        });
+        self.idle.push(ticket.worker);
+    }
+
+    /// Check and count one reply.
+    #[inline(always)]
+    fn reply(&self, call: &mut Call, message: &[u8]) -> ControlFlow<()> {
+        if let Err(mismatch) = call.expected.check(call.replies, message) {
+            call.wrong(&mismatch);
+        }
+        call.replies += 1;
+        if call.replies == self.rules.enough_replies {
+            call.enough = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Check and count the messages in one piece of DATA, whatever it holds of them.
+    #[inline(never)]
+    fn split(&mut self, call: &mut Call, data: &[u8]) -> Result<ControlFlow<()>, SplitError> {
+        let max_message = self.rules.max_message;
+        let mut splitter = std::mem::take(&mut call.splitter);
+        let flow = splitter.push(data, max_message, |is_compressed, message| {
+            if !is_compressed {
+                return self.reply(call, message);
+            }
+            match inflate(message, max_message, self.inflated) {
+                Ok(()) => self.reply(call, self.inflated),
+                Err(status) => {
+                    call.blame(status.code, status.message);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        call.splitter = splitter;
+        flow
+    }
+
+    /// Messages of one piece came at one moment: only the first has a gap before it to be timed.
+    #[inline(always)]
+    fn time(&mut self, call: &mut Call, before: u64, came: u64) {
+        let now_ns = self.now_ns;
+        if before == 0 {
+            self.tally
+                .first_message(now_ns.saturating_sub(call.ticket.sent_ns));
+            self.together += came - 1;
+        } else if call.last_ns == now_ns {
+            self.together += came;
+        } else {
+            self.tally.gap(now_ns.saturating_sub(call.last_ns));
+            self.together += came - 1;
+        }
+        call.last_ns = now_ns;
+        self.came += came;
+    }
+
+    /// Count what the read brought: once a read, not once a message.
+    pub fn settle(self) {
+        if self.came > 0 {
+            self.tally.messages(self.came, self.now_ns);
+            self.tally.zero_gaps(self.together);
+        }
+    }
+}
+
+/// Inflate a compressed reply into `out`; a status if it is broken or too long.
+#[cold]
+fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
+    use std::io::Read;
+    out.clear();
+    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+    let internal = |message: String| Status {
+        code: Code::Internal,
+        message,
+    };
+    flate2::read::GzDecoder::new(message)
+        .take(limit)
+        .read_to_end(out)
+        .map_err(|error| internal(format!("a compressed reply cannot be inflated: {error}")))?;
+    if out.len() > max {
+        return Err(Status {
+            code: Code::ResourceExhausted,
+            message: format!("a reply is longer than {max} bytes once inflated"),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Whom to trust, and who to be, under TLS.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use thiserror::Error;
+
+use super::transport::TlsClient;
+use crate::cli::Security;
+
+/// TLS cannot be set up as asked.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// A file of certificates or keys is missing or broken.
+    #[error("`--{flag}`: cannot read `{path}`: {reason}")]
+    File {
+        /// The flag that named it.
+        flag: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The host has no roots of its own.
+    #[error(
+        "this host has no trusted root certificates; name some with `--cacert`, or use `--skipTLS`"
+    )]
+    NoRoots,
+    /// The name cannot stand in a certificate.
+    #[error("`{0}` is no name a certificate can be for; set one with `--cname`")]
+    Name(String),
+    /// The certificate and the key do not fit each other, or rustls refuses them.
+    #[error("`--cert` and `--key`: {0}")]
+    Identity(String),
+}
+
+/// Build what every TLS connection of a run shares; `None` in clear text.
+pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsError> {
+    let Security::Tls {
+        skip_verify,
+        cacert,
+        cert,
+        key,
+        server_name,
+    } = security
+    else {
+        return Ok(None);
+    };
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsError::Identity(error.to_string()))?;
+    let builder = if *skip_verify {
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(TrustAnyone(provider)))
+    } else {
+        let roots = Arc::new(roots(cacert.as_deref())?);
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider)
+            .build()
+            .map_err(|_| TlsError::NoRoots)?;
+        builder.with_webpki_verifier(verifier)
+    };
+    let mut config = match (cert, key) {
+        (Some(cert), Some(key)) => builder
+            .with_client_auth_cert(certificates("cert", cert)?, private_key(key)?)
+            .map_err(|error| TlsError::Identity(error.to_string()))?,
+        _ => builder.with_no_client_auth(),
+    };
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let name = server_name.as_deref().unwrap_or(host);
+    let server_name =
+        ServerName::try_from(name.to_owned()).map_err(|_| TlsError::Name(name.to_owned()))?;
+    Ok(Some(TlsClient {
+        config: Arc::new(config),
+        server_name,
+    }))
+}
+
+fn roots(cacert: Option<&Path>) -> Result<RootCertStore, TlsError> {
+    let mut store = RootCertStore::empty();
+    match cacert {
+        Some(path) => {
+            for certificate in certificates("cacert", path)? {
+                store
+                    .add(certificate)
+                    .map_err(|error| broken("cacert", path, error))?;
+            }
+        }
+        None => {
+            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    if store.is_empty() {
+        return Err(TlsError::NoRoots);
+    }
+    Ok(store)
+}
+
+fn certificates(flag: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let pem = read(flag, path)?;
+    let found: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|error| broken(flag, path, error))?;
+    if found.is_empty() {
+        return Err(broken(flag, path, "there is no certificate in it (PEM)"));
+    }
+    Ok(found)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(&read("key", path)?).map_err(|error| broken("key", path, error))
+}
+
+fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|error| broken(flag, path, error))
+}
+
+fn broken(flag: &'static str, path: &Path, reason: impl ToString) -> TlsError {
+    TlsError::File {
+        flag,
+        path: path.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// `--skipTLS`: the certificate is taken as it is; the handshake's signatures are still checked.
+#[derive(Debug)]
+struct TrustAnyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for TrustAnyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,159 @@
+//! The bytes' way to the server: TCP, in clear text or under TLS.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mio::net::TcpStream;
+use rustls::ClientConnection;
+use rustls::pki_types::ServerName;
+
+/// How a TLS connection is made; the same for all of a run.
+#[derive(Clone, Debug)]
+pub struct TlsClient {
+    /// Trust, identity and the ALPN list, which offers h2 alone.
+    pub config: Arc<rustls::ClientConfig>,
+    /// The name the certificate is to be for, sent as SNI.
+    pub server_name: ServerName<'static>,
+}
+
+/// One socket that does not block.
+pub struct Transport {
+    tcp: TcpStream,
+    tls: Option<Box<ClientConnection>>,
+}
+
+impl Transport {
+    /// Begin to connect; a writable event tells that it is done, one way or the other.
+    pub fn connect(address: SocketAddr, tls: Option<&TlsClient>) -> io::Result<Self> {
+        let tcp = TcpStream::connect(address)?;
+        let tls = match tls {
+            None => None,
+            Some(client) => {
+                let name = client.server_name.clone();
+                let mut session = ClientConnection::new(Arc::clone(&client.config), name)
+                    .map_err(io::Error::other)?;
+                session.set_buffer_limit(None);
+                Some(Box::new(session))
+            }
+        };
+        Ok(Self { tcp, tls })
+    }
+
+    /// The socket, to be registered with a poll.
+    pub fn source(&mut self) -> &mut TcpStream {
+        &mut self.tcp
+    }
+
+    /// Whether the connect that was begun is done; its error if it failed.
+    pub fn connected(&self) -> io::Result<bool> {
+        if let Some(error) = self.tcp.take_error()? {
+            return Err(error);
+        }
+        match self.tcp.peer_addr() {
+            Ok(_) => {
+                self.tcp.set_nodelay(true)?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether bytes of HTTP/2 can go both ways: at once without TLS, after its handshake with it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| !tls.is_handshaking())
+    }
+
+    /// What ALPN agreed on: `None` without TLS, or where the server chose nothing.
+    #[must_use]
+    pub fn alpn(&self) -> Option<&[u8]> {
+        self.tls.as_ref().and_then(|tls| tls.alpn_protocol())
+    }
+
+    /// Whether the connection is under TLS.
+    #[must_use]
+    pub fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Read what the socket has, as it came over the wire; 0 is its end, `WouldBlock` no more for now.
+    #[inline]
+    pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.tcp.read(buffer)
+    }
+
+    /// Hand the bytes of a `fill` to `take`, deciphered, in one or several pieces.
+    ///
+    /// An error of TLS is `InvalidData`; its alert is still to be flushed.
+    pub fn decipher<E>(
+        &mut self,
+        mut wire: &[u8],
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> io::Result<Result<(), E>> {
+        let Some(tls) = &mut self.tls else {
+            return Ok(take(wire));
+        };
+        while !wire.is_empty() {
+            if tls.read_tls(&mut wire)? == 0 {
+                break; // nothing that comes after a close_notify is taken (RFC 8446 §6.1)
+            }
+            tls.process_new_packets()
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            loop {
+                let mut plain = tls.reader();
+                let chunk = match plain.fill_buf() {
+                    Ok(chunk) => chunk,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error),
+                };
+                let length = chunk.len();
+                if length == 0 {
+                    break; // close_notify: the socket's end follows
+                }
+                if let Err(stop) = take(chunk) {
+                    return Ok(Err(stop));
+                }
+                plain.consume(length);
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Write as much as the socket takes; returns how many bytes of `plain` are done with.
+    ///
+    /// `Ok(n)` below `plain.len()`, or `WouldBlock`, means that a writable event will follow.
+    #[inline]
+    pub fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            None if plain.is_empty() => Ok(0),
+            None => self.tcp.write(plain),
+            Some(tls) => {
+                flush(tls, &mut self.tcp)?;
+                let taken = tls.writer().write(plain)?;
+                match flush(tls, &mut self.tcp) {
+                    // Taken all the same: it waits inside the session.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(taken),
+                    other => other.map(|()| taken),
+                }
+            }
+        }
+    }
+
+    /// Say goodbye under TLS; without it the socket's own end is enough.
+    pub fn close(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            tls.send_close_notify();
+            // Best effort: the peer may be gone, and nothing depends on it.
+            let _ = flush(tls, &mut self.tcp);
+        }
+    }
+}
+
+fn flush(tls: &mut ClientConnection, tcp: &mut TcpStream) -> io::Result<()> {
+    while tls.wants_write() {
+        tls.write_tls(tcp)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! What gRPC puts into HTTP/2: length-prefixed messages, statuses and timeouts.
+
+pub mod code;
+pub mod splitter;
+pub mod status;
+pub mod timeout;
+
+pub use code::Code;
+pub use splitter::{SplitError, Splitter};
+pub use status::Status;

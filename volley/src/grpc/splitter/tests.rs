@@ -1,0 +1,153 @@
+use super::*;
+use proptest::prelude::*;
+
+type Message = (bool, Vec<u8>);
+
+/// What came out of pushing `data` in pieces that end at `cuts`, and whether it ended between messages.
+fn split(data: &[u8], cuts: &[usize], max: usize) -> (Vec<Message>, Result<bool, SplitError>) {
+    let mut splitter = Splitter::default();
+    let mut messages = Vec::new();
+    let mut start = 0;
+    for end in cuts.iter().copied().chain([data.len()]) {
+        let end = end.clamp(start, data.len());
+        let pushed = splitter.push(&data[start..end], max, |is_compressed, message| {
+            messages.push((is_compressed, message.to_vec()));
+            ControlFlow::<()>::Continue(())
+        });
+        if let Err(error) = pushed {
+            return (messages, Err(error));
+        }
+        start = end;
+    }
+    (messages, Ok(splitter.is_between_messages()))
+}
+
+fn joined(messages: &[Message]) -> Vec<u8> {
+    let mut data = Vec::new();
+    for (is_compressed, message) in messages {
+        data.push(u8::from(*is_compressed));
+        data.extend_from_slice(&u32::try_from(message.len()).unwrap().to_be_bytes());
+        data.extend_from_slice(message);
+    }
+    data
+}
+
+fn two() -> (Vec<Message>, Vec<u8>) {
+    let messages = vec![
+        (false, b"one".to_vec()),
+        (true, Vec::new()),
+        (false, b"three".to_vec()),
+    ];
+    let data = joined(&messages);
+    (messages, data)
+}
+
+#[test]
+fn messages_come_out_the_same_wherever_the_bytes_are_cut() {
+    let (messages, data) = two();
+    for first in 0..=data.len() {
+        for second in first..=data.len() {
+            assert_eq!(
+                split(&data, &[first, second], 5),
+                (messages.clone(), Ok(true))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stream_cut_inside_a_message_does_not_end_between_messages() {
+    let (messages, data) = two();
+    for end in [1, 4, 5, 7, 9, 14, data.len() - 1] {
+        let (whole, is_between) = split(&data[..end], &[], 5);
+        assert_eq!(is_between, Ok(false), "{end}");
+        assert!(messages.starts_with(&whole));
+    }
+}
+
+#[test]
+fn a_message_of_just_the_limit_is_taken_and_one_byte_more_is_refused_at_its_prefix() {
+    let (messages, data) = two();
+    let error = Err(SplitError::TooLong { length: 5, max: 4 });
+    let prefix_end = data.len() - 5;
+    for cuts in [vec![], vec![prefix_end - 1], (0..data.len()).collect()] {
+        assert_eq!(
+            split(&data[..prefix_end], &cuts, 4),
+            (messages[..2].to_vec(), error)
+        );
+    }
+}
+
+#[test]
+fn a_flag_that_is_neither_0_nor_1_is_refused() {
+    let data = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0];
+    for cuts in [vec![], vec![5], vec![7], (0..10).collect()] {
+        assert_eq!(
+            split(&data, &cuts, 10),
+            (vec![(false, vec![])], Err(SplitError::Flag(2)))
+        );
+    }
+}
+
+#[test]
+fn break_stops_at_that_message_and_comes_back() {
+    let (_, data) = two();
+    for cut in 0..=data.len() {
+        let mut splitter = Splitter::default();
+        let mut seen = 0;
+        let mut each = |_, _: &[u8]| {
+            seen += 1;
+            if seen == 2 {
+                ControlFlow::Break("enough")
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let mut flow = splitter.push(&data[..cut], 5, &mut each);
+        if flow == Ok(ControlFlow::Continue(())) {
+            flow = splitter.push(&data[cut..], 5, &mut each);
+        }
+        assert_eq!((flow, seen), (Ok(ControlFlow::Break("enough")), 2));
+    }
+}
+
+#[test]
+fn an_announced_length_takes_no_memory_before_its_bytes_come() {
+    let mut splitter = Splitter::default();
+    let flow = splitter.push(&[0, 0xff, 0xff, 0xff, 0xff, 1], usize::MAX, |_, _| {
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!(flow, Ok(ControlFlow::Continue(())));
+    assert!(splitter.partial.capacity() < 100);
+}
+
+#[test]
+fn the_memory_of_a_large_split_message_is_given_back() {
+    let data = joined(&[(false, vec![7; 100_000])]);
+    let mut splitter = Splitter::default();
+    for piece in data.chunks(1000) {
+        let flow = splitter.push(piece, 100_000, |_, _| ControlFlow::<()>::Continue(()));
+        assert_eq!(flow, Ok(ControlFlow::Continue(())));
+    }
+    assert!(splitter.is_between_messages() && splitter.partial.capacity() == 0);
+}
+
+proptest! {
+    #[test]
+    fn every_chunking_gives_the_messages_that_were_joined(
+        messages in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..50)), 0..20),
+        mut cuts in prop::collection::vec(0usize..1200, 0..40),
+    ) {
+        cuts.sort_unstable();
+        prop_assert_eq!(split(&joined(&messages), &cuts, 50), (messages, Ok(true)));
+    }
+
+    #[test]
+    fn arbitrary_bytes_give_the_same_in_every_chunking(
+        data in prop::collection::vec(prop_oneof![4 => 0u8..4, 1 => any::<u8>()], 0..200),
+        mut cuts in prop::collection::vec(0usize..200, 0..20), max in 0usize..300,
+    ) {
+        cuts.sort_unstable();
+        prop_assert_eq!(split(&data, &cuts, max), split(&data, &[], max));
+    }
+}

@@ -1,0 +1,116 @@
+//! The status that ends a call.
+
+mod message;
+
+use std::fmt;
+
+use super::Code;
+use crate::http2::hpack::HeaderList;
+
+/// How a call ended, and why in words; displayed as grpc-go prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Status {
+    pub code: Code,
+    /// Text of the server, or ours; at most some 1,024 bytes.
+    pub message: String,
+}
+
+impl Status {
+    /// A status of our own making.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    pub fn is_ok(&self) -> bool {
+        self.code == Code::Ok
+    }
+
+    /// The status in a call's last header block. One that lacks it, or holds nonsense, is `Unknown`.
+    pub fn from_trailers(trailers: &HeaderList) -> Self {
+        let Some(status) = trailers.get(b"grpc-status") else {
+            return Self::new(
+                Code::Unknown,
+                "the server ended the call without a `grpc-status`",
+            );
+        };
+        let message = || {
+            trailers
+                .get(b"grpc-message")
+                .map_or_else(String::new, message::decode)
+        };
+        match number(status).map(|number| (number, Code::from_u32(number))) {
+            // The hot path: whatever words come with it, nothing went wrong.
+            Some((_, Some(Code::Ok))) => Self::new(Code::Ok, String::new()),
+            Some((_, Some(code))) => Self::new(code, message()),
+            // A code that a later gRPC may have is to be taken for UNKNOWN.
+            Some((number, None)) => Self::new(
+                Code::Unknown,
+                format!("status code {number}: {}", message()),
+            ),
+            None => {
+                let status = message::decode(status);
+                let text = format!("the server's `grpc-status` is `{status}`, not a number");
+                Self::new(Code::Unknown, text)
+            }
+        }
+    }
+
+    /// The status that a call's first header block already decides: it has one, or the answer is not gRPC at all.
+    ///
+    /// `None`: the call goes on, as it also does after an informational block (`:status` 1xx).
+    pub fn from_headers(headers: &HeaderList, end_stream: bool) -> Option<Self> {
+        let http_status = headers.get(b":status").unwrap_or_default();
+        if http_status.starts_with(b"1") && !end_stream {
+            return None;
+        }
+        if headers.get(b"grpc-status").is_some() {
+            return Some(Self::from_trailers(headers));
+        }
+        let content_type = headers.get(b"content-type").unwrap_or_default();
+        if http_status == b"200" && is_grpc(content_type) {
+            return end_stream.then(|| Self::from_trailers(headers));
+        }
+        let code = number(http_status).and_then(|number| u16::try_from(number).ok());
+        let code = code.map_or(Code::Internal, Code::from_http_status);
+        let text = |bytes| message::decode(bytes);
+        Some(Self::new(
+            code,
+            format!(
+                "the server answered with HTTP status `{}` and content type `{}`, not with gRPC",
+                text(http_status),
+                text(content_type)
+            ),
+        ))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rpc error: code = {} desc = {}", self.code, self.message)
+    }
+}
+
+/// `application/grpc`, alone or followed by a subtype (`+proto`) or parameters (`;charset=…`).
+fn is_grpc(content_type: &[u8]) -> bool {
+    content_type
+        .strip_prefix(b"application/grpc")
+        .is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+}
+
+/// A decimal number without sign.
+fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    let append = |number: u32, digit: &u8| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(u32::from(digit))
+    };
+    digits.iter().try_fold(0, append)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+//! A client's connection: state, and what its owner can ask for. What the peer sends is handled in `receive` and below.
+
+mod closing;
+mod control;
+mod data;
+mod dispatch;
+mod flow;
+mod headers;
+mod receive;
+mod send;
+mod settings;
+
+use super::config::Config;
+use super::ended::EndedByPeer;
+use super::error::Violation;
+use super::frame::{self, PREFACE, STREAM_MASK};
+use super::go_away::GoAway;
+use super::head::HeadWriter;
+use super::header_block::HeaderBlock;
+use super::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
+use super::output::Output;
+use super::pending::Turns;
+use super::seen::SeenBlocks;
+use super::settings::{PeerSettings, id};
+use super::streams::Streams;
+use super::window::{DEFAULT_WINDOW, MAX_WINDOW, ReceiveWindow, SendWindow};
+use receive::Expected;
+
+/// An HTTP/2 connection as a client, with one `C` for each open stream.
+pub struct Connection<C> {
+    streams: Streams<C>,
+    expected: Expected,
+    receive_window: ReceiveWindow,
+    /// What the two receive windows are filled up to.
+    connection_target: u32,
+    stream_target: u32,
+    output: Output,
+    /// The beginning of a frame whose end has not been read.
+    partial: Vec<u8>,
+
+    decoder: Decoder,
+    headers: HeaderList,
+    header_block: HeaderBlock,
+    seen: SeenBlocks,
+
+    heads: HeadWriter,
+    peer: PeerSettings,
+    send_window: SendWindow,
+    turns: Turns,
+    next_id: u32,
+    ended: EndedByPeer,
+
+    /// The peer has acknowledged our SETTINGS.
+    is_acknowledged: bool,
+    is_ready: bool,
+    is_shut_down: bool,
+    go_away: Option<GoAway>,
+    violation: Option<Violation>,
+    pongs: u64,
+}
+
+impl<C> Connection<C> {
+    /// A connection whose preface and SETTINGS wait to be sent.
+    pub fn new(config: &Config) -> Self {
+        let stream_target = config.window.clamp(1, MAX_WINDOW);
+        let connection_target = stream_target.max(DEFAULT_WINDOW);
+        let mut output = Output::default();
+        let out = output.bytes();
+        out.extend_from_slice(PREFACE);
+        let settings = [
+            (id::ENABLE_PUSH, 0),
+            (id::INITIAL_WINDOW_SIZE, stream_target),
+            (id::MAX_HEADER_LIST_SIZE, config.max_header_list),
+        ];
+        frame::write_settings(out, &settings);
+        if connection_target > DEFAULT_WINDOW {
+            frame::write_window_update(out, 0, connection_target - DEFAULT_WINDOW);
+        }
+        Self {
+            streams: Streams::default(),
+            expected: Expected::Settings,
+            receive_window: ReceiveWindow::new(connection_target),
+            connection_target,
+            stream_target,
+            output,
+            partial: Vec::new(),
+            decoder: Decoder::new(DEFAULT_TABLE_SIZE, config.max_header_list as usize),
+            headers: HeaderList::default(),
+            header_block: HeaderBlock::new(config.max_header_list),
+            seen: SeenBlocks::default(),
+            heads: HeadWriter::new(),
+            peer: PeerSettings::default(),
+            send_window: SendWindow::new(DEFAULT_WINDOW),
+            turns: Turns::default(),
+            next_id: 1,
+            ended: EndedByPeer::default(),
+            is_acknowledged: false,
+            is_ready: false,
+            is_shut_down: false,
+            go_away: None,
+            violation: None,
+            pongs: 0,
+        }
+    }
+
+    /// The peer's SETTINGS have come, so that its limits are known.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    /// How many streams may be opened now: 0 before [`is_ready`](Self::is_ready) and once
+    /// [`is_draining`](Self::is_draining), else what the peer's limit and the stream numbers leave.
+    pub fn capacity(&self) -> usize {
+        if !self.is_ready || self.is_draining() {
+            return 0;
+        }
+        let limit = self.peer.max_concurrent_streams as usize;
+        let numbers = (STREAM_MASK - self.next_id) as usize / 2 + 1;
+        limit.saturating_sub(self.streams.len()).min(numbers)
+    }
+
+    /// How many streams are open.
+    pub fn open_streams(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// No more streams can be opened, ever: GOAWAY came or was sent, the peer broke a rule, or the stream numbers ran
+    /// out. Finish what is open, then reconnect.
+    pub fn is_draining(&self) -> bool {
+        self.go_away.is_some()
+            || self.is_shut_down
+            || self.violation.is_some()
+            || self.next_id > STREAM_MASK
+    }
+
+    /// The peer's last GOAWAY.
+    pub fn go_away(&self) -> Option<&GoAway> {
+        self.go_away.as_ref()
+    }
+
+    /// How many PINGs the peer has answered.
+    pub fn pongs(&self) -> u64 {
+        self.pongs
+    }
+
+    /// The owner's part of an open stream.
+    #[inline]
+    pub fn call_mut(&mut self, stream: u32) -> Option<&mut C> {
+        Some(&mut self.streams.get_mut(stream)?.call)
+    }
+
+    /// Visits every open stream, in no particular order.
+    pub fn for_each_call(&mut self, mut f: impl FnMut(u32, &mut C)) {
+        for stream in self.streams.iter_mut() {
+            f(stream.id, &mut stream.call);
+        }
+    }
+
+    /// Takes all calls out, in the order they were opened: the transport is gone. Nothing can be opened after it.
+    pub fn take_calls(&mut self) -> Vec<C> {
+        self.is_shut_down = true;
+        let ids = self.streams.ids();
+        let gone = ids.into_iter().filter_map(|id| self.streams.remove(id));
+        gone.map(|stream| stream.call).collect()
+    }
+
+    /// What is to be written to the peer.
+    #[inline]
+    pub fn output(&self) -> &[u8] {
+        self.output.waiting()
+    }
+
+    /// The first `n` bytes of [`output`](Self::output) were written.
+    #[inline]
+    pub fn consume_output(&mut self, n: usize) {
+        self.output.consume(n);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http2::frame::write_settings;
+    use crate::http2::handler::{Closed, Handler, Next};
+    use crate::http2::head::Head;
+    use std::sync::Arc;
+
+    struct Deaf;
+
+    impl Handler<()> for Deaf {
+        fn on_headers(&mut self, (): &mut (), _: &HeaderList, _: bool) -> Next {
+            Next::Continue
+        }
+
+        fn on_data(&mut self, (): &mut (), _: &[u8], _: bool) -> Next {
+            Next::Continue
+        }
+
+        fn on_closed(&mut self, (): (), _: Closed) {}
+    }
+
+    #[test]
+    fn a_connection_drains_when_the_stream_numbers_run_out() {
+        let mut connection = Connection::new(&Config::default());
+        let mut settings = Vec::new();
+        write_settings(&mut settings, &[]);
+        assert_eq!(connection.receive(&settings, &mut Deaf), Ok(()));
+        connection.next_id = STREAM_MASK - 2;
+        assert_eq!(connection.capacity(), 2);
+        let head = Arc::new(Head { fields: vec![] });
+        assert_eq!(connection.open((), &head, true), STREAM_MASK - 2);
+        assert_eq!(
+            (connection.capacity(), connection.is_draining()),
+            (1, false)
+        );
+        assert_eq!(connection.open((), &head, true), STREAM_MASK);
+        assert_eq!((connection.capacity(), connection.is_draining()), (0, true));
+        assert_eq!(connection.open_streams(), 2);
+    }
+}

@@ -1,0 +1,80 @@
+//! How a stream ends, apart from the owner's own wish.
+
+use super::Connection;
+use crate::http2::error::Violation;
+use crate::http2::error_code::ErrorCode;
+use crate::http2::frame;
+use crate::http2::handler::{Closed, Handler, Next};
+use crate::http2::streams::Request;
+
+const TOO_SHORT: &str = "there is less content than `content-length` says";
+
+impl<C> Connection<C> {
+    /// After an event of which the handler has spoken: goes on, or closes the stream.
+    pub(super) fn after<H: Handler<C>>(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        next: Next,
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let Some(stream) = self.streams.get(id) else {
+            return Ok(());
+        };
+        if end_stream && next == Next::Continue && stream.content_left.is_some_and(|left| left > 0)
+        {
+            return self.malformed(id, true, ErrorCode::ProtocolError, TOO_SHORT, handler);
+        }
+        let (why, code) = match next {
+            Next::Cancel(code) => (Closed::Cancelled, code),
+            // The response is whole, so the rest of the request is of no use to anyone (RFC 9113 §8.1).
+            Next::Continue if end_stream => (Closed::Ended, ErrorCode::NoError),
+            Next::Continue => return Ok(()),
+        };
+        let both_ended = end_stream && stream.request == Request::Ended;
+        self.close(id, end_stream, (!both_ended).then_some(code), why, handler)
+    }
+
+    /// A stream error (RFC 9113 §5.4.2): RST_STREAM, and the stream is gone.
+    #[cold]
+    pub(super) fn malformed<H: Handler<C>>(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        code: ErrorCode,
+        reason: &'static str,
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        self.close(
+            id,
+            end_stream,
+            Some(code),
+            Closed::Malformed(reason),
+            handler,
+        )
+    }
+
+    /// Takes the stream out, with an RST_STREAM if there is a code for it, and gives the call back.
+    pub(super) fn close<H: Handler<C>>(
+        &mut self,
+        id: u32,
+        ended_by_peer: bool,
+        reset: Option<ErrorCode>,
+        why: Closed,
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let Some(stream) = self.streams.remove(id) else {
+            return Ok(());
+        };
+        if ended_by_peer {
+            self.ended.ended(id);
+        }
+        handler.on_closed(stream.call, why);
+        match reset {
+            Some(code) => self.output.answer(self.streams.len(), |out| {
+                frame::write_rst_stream(out, id, code);
+            }),
+            None => Ok(()),
+        }
+    }
+}

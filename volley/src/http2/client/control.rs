@@ -1,0 +1,143 @@
+//! PING, GOAWAY, WINDOW_UPDATE and RST_STREAM.
+
+use super::Connection;
+use crate::http2::error::Violation;
+use crate::http2::error_code::ErrorCode;
+use crate::http2::frame::{self, FrameHeader, STREAM_MASK, flag};
+use crate::http2::go_away::GoAway;
+use crate::http2::handler::{Closed, Handler};
+use crate::http2::window::Overflow;
+
+const EMPTY_UPDATE: &str = "a `WINDOW_UPDATE` of 0 bytes came for it";
+const WINDOW_OVERFLOW: &str = "its send window was widened to more than 2147483647 bytes";
+
+/// How much of a GOAWAY's debug data is kept, in bytes.
+const MAX_DEBUG: usize = 256;
+
+impl<C> Connection<C> {
+    /// RFC 9113 §6.7.
+    pub(super) fn ping_frame(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+    ) -> Result<(), Violation> {
+        needs_connection(frame)?;
+        let payload = *exact::<8>(frame, payload)?;
+        if frame.has(flag::ACK) {
+            self.pongs += 1;
+            return Ok(());
+        }
+        self.output.answer(self.streams.len(), |out| {
+            frame::write_ping(out, true, payload)
+        })
+    }
+
+    /// RFC 9113 §6.8. The last stream is 2³¹ − 1 in the first of two frames of a graceful end.
+    pub(super) fn go_away_frame<H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        needs_connection(frame)?;
+        let Some((&[l0, l1, l2, l3, c0, c1, c2, c3], debug)) = payload.split_first_chunk::<8>()
+        else {
+            return Err(wrong_size(frame));
+        };
+        let last = u32::from_be_bytes([l0, l1, l2, l3]) & STREAM_MASK;
+        let before = self.go_away.as_ref().map(|go_away| go_away.last_stream);
+        if let Some(from) = before.filter(|&before| last > before) {
+            return Err(Violation::GoAwayRaised { from, to: last });
+        }
+        let debug = debug.get(..MAX_DEBUG).unwrap_or(debug);
+        self.go_away = Some(GoAway {
+            last_stream: last,
+            code: ErrorCode::from_u32(u32::from_be_bytes([c0, c1, c2, c3])),
+            debug: String::from_utf8_lossy(debug).replace(char::is_control, " "),
+        });
+        for id in self.streams.above(last) {
+            self.close(id, false, None, Closed::Refused, handler)?;
+        }
+        Ok(())
+    }
+
+    /// RFC 9113 §6.9.
+    pub(super) fn window_update<H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let increment = u32::from_be_bytes(*exact::<4>(frame, payload)?) & STREAM_MASK;
+        let id = frame.stream;
+        if id == 0 {
+            if increment == 0 {
+                return Err(Violation::EmptyWindowUpdate);
+            }
+            self.send_window
+                .shift(i64::from(increment))
+                .map_err(|Overflow| Violation::WindowOverflow { stream: 0 })?;
+            self.send_pending();
+            return Ok(());
+        }
+        let Some(stream) = self.streams.get_mut(id) else {
+            return self.check_closed(frame);
+        };
+        if increment == 0 {
+            return self.malformed(id, false, ErrorCode::ProtocolError, EMPTY_UPDATE, handler);
+        }
+        if stream.send.shift(i64::from(increment)).is_err() {
+            return self.malformed(
+                id,
+                false,
+                ErrorCode::FlowControlError,
+                WINDOW_OVERFLOW,
+                handler,
+            );
+        }
+        self.take_turn(id);
+        self.send_pending();
+        Ok(())
+    }
+
+    /// RFC 9113 §6.4.
+    pub(super) fn rst_stream<H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let code = ErrorCode::from_u32(u32::from_be_bytes(*exact::<4>(frame, payload)?));
+        let id = frame.stream;
+        if self.streams.get(id).is_none() {
+            return self.check_closed(frame);
+        }
+        let why = match code {
+            Ok(ErrorCode::RefusedStream) => Closed::Refused,
+            code => Closed::Reset(code),
+        };
+        self.close(id, true, None, why, handler)
+    }
+}
+
+/// For frames that are about the whole connection.
+pub(super) fn needs_connection(frame: FrameHeader) -> Result<(), Violation> {
+    let FrameHeader { kind, stream, .. } = frame;
+    if stream != 0 {
+        return Err(Violation::NeedsConnection { kind, stream });
+    }
+    Ok(())
+}
+
+/// The payload of a frame that has exactly `N` bytes.
+pub(super) fn exact<const N: usize>(
+    frame: FrameHeader,
+    payload: &[u8],
+) -> Result<&[u8; N], Violation> {
+    payload.try_into().map_err(|_| wrong_size(frame))
+}
+
+fn wrong_size(frame: FrameHeader) -> Violation {
+    let FrameHeader { kind, length, .. } = frame;
+    Violation::FrameSize { kind, length }
+}

@@ -1,0 +1,158 @@
+//! HEADERS and CONTINUATION: response heads and trailers.
+
+use super::Connection;
+use super::receive::Expected;
+use crate::http2::error::Violation;
+use crate::http2::error_code::ErrorCode;
+use crate::http2::frame::{self, FrameHeader, flag};
+use crate::http2::handler::Handler;
+use crate::http2::hpack::{HeaderList, HpackError};
+use crate::http2::response::{self, Head, Reason};
+use crate::http2::seen::Seen;
+use crate::http2::streams::Phase;
+
+const TOO_LARGE: Reason = "the response's fields are larger than `SETTINGS_MAX_HEADER_LIST_SIZE`";
+const SECOND_HEAD: Reason = "a second head came that does not end the stream";
+const ENDED_EARLY: Reason = "the stream ended after an informational response";
+
+impl<C> Connection<C> {
+    pub(super) fn headers<H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let FrameHeader { kind, length, .. } = frame;
+        let unpadded = frame::unpad(frame.flags, payload).ok_or(Violation::Padding { kind })?;
+        let fragment = frame::skip_priority(frame.flags, unpadded)
+            .ok_or(Violation::FrameSize { kind, length })?;
+        if self.streams.get(frame.stream).is_none() {
+            self.check_closed(frame)?;
+        }
+        let end_stream = frame.has(flag::END_STREAM);
+        if frame.has(flag::END_HEADERS) {
+            return self.block(frame.stream, end_stream, fragment, handler);
+        }
+        self.header_block.begin(frame.stream, end_stream, fragment);
+        self.expected = Expected::Continuation;
+        Ok(())
+    }
+
+    pub(super) fn continuation<H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let stream = frame.stream;
+        if self.expected != Expected::Continuation {
+            return Err(Violation::StrayContinuation { stream });
+        }
+        self.header_block.extend(payload)?;
+        if !frame.has(flag::END_HEADERS) {
+            return Ok(());
+        }
+        self.expected = Expected::Any;
+        let block = self.header_block.take();
+        let result = self.block(stream, self.header_block.end_stream(), &block, handler);
+        self.header_block.give_back(block);
+        result
+    }
+
+    /// A whole header block. It is decoded even if its stream is gone, to keep the table right (RFC 9113 §4.3).
+    fn block<H: Handler<C>>(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        block: &[u8],
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        let before = self.decoder.generation();
+        if let Some(stream) = self.streams.get_mut(id) {
+            let again = match stream.phase {
+                Phase::AwaitingHead => match &self.seen.head {
+                    Some(seen) if seen.is_again(block, before) => {
+                        stream.begin_content(seen.meaning);
+                        Some(&seen.list)
+                    }
+                    _ => None,
+                },
+                Phase::Content => match &self.seen.trailers {
+                    Some(seen) if end_stream && seen.is_again(block, before) => Some(&seen.list),
+                    _ => None,
+                },
+            };
+            if let Some(list) = again {
+                let next = handler.on_headers(&mut stream.call, list, end_stream);
+                return self.after(id, end_stream, next, handler);
+            }
+        }
+        self.new_block(id, end_stream, block, before, handler)
+    }
+
+    /// A block that must be decoded and checked; it may come again.
+    #[inline(never)]
+    fn new_block<H: Handler<C>>(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        block: &[u8],
+        before: Option<u64>,
+        handler: &mut H,
+    ) -> Result<(), Violation> {
+        self.headers.clear();
+        let fits = match self.decoder.decode(block, &mut self.headers) {
+            Ok(()) => true,
+            Err(HpackError::ListTooLarge { .. }) => false,
+            Err(error) => return Err(Violation::HeaderBlock(error)),
+        };
+        let Some(stream) = self.streams.get_mut(id) else {
+            return Ok(());
+        };
+        let section = if fits {
+            section(stream.phase, end_stream, &self.headers)
+        } else {
+            Err(TOO_LARGE)
+        };
+        let generation = (before, self.decoder.generation());
+        match section {
+            Err(reason) => {
+                return self.malformed(id, end_stream, ErrorCode::ProtocolError, reason, handler);
+            }
+            Ok(Section::Head(Head::Informational)) => return Ok(()),
+            Ok(Section::Head(head)) => {
+                stream.begin_content(head);
+                Seen::keep(&mut self.seen.head, block, generation, &self.headers, head);
+            }
+            Ok(Section::Trailers) => {
+                Seen::keep(
+                    &mut self.seen.trailers,
+                    block,
+                    generation,
+                    &self.headers,
+                    (),
+                );
+            }
+        }
+        let next = handler.on_headers(&mut stream.call, &self.headers, end_stream);
+        self.after(id, end_stream, next, handler)
+    }
+}
+
+/// What a header block is.
+enum Section {
+    Head(Head),
+    Trailers,
+}
+
+/// Checks a header block by its place in the response (RFC 9113 §8.1).
+fn section(phase: Phase, end_stream: bool, list: &HeaderList) -> Result<Section, Reason> {
+    match phase {
+        Phase::AwaitingHead => match response::check_head(list)? {
+            Head::Informational if end_stream => Err(ENDED_EARLY),
+            head => Ok(Section::Head(head)),
+        },
+        Phase::Content if !end_stream => Err(SECOND_HEAD),
+        Phase::Content => response::check_trailers(list).map(|()| Section::Trailers),
+    }
+}

@@ -1,0 +1,129 @@
+//! What the owner sends: requests, their content, and the frames that end them.
+
+use std::sync::Arc;
+
+use super::Connection;
+use crate::http2::error_code::ErrorCode;
+use crate::http2::frame;
+use crate::http2::head::Head;
+use crate::http2::pending::Pending;
+use crate::http2::streams::{Phase, Request, Stream};
+use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
+
+impl<C> Connection<C> {
+    /// Opens a stream with the request's head; with `end_stream` nothing follows it. Its number.
+    ///
+    /// The encoded block of the last head is kept, so that calls which share one `Arc` cost a copy.
+    ///
+    /// # Panics
+    ///
+    /// If [`capacity`](Self::capacity) is 0. No peer can bring this about between the two calls.
+    pub fn open(&mut self, call: C, head: &Arc<Head>, end_stream: bool) -> u32 {
+        assert!(
+            self.capacity() > 0,
+            "no stream can be opened: ask `capacity` first"
+        );
+        let id = self.next_id;
+        self.next_id += 2;
+        self.ended.opened(id);
+        let max_frame_size = self.peer.max_frame_size;
+        self.heads
+            .write(self.output.bytes(), id, head, end_stream, max_frame_size);
+        let receive = if self.is_acknowledged {
+            self.stream_target
+        } else {
+            self.stream_target.max(DEFAULT_WINDOW)
+        };
+        self.streams.insert(Stream {
+            id,
+            receive: ReceiveWindow::new(receive),
+            send: SendWindow::new(self.peer.initial_window),
+            phase: Phase::AwaitingHead,
+            request: if end_stream {
+                Request::Ended
+            } else {
+                Request::Open
+            },
+            in_row: false,
+            content_left: None,
+            pending: None,
+            call,
+        });
+        id
+    }
+
+    /// Sends content, as far as the windows allow; the rest is kept, and sent when they open. Nothing happens if the
+    /// stream is closed by now, or if its end was given before.
+    pub fn send(&mut self, stream: u32, bytes: &[u8], end_stream: bool) {
+        let max_frame_size = self.peer.max_frame_size;
+        let Some(stream) = self.streams.get_mut(stream) else {
+            return;
+        };
+        if stream.request != Request::Open || self.violation.is_some() {
+            return;
+        }
+        if end_stream {
+            stream.request = Request::Ending;
+        }
+        if let Some(pending) = &mut stream.pending {
+            pending.append(bytes, end_stream);
+            return;
+        }
+        let mut rest = bytes;
+        loop {
+            let allowed = stream.send.available().min(self.send_window.available());
+            let (now, later) = rest.split_at(rest.len().min(allowed).min(max_frame_size));
+            let ends = end_stream && later.is_empty();
+            if now.is_empty() && !ends {
+                break;
+            }
+            stream.send.consume(now.len());
+            self.send_window.consume(now.len());
+            frame::write_data(self.output.bytes(), stream.id, now, ends);
+            if ends {
+                stream.request = Request::Ended;
+            }
+            rest = later;
+            if rest.is_empty() {
+                return;
+            }
+        }
+        if !rest.is_empty() {
+            let id = stream.id;
+            stream.pending = Some(Box::new(Pending::new(rest, end_stream)));
+            self.take_turn(id);
+        }
+    }
+
+    /// Bytes of this stream that flow control keeps back.
+    pub fn queued(&self, stream: u32) -> usize {
+        let pending = self
+            .streams
+            .get(stream)
+            .and_then(|stream| stream.pending.as_ref());
+        pending.map_or(0, |pending| pending.bytes().len())
+    }
+
+    /// Gives up a call: RST_STREAM is sent, and nothing more is heard of it. `None` if it is closed by now.
+    pub fn cancel(&mut self, stream: u32, code: ErrorCode) -> Option<C> {
+        let stream = self.streams.remove(stream)?;
+        if self.violation.is_none() {
+            frame::write_rst_stream(self.output.bytes(), stream.id, code);
+        }
+        Some(stream.call)
+    }
+
+    /// Sends a PING; the answer is counted in [`pongs`](Self::pongs).
+    pub fn ping(&mut self, payload: [u8; 8]) {
+        frame::write_ping(self.output.bytes(), false, payload);
+    }
+
+    /// Sends GOAWAY: no streams are opened from here on; those that are open go on.
+    pub fn shut_down(&mut self, code: ErrorCode) {
+        // After a violation there is a GOAWAY already, and it says more.
+        if self.violation.is_none() && !self.is_shut_down {
+            frame::write_go_away(self.output.bytes(), 0, code, &[]);
+        }
+        self.is_shut_down = true;
+    }
+}

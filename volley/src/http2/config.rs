@@ -1,0 +1,20 @@
+//! What this side asks of its peer.
+
+/// What this side asks of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Flow-control window in bytes: for each stream, and for the connection, which never has less than 65,535.
+    /// 0 and more than 2³¹ − 1 are taken as the nearest possible.
+    pub window: u32,
+    /// The largest response head or trailers, in bytes as RFC 9113 §6.5.2 counts them.
+    pub max_header_list: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            window: 16 << 20,
+            max_header_list: 64 << 10,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The error codes that RST_STREAM and GOAWAY carry.
+
+use std::fmt;
+
+/// Why a stream or a connection was ended (RFC 9113 §7).
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorCode {
+    NoError = 0x0,
+    ProtocolError = 0x1,
+    InternalError = 0x2,
+    FlowControlError = 0x3,
+    SettingsTimeout = 0x4,
+    StreamClosed = 0x5,
+    FrameSizeError = 0x6,
+    RefusedStream = 0x7,
+    Cancel = 0x8,
+    CompressionError = 0x9,
+    ConnectError = 0xa,
+    EnhanceYourCalm = 0xb,
+    InadequateSecurity = 0xc,
+    Http11Required = 0xd,
+}
+
+impl ErrorCode {
+    /// All codes, in the order of their numbers.
+    pub const ALL: [Self; 14] = [
+        Self::NoError,
+        Self::ProtocolError,
+        Self::InternalError,
+        Self::FlowControlError,
+        Self::SettingsTimeout,
+        Self::StreamClosed,
+        Self::FrameSizeError,
+        Self::RefusedStream,
+        Self::Cancel,
+        Self::CompressionError,
+        Self::ConnectError,
+        Self::EnhanceYourCalm,
+        Self::InadequateSecurity,
+        Self::Http11Required,
+    ];
+
+    /// The code with this number.
+    ///
+    /// # Errors
+    ///
+    /// The number itself where RFC 9113 names no such code: an unknown code is no breach of the protocol (§7).
+    pub fn from_u32(number: u32) -> Result<Self, u32> {
+        let index = usize::try_from(number).map_err(|_| number)?;
+        Self::ALL.get(index).copied().ok_or(number)
+    }
+
+    /// The name as the RFC writes it, such as `PROTOCOL_ERROR`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NoError => "NO_ERROR",
+            Self::ProtocolError => "PROTOCOL_ERROR",
+            Self::InternalError => "INTERNAL_ERROR",
+            Self::FlowControlError => "FLOW_CONTROL_ERROR",
+            Self::SettingsTimeout => "SETTINGS_TIMEOUT",
+            Self::StreamClosed => "STREAM_CLOSED",
+            Self::FrameSizeError => "FRAME_SIZE_ERROR",
+            Self::RefusedStream => "REFUSED_STREAM",
+            Self::Cancel => "CANCEL",
+            Self::CompressionError => "COMPRESSION_ERROR",
+            Self::ConnectError => "CONNECT_ERROR",
+            Self::EnhanceYourCalm => "ENHANCE_YOUR_CALM",
+            Self::InadequateSecurity => "INADEQUATE_SECURITY",
+            Self::Http11Required => "HTTP_1_1_REQUIRED",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_by_its_own_number() {
+        for (number, code) in (0..).zip(ErrorCode::ALL) {
+            assert_eq!(code as u32, number);
+            assert_eq!(ErrorCode::from_u32(number), Ok(code));
+        }
+    }
+
+    #[test]
+    fn a_number_the_rfc_does_not_name_is_given_back() {
+        assert_eq!(ErrorCode::from_u32(14), Err(14));
+        assert_eq!(ErrorCode::from_u32(u32::MAX), Err(u32::MAX));
+    }
+
+    #[test]
+    fn names_are_those_of_the_rfc() {
+        assert_eq!(ErrorCode::Http11Required.to_string(), "HTTP_1_1_REQUIRED");
+        assert_eq!(
+            ErrorCode::from_u32(11).map(|code| code.name()),
+            Ok("ENHANCE_YOUR_CALM")
+        );
+    }
+}

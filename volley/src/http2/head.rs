@@ -1,0 +1,68 @@
+//! A request's head, and the block it was encoded to last.
+
+use std::sync::Arc;
+
+use super::frame::{DEFAULT_MAX_FRAME_SIZE, FrameHeader, Kind, flag, write_headers};
+use super::hpack::{Encoder, Field};
+
+/// Request pseudo-headers and headers, in their order; shared by all calls that send the same.
+#[derive(Debug)]
+pub struct Head {
+    /// Pseudo-headers first (RFC 9113 §8.3).
+    pub fields: Vec<Field>,
+}
+
+/// Writes heads, and remembers the bytes of the last one for as long as they may be sent again unchanged.
+pub struct HeadWriter {
+    encoder: Encoder,
+    /// The head `block` encodes, and the encoder's generation for which it does.
+    stable: Option<(Arc<Head>, u64)>,
+    block: Vec<u8>,
+}
+
+impl HeadWriter {
+    /// A writer with an empty table.
+    pub fn new() -> Self {
+        Self {
+            encoder: Encoder::new(),
+            stable: None,
+            block: Vec::new(),
+        }
+    }
+
+    /// The peer's SETTINGS_HEADER_TABLE_SIZE, in bytes.
+    pub fn set_peer_max_table_size(&mut self, size: usize) {
+        self.encoder.set_peer_max_table_size(size);
+    }
+
+    /// Appends HEADERS, and CONTINUATION if the block needs it.
+    pub fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        stream: u32,
+        head: &Arc<Head>,
+        end_stream: bool,
+        max_frame_size: usize,
+    ) {
+        let is_stable = self.stable.as_ref().is_some_and(|(last, generation)| {
+            Arc::ptr_eq(last, head) && *generation == self.encoder.generation()
+        });
+        if is_stable && let Ok(length) = u32::try_from(self.block.len()) {
+            let end = if end_stream { flag::END_STREAM } else { 0 };
+            let frame = FrameHeader {
+                length,
+                kind: Kind::Headers,
+                flags: flag::END_HEADERS | end,
+                stream,
+            };
+            frame.write(out);
+            out.extend_from_slice(&self.block);
+            return;
+        }
+        self.block.clear();
+        let repeatable = self.encoder.encode(&head.fields, &mut self.block);
+        write_headers(out, stream, &self.block, end_stream, max_frame_size);
+        let fits = self.block.len() <= DEFAULT_MAX_FRAME_SIZE;
+        self.stable = (repeatable && fits).then(|| (Arc::clone(head), self.encoder.generation()));
+    }
+}

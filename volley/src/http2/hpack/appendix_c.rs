@@ -1,0 +1,350 @@
+//! The examples of RFC 7541 Appendix C.2 to C.6. (C.1, integers, is tested beside the integers.)
+
+use super::{Decoder, Encoder, Field, HeaderList, Indexing};
+
+/// A block, the fields it holds, and the dynamic table after it with its size.
+struct Step {
+    block: &'static str,
+    fields: &'static [(&'static str, &'static str)],
+    table: &'static [(&'static str, &'static str)],
+    size: usize,
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.chunks(2).map(pair).collect()
+}
+
+fn pairs<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Vec<(&'a str, &'a str)> {
+    let text = |bytes| std::str::from_utf8(bytes).unwrap();
+    pairs
+        .map(|(name, value)| (text(name), text(value)))
+        .collect()
+}
+
+/// Decodes the steps one after another with one table of `max_size` bytes.
+fn decode_all(max_size: usize, steps: &[Step]) {
+    let mut decoder = Decoder::new(max_size, usize::MAX);
+    let mut list = HeaderList::new();
+    for step in steps {
+        list.clear();
+        decoder.decode(&unhex(step.block), &mut list).unwrap();
+        assert_eq!(pairs(list.iter()), step.fields);
+        let table = decoder.table();
+        let entries = table.iter().map(|entry| (entry.name(), entry.value()));
+        assert_eq!(pairs(entries), step.table);
+        assert_eq!(table.size(), step.size);
+    }
+}
+
+/// Encodes the steps one after another and expects their very blocks, after a size update to `max_size` if it is one.
+fn encode_all(max_size: usize, steps: &[Step]) {
+    let mut encoder = Encoder::new();
+    let mut out = Vec::new();
+    if max_size != super::DEFAULT_TABLE_SIZE {
+        encoder.set_peer_max_table_size(max_size);
+        encoder.encode(&[], &mut out);
+    }
+    for step in steps {
+        let field = |(name, value): &(&str, &str)| {
+            Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
+        };
+        let fields: Vec<_> = step.fields.iter().map(field).collect();
+        out.clear();
+        encoder.encode(&fields, &mut out);
+        assert_eq!(out, unhex(step.block));
+    }
+}
+
+#[test]
+fn c_2_1_literal_field_with_indexing() {
+    decode_all(
+        4096,
+        &[Step {
+            block: "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
+            fields: &[("custom-key", "custom-header")],
+            table: &[("custom-key", "custom-header")],
+            size: 55,
+        }],
+    );
+}
+
+#[test]
+fn c_2_2_literal_field_without_indexing() {
+    decode_all(
+        4096,
+        &[Step {
+            block: "040c 2f73 616d 706c 652f 7061 7468",
+            fields: &[(":path", "/sample/path")],
+            table: &[],
+            size: 0,
+        }],
+    );
+}
+
+#[test]
+fn c_2_3_literal_field_never_indexed() {
+    decode_all(
+        4096,
+        &[Step {
+            block: "1008 7061 7373 776f 7264 0673 6563 7265 74",
+            fields: &[("password", "secret")],
+            table: &[],
+            size: 0,
+        }],
+    );
+}
+
+#[test]
+fn c_2_4_indexed_field() {
+    let step = Step {
+        block: "82",
+        fields: &[(":method", "GET")],
+        table: &[],
+        size: 0,
+    };
+    decode_all(4096, &[step]);
+}
+
+/// C.3.1 to C.3.3
+const REQUESTS: [Step; 3] = [
+    Step {
+        block: "8286 8441 0f77 7777 2e65 7861 6d70 6c65 2e63 6f6d",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":path", "/"),
+            (":authority", "www.example.com"),
+        ],
+        table: &[(":authority", "www.example.com")],
+        size: 57,
+    },
+    Step {
+        block: "8286 84be 5808 6e6f 2d63 6163 6865",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":path", "/"),
+            (":authority", "www.example.com"),
+            ("cache-control", "no-cache"),
+        ],
+        table: &[
+            ("cache-control", "no-cache"),
+            (":authority", "www.example.com"),
+        ],
+        size: 110,
+    },
+    Step {
+        block: "8287 85bf 400a 6375 7374 6f6d 2d6b 6579 0c63 7573 746f 6d2d 7661 6c75 65",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "https"),
+            (":path", "/index.html"),
+            (":authority", "www.example.com"),
+            ("custom-key", "custom-value"),
+        ],
+        table: &[
+            ("custom-key", "custom-value"),
+            ("cache-control", "no-cache"),
+            (":authority", "www.example.com"),
+        ],
+        size: 164,
+    },
+];
+
+/// C.4.1 to C.4.3
+const REQUESTS_HUFFMAN: [Step; 3] = [
+    Step {
+        block: "8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":path", "/"),
+            (":authority", "www.example.com"),
+        ],
+        table: &[(":authority", "www.example.com")],
+        size: 57,
+    },
+    Step {
+        block: "8286 84be 5886 a8eb 1064 9cbf",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "http"),
+            (":path", "/"),
+            (":authority", "www.example.com"),
+            ("cache-control", "no-cache"),
+        ],
+        table: &[
+            ("cache-control", "no-cache"),
+            (":authority", "www.example.com"),
+        ],
+        size: 110,
+    },
+    Step {
+        block: "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
+        fields: &[
+            (":method", "GET"),
+            (":scheme", "https"),
+            (":path", "/index.html"),
+            (":authority", "www.example.com"),
+            ("custom-key", "custom-value"),
+        ],
+        table: &[
+            ("custom-key", "custom-value"),
+            ("cache-control", "no-cache"),
+            (":authority", "www.example.com"),
+        ],
+        size: 164,
+    },
+];
+
+/// C.5.1 to C.5.3
+const RESPONSES: [Step; 3] = [
+    Step {
+        block: "4803 3330 3258 0770 7269 7661 7465 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 \
+                2032 303a 3133 3a32 3120 474d 546e 1768 7474 7073 3a2f 2f77 7777 2e65 7861 6d70 \
+                6c65 2e63 6f6d",
+        fields: &[
+            (":status", "302"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ],
+        table: &[
+            ("location", "https://www.example.com"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("cache-control", "private"),
+            (":status", "302"),
+        ],
+        size: 222,
+    },
+    Step {
+        block: "4803 3330 37c1 c0bf",
+        fields: &[
+            (":status", "307"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ],
+        table: &[
+            (":status", "307"),
+            ("location", "https://www.example.com"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("cache-control", "private"),
+        ],
+        size: 222,
+    },
+    Step {
+        block: "88c1 611d 4d6f 6e2c 2032 3120 4f63 7420 3230 3133 2032 303a 3133 3a32 3220 474d \
+                54c0 5a04 677a 6970 7738 666f 6f3d 4153 444a 4b48 514b 425a 584f 5157 454f 5049 \
+                5541 5851 5745 4f49 553b 206d 6178 2d61 6765 3d33 3630 303b 2076 6572 7369 6f6e \
+                3d31",
+        fields: &[
+            (":status", "200"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:22 GMT"),
+            ("location", "https://www.example.com"),
+            ("content-encoding", "gzip"),
+            (
+                "set-cookie",
+                "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1",
+            ),
+        ],
+        table: &[
+            (
+                "set-cookie",
+                "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1",
+            ),
+            ("content-encoding", "gzip"),
+            ("date", "Mon, 21 Oct 2013 20:13:22 GMT"),
+        ],
+        size: 215,
+    },
+];
+
+/// C.6.1 to C.6.3
+const RESPONSES_HUFFMAN: [Step; 3] = [
+    Step {
+        block: "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 \
+                2d1b ff6e 919d 29ad 1718 63c7 8f0b 97c8 e9ae 82ae 43d3",
+        fields: &[
+            (":status", "302"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ],
+        table: &[
+            ("location", "https://www.example.com"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("cache-control", "private"),
+            (":status", "302"),
+        ],
+        size: 222,
+    },
+    Step {
+        block: "4883 640e ffc1 c0bf",
+        fields: &[
+            (":status", "307"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ],
+        table: &[
+            (":status", "307"),
+            ("location", "https://www.example.com"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("cache-control", "private"),
+        ],
+        size: 222,
+    },
+    Step {
+        block: "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab \
+                77ad 94e7 821d d7f2 e6c7 b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f \
+                9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+        fields: &[
+            (":status", "200"),
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:22 GMT"),
+            ("location", "https://www.example.com"),
+            ("content-encoding", "gzip"),
+            (
+                "set-cookie",
+                "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1",
+            ),
+        ],
+        table: &[
+            (
+                "set-cookie",
+                "foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1",
+            ),
+            ("content-encoding", "gzip"),
+            ("date", "Mon, 21 Oct 2013 20:13:22 GMT"),
+        ],
+        size: 215,
+    },
+];
+
+#[test]
+fn c_3_requests_without_huffman_are_decoded() {
+    decode_all(4096, &REQUESTS);
+}
+
+#[test]
+fn c_4_requests_with_huffman_are_decoded_and_encoded_byte_for_byte() {
+    decode_all(4096, &REQUESTS_HUFFMAN);
+    encode_all(4096, &REQUESTS_HUFFMAN);
+}
+
+#[test]
+fn c_5_responses_without_huffman_are_decoded() {
+    decode_all(256, &RESPONSES);
+}
+
+#[test]
+fn c_6_responses_with_huffman_are_decoded_and_encoded_byte_for_byte() {
+    decode_all(256, &RESPONSES_HUFFMAN);
+    // The second has "307" in a Huffman code that is no shorter, and the third evicts an entry that it has itself
+    // used: this encoder does neither.
+    encode_all(256, &RESPONSES_HUFFMAN[..1]);
+}

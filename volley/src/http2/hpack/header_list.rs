@@ -1,0 +1,158 @@
+//! The fields of one header block, in one reusable piece of memory.
+
+use super::{ENTRY_OVERHEAD, entry::Entry};
+
+/// Decoded header fields in the order of the block.
+///
+/// Names and values lie one after another in a single buffer, so a list that is cleared and filled again allocates
+/// nothing.
+#[derive(Clone, Debug, Default)]
+pub struct HeaderList {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: usize,
+    name_end: usize,
+    end: usize,
+}
+
+impl HeaderList {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets all fields but keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
+    /// Adds a field at the end.
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        let bytes = self.begin();
+        bytes.extend_from_slice(name);
+        bytes.extend_from_slice(value);
+        self.finish(name.len());
+    }
+
+    /// All fields as (name, value).
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let slice = |start, end| self.bytes.get(start..end).unwrap_or_default();
+        self.spans.iter().map(move |span| {
+            (
+                slice(span.start, span.name_end),
+                slice(span.name_end, span.end),
+            )
+        })
+    }
+
+    /// The value of the first field of this name.
+    pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
+        self.iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Bytes of all names and values plus 32 for each field, as RFC 9113 §6.5.2 counts a header list.
+    pub fn size(&self) -> usize {
+        self.end() + self.spans.len() * ENTRY_OVERHEAD
+    }
+
+    /// Adds a table's entry at the end.
+    #[inline]
+    pub(super) fn push_entry(&mut self, entry: Entry<'_>) {
+        self.begin().extend_from_slice(entry.joined);
+        self.finish(entry.name_len);
+    }
+
+    /// Starts a field: its name, then its value are to be appended to what is returned.
+    #[inline]
+    pub(super) fn begin(&mut self) -> &mut Vec<u8> {
+        // What an abandoned field left behind is no part of the list.
+        self.bytes.truncate(self.end());
+        &mut self.bytes
+    }
+
+    /// The field that was begun and not yet finished.
+    pub(super) fn begun(&self, name_len: usize) -> Entry<'_> {
+        Entry {
+            joined: self.bytes.get(self.end()..).unwrap_or_default(),
+            name_len,
+        }
+    }
+
+    /// Makes the field that was begun a part of the list.
+    #[inline]
+    pub(super) fn finish(&mut self, name_len: usize) {
+        let start = self.end();
+        self.spans.push(Span {
+            start,
+            name_end: start + name_len,
+            end: self.bytes.len(),
+        });
+    }
+
+    #[inline]
+    fn end(&self) -> usize {
+        self.spans.last().map_or(0, |span| span.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_come_back_in_order_and_the_first_of_a_name_is_found() {
+        let mut list = HeaderList::new();
+        list.push(b"a", b"1");
+        list.push(b"empty", b"");
+        list.push(b"a", b"2");
+        let all: Vec<_> = list.iter().collect();
+        assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"empty", b""), (b"a", b"2")]);
+        assert_eq!(list.get(b"a"), Some(&b"1"[..]));
+        assert_eq!(list.get(b"empty"), Some(&b""[..]));
+        assert_eq!(list.get(b"b"), None);
+    }
+
+    #[test]
+    fn the_size_counts_32_bytes_for_each_field() {
+        let mut list = HeaderList::new();
+        assert_eq!(list.size(), 0);
+        list.push(b"grpc-status", b"0");
+        assert_eq!(list.size(), 11 + 1 + 32);
+        list.push(b"", b"");
+        assert_eq!((list.size(), list.len()), (44 + 32, 2));
+    }
+
+    #[test]
+    fn a_field_that_was_begun_and_given_up_leaves_no_trace() {
+        let mut list = HeaderList::new();
+        list.push(b"a", b"1");
+        list.begin().extend_from_slice(b"half a fie");
+        assert_eq!((list.size(), list.len()), (34, 1));
+        list.push(b"b", b"2");
+        assert_eq!(list.get(b"b"), Some(&b"2"[..]));
+    }
+
+    #[test]
+    fn a_cleared_list_is_empty() {
+        let mut list = HeaderList::new();
+        list.push(b"a", b"1");
+        list.clear();
+        assert!(list.is_empty() && list.iter().next().is_none() && list.size() == 0);
+    }
+}

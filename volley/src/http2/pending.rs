@@ -1,0 +1,91 @@
+//! Request bytes that wait for flow control.
+
+use std::collections::VecDeque;
+
+/// What is left to send on one stream. Never empty: an END_STREAM without bytes needs no window.
+#[derive(Debug)]
+pub struct Pending {
+    bytes: Vec<u8>,
+    /// How many of them were sent.
+    start: usize,
+    /// The last byte ends the stream.
+    pub end_stream: bool,
+}
+
+impl Pending {
+    /// Keeps `bytes`.
+    pub fn new(bytes: &[u8], end_stream: bool) -> Self {
+        Self {
+            bytes: bytes.to_vec(),
+            start: 0,
+            end_stream,
+        }
+    }
+
+    /// What is left.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+
+    /// Adds to the end.
+    pub fn append(&mut self, bytes: &[u8], end_stream: bool) {
+        if self.start > self.bytes.len() / 2 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+        self.end_stream |= end_stream;
+    }
+
+    /// The first `n` bytes were sent.
+    pub fn consume(&mut self, n: usize) {
+        self.start += n;
+    }
+}
+
+/// Streams that have bytes and a window of their own, and wait for the connection's; served in turn, a frame each.
+#[derive(Debug, Default)]
+pub struct Turns {
+    ids: VecDeque<u32>,
+}
+
+impl Turns {
+    /// Puts a stream at the end of the row. `open_streams` bounds the row: ids of streams that are gone are swept out,
+    /// by `is_waiting`, before they are many.
+    pub fn push(&mut self, id: u32, open_streams: usize, is_waiting: impl Fn(u32) -> bool) {
+        if self.ids.len() > 2 * open_streams + 32 {
+            self.ids.retain(|&id| is_waiting(id));
+        }
+        self.ids.push_back(id);
+    }
+
+    /// The stream whose turn it is; it may be gone.
+    pub fn pop(&mut self) -> Option<u32> {
+        self.ids.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_gone_and_what_is_appended_follows() {
+        let mut pending = Pending::new(b"abcdef", false);
+        pending.consume(4);
+        pending.append(b"gh", true);
+        assert_eq!(pending.bytes(), b"efgh");
+        assert_eq!(pending.bytes.len(), 4);
+        assert!(pending.end_stream);
+    }
+
+    #[test]
+    fn streams_that_are_gone_do_not_make_the_row_grow() {
+        let mut turns = Turns::default();
+        for id in 0..10_000 {
+            turns.push(id, 1, |waiting| waiting == 7);
+        }
+        assert!(turns.ids.len() <= 36, "{} in the row", turns.ids.len());
+        assert_eq!(turns.pop(), Some(7));
+    }
+}

@@ -1,0 +1,134 @@
+//! What the peer asks of us (RFC 9113 §6.5).
+
+use super::error::Violation;
+use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, MAX_LENGTH};
+use super::window::{DEFAULT_WINDOW, MAX_WINDOW};
+
+/// Identifiers (RFC 9113 §6.5.2).
+pub mod id {
+    pub const HEADER_TABLE_SIZE: u16 = 1;
+    pub const ENABLE_PUSH: u16 = 2;
+    pub const MAX_CONCURRENT_STREAMS: u16 = 3;
+    pub const INITIAL_WINDOW_SIZE: u16 = 4;
+    pub const MAX_FRAME_SIZE: u16 = 5;
+    pub const MAX_HEADER_LIST_SIZE: u16 = 6;
+}
+
+/// The peer's settings in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerSettings {
+    /// How many streams may be open; no limit until one is set.
+    pub max_concurrent_streams: u32,
+    /// Bytes we may send on a new stream.
+    pub initial_window: u32,
+    /// Bytes of payload a frame of ours may have.
+    pub max_frame_size: usize,
+}
+
+impl Default for PeerSettings {
+    fn default() -> Self {
+        Self {
+            max_concurrent_streams: u32::MAX,
+            initial_window: DEFAULT_WINDOW,
+            max_frame_size: DEFAULT_MAX_FRAME_SIZE,
+        }
+    }
+}
+
+/// What one SETTINGS frame means for what is open already.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// By how much every stream's send window moves, in bytes.
+    pub window_delta: i64,
+    /// The smallest and the last SETTINGS_HEADER_TABLE_SIZE it named: an encoder has to go through the smallest
+    /// (RFC 7541 §4.2).
+    pub table_sizes: Option<(u32, u32)>,
+}
+
+impl PeerSettings {
+    /// Takes over the payload of a SETTINGS frame. Unknown settings are ignored (RFC 9113 §6.5.2).
+    pub fn apply(&mut self, payload: &[u8]) -> Result<Change, Violation> {
+        let window_before = self.initial_window;
+        let mut change = Change::default();
+        let (settings, rest) = payload.as_chunks::<6>();
+        if !rest.is_empty() {
+            return Err(Violation::FrameSize {
+                kind: Kind::Settings,
+                length: u32::try_from(payload.len()).unwrap_or(u32::MAX),
+            });
+        }
+        for &[i0, i1, v0, v1, v2, v3] in settings {
+            let value = u32::from_be_bytes([v0, v1, v2, v3]);
+            match u16::from_be_bytes([i0, i1]) {
+                id::HEADER_TABLE_SIZE => {
+                    let smallest = change.table_sizes.map_or(value, |(low, _)| low.min(value));
+                    change.table_sizes = Some((smallest, value));
+                }
+                id::ENABLE_PUSH if value != 0 => return Err(Violation::EnablePush { value }),
+                id::MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = value,
+                id::INITIAL_WINDOW_SIZE if value > MAX_WINDOW => {
+                    return Err(Violation::InitialWindow { value });
+                }
+                id::INITIAL_WINDOW_SIZE => self.initial_window = value,
+                id::MAX_FRAME_SIZE => self.max_frame_size = frame_size(value)?,
+                _ => {}
+            }
+        }
+        change.window_delta = i64::from(self.initial_window) - i64::from(window_before);
+        Ok(change)
+    }
+}
+
+fn frame_size(value: u32) -> Result<usize, Violation> {
+    usize::try_from(value)
+        .ok()
+        .filter(|size| (DEFAULT_MAX_FRAME_SIZE..=MAX_LENGTH).contains(size))
+        .ok_or(Violation::MaxFrameSize { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn payload(settings: &[(u16, u32)]) -> Vec<u8> {
+        let one =
+            |&(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
+        settings.iter().flat_map(one).collect()
+    }
+
+    #[test]
+    fn values_are_taken_in_order_and_the_last_one_counts() {
+        let mut settings = PeerSettings::default();
+        let change = settings.apply(&payload(&[
+            (id::INITIAL_WINDOW_SIZE, 10),
+            (id::HEADER_TABLE_SIZE, 100),
+            (id::INITIAL_WINDOW_SIZE, 65_536),
+            (id::HEADER_TABLE_SIZE, 4096),
+            (id::MAX_CONCURRENT_STREAMS, 250),
+            (id::MAX_FRAME_SIZE, 16_777_215),
+        ]));
+        let table_sizes = Some((100, 4096));
+        let window_delta = 1;
+        assert_eq!(
+            change,
+            Ok(Change {
+                window_delta,
+                table_sizes
+            })
+        );
+        let expected = PeerSettings {
+            max_concurrent_streams: 250,
+            initial_window: 65_536,
+            max_frame_size: 16_777_215,
+        };
+        assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn unknown_settings_are_ignored() {
+        let mut settings = PeerSettings::default();
+        let change = settings.apply(&payload(&[(0x99, 1), (id::MAX_HEADER_LIST_SIZE, 5)]));
+        assert_eq!(change, Ok(Change::default()));
+        assert_eq!(settings, PeerSettings::default());
+    }
+}

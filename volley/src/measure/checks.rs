@@ -1,0 +1,68 @@
+//! Replies that were not what they should have been.
+
+use super::errors::capped;
+
+/// How many are kept in words.
+const MOST_SAMPLES: usize = 10;
+
+/// Calls with a wrong reply: how many, and the first in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failures {
+    pub calls: u64,
+    /// (when, what), sorted: the earliest are kept, whatever the order threads are merged in.
+    samples: Vec<(u64, String)>,
+}
+
+impl Failures {
+    pub fn count(&mut self, now_ns: u64, what: &str) {
+        self.calls += 1;
+        let too_late = self
+            .samples
+            .last()
+            .is_some_and(|(last_ns, _)| *last_ns < now_ns);
+        if self.samples.len() < MOST_SAMPLES || !too_late {
+            self.samples.push((now_ns, capped(what).into_owned()));
+            self.trim();
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.samples.extend(other.samples);
+        self.trim();
+    }
+
+    pub fn into_samples(self) -> Vec<String> {
+        self.samples.into_iter().map(|(_, what)| what).collect()
+    }
+
+    fn trim(&mut self) {
+        self.samples.sort_unstable();
+        self.samples.truncate(MOST_SAMPLES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_ten_are_kept_whichever_thread_is_merged_first() {
+        let thread = |offset: u64| {
+            let mut failures = Failures::default();
+            for n in 0..50 {
+                failures.count(2 * n + offset, &format!("{}", 2 * n + offset));
+            }
+            failures
+        };
+        let (mut even, mut odd) = (thread(0), thread(1));
+        even.merge(thread(1));
+        odd.merge(thread(0));
+        assert_eq!(even, odd);
+        assert_eq!(even.calls, 100);
+        assert_eq!(
+            even.into_samples(),
+            ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! Counting itself: what the load loop calls for every call and every read.
+
+use super::details::Kept;
+use super::{Ended, Outcome, Tally};
+use crate::grpc::Code;
+use crate::report::model::DetailOutcome;
+
+/// A call that left this much after it was due, in nanoseconds, left late.
+pub const LATE_NS: u64 = 1_000_000;
+
+impl Tally {
+    /// A call left; its first try only.
+    #[inline]
+    pub fn sent(&mut self, intended_ns: u64, now_ns: u64) {
+        self.counts.sent += 1;
+        self.counts.late += u64::from(now_ns.saturating_sub(intended_ns) > LATE_NS);
+        let since_start_ns = self.since_start(now_ns);
+        self.series.bin(since_start_ns).sent += 1;
+    }
+
+    /// `n` replies were received, whatever becomes of their calls.
+    #[inline]
+    pub fn messages(&mut self, n: u64, now_ns: u64) {
+        self.counts.messages += n;
+        let since_start_ns = self.since_start(now_ns);
+        self.series.bin(since_start_ns).messages += n;
+    }
+
+    /// The time between two replies of one stream that were not read together.
+    #[inline]
+    pub fn gap(&mut self, ns: u64) {
+        self.gap.record(ns);
+    }
+
+    /// `n` replies were read together with the one before them.
+    #[inline]
+    pub fn zero_gaps(&mut self, n: u64) {
+        self.gap.record_zeros(n);
+    }
+
+    /// The time from a call's sending until its first reply.
+    #[inline]
+    pub fn first_message(&mut self, ns: u64) {
+        self.first_message.record(ns);
+    }
+
+    /// A call is over. Its end decides in which bin and second it is counted, also after the
+    /// window.
+    #[inline]
+    pub fn ended(&mut self, call: &Ended) {
+        if self.still_to_skip > 0 {
+            self.still_to_skip -= 1;
+            self.counts.skipped += 1;
+            return;
+        }
+        match &call.outcome {
+            Outcome::Ok => {
+                self.counts.ok += 1;
+                let since_start_ns = self.since_start(call.end_ns);
+                self.series.bin(since_start_ns).ok += 1;
+                self.time(call);
+                if !self.details.is_full() {
+                    self.keep(call, DetailOutcome::Ok);
+                }
+            }
+            Outcome::Failed { code, error } => self.fail(call, *code, error),
+        }
+    }
+
+    /// `n` calls were still open when the window closed.
+    pub fn cut(&mut self, n: u64) {
+        self.counts.cut += n;
+    }
+
+    /// One call was still open when the window closed, and is kept among the single calls.
+    pub fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, now_ns: u64) {
+        self.counts.cut += 1;
+        self.details.keep(Kept {
+            end_ns: now_ns,
+            latency_ns: now_ns.saturating_sub(self.timed_from(intended_ns, sent_ns)),
+            outcome: DetailOutcome::Cut,
+        });
+    }
+
+    /// `n` calls were due inside the window and never left.
+    pub fn missed(&mut self, n: u64) {
+        self.counts.missed += n;
+    }
+
+    /// `n` calls were sent again because the server had not begun them.
+    pub fn retried(&mut self, n: u64) {
+        self.counts.retried += n;
+    }
+
+    /// A call got a reply that was not what it should be; `what` says so in words. Once for each
+    /// such call, which still has to end.
+    #[cold]
+    pub fn wrong_reply(&mut self, now_ns: u64, what: &str) {
+        self.checks.count(now_ns, what);
+    }
+
+    #[inline]
+    fn since_start(&self, ns: u64) -> u64 {
+        ns.saturating_sub(self.start_ns)
+    }
+
+    /// Where the latency begins that the run is judged by.
+    #[inline]
+    fn timed_from(&self, intended_ns: u64, sent_ns: u64) -> u64 {
+        let open_loop = self.response.is_some();
+        if open_loop { intended_ns } else { sent_ns }
+    }
+
+    /// Records the latencies of a call that counts among them.
+    #[inline]
+    fn time(&mut self, call: &Ended) {
+        let service_ns = call.end_ns.saturating_sub(call.sent_ns);
+        self.service.record(service_ns);
+        let mut latency_ns = service_ns;
+        if let Some(response) = &mut self.response {
+            latency_ns = call.end_ns.saturating_sub(call.intended_ns);
+            response.record(latency_ns);
+        }
+        let since_start_ns = self.since_start(call.end_ns);
+        self.seconds.record(since_start_ns, latency_ns);
+    }
+
+    #[cold]
+    fn fail(&mut self, call: &Ended, code: Code, error: &str) {
+        let code = code.name();
+        self.counts.failed += 1;
+        *self.failed.entry(code).or_default() += 1;
+        let since_start_ns = self.since_start(call.end_ns);
+        self.series.bin(since_start_ns).failed += 1;
+        let error = self.errors.count(error);
+        if self.count_errors {
+            self.time(call);
+        }
+        self.keep(call, DetailOutcome::Failed { code, error });
+    }
+
+    fn keep(&mut self, call: &Ended, outcome: DetailOutcome) {
+        let from_ns = self.timed_from(call.intended_ns, call.sent_ns);
+        self.details.keep(Kept {
+            end_ns: call.end_ns,
+            latency_ns: call.end_ns.saturating_sub(from_ns),
+            outcome,
+        });
+    }
+}

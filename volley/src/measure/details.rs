@@ -1,0 +1,78 @@
+//! Single calls: the first that ended, as many as were asked for.
+
+use crate::report::model::DetailOutcome;
+
+/// One call, times as everywhere in this module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub end_ns: u64,
+    pub latency_ns: u64,
+    pub outcome: DetailOutcome,
+}
+
+/// The calls kept by one thread, or by all once merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Details {
+    most: usize,
+    kept: Vec<Kept>,
+}
+
+impl Details {
+    pub fn new(most: usize) -> Self {
+        Self {
+            most,
+            kept: Vec::new(),
+        }
+    }
+
+    /// How many are kept at most.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.kept.len() >= self.most
+    }
+
+    /// Keeps a call while there is room. Calls of one thread come in the order of their ends, so
+    /// the first are kept.
+    pub fn keep(&mut self, kept: Kept) {
+        if !self.is_full() {
+            self.kept.push(kept);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.kept.clear();
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.most = self.most.max(other.most);
+        self.kept.extend(other.kept);
+        self.sort();
+        self.kept.truncate(self.most);
+    }
+
+    /// In the order of their ends.
+    pub fn into_sorted(mut self) -> Vec<Kept> {
+        self.sort();
+        self.kept
+    }
+
+    fn sort(&mut self) {
+        self.kept.sort_by(|a, b| a.key().cmp(&b.key()));
+    }
+}
+
+impl Kept {
+    /// A total order, so that merging does not depend on which thread comes first.
+    fn key(&self) -> (u64, u64, &str, &str) {
+        let (code, error) = match &self.outcome {
+            DetailOutcome::Ok => ("", ""),
+            DetailOutcome::Failed { code, error } => (*code, error.as_ref()),
+            DetailOutcome::Cut => ("cut", ""),
+        };
+        (self.end_ns, self.latency_ns, code, error)
+    }
+}

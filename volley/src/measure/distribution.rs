@@ -1,0 +1,266 @@
+//! Spans of time: a histogram, and beside it what must be exact.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+use crate::report::latency::{self, Kind, Latency, Percentile, RANKS_PPM};
+
+/// Longer spans share the histogram's last bucket; the exact maximum still tells them.
+const MOST_NS: u64 = 3_600_000_000_000;
+const DIGITS: u8 = 3;
+
+/// A distribution of spans in nanoseconds: some 270 KB, of which only the buckets in use are ever
+/// touched.
+pub(super) struct Distribution {
+    histogram: Histogram<u64>,
+    /// Spans of 0, the commonest of all between messages, are counted by themselves: one addition.
+    zeros: u64,
+    sum_ns: u128,
+    /// `u64::MAX` without samples.
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Distribution {
+    pub fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(1, MOST_NS, DIGITS)
+            .expect("1 ns to 1 h at 3 digits is in bounds");
+        Self {
+            histogram,
+            zeros: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        self.histogram.saturating_record(ns);
+        self.sum_ns += u128::from(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    #[inline]
+    pub fn record_zeros(&mut self, count: u64) {
+        self.zeros += count;
+    }
+
+    pub fn clear(&mut self) {
+        // An untouched histogram is left so: to write zeros would make its pages resident.
+        if !self.histogram.is_empty() {
+            self.histogram.reset();
+        }
+        (self.zeros, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.histogram
+            .add(&other.histogram)
+            .expect("all distributions have the same bounds");
+        self.zeros += other.zeros;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.histogram.distinct_values() * size_of::<u64>()
+    }
+
+    /// All figures of it; `None` without samples.
+    pub fn into_latency(mut self, kind: Kind) -> Option<Latency> {
+        if self.zeros > 0 {
+            self.histogram.saturating_record_n(0, self.zeros);
+            self.min_ns = 0;
+        }
+        let samples = self.histogram.len();
+        if samples == 0 {
+            return None;
+        }
+        Some(Latency {
+            samples,
+            mean_ns: rounded_mean(self.sum_ns, samples),
+            min_ns: self.min_ns,
+            max_ns: self.max_ns,
+            percentiles: self.percentiles(samples),
+            bars: latency::bars(
+                &latency::linear_marks(self.min_ns, self.max_ns),
+                self.recorded(),
+            ),
+            buckets: latency::bars(&latency::fixed_marks(), self.recorded()),
+            histogram: self.encoded(),
+            ..Latency::none(kind)
+        })
+    }
+
+    /// Ascending (ns, count): the highest value each bucket stands for, but none that lies outside
+    /// what was recorded.
+    fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let (min_ns, max_ns) = (self.min_ns, self.max_ns);
+        self.histogram.iter_recorded().map(move |bucket| {
+            (
+                bucket.value_iterated_to().clamp(min_ns, max_ns),
+                bucket.count_at_value(),
+            )
+        })
+    }
+
+    /// By nearest rank (Hyndman & Fan 1996, definition 1), in whole numbers.
+    fn percentiles(&self, samples: u64) -> Vec<Percentile> {
+        let mut recorded = self.recorded();
+        let (mut ns, mut seen) = (self.min_ns, 0);
+        let at = |rank_ppm: u32| {
+            let rank = (u128::from(rank_ppm) * u128::from(samples)).div_ceil(1_000_000);
+            while seen < rank
+                && let Some((next_ns, count)) = recorded.next()
+            {
+                ns = next_ns;
+                seen += u128::from(count);
+            }
+            Percentile { rank_ppm, ns }
+        };
+        RANKS_PPM.map(at).to_vec()
+    }
+
+    /// HdrHistogram's V2 format, deflated, in base64: what every reader of HdrHistograms takes.
+    fn encoded(&self) -> String {
+        let mut bytes = Vec::new();
+        match V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) {
+            Ok(_) => STANDARD.encode(bytes),
+            // Writing to memory does not fail, and the bounds fit the format.
+            Err(_) => String::new(),
+        }
+    }
+}
+
+/// Halves go to the even neighbour, as in [`Latency::from_samples`] and in Python's `round`.
+fn rounded_mean(sum_ns: u128, samples: u64) -> u64 {
+    let samples = u128::from(samples);
+    let (quotient, rest) = (sum_ns / samples, sum_ns % samples);
+    let up = 2 * rest > samples || (2 * rest == samples && quotient % 2 == 1);
+    u64::try_from(quotient + u128::from(up)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use hdrhistogram::serialization::Deserializer;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(samples_ns: &[u64]) -> Distribution {
+        let mut distribution = Distribution::new();
+        for ns in samples_ns {
+            distribution.record(*ns);
+        }
+        distribution
+    }
+
+    fn decoded(latency: &Latency) -> Histogram<u64> {
+        let bytes = STANDARD.decode(&latency.histogram).unwrap();
+        Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .unwrap()
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_latency() {
+        assert_eq!(Distribution::new().into_latency(Kind::Service), None);
+    }
+
+    #[test]
+    fn one_sample_is_every_percentile_to_the_nanosecond() {
+        let latency = of(&[123_456_789]).into_latency(Kind::Response).unwrap();
+        assert!(
+            latency
+                .percentiles
+                .iter()
+                .all(|percentile| percentile.ns == 123_456_789)
+        );
+        assert_eq!(
+            (latency.mean_ns, latency.min_ns, latency.max_ns),
+            (123_456_789, 123_456_789, 123_456_789)
+        );
+        assert_eq!(latency.kind, Kind::Response);
+    }
+
+    #[test]
+    fn zeros_counted_apart_are_samples_like_all_others() {
+        let mut distribution = of(&[1000]);
+        distribution.record_zeros(3);
+        let latency = distribution.into_latency(Kind::Service).unwrap();
+        assert_eq!(
+            (latency.samples, latency.mean_ns, latency.min_ns),
+            (4, 250, 0)
+        );
+        assert_eq!(
+            (latency.at(750_000), latency.at(900_000)),
+            (Some(0), Some(1000))
+        );
+        assert_eq!(decoded(&latency).count_at(0), 3);
+    }
+
+    #[test]
+    fn a_day_is_counted_as_more_than_an_hour_with_its_exact_maximum() {
+        let day = 24 * MOST_NS;
+        let latency = of(&[1, day]).into_latency(Kind::Service).unwrap();
+        assert_eq!(
+            (latency.samples, latency.max_ns, latency.mean_ns),
+            (2, day, day / 2)
+        );
+        assert!(latency.at(990_000).unwrap() >= MOST_NS);
+    }
+
+    #[test]
+    fn a_cleared_distribution_is_as_good_as_new() {
+        let mut distribution = of(&[5, 7]);
+        distribution.record_zeros(9);
+        distribution.clear();
+        distribution.record(1000);
+        assert_eq!(
+            distribution.into_latency(Kind::Service),
+            of(&[1000]).into_latency(Kind::Service)
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn percentiles_are_those_of_the_sorted_samples_within_a_thousandth(
+            samples_ns in prop::collection::vec(prop_oneof![0..5000_u64, 0..5_000_000_000_u64], 1..500),
+        ) {
+            let exact = Latency::from_samples(Kind::Service, samples_ns.clone());
+            let latency = of(&samples_ns).into_latency(Kind::Service).unwrap();
+            prop_assert_eq!(
+                (latency.samples, latency.mean_ns, latency.min_ns, latency.max_ns),
+                (exact.samples, exact.mean_ns, exact.min_ns, exact.max_ns)
+            );
+            for (ours, exact) in latency.percentiles.iter().zip(&exact.percentiles) {
+                prop_assert!(ours.ns >= exact.ns && ours.ns - exact.ns <= exact.ns / 1000, "{ours:?} for {exact:?}");
+            }
+            prop_assert_eq!(latency.bars.iter().map(|bar| bar.count).sum::<u64>(), latency.samples);
+            prop_assert_eq!(latency.buckets.iter().map(|bar| bar.count).sum::<u64>(), latency.samples);
+        }
+
+        #[test]
+        fn the_encoded_histogram_holds_the_percentiles(
+            samples_ns in prop::collection::vec(0..50_000_000_u64, 1..300),
+        ) {
+            let latency = of(&samples_ns).into_latency(Kind::Service).unwrap();
+            let histogram = decoded(&latency);
+            prop_assert_eq!(histogram.len(), latency.samples);
+            for percentile in &latency.percentiles {
+                let rank = (u128::from(percentile.rank_ppm) * u128::from(latency.samples)).div_ceil(1_000_000);
+                let up_to = u128::from(histogram.count_between(0, percentile.ns));
+                let below = up_to - u128::from(histogram.count_at(percentile.ns));
+                prop_assert!(below < rank && rank <= up_to, "{percentile:?}");
+            }
+        }
+    }
+}

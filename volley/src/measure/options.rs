@@ -1,0 +1,64 @@
+//! What a tally has to know before it counts.
+
+use std::time::SystemTime;
+
+/// How to count. All times are nanoseconds since the engine's epoch.
+#[derive(Clone, Debug)]
+pub struct TallyOptions {
+    /// `--skipFirst`: so many ended calls are left out of counts, latencies, errors and details, as
+    /// ghz does. Their messages are counted: those came over the wire inside the window like all
+    /// others.
+    pub skip_first: u64,
+    /// `--count-errors`: failed calls are among the latencies.
+    pub count_errors: bool,
+    /// Calls have a moment at which they were due: latencies are timed from it too.
+    pub open_loop: bool,
+    /// How many single calls to keep, the first to end.
+    pub details: usize,
+    /// When the window opens.
+    pub start_ns: u64,
+    /// How long it is, as far as known: room for its time series is made at once.
+    pub window_ns: Option<u64>,
+    /// The wall clock at the epoch, that is at 0 ns.
+    pub wall_start: SystemTime,
+}
+
+impl TallyOptions {
+    /// The options of thread `index` of `threads`.
+    ///
+    /// `skip_first` is shared out, so that no thread has to ask another how many calls were
+    /// skipped: the run leaves out the first calls of each thread. A thread on which fewer calls
+    /// end than its share leaves out fewer.
+    #[must_use]
+    pub fn for_thread(&self, index: u32, threads: u32) -> Self {
+        let threads = u64::from(threads.max(1));
+        let skip_first =
+            self.skip_first / threads + u64::from(u64::from(index) < self.skip_first % threads);
+        Self {
+            skip_first,
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_skipped_calls_add_up_to_the_whole() {
+        let run = TallyOptions {
+            skip_first: 11,
+            count_errors: false,
+            open_loop: false,
+            details: 0,
+            start_ns: 0,
+            window_ns: None,
+            wall_start: SystemTime::UNIX_EPOCH,
+        };
+        let shares: Vec<u64> = (0..4)
+            .map(|index| run.for_thread(index, 4).skip_first)
+            .collect();
+        assert_eq!(shares, [3, 3, 3, 2]);
+    }
+}

@@ -1,0 +1,197 @@
+//! What a run's own counts warn of.
+
+use crate::report::model::Report;
+use crate::report::warning::Warning;
+
+/// Late sends that are worth a word: more than one in a hundred.
+const LATE_PART: u64 = 100;
+/// From here on the generator counts as the limit (measuring.md: client-bound).
+const BUSY_PERCENT: u32 = 90;
+
+/// Adds to the report's warnings what its counts show. `details_most` is how many single calls were
+/// to be kept.
+pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
+    let failed = report.calls.failed_total();
+    let sends = report.sends;
+    let (kept, count) = (report.details.len() as u64, report.calls.count());
+    let busy_percent = busy_percent(report);
+
+    let mut warn = |due: bool, warning: Warning| {
+        if due && !report.warnings.contains(&warning) {
+            report.warnings.push(warning);
+        }
+    };
+    let ended = report.calls.ok + failed;
+    warn(ended == 0 && skipped == 0, Warning::NothingEnded);
+    warn(ended == 0 && skipped > 0, Warning::AllSkipped { skipped });
+    warn(
+        report.calls.ok == 0 && failed > 0,
+        Warning::AllFailed { count: failed },
+    );
+    let intended = sends.sent + sends.missed;
+    warn(
+        sends.missed > 0,
+        Warning::Missed {
+            missed: sends.missed,
+            intended,
+        },
+    );
+    warn(
+        sends.late > sends.sent / LATE_PART,
+        Warning::Late {
+            late: sends.late,
+            sent: sends.sent,
+        },
+    );
+    warn(
+        busy_percent >= BUSY_PERCENT,
+        Warning::ClientBound {
+            busy_percent,
+            threads: report.threads,
+        },
+    );
+    warn(
+        report.reconnects > 0,
+        Warning::Reconnected {
+            reconnects: report.reconnects,
+        },
+    );
+    warn(
+        report.checks.failed > 0,
+        Warning::WrongReplies {
+            wrong: report.checks.failed,
+        },
+    );
+    warn(
+        details_most > 0 && kept < count,
+        Warning::DetailsCapped { kept, count },
+    );
+}
+
+/// The part of its threads' time that the generator was on a CPU.
+fn busy_percent(report: &Report) -> u32 {
+    let available_s = report.elapsed_s() * f64::from(report.threads.max(1));
+    (100.0 * report.cost.cpu_s / available_s).round().min(100.0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::grpc::Code;
+    use crate::measure::samples::{MS, S, ended, facts, options};
+    use crate::measure::{Outcome, RunFacts, Tally, TallyOptions};
+    use crate::report::model::Cost;
+    use crate::report::warning::Warning;
+
+    fn tally(sent: u64, late: u64) -> Tally {
+        let mut tally = Tally::new(&options());
+        for call in 0..sent {
+            tally.sent(0, if call < late { 2 * MS } else { 0 });
+            tally.ended(&ended(0, 0, 5, Outcome::Ok));
+        }
+        tally
+    }
+
+    fn warnings(tally: Tally) -> Vec<Warning> {
+        tally.into_report(facts(S)).warnings
+    }
+
+    #[test]
+    fn a_good_run_has_no_warning() {
+        assert_eq!(warnings(tally(1000, 10)), []);
+    }
+
+    #[test]
+    fn more_than_one_late_call_in_a_hundred_is_warned_of() {
+        assert_eq!(
+            warnings(tally(1000, 11)),
+            [Warning::Late {
+                late: 11,
+                sent: 1000
+            }]
+        );
+    }
+
+    #[test]
+    fn missed_sends_are_warned_of_with_what_was_intended() {
+        let mut tally = tally(90, 0);
+        tally.missed(10);
+        assert_eq!(
+            warnings(tally),
+            [Warning::Missed {
+                missed: 10,
+                intended: 100
+            }]
+        );
+    }
+
+    #[test]
+    fn an_empty_a_failed_and_a_skipped_run_are_told_apart() {
+        assert_eq!(warnings(tally(0, 0)), [Warning::NothingEnded]);
+
+        let mut failing = tally(0, 0);
+        let outcome = Outcome::Failed {
+            code: Code::Unavailable,
+            error: "down".to_owned(),
+        };
+        failing.ended(&ended(0, 0, 5, outcome));
+        assert_eq!(warnings(failing), [Warning::AllFailed { count: 1 }]);
+
+        let mut skipping = Tally::new(&TallyOptions {
+            skip_first: 9,
+            ..options()
+        });
+        skipping.ended(&ended(0, 0, 5, Outcome::Ok));
+        assert_eq!(warnings(skipping), [Warning::AllSkipped { skipped: 1 }]);
+    }
+
+    #[test]
+    fn a_busy_generator_is_warned_of() {
+        let cost = |cpu_s| Cost {
+            cpu_s,
+            ..Cost::default()
+        };
+        let run = |cpu_s| RunFacts {
+            threads: 2,
+            cost: cost(cpu_s),
+            ..facts(S)
+        };
+        assert_eq!(tally(1, 0).into_report(run(1.78)).warnings, []);
+        let busy = Warning::ClientBound {
+            busy_percent: 90,
+            threads: 2,
+        };
+        assert_eq!(tally(1, 0).into_report(run(1.8)).warnings, [busy]);
+    }
+
+    #[test]
+    fn what_the_engine_has_said_is_not_said_twice() {
+        let warning = Warning::Reconnected { reconnects: 3 };
+        let run = RunFacts {
+            reconnects: 3,
+            warnings: vec![warning.clone()],
+            ..facts(S)
+        };
+        assert_eq!(tally(1, 0).into_report(run).warnings, [warning]);
+    }
+
+    #[test]
+    fn single_calls_left_out_are_warned_of_only_if_any_were_asked_for() {
+        let mut some = Tally::new(&TallyOptions {
+            details: 1,
+            ..options()
+        });
+        some.ended(&ended(0, 0, 5, Outcome::Ok));
+        some.cut(1);
+        assert_eq!(
+            warnings(some),
+            [Warning::DetailsCapped { kept: 1, count: 2 }]
+        );
+    }
+
+    #[test]
+    fn a_wrong_reply_is_warned_of() {
+        let mut wrong = tally(1, 0);
+        wrong.wrong_reply(7, "reply 0: `result` is 4, expected 3");
+        assert_eq!(warnings(wrong), [Warning::WrongReplies { wrong: 1 }]);
+    }
+}

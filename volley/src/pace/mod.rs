@@ -1,0 +1,29 @@
+//! When calls are sent, and by how many workers: ghz's `const`, `step` and `line` schedules,
+//! compiled to exact integers.
+//!
+//! Everything here is pure: a schedule knows no clock, it answers questions about nanoseconds after
+//! its own start.
+
+mod cursor;
+mod error;
+#[cfg(test)]
+mod properties;
+mod schedule;
+mod shape;
+mod spec;
+mod stairs;
+mod workers;
+
+pub use cursor::{Cursor, Planned};
+pub use error::PaceError;
+pub use schedule::Schedule;
+pub use spec::{ConcurrencySpec, LoadSpec, ScheduleKind};
+pub use workers::Workers;
+
+/// Nanoseconds in a second.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A length of time in whole nanoseconds; longer than 584 years counts as 584 years.
+fn whole_ns(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

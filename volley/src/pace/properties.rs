@@ -1,0 +1,100 @@
+//! What holds for every schedule.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{LoadSpec, Planned, Schedule, ScheduleKind};
+
+/// Any schedule that is not refused, with rates at which five seconds are quickly walked.
+fn any_schedule() -> impl Strategy<Value = Schedule> {
+    let steps = prop_oneof![Just(ScheduleKind::Step), Just(ScheduleKind::Line)];
+    let end = prop_oneof![Just(None), (0..3000_u32).prop_map(Some)];
+    let changing = (
+        steps,
+        0..2000_u32,
+        -700..700_i32,
+        end,
+        1..3_000_000_000_u64,
+        0..9_000_000_000_u64,
+    );
+    let changing = changing.prop_map(|(schedule, start, step, end, step_ns, max_ns)| LoadSpec {
+        schedule,
+        rps: 0,
+        start,
+        step,
+        end,
+        step_duration: Duration::from_nanos(step_ns),
+        // Steps of nanoseconds must end soon, or they lead to billions of calls a second at once.
+        max_duration: Duration::from_nanos(match step_ns {
+            0..10_000_000 => max_ns.min(step_ns * 9).max(1),
+            _ if max_ns % 2 == 0 => 0,
+            _ => max_ns,
+        }),
+    });
+    let constant = (1..3000_u32).prop_map(|rps| LoadSpec {
+        rps,
+        ..LoadSpec::default()
+    });
+    prop_oneof![changing, constant]
+        .prop_filter_map("refused", |spec| Schedule::new(&spec).ok().flatten())
+}
+
+proptest! {
+    #[test]
+    fn a_later_call_is_never_due_earlier(schedule in any_schedule(), n in 0..20_000_u64) {
+        match (schedule.intended_ns(n), schedule.intended_ns(n + 1)) {
+            (Some(this), Some(next)) => prop_assert!(this <= next),
+            (None, next) => prop_assert_eq!(next, None),
+            (Some(_), None) => {}
+        }
+    }
+
+    #[test]
+    fn exactly_n_calls_are_due_before_the_call_n(schedule in any_schedule(), n in 0..20_000_u64) {
+        if let Some(ns) = schedule.intended_ns(n) {
+            prop_assert_eq!(schedule.count_until(ns), n);
+            prop_assert_eq!(schedule.count_until(ns + 1), n + 1);
+        }
+    }
+
+    #[test]
+    fn the_integral_of_the_rate_is_the_count(schedule in any_schedule(), ns in 0..20_000_000_000_u64) {
+        // Walks from change to change with the rate alone.
+        let mut area = 0.0;
+        let mut at = 0;
+        while at < ns {
+            let next = schedule.next_change_after(at).unwrap_or(ns).min(ns);
+            area += schedule.rate_at(at) * (next - at) as f64 / 1e9;
+            at = next;
+        }
+        let count = schedule.count_until(ns) as f64;
+        prop_assert!(count >= area - 1e-6 * area - 1e-6 && count <= area + 1.0 + 1e-6 * area, "{count} for {area}");
+    }
+
+    #[test]
+    fn all_threads_together_send_the_schedule(schedule in any_schedule(), threads in 1..5_u64) {
+        const CALLS: u64 = 3000;
+        let mut sent: Vec<_> = (0..threads)
+            .flat_map(|thread| schedule.cursor(thread, threads).take_while(|call| call.number < CALLS))
+            .collect();
+        sent.sort_by_key(|call| call.number);
+        let mut planned = Vec::new();
+        for number in 0..CALLS {
+            planned.extend(schedule.intended_ns(number).map(|intended_ns| Planned { number, intended_ns }));
+        }
+        prop_assert_eq!(sent, planned);
+    }
+
+    #[test]
+    fn the_shares_of_all_threads_add_up(
+        schedule in any_schedule(), threads in 1..5_u64, taken in 0..50_usize, ns in 0..9_000_000_000_u64,
+    ) {
+        let left: u64 = (0..threads).map(|thread| {
+            let mut cursor = schedule.cursor(thread, threads);
+            let gone = cursor.by_ref().take(taken).filter(|call| call.intended_ns < ns).count();
+            gone as u64 + cursor.count_until(ns)
+        }).sum();
+        prop_assert_eq!(left, schedule.count_until(ns));
+    }
+}

@@ -1,0 +1,272 @@
+//! An open loop's plan: which call is sent when.
+
+use super::shape::Shape;
+use super::stairs::{Run, Stairs};
+use super::{Cursor, LoadSpec, PaceError, SECOND_NS, ScheduleKind};
+
+/// Calls per second over time, and from it the moment of each call.
+///
+/// Call `n` (from 0) is due when the integral of the rate reaches `n`, so the first call is due as
+/// soon as the rate is above 0, and a constant 1,000 calls per second has exactly 5,000 calls due
+/// in the first 5 s: at 0, 1, … 4,999 ms. All arithmetic is exact, in whole nanoseconds rounded
+/// down; nothing drifts.
+///
+/// A descending schedule goes down to its end, or to 0, where it stops: no further call is due. The
+/// rate is capped at `u32::MAX` calls per second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    rate: Stairs,
+}
+
+impl Schedule {
+    /// Compiles the flags; `None` if they set no rate: a closed loop.
+    ///
+    /// # Errors
+    ///
+    /// A step or line schedule that never changes, leads away from its end, or has no step
+    /// duration.
+    pub fn new(spec: &LoadSpec) -> Result<Option<Self>, PaceError> {
+        if spec.schedule == ScheduleKind::Const {
+            return Ok((spec.rps > 0).then(|| Self {
+                rate: Stairs::constant(spec.rps),
+            }));
+        }
+        let rate = Shape {
+            flags: "load",
+            kind: spec.schedule,
+            start: spec.start,
+            step: spec.step,
+            end: spec.end,
+            step_ns: super::whole_ns(spec.step_duration),
+            max_ns: super::whole_ns(spec.max_duration),
+            floor: 0,
+        }
+        .stairs()?;
+        Ok(Some(Self { rate }))
+    }
+
+    /// When call `n` (from 0) is to be sent, in nanoseconds after the start; `None` if the schedule
+    /// stops before it.
+    ///
+    /// Never smaller than for the call before.
+    pub fn intended_ns(&self, n: u64) -> Option<u64> {
+        let area = area_of_calls(n);
+        let run = self.run_at(n)?;
+        moment(&run, area)
+    }
+
+    /// How many calls are due before that moment.
+    pub fn count_until(&self, ns: u64) -> u64 {
+        let calls = self.rate.area_until(ns).div_ceil(u128::from(SECOND_NS));
+        u64::try_from(calls).unwrap_or(u64::MAX)
+    }
+
+    /// Calls per second at that moment.
+    pub fn rate_at(&self, ns: u64) -> f64 {
+        f64::from(self.rate.value_at(ns))
+    }
+
+    /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … `every`
+    /// 0 counts as 1.
+    pub fn cursor(&self, first: u64, every: u64) -> Cursor {
+        Cursor::new(self.clone(), first, every)
+    }
+
+    /// The next moment after `ns` at which the rate changes.
+    #[cfg(test)]
+    pub(super) fn next_change_after(&self, ns: u64) -> Option<u64> {
+        self.rate.next_change_after(ns)
+    }
+
+    pub(super) fn run_at(&self, n: u64) -> Option<Run> {
+        self.rate.run_at_area(area_of_calls(n))
+    }
+}
+
+/// The integral of the rate (calls per second × nanoseconds) at which call `n` is due.
+fn area_of_calls(n: u64) -> u128 {
+    u128::from(n) * u128::from(SECOND_NS)
+}
+
+/// When the integral reaches `area`, which it does in `run`; `None` beyond the 584 years that 64
+/// bits can tell.
+fn moment(run: &Run, area: u128) -> Option<u64> {
+    let after = (area - run.area) / u128::from(run.value);
+    run.from_ns.checked_add(u64::try_from(after).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const S: u64 = SECOND_NS;
+
+    fn constant(rps: u32) -> Schedule {
+        Schedule::new(&LoadSpec {
+            rps,
+            ..LoadSpec::default()
+        })
+        .unwrap()
+        .unwrap()
+    }
+
+    fn step(start: u32, step: i32, end: Option<u32>, step_s: u64, max_s: u64) -> LoadSpec {
+        LoadSpec {
+            schedule: ScheduleKind::Step,
+            rps: 0,
+            start,
+            step,
+            end,
+            step_duration: Duration::from_secs(step_s),
+            max_duration: Duration::from_secs(max_s),
+        }
+    }
+
+    fn rates(spec: &LoadSpec, seconds: &[u64]) -> Vec<f64> {
+        let schedule = Schedule::new(spec).unwrap().unwrap();
+        seconds
+            .iter()
+            .map(|second| schedule.rate_at(second * S))
+            .collect()
+    }
+
+    #[test]
+    fn without_a_rate_there_is_no_schedule() {
+        assert_eq!(Schedule::new(&LoadSpec::default()), Ok(None));
+    }
+
+    #[test]
+    fn a_thousand_a_second_for_five_seconds_is_five_thousand_calls_from_the_first_moment_on() {
+        let schedule = constant(1000);
+        assert_eq!(schedule.intended_ns(0), Some(0));
+        assert_eq!(schedule.intended_ns(4999), Some(4_999_000_000));
+        assert_eq!(schedule.count_until(5 * S), 5000);
+    }
+
+    #[test]
+    fn a_rate_that_divides_no_second_does_not_drift() {
+        let schedule = constant(7);
+        assert_eq!(schedule.intended_ns(1), Some(S / 7));
+        assert_eq!(
+            schedule.intended_ns(7 * 86_400 * 365),
+            Some(86_400 * 365 * S)
+        );
+    }
+
+    #[test]
+    fn the_manuals_step_up_climbs_to_its_end_and_stays() {
+        let spec = step(50, 10, Some(150), 5, 0);
+        assert_eq!(
+            rates(&spec, &[0, 4, 5, 49, 50, 1000]),
+            [50.0, 50.0, 60.0, 140.0, 150.0, 150.0]
+        );
+    }
+
+    #[test]
+    fn the_manuals_step_down_stays_where_the_longest_time_finds_it() {
+        let spec = step(200, -10, None, 5, 40);
+        assert_eq!(
+            rates(&spec, &[0, 39, 40, 1000]),
+            [200.0, 130.0, 120.0, 120.0]
+        );
+    }
+
+    #[test]
+    fn the_manuals_line_falls_by_two_each_second() {
+        let spec = LoadSpec {
+            schedule: ScheduleKind::Line,
+            ..step(200, -2, Some(50), 0, 0)
+        };
+        assert_eq!(
+            rates(&spec, &[0, 1, 74, 75, 1000]),
+            [200.0, 198.0, 52.0, 50.0, 50.0]
+        );
+    }
+
+    #[test]
+    fn a_last_step_that_would_overshoot_the_end_is_cut_short() {
+        assert_eq!(
+            rates(&step(50, 30, Some(100), 1, 0), &[0, 1, 2, 3]),
+            [50.0, 80.0, 100.0, 100.0]
+        );
+    }
+
+    #[test]
+    fn the_longest_time_jumps_to_the_end_if_it_comes_first() {
+        assert_eq!(
+            rates(&step(50, 10, Some(500), 1, 3), &[2, 3, 4]),
+            [70.0, 500.0, 500.0]
+        );
+    }
+
+    #[test]
+    fn the_end_holds_although_the_longest_time_is_not_over() {
+        assert_eq!(
+            rates(&step(50, 10, Some(70), 1, 9), &[1, 2, 3, 9]),
+            [60.0, 70.0, 70.0, 70.0]
+        );
+    }
+
+    #[test]
+    fn a_start_of_zero_sends_its_first_call_with_the_first_step() {
+        let schedule = Schedule::new(&step(0, 10, None, 2, 0)).unwrap().unwrap();
+        assert_eq!(schedule.intended_ns(0), Some(2 * S));
+        assert_eq!(schedule.intended_ns(20), Some(4 * S));
+        assert_eq!(schedule.count_until(2 * S), 0);
+    }
+
+    #[test]
+    fn a_descent_without_an_end_stops_at_zero_and_sends_no_more() {
+        let schedule = Schedule::new(&step(20, -15, None, 1, 0)).unwrap().unwrap();
+        assert_eq!(
+            rates(&step(20, -15, None, 1, 0), &[0, 1, 2, 99]),
+            [20.0, 5.0, 0.0, 0.0]
+        );
+        assert_eq!(schedule.intended_ns(24), Some(1_800_000_000));
+        assert_eq!(schedule.intended_ns(25), None);
+        assert_eq!(schedule.count_until(u64::MAX), 25);
+    }
+
+    #[test]
+    fn the_steepest_ascent_stays_within_its_type() {
+        let spec = step(u32::MAX - 1, i32::MAX, None, u64::MAX, 0);
+        let schedule = Schedule::new(&spec).unwrap().unwrap();
+        assert_eq!(schedule.count_until(u64::MAX), u64::MAX);
+        assert!(schedule.rate_at(u64::MAX) <= f64::from(u32::MAX));
+        assert_eq!(
+            schedule.intended_ns(u64::MAX),
+            Some(4_294_967_298_000_000_000)
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_the_flag_that_mends_it() {
+        let refusal = |spec: &LoadSpec| Schedule::new(spec).unwrap_err().to_string();
+        assert_eq!(
+            refusal(&step(10, 0, None, 1, 0)),
+            "`--load-step` is 0, so a `step` schedule never changes: give a step, or use `const`"
+        );
+        assert_eq!(
+            refusal(&step(10, 5, None, 0, 0)),
+            "a `step` schedule needs the length of a step: give `--load-step-duration`, such as `5s`"
+        );
+        assert_eq!(
+            refusal(&step(10, -5, Some(20), 1, 0)),
+            "`--load-step` -5 leads from `--load-start` 10 away from `--load-end` 20: change its sign"
+        );
+        assert_eq!(
+            refusal(&step(20, 5, Some(10), 1, 0)),
+            "`--load-step` 5 leads from `--load-start` 20 away from `--load-end` 10: change its sign"
+        );
+        assert_eq!(
+            refusal(&step(10, 5, Some(10), 1, 0)),
+            "`--load-start` and `--load-end` are both 10, so nothing changes: move one of them, or use `const`"
+        );
+        assert_eq!(
+            refusal(&step(0, -5, None, 1, 0)),
+            "`--load-start` is 0 and `--load-step` -5 descends from there: start higher, or make the step positive"
+        );
+    }
+}

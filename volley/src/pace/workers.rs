@@ -1,0 +1,167 @@
+//! How many workers there are at each moment.
+
+use super::shape::Shape;
+use super::stairs::Stairs;
+use super::{ConcurrencySpec, PaceError, ScheduleKind};
+
+/// Workers over time. A worker has one call open at a time.
+///
+/// A descent without an end stops at one worker, not at none: without a worker a run with `-n`
+/// would never end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workers {
+    number: Stairs,
+}
+
+impl Workers {
+    /// Compiles the flags.
+    ///
+    /// # Errors
+    ///
+    /// A step or line schedule that never changes, leads away from its end, or has no step
+    /// duration; no workers at all.
+    pub fn new(spec: &ConcurrencySpec) -> Result<Self, PaceError> {
+        if spec.schedule == ScheduleKind::Const {
+            if spec.workers == 0 {
+                return Err(PaceError::NoWorkers);
+            }
+            return Ok(Self {
+                number: Stairs::constant(spec.workers),
+            });
+        }
+        let number = Shape {
+            flags: "concurrency",
+            kind: spec.schedule,
+            start: spec.start,
+            step: spec.step,
+            end: spec
+                .end
+                .map(|end| if spec.step < 0 { end.max(1) } else { end }),
+            step_ns: super::whole_ns(spec.step_duration),
+            max_ns: super::whole_ns(spec.max_duration),
+            floor: 1,
+        }
+        .stairs()?;
+        Ok(Self { number })
+    }
+
+    /// Workers at that moment, in nanoseconds after the start.
+    pub fn active_at(&self, ns: u64) -> u32 {
+        self.number.value_at(ns)
+    }
+
+    /// The most workers there ever are: `u32::MAX` for an ascent that neither an end nor a longest
+    /// time bounds.
+    pub fn most(&self) -> u32 {
+        self.number
+            .most_before(self.number.flat_from_ns())
+            .max(self.number.flat())
+    }
+
+    /// The most workers there are before that moment.
+    pub fn most_before(&self, ns: u64) -> u32 {
+        self.number.most_before(ns)
+    }
+
+    /// The next moment after `ns` at which the number changes; `None` if it stays.
+    pub fn next_change_after(&self, ns: u64) -> Option<u64> {
+        self.number.next_change_after(ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    fn step(start: u32, step: i32, end: Option<u32>, max_s: u64) -> ConcurrencySpec {
+        ConcurrencySpec {
+            schedule: ScheduleKind::Step,
+            workers: 0,
+            start,
+            step,
+            end,
+            step_duration: Duration::from_secs(5),
+            max_duration: Duration::from_secs(max_s),
+        }
+    }
+
+    fn workers(spec: &ConcurrencySpec) -> Workers {
+        Workers::new(spec).unwrap()
+    }
+
+    #[test]
+    fn a_constant_number_never_changes() {
+        let fifty = workers(&ConcurrencySpec {
+            workers: 50,
+            ..ConcurrencySpec::default()
+        });
+        assert_eq!(
+            (fifty.active_at(0), fifty.active_at(u64::MAX), fifty.most()),
+            (50, 50, 50)
+        );
+        assert_eq!(fifty.next_change_after(0), None);
+    }
+
+    #[test]
+    fn the_manuals_step_up_adds_five_workers_every_five_seconds_up_to_fifty() {
+        let up = workers(&step(5, 5, Some(50), 0));
+        let seen: Vec<u32> = [0, 5, 44, 45, 99]
+            .map(|second| up.active_at(second * S))
+            .to_vec();
+        assert_eq!(seen, [5, 10, 45, 50, 50]);
+        assert_eq!(up.most(), 50);
+    }
+
+    #[test]
+    fn the_manuals_step_down_keeps_the_workers_left_after_thirty_seconds() {
+        let down = workers(&step(50, -5, None, 30));
+        assert_eq!(
+            [0, 29, 30, 99].map(|second| down.active_at(second * S)),
+            [50, 25, 20, 20]
+        );
+        assert_eq!(down.most(), 50);
+    }
+
+    #[test]
+    fn changes_are_announced_one_after_another_until_the_last() {
+        let up = workers(&step(5, 5, Some(15), 0));
+        assert_eq!(up.next_change_after(0), Some(5 * S));
+        assert_eq!(up.next_change_after(5 * S - 1), Some(5 * S));
+        assert_eq!(up.next_change_after(5 * S), Some(10 * S));
+        assert_eq!(up.next_change_after(10 * S), None);
+    }
+
+    #[test]
+    fn a_descent_keeps_one_worker_whatever_its_end() {
+        for end in [None, Some(0), Some(1)] {
+            let down = workers(&step(7, -3, end, 0));
+            assert_eq!(
+                [0, 5, 10, 99].map(|second| down.active_at(second * S)),
+                [7, 4, 1, 1]
+            );
+        }
+    }
+
+    #[test]
+    fn an_ascent_without_bound_is_bounded_by_the_run() {
+        let up = workers(&step(5, 5, None, 0));
+        assert_eq!(up.most(), u32::MAX);
+        assert_eq!(up.most_before(10 * S), 10);
+        assert_eq!(up.most_before(10 * S + 1), 15);
+    }
+
+    #[test]
+    fn no_workers_are_refused() {
+        let refusal = Workers::new(&ConcurrencySpec::default())
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            refusal,
+            "`--concurrency` is 0, so no call could be sent: give at least 1"
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! What the two commands do: make a run and print its report, or serve.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::cli::{Format, Options, ServeArgs};
+use crate::engine::{self, EngineError};
+use crate::measure::Progress;
+use crate::report::live::{Live, Moment};
+use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
+use crate::serve;
+
+/// What ended the program, and the exit status that says of what kind it was.
+#[derive(Debug)]
+pub struct Failure {
+    /// 2 where the command line is wrong, 1 else.
+    pub status: u8,
+    /// One line for people.
+    pub message: String,
+}
+
+impl Failure {
+    fn other(error: impl ToString) -> Self {
+        Self {
+            status: 1,
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self {
+            status: if error.is_usage() { 2 } else { 1 },
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::other(error)
+    }
+}
+
+/// Put the load on and print how it went. Success means that some call succeeded.
+///
+/// # Errors
+///
+/// Whatever kept the load from being put on, or the report from being written.
+pub fn run(options: &Options) -> Result<ExitCode, Failure> {
+    // Learned before the load, not after it.
+    if let Some(path) = &options.output {
+        open(path)?;
+    }
+    let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
+    match &options.output {
+        Some(path) => {
+            let file = open(path)?;
+            file.set_len(0)?;
+            print(&report, options.format, file).map_err(|error| unwritable(path, &error))?;
+        }
+        None => print(&report, options.format, io::stdout().lock()).or_else(unless_hung_up)?,
+    }
+    if !options.quiet {
+        let own = io::stderr().lock();
+        if options.format == Format::Summary {
+            own_section::write(&report, &mut BufWriter::new(own)).or_else(unless_hung_up)?;
+        } else {
+            own_section::write_warnings(&report, &mut BufWriter::new(own))
+                .or_else(unless_hung_up)?;
+        }
+    }
+    Ok(if report.calls.ok > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Serve the benchmark service until a signal.
+///
+/// # Errors
+///
+/// Whatever kept it from listening.
+pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    serve::run(config(args)).map_err(Failure::other)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(args: &ServeArgs) -> serve::Config {
+    let tls = args.tls_cert.clone().zip(args.tls_key.clone());
+    serve::Config {
+        address: args.listen,
+        threads: args.threads.and_then(|n| NonZeroUsize::new(n as usize)),
+        tls: tls.map(|(cert, key)| serve::Identity { cert, key }),
+        max_concurrent_streams: args.max_concurrent_streams,
+        faults: serve::Faults {
+            freeze: args.freeze.first().map(|freeze| serve::Freeze {
+                at: freeze.at,
+                length: freeze.lasts,
+            }),
+            reset_every: args.reset_every.and_then(NonZeroU64::new),
+            goaway_after: args.goaway_after.and_then(NonZeroU64::new),
+            wrong_at: args.wrong_value_at,
+            trailers_only_every: args.trailers_only_every.and_then(NonZeroU64::new),
+            truncate_every: args.truncate_every.and_then(NonZeroU64::new),
+            garbage_every: args.garbage_every.and_then(NonZeroU64::new),
+            close_every: args.close_every.and_then(NonZeroU64::new),
+            delay: args.delay,
+        },
+        ..serve::Config::default()
+    }
+}
+
+fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnTick<'_>) -> T) -> T {
+    let terminal = io::stderr();
+    let is_shown = terminal.is_terminal() && !options.quiet;
+    let mut live = Live::new(terminal, is_shown);
+    let mut before = Progress::default();
+    let length = options.duration.or(options.max_duration);
+    let done = work(&mut |now: &Progress, elapsed_s: f64| {
+        let elapsed = Duration::try_from_secs_f64(elapsed_s).unwrap_or_default();
+        let moment = Moment {
+            messages_per_s: now.messages.saturating_sub(before.messages) as f64,
+            calls_per_s: (now.ok + now.failed).saturating_sub(before.ok + before.failed) as f64,
+            failed: now.failed,
+            elapsed,
+            left: length.map(|length| length.saturating_sub(elapsed)),
+        };
+        before = *now;
+        // The line is for a person; a run does not end because nobody sees it.
+        let _ = live.draw(&moment);
+    });
+    let _ = live.clear();
+    done
+}
+
+fn open(path: &Path) -> Result<File, io::Error> {
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::other(format!(
+        "`--output`: cannot write `{}`: {error}",
+        path.display()
+    ))
+}
+
+fn print(report: &Report, format: Format, out: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    match format {
+        Format::Summary => summary::write(report, &mut out),
+        Format::Csv => csv::write(report, &mut out),
+        Format::Json => json::write(report, &mut out),
+        Format::Pretty => pretty::write(report, &mut out),
+        Format::Html => html::write(report, &mut out),
+        Format::Prometheus => prometheus::write(report, &mut out),
+    }?;
+    out.flush()
+}
+
+/// A reader that has seen enough (`| head`) is no error.
+fn unless_hung_up(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}

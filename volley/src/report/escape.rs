@@ -1,0 +1,121 @@
+//! Foreign text made harmless: a server writes error messages, and so, in the end, whoever talks to
+//! that server.
+
+use std::borrow::Cow;
+
+/// Replaces what a terminal or a page would act on instead of show by its escape: `\n`, `\t`,
+/// `\u{1b}`.
+///
+/// These are the control characters, the line and paragraph separators, and the marks that reorder
+/// text (Unicode Standard Annex 9, section 2).
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if acts(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn acts(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Text for an HTML element or a quoted attribute.
+pub fn html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in visible(text).chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A CSV field, quoted where RFC 4180 section 2 asks for it.
+pub fn csv(text: &str) -> Cow<'_, str> {
+    if text.contains(['"', ',', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A label value of Prometheus' text format, without its quotes: backslash, quote and line feed are
+/// escaped.
+pub fn label_value(text: &str) -> String {
+    text.replace('\\', r"\\")
+        .replace('"', "\\\"")
+        .replace('\n', r"\n")
+}
+
+/// A label name out of any text: `[a-zA-Z0-9_]*`, every other character as `_`.
+pub fn label_name(text: &str) -> String {
+    text.chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_shown_instead() {
+        assert_eq!(
+            visible("a\n\t\u{1b}[31mb\u{7}\u{9b}"),
+            r"a\n\t\u{1b}[31mb\u{7}\u{9b}"
+        );
+        assert_eq!(
+            visible("\u{202e}desrever\u{2028}"),
+            r"\u{202e}desrever\u{2028}"
+        );
+    }
+
+    #[test]
+    fn ordinary_text_of_any_alphabet_stays_as_it_is() {
+        assert!(matches!(
+            visible("naïve 日本 \"quoted\" \\ 🦀"),
+            Cow::Borrowed(_)
+        ));
+    }
+
+    #[test]
+    fn html_has_no_markup_left() {
+        assert_eq!(
+            html("<a href='x'>\"&\"</a>\0"),
+            r"&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/a&gt;\u{0}"
+        );
+    }
+
+    #[test]
+    fn a_csv_field_is_quoted_only_if_it_has_to_be() {
+        assert_eq!(csv("plain"), "plain");
+        assert_eq!(csv("a,\"b\"\nc"), "\"a,\"\"b\"\"\nc\"");
+    }
+
+    #[test]
+    fn label_values_keep_everything_but_end_nothing() {
+        assert_eq!(label_value("a\"b\\c\nd"), r#"a\"b\\c\nd"#);
+        assert_eq!(label_name("git-sha é"), "git_sha__");
+    }
+}

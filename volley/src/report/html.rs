@@ -1,0 +1,129 @@
+//! One page that needs nothing else: no script, no request, light and dark.
+//!
+//! Every picture stands beside the same numbers as a table, and is drawn three times, for a wide
+//! window, for a narrow one and for a telephone, so that its letters stay as large as the page's.
+
+use std::io::{self, Write};
+
+use super::escape::html;
+use super::model::Report;
+
+mod axis;
+mod drawing;
+mod facts;
+mod figure;
+mod head;
+mod histogram;
+mod latencies;
+mod outcomes;
+mod percentiles;
+mod rates;
+mod table;
+
+/// Writes the whole page.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let title = if report.name.is_empty() {
+        &report.call
+    } else {
+        &report.name
+    };
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{} · volley</title>\n<style>\n{}</style>\n\
+         </head>\n<body>\n",
+        html(title),
+        include_str!("html/style.css")
+    )?;
+    let parts = [
+        head::header(report, title),
+        "<main>\n".to_owned(),
+        head::tiles(report),
+        head::warnings(report),
+        rates::section(report),
+        percentiles::section(report),
+        histogram::section(report),
+        latencies::section(report),
+        outcomes::section(report),
+        facts::section(report),
+        "</main>\n".to_owned(),
+        format!(
+            "<footer>Made by volley {}</footer>\n</body>\n</html>\n",
+            html(&report.version)
+        ),
+    ];
+    parts
+        .iter()
+        .try_for_each(|part| out.write_all(part.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_few_calls_read_as_expected() {
+        let page = written(&samples::few_calls()).replace(include_str!("html/style.css"), "");
+        assert_eq!(page, include_str!("samples/few_calls.html"));
+    }
+
+    #[test]
+    fn nothing_a_server_or_a_user_says_becomes_markup() {
+        let page = written(&samples::hostile());
+        for markup in [
+            "<script",
+            "</title>999",
+            "<i>",
+            "<b>20",
+            "\u{1b}",
+            "\u{202e}",
+            "\0",
+            "\r",
+        ] {
+            assert!(!page.contains(markup), "{markup:?}");
+        }
+        assert!(page.contains("&lt;script&gt;alert(&#39;&amp;&quot;x&quot;&#39;)&lt;/script&gt;"));
+        assert_eq!(
+            page.matches("</title>").count(),
+            page.matches("<title").count()
+        );
+    }
+
+    #[test]
+    fn every_picture_has_a_title_a_description_and_a_table() {
+        let page = written(&samples::open_loop());
+        assert_eq!(page.matches("<figure>").count(), 3);
+        assert_eq!(page.matches("<svg ").count(), 9);
+        assert_eq!(page.matches("<desc ").count(), 9);
+        assert_eq!(page.matches("The same numbers as a table").count(), 3);
+    }
+
+    #[test]
+    fn the_page_asks_nobody_for_anything() {
+        let page = written(&samples::stream());
+        for request in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!page.contains(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn no_coordinate_is_lost_in_a_run_of_nothing_or_of_one_call() {
+        for report in [samples::no_calls(), samples::one_call()] {
+            let page = written(&report);
+            assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+        }
+    }
+}

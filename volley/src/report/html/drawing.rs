@@ -1,0 +1,209 @@
+//! A picture under construction: a frame, its axes, and marks at fractions of it.
+
+use std::fmt::Write;
+
+use crate::report::escape::html;
+
+/// The outer size of a picture in CSS pixels at its natural scale, and which window it is for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    pub class: &'static str,
+    pub width: f64,
+    pub height: f64,
+}
+
+pub const SIZES: [Size; 3] = [
+    Size {
+        class: "small",
+        width: 358.0,
+        height: 250.0,
+    },
+    Size {
+        class: "medium",
+        width: 600.0,
+        height: 290.0,
+    },
+    Size {
+        class: "large",
+        width: 912.0,
+        height: 330.0,
+    },
+];
+
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 44.0;
+
+/// SVG text that grows; x and y are fractions of the plot, y upwards.
+pub struct Drawing {
+    pub size: Size,
+    svg: String,
+    /// Where something is said: from x, to x, y.
+    said: Vec<(f64, f64, f64)>,
+}
+
+impl Drawing {
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            svg: String::new(),
+            said: Vec::new(),
+        }
+    }
+
+    fn plot_width(&self) -> f64 {
+        self.size.width - LEFT - RIGHT
+    }
+
+    /// From a fraction to pixels.
+    pub fn x(&self, fraction: f64) -> f64 {
+        LEFT + fraction * self.plot_width()
+    }
+
+    fn y(&self, fraction: f64) -> f64 {
+        self.size.height - BOTTOM - fraction * (self.size.height - TOP - BOTTOM)
+    }
+
+    fn put(&mut self, part: std::fmt::Arguments<'_>) {
+        // Writing to a String cannot fail.
+        let _ = self.svg.write_fmt(part);
+    }
+
+    /// Lines across with their labels, and above them what they count.
+    pub fn y_axis(&mut self, ticks: &[(f64, String)], unit: &str) {
+        let (left, right) = (self.x(0.0), self.x(1.0));
+        for (place, label) in ticks {
+            let y = self.y(*place);
+            let class = if *place == 0.0 { "base" } else { "grid" };
+            self.put(format_args!(
+                "<line class=\"{class}\" x1=\"{left:.1}\" y1=\"{y:.1}\" x2=\"{right:.1}\" y2=\"{y:.1}\"/>"
+            ));
+            let (x, y) = (left - 8.0, y + 4.0);
+            self.put(format_args!(
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
+                html(label)
+            ));
+        }
+        self.put(format_args!(
+            "<text x=\"0\" y=\"12\">{}</text>\n",
+            html(unit)
+        ));
+    }
+
+    /// Labels below, leaving out those that would touch the one before; at the right end, below
+    /// them, their unit.
+    pub fn x_axis(&mut self, ticks: &[(f64, String)], unit: &str) {
+        let y = self.y(0.0);
+        let mut free_from = f64::NEG_INFINITY;
+        for (place, label) in ticks {
+            let x = self.x(*place);
+            let half = width_of(label) / 2.0;
+            if x - half < free_from {
+                continue;
+            }
+            free_from = x + half + 8.0;
+            // The outermost labels must not leave the picture.
+            let shown = x.min(self.size.width - half);
+            self.put(format_args!(
+                "<line class=\"base\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\"/>\
+                 <text x=\"{shown:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
+                y + 4.0,
+                y + 18.0,
+                html(label)
+            ));
+        }
+        let (x, y) = (self.x(1.0), y + 38.0);
+        self.put(format_args!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
+            html(unit)
+        ));
+    }
+
+    pub fn curve(&mut self, points: &[(f64, f64)], class: &str) {
+        let path = self.path(points);
+        self.put(format_args!("<path class=\"{class}\" d=\"{path}\"/>\n"));
+    }
+
+    /// What lies between a curve and the ground.
+    pub fn area(&mut self, points: &[(f64, f64)]) {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            return;
+        };
+        let (path, ground) = (self.path(points), self.y(0.0));
+        let (from, to) = (self.x(first.0), self.x(last.0));
+        self.put(format_args!(
+            "<path class=\"area\" d=\"{path}L{to:.1} {ground:.1}L{from:.1} {ground:.1}Z\"/>\n"
+        ));
+    }
+
+    fn path(&self, points: &[(f64, f64)]) -> String {
+        let mut path = String::new();
+        for (place, (x, y)) in points.iter().enumerate() {
+            let letter = if place == 0 { 'M' } else { 'L' };
+            let _ = write!(path, "{letter}{:.1} {:.1}", self.x(*x), self.y(*y));
+        }
+        path
+    }
+
+    /// A bar from one x to another; what is not nothing is at least one pixel high.
+    pub fn bar(&mut self, from: f64, to: f64, height: f64) {
+        if height <= 0.0 {
+            return;
+        }
+        let (left, right, ground) = (self.x(from), self.x(to), self.y(0.0));
+        let top = self.y(height).min(ground - 1.0);
+        let gap = ((right - left) * 0.08).min(2.0);
+        self.put(format_args!(
+            "<rect class=\"bar\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"1\"/>\n",
+            left + gap / 2.0,
+            right - left - gap,
+            ground - top
+        ));
+    }
+
+    /// A dot, and above it what it says, unless something is said there already: draw the most
+    /// important one first.
+    pub fn dot(&mut self, x: f64, y: f64, said: &str) {
+        let (x, y, width) = (self.x(x), self.y(y), width_of(said));
+        self.put(format_args!(
+            "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\n"
+        ));
+        // A curve of percentiles rises: there is room to the left of a dot.
+        let from = (x - 5.0 - width).max(LEFT + 4.0);
+        let (to, y) = (from + width, y - 9.0);
+        let meets = |(left, right, at): &(f64, f64, f64)| {
+            from < right + 6.0 && *left < to + 6.0 && (at - y).abs() < 14.0
+        };
+        if self.said.iter().any(meets) {
+            return;
+        }
+        self.said.push((from, to, y));
+        self.put(format_args!(
+            "<text class=\"said\" x=\"{to:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>\n",
+            html(said)
+        ));
+    }
+
+    /// The finished `<svg>`; `id` must be unique in the page.
+    pub fn finish(self, id: &str, title: &str, description: &str) -> String {
+        let Size {
+            class,
+            width,
+            height,
+        } = self.size;
+        format!(
+            "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-{class}-title {id}-{class}-desc\">\n<title id=\"{id}-{class}-title\">{}</title>\n\
+             <desc id=\"{id}-{class}-desc\">{}</desc>\n{}</svg>\n",
+            html(title),
+            html(description),
+            self.svg
+        )
+    }
+}
+
+/// About how wide a label is in 12 px letters.
+fn width_of(label: &str) -> f64 {
+    label.chars().count() as f64 * 7.0
+}

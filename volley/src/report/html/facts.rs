@@ -1,0 +1,56 @@
+//! What the run was made of, what it cost, and how it was asked for.
+
+use std::fmt::Write;
+
+use crate::report::escape::html;
+use crate::report::latency::Kind;
+use crate::report::model::Report;
+use crate::report::numbers::{duration, grouped, megabytes};
+
+pub fn section(report: &Report) -> String {
+    let sends = &report.sends;
+    let mut facts = vec![
+        ("Calls sent", grouped(sends.sent)),
+        ("Sent again", grouped(sends.retried)),
+        ("Window", format!("{:.3} s", report.window_ns as f64 / 1e9)),
+        ("Whole run", format!("{:.3} s", report.elapsed_s())),
+        ("Connections", grouped(report.connections.into())),
+        ("Opened again", grouped(report.reconnects)),
+        ("Threads", grouped(report.threads.into())),
+        ("Own CPU time", cpu(report)),
+        ("Own memory, most", megabytes(report.cost.peak_bytes)),
+        ("Replies checked", grouped(report.checks.replies_checked)),
+        ("Calls with a wrong reply", grouped(report.checks.failed)),
+    ];
+    if report.latency.kind == Kind::Response {
+        let due = [
+            ("Due but never sent", grouped(sends.missed)),
+            ("Sent over 1 ms late", grouped(sends.late)),
+        ];
+        facts.splice(1..1, due);
+    }
+    let mut out = "<section>\n<h2>The run</h2>\n<dl class=\"facts\">\n".to_owned();
+    for (name, value) in facts {
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{value}</dd>");
+    }
+    // A Value has string keys only, so this cannot fail.
+    let options = serde_json::to_string_pretty(&report.options).unwrap_or_default();
+    let lines: Vec<String> = options.lines().map(html).collect();
+    let _ = write!(
+        out,
+        "</dl>\n<details>\n<summary>Options, durations in ns</summary>\n<pre>{}</pre>\n</details>\n</section>\n",
+        lines.join("\n")
+    );
+    out
+}
+
+fn cpu(report: &Report) -> String {
+    let per_message = match report.messages {
+        0 => String::new(),
+        messages => format!(
+            ", {} a message",
+            duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
+        ),
+    };
+    format!("{:.2} s{per_message}", report.cost.cpu_s)
+}

@@ -1,0 +1,102 @@
+//! The top of the page: what was measured, the figures that matter, and what to mind about them.
+
+use std::fmt::Write;
+
+use crate::report::escape::html;
+use crate::report::model::{EndedBy, Report};
+use crate::report::numbers::{duration, grouped, rate};
+use crate::report::timestamp;
+
+pub fn header(report: &Report, title: &str) -> String {
+    let call = if report.name.is_empty() {
+        String::new()
+    } else {
+        format!("{} · ", html(&report.call))
+    };
+    let ended = match report.ended_by {
+        EndedBy::Finished => "every call was made",
+        EndedBy::Window => "ended with its window",
+        EndedBy::Signal => "ended by a signal",
+    };
+    let mut out = format!(
+        "<header>\n<h1>{}</h1>\n<p>{call}{} · {} · {}, {ended}</p>\n",
+        // A long call breaks where its parts meet.
+        html(title).replace('.', ".<wbr>").replace('/', "/<wbr>"),
+        html(&report.host),
+        timestamp::to_the_second(report.started_unix_ns),
+        duration(report.elapsed_ns).replace(' ', "&nbsp;")
+    );
+    if !report.tags.is_empty() {
+        out += "<ul class=\"tags\">";
+        for (tag, value) in &report.tags {
+            let _ = write!(out, "<li>{} <b>{}</b></li>", html(tag), html(value));
+        }
+        out += "</ul>\n";
+    }
+    out + "</header>\n"
+}
+
+pub fn tiles(report: &Report) -> String {
+    let calls = &report.calls;
+    let at = |rank_ppm| report.latency.at(rank_ppm).map_or("–".to_owned(), duration);
+    let kind = report.latency.kind.name();
+    let mut rest = format!("{} failed", grouped(calls.failed_total()));
+    for (count, word) in [(calls.cut, "cut"), (calls.ignored, "ignored")] {
+        if count > 0 {
+            rest += &format!(", {} {word}", grouped(count));
+        }
+    }
+    let tiles = [
+        (
+            "Messages/s",
+            rate(report.messages_per_s()),
+            format!("{} in all", grouped(report.messages)),
+        ),
+        (
+            "Calls/s",
+            rate(report.calls_per_s()),
+            "ok or failed".to_owned(),
+        ),
+        ("Calls ok", grouped(calls.ok), rest),
+        ("Latency p50", at(500_000), kind.to_owned()),
+        (
+            "Latency p99",
+            at(990_000),
+            format!("max {}", duration(report.latency.max_ns)),
+        ),
+    ];
+    let mut out = "<dl class=\"tiles\">\n".to_owned();
+    for (place, (name, value, more)) in tiles.iter().enumerate() {
+        let class = if place == 0 { " class=\"first\"" } else { "" };
+        let _ = writeln!(
+            out,
+            "<div{class}><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"more\">{more}</dd></div>"
+        );
+    }
+    out + "</dl>\n"
+}
+
+pub fn warnings(report: &Report) -> String {
+    if report.warnings.is_empty() {
+        return String::new();
+    }
+    let mut out = "<ul class=\"warnings\" aria-label=\"Warnings\">\n".to_owned();
+    for warning in &report.warnings {
+        let _ = writeln!(out, "<li>{}</li>", with_code(&warning.to_string()));
+    }
+    out + "</ul>\n"
+}
+
+/// Escaped text in which what stands in backticks is code.
+fn with_code(text: &str) -> String {
+    let mut out = String::new();
+    for (place, part) in text.split('`').enumerate() {
+        let part = html(part);
+        out += &if place % 2 == 1 {
+            format!("<code>{part}</code>")
+        } else {
+            part
+        };
+    }
+    out
+}

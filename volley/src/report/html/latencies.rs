@@ -1,0 +1,127 @@
+//! All latencies in one table, a row each.
+
+use super::table::Table;
+use crate::report::latency::{Kind, Latency};
+use crate::report::model::Report;
+use crate::report::numbers::{Unit, grouped};
+
+/// A name and what it is of a latency.
+type Figure = (&'static str, fn(&Latency) -> u64);
+
+const FIGURES: [Figure; 10] = [
+    ("Mean", |latency| latency.mean_ns),
+    ("Least", |latency| latency.min_ns),
+    ("p50", |latency| rank(latency, 500_000)),
+    ("p75", |latency| rank(latency, 750_000)),
+    ("p90", |latency| rank(latency, 900_000)),
+    ("p95", |latency| rank(latency, 950_000)),
+    ("p99", |latency| rank(latency, 990_000)),
+    ("p99.9", |latency| rank(latency, 999_000)),
+    ("p99.99", |latency| rank(latency, 999_900)),
+    ("Greatest", |latency| latency.max_ns),
+];
+
+fn rank(latency: &Latency, rank_ppm: u32) -> u64 {
+    latency.at(rank_ppm).unwrap_or_default()
+}
+
+pub fn section(report: &Report) -> String {
+    let kind = |latency: &Latency| match latency.kind {
+        Kind::Service => "Service",
+        Kind::Response => "Response",
+    };
+    let mut columns = vec![(kind(&report.latency), &report.latency)];
+    columns.extend(
+        report
+            .service_latency
+            .as_ref()
+            .map(|latency| (kind(latency), latency)),
+    );
+    columns.extend(
+        report
+            .first_message
+            .as_ref()
+            .map(|latency| ("First message", latency)),
+    );
+    columns.extend(report.gap.as_ref().map(|latency| ("Message gap", latency)));
+    columns.retain(|(_, latency)| latency.samples > 0);
+    if columns.is_empty() {
+        return String::new();
+    }
+    let units: Vec<Unit> = columns.iter().map(|(_, latency)| unit(latency)).collect();
+    let mut rows: Vec<Vec<String>> = FIGURES
+        .iter()
+        .map(|(name, figure)| {
+            let cells = columns
+                .iter()
+                .zip(&units)
+                .map(|((_, latency), unit)| show(*unit, figure(latency)));
+            std::iter::once((*name).to_owned()).chain(cells).collect()
+        })
+        .collect();
+    let samples = columns.iter().map(|(_, latency)| grouped(latency.samples));
+    rows.push(
+        std::iter::once("Samples".to_owned())
+            .chain(samples)
+            .collect(),
+    );
+    let names = columns
+        .iter()
+        .zip(&units)
+        .map(|((name, _), unit)| format!("{name} ({})", unit.name));
+    let table = Table {
+        columns: std::iter::once("Latency".to_owned()).chain(names).collect(),
+        rows,
+        words: &[0],
+        full: false,
+        label: "Latencies".to_owned(),
+    };
+    let about: Vec<&str> = columns.iter().map(|(name, _)| explained(name)).collect();
+    format!(
+        "<section>\n<h2>Latencies</h2>\n<p class=\"about\">{}</p>\n{}</section>\n",
+        about.join(" "),
+        table.html()
+    )
+}
+
+fn explained(name: &str) -> &'static str {
+    match name {
+        "Response" => "Response: of a call, from when it was due.",
+        "Service" => "Service: of a call, from when it left.",
+        "First message" => "First message: from when its call left.",
+        _ => "Message gap: between the replies of one stream.",
+    }
+}
+
+/// One for the whole column: the median's, or the next one up if that fits the maximum better.
+fn unit(latency: &Latency) -> Unit {
+    let median_ns = latency.at(500_000).unwrap_or_default();
+    let larger = Unit::for_ns(median_ns.saturating_mul(10));
+    if latency.max_ns as f64 >= 100.0 * larger.ns {
+        larger
+    } else {
+        Unit::for_ns(median_ns)
+    }
+}
+
+fn show(unit: Unit, ns: u64) -> String {
+    let value = ns as f64 / unit.ns;
+    if value >= 999.5 {
+        grouped(value.round() as u64)
+    } else {
+        unit.show(ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_the_unit_that_reads_best_from_median_to_maximum() {
+        let unit = |samples: Vec<u64>| unit(&Latency::from_samples(Kind::Service, samples)).name;
+        assert_eq!(unit(vec![480_000, 480_000, 996_000_000]), "ms");
+        assert_eq!(unit(vec![310_000_000, 310_000_000, 977_000_000]), "ms");
+        assert_eq!(unit(vec![905, 905, 17_200]), "ns");
+    }
+}

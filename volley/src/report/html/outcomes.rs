@@ -1,0 +1,60 @@
+//! How calls ended, and what the server said.
+
+use super::table::Table;
+use crate::report::escape::html;
+use crate::report::ghz;
+use crate::report::model::Report;
+use crate::report::numbers::grouped;
+
+pub fn section(report: &Report) -> String {
+    let count = report.calls.count();
+    if count == 0 {
+        return String::new();
+    }
+    let share = |calls: u64| format!("{:.2}", calls as f64 / count as f64 * 100.0);
+    let statuses = report
+        .calls
+        .failed
+        .iter()
+        .map(|(code, calls)| (*code, *calls));
+    let rows = [("OK", report.calls.ok)]
+        .into_iter()
+        .chain(statuses)
+        .chain([("open at the end, cut", report.calls.cut)])
+        .filter(|(_, calls)| *calls > 0)
+        .map(|(status, calls)| vec![status.to_owned(), grouped(calls), share(calls)]);
+    let statuses = Table {
+        rows: rows.collect(),
+        columns: ["Status", "Calls", "Share (%)"].map(str::to_owned).to_vec(),
+        words: &[0],
+        full: false,
+        label: "Calls by status".to_owned(),
+    };
+    let mut out = format!("<section>\n<h2>How calls ended</h2>\n{}", statuses.html());
+    let errors: Vec<_> = ghz::errors(report)
+        .into_iter()
+        .filter(|(text, _)| text != ghz::CUT_ERROR)
+        .collect();
+    if !errors.is_empty() {
+        let errors = Table {
+            columns: ["Calls", "Error"].map(str::to_owned).to_vec(),
+            rows: errors
+                .into_iter()
+                .map(|(text, calls)| vec![grouped(calls), text])
+                .collect(),
+            words: &[1],
+            full: true,
+            label: "Errors".to_owned(),
+        };
+        out += &errors.html();
+    }
+    if !report.checks.samples.is_empty() {
+        out += "<p class=\"about\">Replies that were not as expected, the first few:</p>\n<pre>";
+        for sample in &report.checks.samples {
+            out += &html(sample);
+            out.push('\n');
+        }
+        out += "</pre>\n";
+    }
+    out + "</section>\n"
+}

@@ -1,0 +1,177 @@
+//! The member `volley`: what ghz's report has no place for.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Details;
+use crate::report::latency::Latency;
+use crate::report::model::Report;
+
+/// The schema of the member; it grows when a reader of the old one would be misled.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+pub(super) struct Member<'a> {
+    schema: u32,
+    version: &'a str,
+    messages: u64,
+    messages_per_s: f64,
+    window_s: f64,
+    elapsed_s: f64,
+    calls: CallsView<'a>,
+    calls_per_s: f64,
+    sent: u64,
+    missed: u64,
+    late: u64,
+    retried: u64,
+    latency_ns: LatencyView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_latency_ns: Option<LatencyView<'a>>,
+    first_message_ns: Option<LatencyView<'a>>,
+    gap_ns: Option<LatencyView<'a>>,
+    series: SeriesView<'a>,
+    seconds: Vec<SecondView>,
+    cpu_s: f64,
+    cpu_total_s: f64,
+    peak_bytes: u64,
+    threads: u32,
+    connections: u32,
+    reconnects: u64,
+    checks: ChecksView<'a>,
+    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details<'a>>,
+}
+
+#[derive(Serialize)]
+struct CallsView<'a> {
+    ok: u64,
+    failed: &'a BTreeMap<&'static str, u64>,
+    cut: u64,
+    ignored: u64,
+}
+
+#[derive(Serialize)]
+struct LatencyView<'a> {
+    kind: &'static str,
+    mean: Option<u64>,
+    min: Option<u64>,
+    p50: Option<u64>,
+    p75: Option<u64>,
+    p90: Option<u64>,
+    p95: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
+    p9999: Option<u64>,
+    max: Option<u64>,
+    samples: u64,
+    includes_failed: bool,
+    histogram: &'a str,
+}
+
+#[derive(Serialize)]
+struct SeriesView<'a> {
+    interval_ms: u64,
+    messages: &'a [u64],
+    ok: &'a [u64],
+    failed: &'a [u64],
+    sent: &'a [u64],
+    intended: &'a [u64],
+}
+
+/// In ns, as the member's other latencies; null without samples.
+#[derive(Serialize)]
+struct SecondView {
+    p50: Option<u64>,
+    p99: Option<u64>,
+    max: Option<u64>,
+    samples: u64,
+}
+
+#[derive(Serialize)]
+struct ChecksView<'a> {
+    replies_checked: u64,
+    failed: u64,
+    samples: &'a [String],
+}
+
+pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
+    Member {
+        schema: SCHEMA,
+        version: &report.version,
+        messages: report.messages,
+        messages_per_s: report.messages_per_s(),
+        window_s: report.window_ns as f64 / 1e9,
+        elapsed_s: report.elapsed_s(),
+        calls: CallsView {
+            ok: report.calls.ok,
+            failed: &report.calls.failed,
+            cut: report.calls.cut,
+            ignored: report.calls.ignored,
+        },
+        calls_per_s: report.calls_per_s(),
+        sent: report.sends.sent,
+        missed: report.sends.missed,
+        late: report.sends.late,
+        retried: report.sends.retried,
+        latency_ns: latency(&report.latency),
+        service_latency_ns: report.service_latency.as_ref().map(latency),
+        first_message_ns: report.first_message.as_ref().map(latency),
+        gap_ns: report.gap.as_ref().map(latency),
+        series: SeriesView {
+            interval_ms: report.series.interval_ms,
+            messages: &report.series.messages,
+            ok: &report.series.ok,
+            failed: &report.series.failed,
+            sent: &report.series.sent,
+            intended: &report.series.intended,
+        },
+        seconds: report
+            .seconds
+            .iter()
+            .map(|second| {
+                let told = |ns| (second.samples > 0).then_some(ns);
+                SecondView {
+                    p50: told(second.p50_ns),
+                    p99: told(second.p99_ns),
+                    max: told(second.max_ns),
+                    samples: second.samples,
+                }
+            })
+            .collect(),
+        cpu_s: report.cost.cpu_s,
+        cpu_total_s: report.cost.cpu_total_s,
+        peak_bytes: report.cost.peak_bytes,
+        threads: report.threads,
+        connections: report.connections,
+        reconnects: report.reconnects,
+        checks: ChecksView {
+            replies_checked: report.checks.replies_checked,
+            failed: report.checks.failed,
+            samples: &report.checks.samples,
+        },
+        warnings: report.warnings.iter().map(ToString::to_string).collect(),
+        details,
+    }
+}
+
+fn latency(latency: &Latency) -> LatencyView<'_> {
+    let told = |ns| (latency.samples > 0).then_some(ns);
+    LatencyView {
+        kind: latency.kind.name(),
+        mean: told(latency.mean_ns),
+        min: told(latency.min_ns),
+        p50: latency.at(500_000),
+        p75: latency.at(750_000),
+        p90: latency.at(900_000),
+        p95: latency.at(950_000),
+        p99: latency.at(990_000),
+        p999: latency.at(999_000),
+        p9999: latency.at(999_900),
+        max: told(latency.max_ns),
+        samples: latency.samples,
+        includes_failed: latency.includes_failed,
+        histogram: &latency.histogram,
+    }
+}

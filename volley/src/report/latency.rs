@@ -1,0 +1,249 @@
+//! Latencies as data: percentiles, bars and the encoded histogram.
+
+/// What a latency is timed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// From when a call really left. A closed loop has no other, and cannot see a stall
+    /// (coordinated omission).
+    Service,
+    /// From when a call was due to leave.
+    Response,
+}
+
+impl Kind {
+    /// `service` or `response`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// The distribution of one kind of span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latency {
+    pub kind: Kind,
+    /// 0 makes every other figure meaningless (0, or empty).
+    pub samples: u64,
+    /// Exact: sum over count, rounded.
+    pub mean_ns: u64,
+    /// Exact.
+    pub min_ns: u64,
+    /// Exact.
+    pub max_ns: u64,
+    /// One for each of [`RANKS_PPM`], ascending in both members, none below `min_ns` or above
+    /// `max_ns`.
+    pub percentiles: Vec<Percentile>,
+    /// ghz's histogram: [`linear_marks`], filled by [`bars`]. Empty without samples, or for spans
+    /// it is not shown of.
+    pub bars: Vec<Bar>,
+    /// The same samples at [`fixed_marks`], the same for every run. Empty without samples, or where
+    /// it is not shown.
+    pub buckets: Vec<Bar>,
+    /// The HdrHistogram in V2 format, deflated, base64 (values in ns).
+    pub histogram: String,
+    /// Failed calls are among the samples: `--count-errors`.
+    pub includes_failed: bool,
+}
+
+/// The value that `rank_ppm` millionths of the samples do not exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percentile {
+    pub rank_ppm: u32,
+    pub ns: u64,
+}
+
+/// Samples above the bar before, up to and including `up_to_ns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    pub up_to_ns: u64,
+    pub count: u64,
+}
+
+/// The ranks every [`Latency`] is asked at, in millionths: p50 is 500,000, p99.99 is 999,900.
+pub const RANKS_PPM: [u32; 32] = [
+    50_000, 100_000, 150_000, 200_000, 250_000, 300_000, 350_000, 400_000, 450_000, 500_000,
+    550_000, 600_000, 650_000, 700_000, 750_000, 800_000, 850_000, 900_000, 925_000, 950_000,
+    965_000, 980_000, 990_000, 993_500, 996_500, 998_000, 999_000, 999_500, 999_900, 999_950,
+    999_990, 999_999,
+];
+
+/// Where ghz's eleven bars end: the fastest sample, then ten equal steps to the slowest.
+pub fn linear_marks(min_ns: u64, max_ns: u64) -> Vec<u64> {
+    let span = u128::from(max_ns.saturating_sub(min_ns));
+    (0..=10u128)
+        .map(|step| min_ns + (span * step / 10) as u64)
+        .collect()
+}
+
+/// Ten marks a decade (the R10 preferred numbers of ISO 3) from 1 µs to 1 h, the same for every
+/// run.
+pub fn fixed_marks() -> Vec<u64> {
+    const STEPS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    let decades = (0..10).map(|exponent| 10 * 10u64.pow(exponent));
+    let mut marks: Vec<u64> = decades
+        .flat_map(|decade| STEPS.map(|step| decade * step))
+        .take_while(|mark| *mark < HOUR_NS)
+        .collect();
+    marks.push(HOUR_NS);
+    marks
+}
+
+/// Counts (value in ns, how often) into bars that end at `marks`; what lies above the last mark
+/// goes into the last bar.
+pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Vec<Bar> {
+    let mut bars: Vec<Bar> = marks
+        .iter()
+        .map(|mark| Bar {
+            up_to_ns: *mark,
+            count: 0,
+        })
+        .collect();
+    for (ns, count) in recorded {
+        let place = marks
+            .partition_point(|mark| *mark < ns)
+            .min(marks.len().saturating_sub(1));
+        if let Some(bar) = bars.get_mut(place) {
+            bar.count += count;
+        }
+    }
+    bars
+}
+
+impl Latency {
+    /// A distribution of nothing.
+    pub fn none(kind: Kind) -> Self {
+        Self {
+            kind,
+            samples: 0,
+            mean_ns: 0,
+            min_ns: 0,
+            max_ns: 0,
+            percentiles: Vec::new(),
+            bars: Vec::new(),
+            buckets: Vec::new(),
+            histogram: String::new(),
+            includes_failed: false,
+        }
+    }
+
+    /// Exact figures from all samples, by nearest rank (Hyndman & Fan 1996, definition 1); without
+    /// `histogram`.
+    pub fn from_samples(kind: Kind, mut samples_ns: Vec<u64>) -> Self {
+        samples_ns.sort_unstable();
+        let (Some(&min_ns), Some(&max_ns)) = (samples_ns.first(), samples_ns.last()) else {
+            return Self::none(kind);
+        };
+        let samples = samples_ns.len() as u64;
+        let sum: u128 = samples_ns.iter().map(|ns| u128::from(*ns)).sum();
+        let count = u128::from(samples);
+        let at = |rank_ppm: u32| {
+            let rank = (u128::from(rank_ppm) * count).div_ceil(1_000_000).max(1) as usize;
+            samples_ns.get(rank - 1).copied().unwrap_or(max_ns)
+        };
+        let recorded = || samples_ns.iter().map(|ns| (*ns, 1));
+        Self {
+            samples,
+            mean_ns: rounded_quotient(sum, count),
+            min_ns,
+            max_ns,
+            percentiles: RANKS_PPM
+                .map(|rank_ppm| Percentile {
+                    rank_ppm,
+                    ns: at(rank_ppm),
+                })
+                .to_vec(),
+            bars: bars(&linear_marks(min_ns, max_ns), recorded()),
+            buckets: bars(&fixed_marks(), recorded()),
+            ..Self::none(kind)
+        }
+    }
+
+    /// The percentile at a rank of [`RANKS_PPM`]; `None` without samples.
+    pub fn at(&self, rank_ppm: u32) -> Option<u64> {
+        if self.samples == 0 {
+            return None;
+        }
+        self.percentiles
+            .iter()
+            .find(|percentile| percentile.rank_ppm == rank_ppm)
+            .map(|percentile| percentile.ns)
+    }
+}
+
+/// Rounds halves to even, as Python's `round` does for the readers of ghz's details.
+fn rounded_quotient(sum: u128, count: u128) -> u64 {
+    let (quotient, twice_rest) = (sum / count, sum % count * 2);
+    let up = twice_rest > count || (twice_rest == count && quotient % 2 == 1);
+    (quotient + u128::from(up)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let latency = Latency::from_samples(Kind::Service, (1..=1000).rev().collect());
+        let at = |ppm| latency.at(ppm);
+        assert_eq!(
+            [at(500_000), at(990_000), at(999_000), at(999_999)],
+            [500, 990, 999, 1000].map(Some)
+        );
+        assert_eq!(
+            (latency.min_ns, latency.max_ns, latency.samples),
+            (1, 1000, 1000)
+        );
+        assert_eq!(latency.mean_ns, 500, "500.5 rounds to even");
+    }
+
+    #[test]
+    fn nothing_has_no_percentile() {
+        let latency = Latency::from_samples(Kind::Service, Vec::new());
+        assert_eq!(latency, Latency::none(Kind::Service));
+        assert_eq!(latency.at(500_000), None);
+    }
+
+    #[test]
+    fn linear_marks_go_from_the_fastest_to_the_slowest() {
+        assert_eq!(
+            linear_marks(100, 200),
+            [100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200]
+        );
+        assert_eq!(linear_marks(7, 7), [7; 11]);
+        assert_eq!(linear_marks(0, u64::MAX).last(), Some(&u64::MAX));
+    }
+
+    #[test]
+    fn fixed_marks_rise_from_a_microsecond_to_an_hour() {
+        let marks = fixed_marks();
+        assert_eq!(
+            (marks.first(), marks.last()),
+            (Some(&1_000), Some(&3_600_000_000_000))
+        );
+        assert!(marks.windows(2).all(|pair| pair[0] < pair[1]));
+        for decade in 3..12 {
+            assert!(marks.contains(&10u64.pow(decade)));
+        }
+    }
+
+    #[test]
+    fn a_bar_holds_what_is_above_the_one_before_and_the_last_one_the_rest() {
+        let counted = bars(
+            &[10, 20, 30],
+            [(0, 1), (10, 1), (11, 4), (20, 1), (31, 2), (9_999, 1)],
+        );
+        assert_eq!(
+            counted.iter().map(|bar| bar.count).collect::<Vec<_>>(),
+            [2, 5, 3]
+        );
+        assert_eq!(bars(&[], [(1, 1)]), []);
+    }
+
+    #[test]
+    fn ranks_rise() {
+        assert!(RANKS_PPM.is_sorted());
+    }
+}

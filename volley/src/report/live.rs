@@ -1,0 +1,173 @@
+//! The line that tells, once a second, how a run is going. Only for a terminal: a log has no use
+//! for it.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::numbers::{grouped, rate};
+
+/// What happened since the last line, and how far the run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moment {
+    /// Replies a second since the last line.
+    pub messages_per_s: f64,
+    /// Calls that ended, ok or failed, a second since the last line.
+    pub calls_per_s: f64,
+    /// Calls failed since the run began.
+    pub failed: u64,
+    pub elapsed: Duration,
+    /// Until the window closes; `None` if only a number of calls ends the run.
+    pub left: Option<Duration>,
+}
+
+/// The line, without line ends and in plain text.
+///
+/// `   3 s   3,104,622 messages/s   621 calls/s   0 failed   2 s left`
+pub fn line(moment: &Moment) -> String {
+    let mut line = format!(
+        "{:>4}   {} messages/s   {} calls/s   {} failed",
+        clock(moment.elapsed),
+        rate(moment.messages_per_s),
+        rate(moment.calls_per_s),
+        grouped(moment.failed)
+    );
+    if let Some(left) = moment.left {
+        line += &format!("   {} left", clock(left));
+    }
+    line
+}
+
+/// `42 s`, `3:07` min, `1:02:09` h.
+fn clock(span: Duration) -> String {
+    let s = (span + Duration::from_millis(500)).as_secs();
+    match s {
+        0..100 => format!("{s} s"),
+        100..3600 => format!("{}:{:02}", s / 60, s % 60),
+        _ => format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60),
+    }
+}
+
+/// Draws lines over one another, if `out` is a terminal; else it writes nothing.
+#[derive(Debug)]
+pub struct Live<W: Write> {
+    out: W,
+    is_terminal: bool,
+    drawn: usize,
+}
+
+impl<W: Write> Live<W> {
+    /// `is_terminal`: what `std::io::IsTerminal` says of `out`; false also for `--quiet`.
+    pub fn new(out: W, is_terminal: bool) -> Self {
+        Self {
+            out,
+            is_terminal,
+            drawn: 0,
+        }
+    }
+
+    /// Puts a line in the place of the last.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`. A run need not end for one.
+    pub fn draw(&mut self, moment: &Moment) -> io::Result<()> {
+        if !self.is_terminal {
+            return Ok(());
+        }
+        let line = line(moment);
+        // Blanks over the rest of a longer line: they work on every terminal.
+        let (length, drawn) = (line.chars().count(), self.drawn);
+        self.drawn = length;
+        write!(
+            self.out,
+            "\r{line}{:blanks$}",
+            "",
+            blanks = drawn.saturating_sub(length)
+        )?;
+        self.out.flush()
+    }
+
+    /// Takes the line away, so that what follows begins in the first column.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn clear(&mut self) -> io::Result<()> {
+        if self.drawn == 0 {
+            return Ok(());
+        }
+        write!(
+            self.out,
+            "\r{:blanks$}\r",
+            "",
+            blanks = std::mem::take(&mut self.drawn)
+        )?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOMENT: Moment = Moment {
+        messages_per_s: 3_104_622.4,
+        calls_per_s: 620.9,
+        failed: 1_234,
+        elapsed: Duration::from_millis(3_001),
+        left: Some(Duration::from_millis(1_999)),
+    };
+
+    #[test]
+    fn a_line_tells_rates_failures_and_time() {
+        assert_eq!(
+            line(&MOMENT),
+            " 3 s   3,104,622 messages/s   621 calls/s   1,234 failed   2 s left"
+        );
+        let long = Moment {
+            elapsed: Duration::from_secs(3_729),
+            left: None,
+            ..MOMENT
+        };
+        assert_eq!(
+            line(&long),
+            "1:02:09   3,104,622 messages/s   621 calls/s   1,234 failed"
+        );
+        assert_eq!(clock(Duration::from_secs(187)), "3:07");
+    }
+
+    #[test]
+    fn a_shorter_line_covers_the_longer_one_before() {
+        let mut out = Vec::new();
+        let mut live = Live::new(&mut out, true);
+        live.draw(&MOMENT).unwrap();
+        live.draw(&Moment {
+            failed: 0,
+            ..MOMENT
+        })
+        .unwrap();
+        live.clear().unwrap();
+        live.clear().unwrap();
+        let (long, short) = (
+            line(&MOMENT),
+            line(&Moment {
+                failed: 0,
+                ..MOMENT
+            }),
+        );
+        let blank = " ".repeat(short.len());
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            format!("\r{long}\r{short}    \r{blank}\r")
+        );
+    }
+
+    #[test]
+    fn what_is_no_terminal_is_left_alone() {
+        let mut out = Vec::new();
+        let mut live = Live::new(&mut out, false);
+        live.draw(&MOMENT).unwrap();
+        live.clear().unwrap();
+        assert_eq!(out, b"");
+    }
+}

@@ -1,0 +1,29 @@
+//! Outputs: pure functions of a finished [`Report`].
+//!
+//! Each output module has one `write(&Report, &mut impl Write)`. They write in small pieces: hand
+//! them a `BufWriter`.
+
+pub mod csv;
+mod escape;
+mod ghz;
+pub mod html;
+pub mod json;
+pub mod latency;
+pub mod live;
+pub mod model;
+mod numbers;
+pub mod own_section;
+pub mod pretty;
+pub mod prometheus;
+pub mod summary;
+mod timestamp;
+pub mod warning;
+
+#[cfg(test)]
+mod samples;
+
+pub use latency::{Bar, Kind, Latency, Percentile};
+pub use model::{
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
+};
+pub use warning::Warning;

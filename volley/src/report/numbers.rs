@@ -1,0 +1,192 @@
+//! Numbers for people: durations as ghz prints them, grouped digits, sizes.
+
+/// ghz's way with durations: whole ns below 10 µs, then ms, from one second on s, both with two
+/// decimals.
+pub fn ghz_duration(ns: u64) -> String {
+    if ns < 10_000 {
+        return format!("{ns} ns");
+    }
+    let ms = ns as f64 / 1e6;
+    if ms < 1000.0 {
+        format!("{ms:.2} ms")
+    } else {
+        format!("{:.2} s", ms / 1000.0)
+    }
+}
+
+/// Three digits that count, in the unit that suits: `950 ns`, `12.3 µs`, `1.25 ms`, `2.50 s`.
+pub fn duration(ns: u64) -> String {
+    let unit = Unit::for_ns(ns);
+    format!("{} {}", unit.show(ns), unit.name)
+}
+
+/// The same without zeros at its end, for round values: `80 ms`, `1.25 s`.
+pub fn mark(ns: u64) -> String {
+    let shown = duration(ns);
+    match shown.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!(
+                "{} {unit}",
+                number.trim_end_matches('0').trim_end_matches('.')
+            )
+        }
+        _ => shown,
+    }
+}
+
+/// A unit of time for a whole column or axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    pub name: &'static str,
+    pub ns: f64,
+}
+
+impl Unit {
+    /// The largest unit that is not above `ns`.
+    pub fn for_ns(ns: u64) -> Self {
+        let (name, ns) = match ns {
+            0..1_000 => ("ns", 1.0),
+            1_000..1_000_000 => ("µs", 1e3),
+            1_000_000..1_000_000_000 => ("ms", 1e6),
+            _ => ("s", 1e9),
+        };
+        Self { name, ns }
+    }
+
+    /// `ns` in this unit, without its name, to the nanosecond and without zeros at the end.
+    pub fn exactly(self, ns: u64) -> String {
+        let per_unit = self.ns as u64;
+        let whole = grouped(ns / per_unit);
+        let digits = per_unit.ilog10() as usize;
+        let rest = format!("{:0digits$}", ns % per_unit);
+        let rest = rest.trim_end_matches('0');
+        if rest.is_empty() {
+            whole
+        } else {
+            format!("{whole}.{rest}")
+        }
+    }
+
+    /// `ns` in this unit, without its name, with three digits that count but no more than ns tell.
+    pub fn show(self, ns: u64) -> String {
+        let value = ns as f64 / self.ns;
+        let most = if self.ns < 10.0 { 0 } else { 3 };
+        let decimals = match value {
+            v if v >= 99.95 => 0,
+            v if v >= 9.995 => 1,
+            v if v >= 0.9995 => 2,
+            _ => 3,
+        };
+        format!("{value:.*}", decimals.min(most))
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A rate with grouped digits: whole from 100 on, else with as many decimals as it takes to say
+/// something.
+pub fn rate(per_s: f64) -> String {
+    match per_s {
+        r if r >= 100.0 => grouped(r.round() as u64),
+        r if r >= 10.0 => format!("{r:.1}"),
+        r => format!("{r:.2}"),
+    }
+}
+
+/// Bytes in MB (10^6), with one decimal.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_change_their_unit_where_ghz_changes_it() {
+        let printed = [
+            0,
+            9_999,
+            10_000,
+            139_480_000,
+            999_994_999,
+            999_996_000,
+            1_000_000_000,
+            1_240_000_000,
+            75_000_000_000,
+        ];
+        assert_eq!(
+            printed.map(ghz_duration),
+            [
+                "0 ns",
+                "9999 ns",
+                "0.01 ms",
+                "139.48 ms",
+                "999.99 ms",
+                "1000.00 ms",
+                "1.00 s",
+                "1.24 s",
+                "75.00 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn own_durations_have_three_digits_that_count() {
+        let printed = [
+            0,
+            950,
+            1_000,
+            12_345,
+            999_600,
+            1_250_000,
+            250_000_000,
+            2_500_000_000,
+            3_600_000_000_000,
+        ];
+        assert_eq!(
+            printed.map(duration),
+            [
+                "0 ns", "950 ns", "1.00 µs", "12.3 µs", "1000 µs", "1.25 ms", "250 ms", "2.50 s",
+                "3600 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn round_values_lose_their_zeros() {
+        let marks = [80_000_000, 1_250_000_000, 1_000_000_000, 200, 0].map(mark);
+        assert_eq!(marks, ["80 ms", "1.25 s", "1 s", "200 ns", "0 ns"]);
+    }
+
+    #[test]
+    fn a_value_can_be_told_to_the_nanosecond() {
+        let ms = Unit::for_ns(1_000_000);
+        let told = [0, 5, 1_425_000, 80_000_000, 3_600_000_000_000].map(|ns| ms.exactly(ns));
+        assert_eq!(told, ["0", "0.000005", "1.425", "80", "3,600,000"]);
+        assert_eq!(Unit::for_ns(1).exactly(1_234), "1,234");
+    }
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        assert_eq!(
+            [0, 999, 1_000, 12_345_678].map(grouped),
+            ["0", "999", "1,000", "12,345,678"]
+        );
+        assert_eq!(
+            [0.0, 9.876, 50.04, 3_104_622.4].map(rate),
+            ["0.00", "9.88", "50.0", "3,104,622"]
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! What volley knows beyond ghz, as text for people. It belongs on stderr, beside ghz's summary on
+//! stdout: a reader of ghz's summary takes every line after it for a part of the last error.
+
+use std::io::{self, Write};
+
+use super::escape::visible;
+use super::latency::{Kind, Latency};
+use super::model::Report;
+use super::numbers::{duration, grouped, megabytes, rate};
+
+/// Writes one line a fact, then the warnings.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let mut line = |label: &str, text: String| writeln!(out, "  {label:<15}{text}");
+    line(
+        "Messages:",
+        format!(
+            "{}, {} a second",
+            grouped(report.messages),
+            rate(report.messages_per_s())
+        ),
+    )?;
+    line("Calls:", calls(report))?;
+    line(
+        &format!("{}:", title(report.latency.kind)),
+        spread(&report.latency),
+    )?;
+    if let Some(service) = &report.service_latency {
+        line(&format!("{}:", title(service.kind)), spread(service))?;
+    }
+    if let Some(first) = &report.first_message {
+        line("First message:", spread(first))?;
+    }
+    if let Some(gap) = &report.gap {
+        line("Message gap:", spread(gap))?;
+    }
+    line("Sends:", sends(report))?;
+    line("Checked:", checked(report))?;
+    for sample in &report.checks.samples {
+        line("", visible(sample).into_owned())?;
+    }
+    line("Own cost:", cost(report))?;
+    write_warnings(report, out)
+}
+
+/// Writes the warnings alone, a line each: what every format has beside it on stderr.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    for warning in &report.warnings {
+        writeln!(out, "warning: {}", visible(&warning.to_string()))?;
+    }
+    Ok(())
+}
+
+fn title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Service => "Service time",
+        Kind::Response => "Response time",
+    }
+}
+
+fn calls(report: &Report) -> String {
+    let calls = &report.calls;
+    let mut text = format!(
+        "{} ok, {} failed",
+        grouped(calls.ok),
+        grouped(calls.failed_total())
+    );
+    if calls.cut > 0 {
+        text += &format!(
+            ", {} cut at the end (in Count, not in Requests/sec)",
+            grouped(calls.cut)
+        );
+    }
+    if calls.ignored > 0 {
+        text += &format!(
+            ", {} ignored at the end (in no count)",
+            grouped(calls.ignored)
+        );
+    }
+    text
+}
+
+fn spread(latency: &Latency) -> String {
+    let at = |rank_ppm| duration(latency.at(rank_ppm).unwrap_or_default());
+    if latency.samples == 0 {
+        return "no samples".to_owned();
+    }
+    format!(
+        "p50 {}, p99 {}, p99.9 {}, p99.99 {}, max {}",
+        at(500_000),
+        at(990_000),
+        at(999_000),
+        at(999_900),
+        duration(latency.max_ns)
+    )
+}
+
+fn sends(report: &Report) -> String {
+    let sends = &report.sends;
+    let mut text = format!("{} sent", grouped(sends.sent));
+    if report.latency.kind == Kind::Response {
+        text += &format!(
+            ", {} missed, {} late",
+            grouped(sends.missed),
+            grouped(sends.late)
+        );
+    }
+    if sends.retried > 0 {
+        text += &format!(", {} retried", grouped(sends.retried));
+    }
+    text
+}
+
+fn checked(report: &Report) -> String {
+    let checks = &report.checks;
+    let calls = if checks.failed == 1 { "call" } else { "calls" };
+    format!(
+        "{} replies, {} {calls} with a wrong one",
+        grouped(checks.replies_checked),
+        grouped(checks.failed)
+    )
+}
+
+fn cost(report: &Report) -> String {
+    let per_message = match report.messages {
+        0 => String::new(),
+        messages => format!(
+            " ({} a message)",
+            duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
+        ),
+    };
+    let threads = if report.threads == 1 {
+        "thread"
+    } else {
+        "threads"
+    };
+    format!(
+        "{:.2} s of CPU{per_message}, {} at most, {} {threads}",
+        report.cost.cpu_s,
+        megabytes(report.cost.peak_bytes),
+        report.threads
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use crate::report::warning::Warning;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_closed_loop_tells_its_facts() {
+        assert_eq!(
+            written(&samples::stream()),
+            include_str!("samples/stream.own.txt")
+        );
+    }
+
+    #[test]
+    fn a_warning_is_one_line_whatever_it_quotes() {
+        let reason = "reset\nwarning: forged".to_owned();
+        let report = Report {
+            warnings: vec![Warning::ServerGone { reason }],
+            ..samples::stream()
+        };
+        let mut out = Vec::new();
+        write_warnings(&report, &mut out).unwrap();
+        assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
+    }
+
+    #[test]
+    fn an_open_loop_has_both_times_and_what_it_missed() {
+        assert_eq!(
+            written(&samples::open_loop()),
+            include_str!("samples/open_loop.own.txt")
+        );
+    }
+}

@@ -1,0 +1,265 @@
+//! Prometheus' text format, version 0.0.4: ghz's metric names, all times in seconds, buckets
+//! cumulative.
+
+use std::io::{self, Write};
+
+use super::escape::{label_name, label_value};
+use super::ghz;
+use super::latency::{Latency, fixed_marks};
+use super::model::Report;
+
+/// Writes every metric with its help, type, and the labels `name`, `call`, `host`, `end_reason` and
+/// `tag_…`.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let labels = common_labels(report);
+    let s = |ns: u64| ns as f64 / 1e9;
+    let latency = &report.latency;
+    let gauges: [(&str, &str, f64); 15] = [
+        (
+            "ghz_run_count",
+            "Calls that ended, cut ones included.",
+            report.calls.count() as f64,
+        ),
+        (
+            "ghz_run_total",
+            "Length of the run in seconds.",
+            report.elapsed_s(),
+        ),
+        (
+            "ghz_run_average",
+            "Mean call latency in seconds.",
+            s(latency.mean_ns),
+        ),
+        (
+            "ghz_run_fastest",
+            "Least call latency in seconds.",
+            s(latency.min_ns),
+        ),
+        (
+            "ghz_run_slowest",
+            "Greatest call latency in seconds.",
+            s(latency.max_ns),
+        ),
+        (
+            "ghz_run_rps",
+            "Calls served a second, ok or failed.",
+            report.calls_per_s(),
+        ),
+        (
+            "ghz_run_errors",
+            "Calls that failed; cut calls are none.",
+            report.calls.failed_total() as f64,
+        ),
+        (
+            "volley_run_messages",
+            "Replies received.",
+            report.messages as f64,
+        ),
+        (
+            "volley_run_messages_per_second",
+            "Replies received a second.",
+            report.messages_per_s(),
+        ),
+        (
+            "volley_run_cut",
+            "Calls that were open when the window closed.",
+            report.calls.cut as f64,
+        ),
+        ("volley_run_sent", "Calls sent.", report.sends.sent as f64),
+        (
+            "volley_run_missed",
+            "Calls that were due but never sent.",
+            report.sends.missed as f64,
+        ),
+        (
+            "volley_run_late",
+            "Calls sent more than 1 ms after they were due.",
+            report.sends.late as f64,
+        ),
+        (
+            "volley_run_cpu_seconds",
+            "CPU time of the generator while it counted.",
+            report.cost.cpu_s,
+        ),
+        (
+            "volley_run_peak_bytes",
+            "Most resident memory of the generator.",
+            report.cost.peak_bytes as f64,
+        ),
+    ];
+    for (name, help, value) in gauges {
+        head(out, name, help, "gauge")?;
+        writeln!(out, "{name}{{{labels}}} {value}")?;
+    }
+
+    head(
+        out,
+        "volley_run_status",
+        "Calls by gRPC status code; cut calls count as Canceled.",
+        "gauge",
+    )?;
+    for (status, count) in ghz::statuses(report) {
+        writeln!(
+            out,
+            "volley_run_status{{{labels},status=\"{}\"}} {count}",
+            label_value(status)
+        )?;
+    }
+    write_histogram(latency, &labels, out)?;
+    write_summary(latency, &labels, out)
+}
+
+/// The latency in buckets whose bounds are the same for every run, so that runs can be added up.
+fn write_histogram(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
+    let name = "ghz_run_histogram";
+    head(out, name, "Call latency in seconds.", "histogram")?;
+    let empty = super::latency::bars(&fixed_marks(), []);
+    let buckets = if latency.buckets.is_empty() {
+        &empty
+    } else {
+        &latency.buckets
+    };
+    let mut below = 0;
+    for bucket in buckets {
+        below += bucket.count;
+        if !is_round(bucket.up_to_ns) {
+            continue;
+        }
+        writeln!(
+            out,
+            "{name}_bucket{{{labels},le=\"{}\"}} {below}",
+            bucket.up_to_ns as f64 / 1e9
+        )?;
+    }
+    writeln!(
+        out,
+        "{name}_bucket{{{labels},le=\"+Inf\"}} {}",
+        latency.samples
+    )?;
+    sum_and_count(name, latency, labels, out)
+}
+
+/// 1, 2 or 5 and zeros: three bounds a decade are enough here, and cumulative counts can be thinned
+/// out.
+fn is_round(mut ns: u64) -> bool {
+    while ns >= 10 && ns.is_multiple_of(10) {
+        ns /= 10;
+    }
+    matches!(ns, 1 | 2 | 5)
+}
+
+fn write_summary(latency: &Latency, labels: &str, out: &mut impl Write) -> io::Result<()> {
+    let name = "ghz_run_latency";
+    head(
+        out,
+        name,
+        &format!("Call latency in seconds ({}).", latency.kind.name()),
+        "summary",
+    )?;
+    for rank_ppm in [
+        100_000, 250_000, 500_000, 750_000, 900_000, 950_000, 990_000, 999_000, 999_900,
+    ] {
+        if let Some(ns) = latency.at(rank_ppm) {
+            let quantile = f64::from(rank_ppm) / 1e6;
+            writeln!(
+                out,
+                "{name}{{{labels},quantile=\"{quantile}\"}} {}",
+                ns as f64 / 1e9
+            )?;
+        }
+    }
+    sum_and_count(name, latency, labels, out)
+}
+
+fn sum_and_count(
+    name: &str,
+    latency: &Latency,
+    labels: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let sum_s = latency.mean_ns as f64 * latency.samples as f64 / 1e9;
+    writeln!(out, "{name}_sum{{{labels}}} {sum_s}")?;
+    writeln!(out, "{name}_count{{{labels}}} {}", latency.samples)
+}
+
+fn head(out: &mut impl Write, name: &str, help: &str, kind: &str) -> io::Result<()> {
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}")
+}
+
+/// Tags become `tag_…`, so that none can take the place of another label; of two that become the
+/// same, the first wins.
+fn common_labels(report: &Report) -> String {
+    let mut labels = vec![
+        ("name".to_owned(), report.name.as_str()),
+        ("call".to_owned(), report.call.as_str()),
+        ("host".to_owned(), report.host.as_str()),
+        ("end_reason".to_owned(), ghz::end_reason(report)),
+    ];
+    for (tag, value) in &report.tags {
+        let label = format!("tag_{}", label_name(tag));
+        if labels.iter().all(|(taken, _)| *taken != label) {
+            labels.push((label, value));
+        }
+    }
+    let pairs: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", label_value(value)))
+        .collect();
+    pairs.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_few_calls_read_as_expected() {
+        assert_eq!(
+            written(&samples::few_calls()),
+            include_str!("samples/few_calls.prom")
+        );
+    }
+
+    #[test]
+    fn buckets_never_fall_and_end_at_the_count() {
+        let report = samples::stream();
+        let text = written(&report);
+        let buckets: Vec<u64> = text
+            .lines()
+            .filter(|line| line.starts_with("ghz_run_histogram_bucket"))
+            .map(|line| line.rsplit(' ').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(buckets.is_sorted());
+        assert_eq!(buckets.last(), Some(&report.latency.samples));
+    }
+
+    #[test]
+    fn hostile_names_and_tags_stay_inside_their_quotes() {
+        let mut report = samples::few_calls();
+        report.name = "a\"} 1\nforged 2 \\".to_owned();
+        report.tags = [("le", "x"), ("a-b", "1"), ("a.b", "2")]
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .into();
+        let text = written(&report);
+        assert!(
+            text.contains(r#"ghz_run_count{name="a\"} 1\nforged 2 \\","#),
+            "{text}"
+        );
+        assert!(text.contains(r#",tag_a_b="1",tag_le="x"} 4"#), "{text}");
+        assert_eq!(
+            text.lines().count(),
+            written(&samples::few_calls()).lines().count()
+        );
+    }
+}

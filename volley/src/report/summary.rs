@@ -1,0 +1,155 @@
+//! The text summary, section by section as ghz prints it.
+//!
+//! Readers of ghz's summary refuse any line more than ghz's own, so volley's facts are printed
+//! apart from it: see [`own_section`](super::own_section).
+
+use std::io::{self, Write};
+
+use super::escape::visible;
+use super::ghz;
+use super::latency::Bar;
+use super::model::Report;
+use super::numbers::ghz_duration;
+
+const BAR_LONGEST: u64 = 40;
+
+/// Writes ghz's summary. Count is ok + failed + cut; Requests/sec leaves the cut calls out;
+/// Average, Slowest, Fastest and percentiles are of the same calls, OK ones unless
+/// `--count-errors`.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let latency = &report.latency;
+    writeln!(out, "\nSummary:")?;
+    if !report.name.is_empty() {
+        writeln!(out, "  Name:\t\t{}", visible(&report.name))?;
+    }
+    writeln!(out, "  Count:\t{}", report.calls.count())?;
+    writeln!(out, "  Total:\t{}", ghz_duration(report.elapsed_ns.max(1)))?;
+    writeln!(out, "  Slowest:\t{}", ghz_duration(latency.max_ns))?;
+    writeln!(out, "  Fastest:\t{}", ghz_duration(latency.min_ns))?;
+    writeln!(out, "  Average:\t{}", ghz_duration(latency.mean_ns))?;
+    writeln!(out, "  Requests/sec:\t{:.2}", report.calls_per_s())?;
+
+    writeln!(out, "\nResponse time histogram:")?;
+    write_bars(&latency.bars, out)?;
+
+    writeln!(out, "\nLatency distribution:")?;
+    for (percent, ns) in ghz::percentiles(report) {
+        writeln!(out, "  {percent} % in {}", ghz_duration(ns))?;
+    }
+
+    let statuses = ghz::statuses(report);
+    if !statuses.is_empty() {
+        writeln!(out, "\nStatus code distribution:")?;
+    }
+    let width = statuses
+        .iter()
+        .map(|(status, _)| status.len())
+        .max()
+        .unwrap_or_default();
+    for (status, count) in statuses {
+        let gap = width - status.len();
+        writeln!(out, "  [{status}]{:gap$}   {count} responses", "")?;
+    }
+
+    let errors = ghz::errors(report);
+    if !errors.is_empty() {
+        writeln!(out, "\nError distribution:")?;
+    }
+    let width = errors
+        .iter()
+        .map(|(_, count)| count.to_string().len())
+        .max()
+        .unwrap_or_default();
+    for (text, count) in errors {
+        let count = count.to_string();
+        let gap = width - count.len();
+        writeln!(out, "  [{count}]{:gap$}   {}", "", visible(&text))?;
+    }
+    writeln!(out)
+}
+
+/// A line a bar: where it ends in ms, its calls, and a bar of at most 40 marks.
+fn write_bars(bars: &[Bar], out: &mut impl Write) -> io::Result<()> {
+    let most = bars
+        .iter()
+        .map(|bar| bar.count)
+        .max()
+        .unwrap_or_default()
+        .max(1);
+    let rows: Vec<_> = bars
+        .iter()
+        .map(|bar| {
+            (
+                format!("{:.3}", bar.up_to_ns as f64 / 1e6),
+                bar.count.to_string(),
+                bar.count,
+            )
+        })
+        .collect();
+    let mark_width = rows
+        .iter()
+        .map(|(mark, ..)| mark.len())
+        .max()
+        .unwrap_or_default();
+    let count_width = rows
+        .iter()
+        .map(|(_, count, _)| count.len())
+        .max()
+        .unwrap_or_default();
+    for (mark, count, calls) in rows {
+        let length =
+            (u128::from(calls) * u128::from(BAR_LONGEST) + u128::from(most) / 2) / u128::from(most);
+        let gap = count_width - count.len();
+        writeln!(
+            out,
+            "  {mark:mark_width$} [{count}]{:gap$} |{}",
+            "",
+            "∎".repeat(length as usize)
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_run_with_cut_and_failed_calls_reads_as_ghz_prints_it() {
+        assert_eq!(
+            written(&samples::stream()),
+            include_str!("samples/stream.txt")
+        );
+    }
+
+    #[test]
+    fn a_run_without_calls_has_empty_sections() {
+        assert_eq!(
+            written(&samples::no_calls()),
+            include_str!("samples/no_calls.txt")
+        );
+    }
+
+    #[test]
+    fn a_hostile_server_cannot_forge_a_line() {
+        let report = samples::hostile();
+        let text = written(&report);
+        let lines = 8 + 1 + 2 + 11 + 2 + 7 + 2 + 4 + 2 + (report.errors.len() + 1) + 1;
+        assert_eq!(text.lines().count(), lines, "{text}");
+        assert!(
+            text.chars()
+                .all(|character| character == '\n' || character == '\t' || !character.is_control())
+        );
+    }
+}

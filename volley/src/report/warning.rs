@@ -1,0 +1,84 @@
+//! What a reader of the numbers has to know, each with the flag that changes it.
+
+use thiserror::Error;
+
+/// Something that makes the numbers of a run worth less than they look.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Warning {
+    #[error("no call ended inside the window: lengthen `-z`, or shorten the calls")]
+    NothingEnded,
+    #[error(
+        "not one of {} succeeded: no latency here says anything about the service",
+        calls(*.count)
+    )]
+    AllFailed { count: u64 },
+    #[error("{missed} of {intended} sends that were due never left: raise `-c`, or lower `--rps`")]
+    Missed { missed: u64, intended: u64 },
+    #[error(
+        "{late} of {sent} sends left more than 1 ms after they were due: raise `-c` or `--threads`, \
+         or lower `--rps`"
+    )]
+    Late { late: u64, sent: u64 },
+    #[error(
+        "volley was busy for {busy_percent} % of its threads' time and may be the limit: raise \
+         `--threads` above {threads}, or give it more CPUs"
+    )]
+    ClientBound { busy_percent: u32, threads: u32 },
+    #[error(
+        "{} still open when the wait for them ended: raise `--drain-timeout`, or set `-t`",
+        were(*.open)
+    )]
+    DrainTimedOut { open: u64 },
+    #[error(
+        "the server takes {limit} streams a connection, so fewer calls than `-c` were open: raise \
+         `--connections`"
+    )]
+    StreamLimit { limit: u32 },
+    #[error(
+        "connections lost or retired in mid-run and opened again: {reconnects}; the server's log may \
+         tell why"
+    )]
+    Reconnected { reconnects: u64 },
+    /// `reason` is how it went away, in the words of the connection's error.
+    #[error("the server went away in mid-run ({reason}): start it again and look at its log")]
+    ServerGone { reason: String },
+    #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]
+    AllSkipped { skipped: u64 },
+    #[error("{kept} of {count} single calls were kept: raise `--details` for more")]
+    DetailsCapped { kept: u64, count: u64 },
+    #[error("{} got a reply that `--expect` refuses: see the samples", calls(*.wrong))]
+    WrongReplies { wrong: u64 },
+}
+
+fn calls(count: u64) -> String {
+    if count == 1 {
+        "1 call".to_owned()
+    } else {
+        format!("{count} calls")
+    }
+}
+
+fn were(count: u64) -> String {
+    format!(
+        "{} {}",
+        calls(count),
+        if count == 1 { "was" } else { "were" }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_counts_in_english_and_names_the_flag() {
+        assert_eq!(
+            Warning::DrainTimedOut { open: 1 }.to_string(),
+            "1 call was still open when the wait for them ended: raise `--drain-timeout`, or set `-t`"
+        );
+        assert_eq!(
+            Warning::AllSkipped { skipped: 7 }.to_string(),
+            "7 calls ended and every one was skipped: lower `--skipFirst`"
+        );
+    }
+}

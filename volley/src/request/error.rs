@@ -1,0 +1,82 @@
+use thiserror::Error;
+
+use super::excerpt::excerpt;
+use super::expect::ExpectError;
+use super::metadata::MetadataError;
+use super::template::TemplateError;
+
+/// Why a request cannot be made as asked.
+#[derive(Debug, Error)]
+pub enum RequestError {
+    #[error("there is no data to send: `{input}` is given with -d '{{…}}', as JSON")]
+    NoData { input: String },
+    #[error("the data is not valid JSON: {reason}{}", shown(rendered))]
+    NotJson {
+        reason: String,
+        rendered: Option<String>,
+    },
+    #[error(
+        "the data does not fit `{input}`: {reason}{}{}",
+        listed(fields),
+        shown(rendered)
+    )]
+    DoesNotFit {
+        input: String,
+        reason: String,
+        fields: Option<String>,
+        rendered: Option<String>,
+    },
+    #[error("the binary data is no `{input}`, alone or several after their lengths: {reason}")]
+    NotBinary { input: String, reason: String },
+    #[error(
+        "the messages of one call take more than {limit} bytes; send fewer with \
+         --stream-call-count, or smaller ones"
+    )]
+    TooLarge { limit: usize },
+    #[error("{place}: {error}")]
+    Template { place: String, error: TemplateError },
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    #[error(transparent)]
+    Expect(#[from] ExpectError),
+    #[error("--expect-replies {given} cannot be: a call of `{method}` has one reply")]
+    OneReply { method: String, given: u64 },
+}
+
+impl RequestError {
+    /// Shows what the template gave, if the mistake is in there.
+    #[must_use]
+    pub(super) fn rendered(self, json: &str) -> Self {
+        let text = Some(excerpt(json, 200));
+        match self {
+            Self::NotJson { reason, .. } => Self::NotJson {
+                reason,
+                rendered: text,
+            },
+            Self::DoesNotFit {
+                input,
+                reason,
+                fields,
+                ..
+            } => Self::DoesNotFit {
+                input,
+                reason,
+                fields,
+                rendered: text,
+            },
+            other => other,
+        }
+    }
+}
+
+fn listed(fields: &Option<String>) -> String {
+    fields
+        .as_ref()
+        .map_or_else(String::new, |fields| format!("; its fields are {fields}"))
+}
+
+fn shown(rendered: &Option<String>) -> String {
+    rendered
+        .as_ref()
+        .map_or_else(String::new, |text| format!("; the template gave: {text}"))
+}

@@ -1,0 +1,45 @@
+//! `--expect`: what every reply must be.
+//!
+//! ```text
+//! rule       = field "=" expression            field: of the reply; an integer, a bool or an enum
+//! expression = term { ("+" | "-") term }
+//! term       = factor { "*" factor }
+//! factor     = "-" factor | "(" expression ")" | integer | name | "sum" "(" name ")"
+//! ```
+//!
+//! A name is `i` (which reply of the call this is, from 0), a field of the request, a value of the
+//! reply's enum, or `true` or `false`, looked up in this order. Fields are those of the call's
+//! first request; where a bidirectional call sends several, those of request number `i`. `sum(a)`
+//! adds `a` up over all requests of the call.
+//!
+//! Arithmetic is that of 64-bit words, cut to the width of the reply's field, which is exactly that
+//! field's own wrapping arithmetic. A bool is true for whatever is not zero.
+//!
+//! Once a call's requests are known, every rule is folded into a polynomial in `i`; nearly all are
+//! `c0 + c1 * i`. Replies are walked without building anything. Even without rules, one that is not
+//! valid protobuf is refused: a known field of another wire type, text that is not UTF-8, and
+//! whatever is cut short, in nested messages too.
+
+mod error;
+mod expected;
+mod expression;
+mod fast;
+mod formula;
+mod layout;
+mod mismatch;
+mod number;
+mod parse;
+mod polynomial;
+mod resolve;
+mod rules;
+mod walk;
+mod wire;
+
+pub use error::ExpectError;
+pub use expected::Expected;
+pub use mismatch::Mismatch;
+pub use rules::Rules;
+pub use wire::What;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! The expectations of one call.
+
+use std::sync::Arc;
+
+use super::fast::Fast;
+use super::formula::Formula;
+use super::layout::Layouts;
+use super::mismatch::Mismatch;
+use super::resolve::Rule;
+use super::walk::{Sink, walk};
+
+/// Up to this many rules are checked without allocating.
+const FEW: usize = 8;
+
+/// What does not depend on the call.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) layouts: Layouts,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// What the replies of one call must be.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    shared: Arc<Shared>,
+    /// One for each rule.
+    formulas: Box<[Formula]>,
+    fast: Option<Fast>,
+    replies: Option<u64>,
+}
+
+impl Expected {
+    pub(super) fn new(shared: Arc<Shared>, formulas: Box<[Formula]>, replies: Option<u64>) -> Self {
+        let fast = match shared.rules.as_slice() {
+            [] => shared
+                .layouts
+                .first()
+                .and_then(|field| Fast::new(field, 0, 0)),
+            [rule] => Fast::for_rule(rule, &shared.layouts),
+            _ => None,
+        };
+        Self {
+            shared,
+            formulas,
+            fast,
+            replies,
+        }
+    }
+
+    /// How many replies a call that ends well must have got.
+    #[must_use]
+    pub fn replies(&self) -> Option<u64> {
+        self.replies
+    }
+
+    /// Checks reply `i` (from 0) of the call: that `message` is protobuf, of the method's output
+    /// type, and that every rule holds.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is not as it must be.
+    #[inline]
+    pub fn check(&self, i: u64, message: &[u8]) -> Result<(), Mismatch> {
+        if let Some(fast) = &self.fast
+            && let Some(expected) = self
+                .formulas
+                .first()
+                .map_or(Some(0), |formula| formula.at(i))
+            && fast.accepts(message, expected)
+        {
+            return Ok(());
+        }
+        self.check_all(i, message)
+    }
+
+    #[inline(never)]
+    fn check_all(&self, i: u64, message: &[u8]) -> Result<(), Mismatch> {
+        let rules = self.shared.rules.as_slice();
+        let mut few = [0; FEW];
+        let mut many;
+        let words = match few.get_mut(..rules.len()) {
+            Some(few) => few,
+            None => {
+                many = vec![0; rules.len()];
+                many.as_mut_slice()
+            }
+        };
+        for (word, rule) in words.iter_mut().zip(rules) {
+            *word = rule.absent;
+        }
+        walk(&self.shared.layouts, message, &mut Wanted { rules, words }).map_err(|fault| {
+            Mismatch::Malformed {
+                i,
+                at: fault.at,
+                what: fault.what,
+            }
+        })?;
+        for ((rule, formula), got) in rules.iter().zip(&self.formulas).zip(words) {
+            let expected = formula.at(i).map(|word| rule.number.wrap(word));
+            if expected != Some(*got) {
+                return Err(mismatch(i, rule, formula, expected, *got));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the words that rules ask for; the last of several wins, as in any protobuf decoder.
+struct Wanted<'a> {
+    rules: &'a [Rule],
+    words: &'a mut [u64],
+}
+
+impl Sink for Wanted<'_> {
+    fn take(&mut self, number: u32, raw: u64) {
+        for (rule, word) in self.rules.iter().zip(self.words.iter_mut()) {
+            if rule.field.number() == number {
+                *word = rule.number.decode(raw);
+            }
+        }
+    }
+}
+
+#[cold]
+fn mismatch(i: u64, rule: &Rule, formula: &Formula, expected: Option<u64>, got: u64) -> Mismatch {
+    let (field, got) = (rule.field.name().to_owned(), rule.number.show(got));
+    let text = rule.text.clone();
+    match expected {
+        Some(expected) => Mismatch::Value {
+            i,
+            field,
+            expected: rule.number.show(expected),
+            got,
+            rule: text,
+        },
+        None => Mismatch::NoRequest {
+            i,
+            field,
+            got,
+            sent: formula.sent(),
+            rule: text,
+        },
+    }
+}

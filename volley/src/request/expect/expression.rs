@@ -1,0 +1,51 @@
+//! Expressions, over whatever their leaves are: names as typed, then what the names mean.
+
+use super::polynomial::Polynomial;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Expression<L> {
+    Leaf(L),
+    Negated(Box<Self>),
+    Sum(Box<Self>, Box<Self>),
+    Difference(Box<Self>, Box<Self>),
+    Product(Box<Self>, Box<Self>),
+}
+
+impl<L> Expression<L> {
+    /// The same expression with other leaves.
+    pub(super) fn map<M, E>(
+        self,
+        leaf: &mut impl FnMut(L) -> Result<M, E>,
+    ) -> Result<Expression<M>, E> {
+        let mut map = |side: Box<Self>| side.map(leaf).map(Box::new);
+        Ok(match self {
+            Self::Negated(inner) => Expression::Negated(map(inner)?),
+            Self::Sum(left, right) => Expression::Sum(map(left)?, map(right)?),
+            Self::Difference(left, right) => Expression::Difference(map(left)?, map(right)?),
+            Self::Product(left, right) => Expression::Product(map(left)?, map(right)?),
+            Self::Leaf(name) => Expression::Leaf(leaf(name)?),
+        })
+    }
+
+    /// Whether any leaf is such.
+    pub(super) fn any(&self, is_such: &impl Fn(&L) -> bool) -> bool {
+        match self {
+            Self::Leaf(leaf) => is_such(leaf),
+            Self::Negated(inner) => inner.any(is_such),
+            Self::Sum(left, right) | Self::Difference(left, right) | Self::Product(left, right) => {
+                left.any(is_such) || right.any(is_such)
+            }
+        }
+    }
+
+    /// The polynomial in `i` that this is, its leaves being known.
+    pub(super) fn fold(&self, value: &impl Fn(&L) -> Polynomial) -> Polynomial {
+        match self {
+            Self::Leaf(leaf) => value(leaf),
+            Self::Negated(inner) => inner.fold(value).negated(),
+            Self::Sum(left, right) => left.fold(value).plus(&right.fold(value)),
+            Self::Difference(left, right) => left.fold(value).plus(&right.fold(value).negated()),
+            Self::Product(left, right) => left.fold(value).times(&right.fold(value)),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Field types whose values are numbers.
+
+use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind, Value};
+
+/// How a field's number is written, and what range it has. Values are handled as 64-bit words,
+/// signed ones extended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    Signed32,
+    ZigZag32,
+    Unsigned32,
+    Signed64,
+    ZigZag64,
+    Unsigned64,
+    Bool,
+    Enum(EnumDescriptor),
+}
+
+impl Number {
+    /// None for text, bytes, floats, messages, lists and maps.
+    pub(super) fn of(field: &FieldDescriptor) -> Option<Self> {
+        if field.is_list() || field.is_map() {
+            return None;
+        }
+        Some(match field.kind() {
+            Kind::Int32 | Kind::Sfixed32 => Self::Signed32,
+            Kind::Sint32 => Self::ZigZag32,
+            Kind::Uint32 | Kind::Fixed32 => Self::Unsigned32,
+            Kind::Int64 | Kind::Sfixed64 => Self::Signed64,
+            Kind::Sint64 => Self::ZigZag64,
+            Kind::Uint64 | Kind::Fixed64 => Self::Unsigned64,
+            Kind::Bool => Self::Bool,
+            Kind::Enum(values) => Self::Enum(values),
+            Kind::Double | Kind::Float | Kind::String | Kind::Bytes | Kind::Message(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// The word for what stands on the wire.
+    pub(super) fn decode(&self, raw: u64) -> u64 {
+        match self {
+            Self::ZigZag32 => {
+                let folded = raw & 0xffff_ffff;
+                self.wrap((folded >> 1) ^ (folded & 1).wrapping_neg())
+            }
+            Self::ZigZag64 => (raw >> 1) ^ (raw & 1).wrapping_neg(),
+            _ => self.wrap(raw),
+        }
+    }
+
+    /// A word cut to the field's range, as the field's own arithmetic would.
+    pub(super) fn wrap(&self, word: u64) -> u64 {
+        match self {
+            Self::Signed32 | Self::ZigZag32 | Self::Enum(_) => {
+                i64::from(word as i32).cast_unsigned()
+            }
+            Self::Unsigned32 => word & 0xffff_ffff,
+            Self::Signed64 | Self::ZigZag64 | Self::Unsigned64 => word,
+            Self::Bool => u64::from(word != 0),
+        }
+    }
+
+    /// Which bits of a word tell values apart, where that is enough to compare them as they stand
+    /// on the wire.
+    pub(super) fn plain_mask(&self) -> Option<u64> {
+        match self {
+            Self::Signed32 | Self::Unsigned32 | Self::Enum(_) => Some(0xffff_ffff),
+            Self::Signed64 | Self::Unsigned64 => Some(u64::MAX),
+            Self::ZigZag32 | Self::ZigZag64 | Self::Bool => None,
+        }
+    }
+
+    /// The word as a user reads it.
+    pub(super) fn show(&self, word: u64) -> String {
+        match self {
+            Self::Signed32 | Self::ZigZag32 | Self::Signed64 | Self::ZigZag64 => {
+                word.cast_signed().to_string()
+            }
+            Self::Unsigned32 | Self::Unsigned64 => word.to_string(),
+            Self::Bool => (word != 0).to_string(),
+            Self::Enum(values) => {
+                let number = i32::try_from(word.cast_signed()).ok();
+                match number.and_then(|number| values.get_value(number)) {
+                    Some(value) => value.name().to_owned(),
+                    None => word.cast_signed().to_string(),
+                }
+            }
+        }
+    }
+}
+
+/// The word of a message's field; 0 for what is no number.
+pub(super) fn word(value: &Value) -> u64 {
+    match value {
+        Value::Bool(value) => u64::from(*value),
+        Value::I32(value) | Value::EnumNumber(value) => i64::from(*value).cast_unsigned(),
+        Value::I64(value) => value.cast_unsigned(),
+        Value::U32(value) => u64::from(*value),
+        Value::U64(value) => *value,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_is_that_of_the_fields_own_type() {
+        assert_eq!(
+            Number::Signed32.show(Number::Signed32.wrap(0x8000_0000)),
+            "-2147483648"
+        );
+        assert_eq!(
+            Number::Unsigned32.show(Number::Unsigned32.wrap(0u64.wrapping_sub(1))),
+            "4294967295"
+        );
+        assert_eq!(
+            Number::Signed64.show(Number::Signed64.wrap(1 << 63)),
+            "-9223372036854775808"
+        );
+        assert_eq!(Number::Bool.show(Number::Bool.wrap(7)), "true");
+    }
+
+    #[test]
+    fn zigzag_is_undone() {
+        for (raw, shown) in [
+            (0, "0"),
+            (1, "-1"),
+            (2, "1"),
+            (0xffff_fffe, "2147483647"),
+            (0xffff_ffff, "-2147483648"),
+        ] {
+            assert_eq!(Number::ZigZag32.show(Number::ZigZag32.decode(raw)), shown);
+        }
+        assert_eq!(
+            Number::ZigZag64.show(Number::ZigZag64.decode(u64::MAX)),
+            i64::MIN.to_string()
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! Going through a message without building it.
+
+use super::layout::{Field, Form, Layouts};
+use super::wire::{Fault, Reader, What, Wire};
+
+/// How deep messages may be nested; prost's own limit.
+const DEEPEST: u32 = 100;
+
+/// Takes the numbers of the outermost message's single fields, as they stand on the wire.
+pub(super) trait Sink {
+    fn take(&mut self, number: u32, raw: u64);
+}
+
+/// Takes nothing: for nested messages, whose numbers nobody asks for.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn take(&mut self, _: u32, _: u64) {}
+}
+
+/// Goes through the whole message.
+///
+/// # Errors
+///
+/// At the first byte that no message of this type could have.
+pub(super) fn walk(layouts: &Layouts, message: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
+    fields(layouts, Reader::new(message), 0, DEEPEST, sink)
+}
+
+fn fields(
+    layouts: &Layouts,
+    mut reader: Reader,
+    layout: usize,
+    depth: u32,
+    sink: &mut impl Sink,
+) -> Result<(), Fault> {
+    while !reader.is_empty() {
+        let key = reader.key()?;
+        field(layouts, &mut reader, layout, key, depth, sink)?;
+    }
+    Ok(())
+}
+
+fn field(
+    layouts: &Layouts,
+    reader: &mut Reader,
+    layout: usize,
+    (number, wire): (u32, Wire),
+    depth: u32,
+    sink: &mut impl Sink,
+) -> Result<(), Fault> {
+    match layouts.field(layout, number) {
+        None => unknown(reader, number, wire, depth),
+        Some(Field {
+            form, list: true, ..
+        }) if wire == Wire::Delimited && is_packable(form) => {
+            let mut values = reader.delimited()?;
+            while !values.is_empty() {
+                scalar(&mut values, form.wire())?;
+            }
+            Ok(())
+        }
+        Some(Field { form, .. }) if form.wire() != wire => {
+            Err(reader.fault_of_key(What::OtherWireType))
+        }
+        Some(Field { form, list, .. }) => match form {
+            Form::Varint | Form::Fixed32 | Form::Fixed64 => {
+                let raw = scalar(reader, wire)?;
+                if !list {
+                    sink.take(number, raw);
+                }
+                Ok(())
+            }
+            Form::Bytes => reader.delimited().map(|_| ()),
+            Form::Text => {
+                let text = reader.delimited()?;
+                if text.is_utf8() {
+                    Ok(())
+                } else {
+                    Err(text.fault(What::Utf8))
+                }
+            }
+            Form::Entry(inner) => fields(layouts, reader.delimited()?, inner, depth, &mut Nobody),
+            Form::Message(inner) => {
+                let depth = deeper(reader, depth)?;
+                fields(layouts, reader.delimited()?, inner, depth, &mut Nobody)
+            }
+            Form::Group(inner) => {
+                let depth = deeper(reader, depth)?;
+                group(reader, number, |reader, key| {
+                    field(layouts, reader, inner, key, depth, &mut Nobody)
+                })
+            }
+        },
+    }
+}
+
+/// Reads over a field that the schema does not have.
+fn unknown(reader: &mut Reader, number: u32, wire: Wire, depth: u32) -> Result<(), Fault> {
+    match wire {
+        Wire::Varint | Wire::Fixed32 | Wire::Fixed64 => scalar(reader, wire).map(|_| ()),
+        Wire::Delimited => reader.delimited().map(|_| ()),
+        Wire::StartGroup => {
+            let depth = deeper(reader, depth)?;
+            group(reader, number, |reader, (number, wire)| {
+                unknown(reader, number, wire, depth)
+            })
+        }
+        Wire::EndGroup => Err(reader.fault_of_key(What::Group)),
+    }
+}
+
+fn group<'a>(
+    reader: &mut Reader<'a>,
+    number: u32,
+    mut field: impl FnMut(&mut Reader<'a>, (u32, Wire)) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    loop {
+        match reader.key()? {
+            (end, Wire::EndGroup) if end == number => return Ok(()),
+            (_, Wire::EndGroup) => return Err(reader.fault_of_key(What::Group)),
+            key => field(reader, key)?,
+        }
+    }
+}
+
+fn scalar(reader: &mut Reader, wire: Wire) -> Result<u64, Fault> {
+    match wire {
+        Wire::Varint => reader.varint(),
+        Wire::Fixed32 => reader.fixed32(),
+        Wire::Fixed64 => reader.fixed64(),
+        Wire::Delimited | Wire::StartGroup | Wire::EndGroup => {
+            Err(reader.fault(What::OtherWireType))
+        }
+    }
+}
+
+fn is_packable(form: Form) -> bool {
+    matches!(form, Form::Varint | Form::Fixed32 | Form::Fixed64)
+}
+
+fn deeper(reader: &Reader, depth: u32) -> Result<u32, Fault> {
+    depth
+        .checked_sub(1)
+        .ok_or_else(|| reader.fault(What::Depth))
+}

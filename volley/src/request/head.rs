@@ -1,0 +1,130 @@
+//! The header fields of a call.
+
+use std::sync::Arc;
+
+use super::RequestError;
+use super::metadata::Name;
+use super::schema::Method;
+use super::spec::RequestSpec;
+use super::template::{CallData, Labels, Template};
+use crate::grpc::timeout;
+use crate::http2::Head;
+use crate::http2::hpack::{Field, Indexing};
+
+const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
+
+/// How to make heads: what all calls share, and the metadata with templates in it.
+#[derive(Clone, Debug)]
+pub struct HeadPlan {
+    constant: Vec<Field>,
+    varying: Vec<(Name, Template)>,
+}
+
+impl HeadPlan {
+    /// # Errors
+    ///
+    /// If a metadata name or value cannot be sent, or its template cannot be used.
+    pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
+        let mut plan = Self {
+            constant: own_fields(spec, method),
+            varying: Vec::new(),
+        };
+        let labels = Labels::from(method);
+        for (name, value) in &spec.metadata {
+            let key = Name::new(name)?;
+            if !spec.templates_in_data {
+                plan.push_constant(&key, value)?;
+                continue;
+            }
+            let template =
+                Template::parse(value, &labels, spec.template_functions).map_err(|error| {
+                    RequestError::Template {
+                        place: format!("metadata `{name}`"),
+                        error,
+                    }
+                })?;
+            match template.constant() {
+                Some(value) => plan.push_constant(&key, value)?,
+                None => plan.varying.push((key, template)),
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Whether all calls can share one head.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.varying.is_empty()
+    }
+
+    /// The head of one call.
+    ///
+    /// # Errors
+    ///
+    /// If what a template gave cannot be sent.
+    pub fn head(&self, call: &mut CallData) -> Result<Arc<Head>, RequestError> {
+        let mut fields = self.constant.clone();
+        let mut text = String::new();
+        for (name, template) in &self.varying {
+            text.clear();
+            template
+                .render(call, &mut text)
+                .map_err(|error| RequestError::Template {
+                    place: format!("metadata `{}`", String::from_utf8_lossy(name.as_bytes())),
+                    error,
+                })?;
+            // A value that is never seen again would only push useful ones out of the table.
+            fields.push(field(name, &text, Indexing::Without)?);
+        }
+        Ok(Arc::new(Head { fields }))
+    }
+
+    fn push_constant(&mut self, name: &Name, value: &str) -> Result<(), RequestError> {
+        self.constant
+            .push(field(name, value, Indexing::Incremental)?);
+        Ok(())
+    }
+}
+
+fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, RequestError> {
+    let indexing = if name.is_secret() {
+        Indexing::Never
+    } else {
+        indexing
+    };
+    Ok(Field {
+        name: name.as_bytes().into(),
+        value: name.wire_value(value)?,
+        indexing,
+    })
+}
+
+/// What every gRPC request has (gRPC over HTTP/2, Requests), pseudo-header fields first (RFC 9113
+/// §8.3).
+fn own_fields(spec: &RequestSpec, method: &Method) -> Vec<Field> {
+    let timeout = spec
+        .timeout
+        .filter(|timeout| !timeout.is_zero())
+        .map(timeout::header_value);
+    let mut fields = vec![
+        (":method", "POST"),
+        (":scheme", spec.scheme.as_str()),
+        (":path", method.path.as_str()),
+        (":authority", spec.authority.as_str()),
+        ("te", "trailers"),
+        ("content-type", "application/grpc"),
+        ("user-agent", USER_AGENT),
+    ];
+    if let Some(timeout) = &timeout {
+        fields.push(("grpc-timeout", timeout));
+    }
+    if spec.compress {
+        fields.extend([("grpc-encoding", "gzip"), ("grpc-accept-encoding", "gzip")]);
+    }
+    let field = |(name, value): (&str, &str)| Field {
+        name: name.as_bytes().into(),
+        value: value.as_bytes().into(),
+        indexing: Indexing::Incremental,
+    };
+    fields.into_iter().map(field).collect()
+}

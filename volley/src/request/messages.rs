@@ -1,0 +1,137 @@
+//! Request messages out of JSON and binary data.
+
+use std::fmt;
+
+use prost_reflect::prost::Message as _;
+use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor};
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+
+use super::RequestError;
+use super::excerpt::{excerpt, list};
+
+/// A message, and its encoding.
+#[derive(Clone, Debug)]
+pub struct Message {
+    pub fields: DynamicMessage,
+    pub bytes: Vec<u8>,
+}
+
+/// Whether the JSON is an array: several messages.
+#[must_use]
+pub fn is_array(json: &str) -> bool {
+    json.trim_start().starts_with('[')
+}
+
+/// The messages of a JSON object, or of an array of them. Empty text is no message.
+///
+/// # Errors
+///
+/// If the text is not JSON, or does not fit `input`.
+pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, RequestError> {
+    if json.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let messages = if is_array(json) {
+        deserializer.deserialize_seq(Several(input))
+    } else {
+        input
+            .clone()
+            .deserialize(&mut deserializer)
+            .map(|message| vec![message])
+    };
+    let messages = messages.and_then(|messages| deserializer.end().map(|()| messages));
+    messages
+        .map(|messages| {
+            messages
+                .into_iter()
+                .map(|fields| Message {
+                    bytes: fields.encode_to_vec(),
+                    fields,
+                })
+                .collect()
+        })
+        .map_err(|error| wrong_json(&error, input))
+}
+
+/// The messages of binary data: several if all of it is messages after their lengths, else one. No
+/// data, no message.
+///
+/// # Errors
+///
+/// If it is neither.
+pub fn from_binary(data: &[u8], input: &MessageDescriptor) -> Result<Vec<Message>, RequestError> {
+    if data.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(messages) = delimited(data, input) {
+        return Ok(messages);
+    }
+    message(data, input)
+        .map(|message| vec![message])
+        .map_err(|error| RequestError::NotBinary {
+            input: input.full_name().to_owned(),
+            reason: error.to_string(),
+        })
+}
+
+fn delimited(mut data: &[u8], input: &MessageDescriptor) -> Option<Vec<Message>> {
+    let mut messages = Vec::new();
+    while !data.is_empty() {
+        let length = prost::decode_length_delimiter(&mut data).ok()?;
+        let (bytes, rest) = data.split_at_checked(length)?;
+        messages.push(message(bytes, input).ok()?);
+        data = rest;
+    }
+    Some(messages)
+}
+
+fn message(bytes: &[u8], input: &MessageDescriptor) -> Result<Message, prost::DecodeError> {
+    DynamicMessage::decode(input.clone(), bytes).map(|fields| Message {
+        fields,
+        bytes: bytes.to_vec(),
+    })
+}
+
+fn wrong_json(error: &serde_json::Error, input: &MessageDescriptor) -> RequestError {
+    let reason = excerpt(&error.to_string(), 300);
+    if !error.is_data() {
+        return RequestError::NotJson {
+            reason,
+            rendered: None,
+        };
+    }
+    // Where messages are nested, the unknown field may be one of theirs.
+    let is_flat = input
+        .fields()
+        .all(|field| field.kind().as_message().is_none());
+    let fields = (is_flat && reason.starts_with("unrecognized field")).then(|| {
+        let fields: Vec<_> = input.fields().collect();
+        list(fields.iter().map(FieldDescriptor::name))
+    });
+    let input = input.full_name().to_owned();
+    RequestError::DoesNotFit {
+        input,
+        reason,
+        fields,
+        rendered: None,
+    }
+}
+
+struct Several<'a>(&'a MessageDescriptor);
+
+impl<'de> Visitor<'de> for Several<'_> {
+    type Value = Vec<DynamicMessage>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "an array of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let mut messages = Vec::new();
+        while let Some(message) = elements.next_element_seed(self.0.clone())? {
+            messages.push(message);
+        }
+        Ok(messages)
+    }
+}

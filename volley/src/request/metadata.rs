@@ -1,0 +1,133 @@
+//! Metadata a user gives: names checked, values as they go on the wire.
+
+use base64::Engine as _;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD_NO_PAD};
+use thiserror::Error;
+
+/// Standard base64, with or without its padding.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Names that volley sets itself, or that HTTP/2 forbids (RFC 9113 §8.2.2).
+const RESERVED: [&str; 11] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+/// gRPC keeps `grpc-` for itself, but leaves these to applications.
+const GRPC_FREE: [&str; 2] = ["grpc-trace-bin", "grpc-tags-bin"];
+/// Values that must never enter a compression table (RFC 7541 §7.1.3).
+const SECRET: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+
+/// Why metadata cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MetadataError {
+    #[error("metadata `{name}` is reserved: {reason}")]
+    Reserved { name: String, reason: &'static str },
+    #[error(
+        "metadata `{name}` has `{character}` in its name; letters, digits, `-`, \
+         `_` and `.` are allowed"
+    )]
+    Name { name: String, character: char },
+    #[error("metadata has an empty name")]
+    Empty,
+    #[error(
+        "metadata `{name}` has a value that is not printable ASCII; end its name in \
+         `-bin` and give base64"
+    )]
+    Value { name: String },
+    #[error("metadata `{name}` is not valid base64, as a `-bin` value has to be: {reason}")]
+    Base64 { name: String, reason: String },
+}
+
+/// A metadata name in lower case, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(String);
+
+impl Name {
+    /// # Errors
+    ///
+    /// If the name is reserved, or has a character that a name cannot have.
+    pub fn new(name: &str) -> Result<Self, MetadataError> {
+        let lower = name.trim().to_ascii_lowercase();
+        let reserved = |reason| {
+            Err(MetadataError::Reserved {
+                name: name.to_owned(),
+                reason,
+            })
+        };
+        if lower.is_empty() {
+            return Err(MetadataError::Empty);
+        }
+        if lower == ":authority" || lower == "host" {
+            return reserved("give it with --authority");
+        }
+        if lower.starts_with(':') || RESERVED.contains(&lower.as_str()) {
+            return reserved("HTTP/2 and volley set it");
+        }
+        if lower.starts_with("grpc-") && !GRPC_FREE.contains(&lower.as_str()) {
+            return reserved("names in `grpc-` belong to gRPC");
+        }
+        match lower
+            .chars()
+            .find(|c| !(c.is_ascii_alphanumeric() || "-_.".contains(*c)))
+        {
+            Some(character) => Err(MetadataError::Name {
+                name: name.to_owned(),
+                character,
+            }),
+            None => Ok(Self(lower)),
+        }
+    }
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Whether the value must stay out of compression tables.
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        SECRET.contains(&self.0.as_str())
+    }
+
+    /// The value as it goes on the wire. That of a `-bin` name is base64; gRPC sends it without
+    /// padding.
+    ///
+    /// # Errors
+    ///
+    /// If it is not base64 where it has to be, or not printable ASCII elsewhere.
+    pub fn wire_value(&self, value: &str) -> Result<Box<[u8]>, MetadataError> {
+        let value = value.trim_matches([' ', '\t']);
+        if self.0.ends_with("-bin") {
+            let bytes = LENIENT
+                .decode(value)
+                .map_err(|error| MetadataError::Base64 {
+                    name: self.0.clone(),
+                    reason: error.to_string().to_lowercase(),
+                })?;
+            return Ok(STANDARD_NO_PAD.encode(bytes).into_bytes().into());
+        }
+        if value.bytes().all(|byte| (0x20..=0x7e).contains(&byte)) {
+            Ok(value.as_bytes().into())
+        } else {
+            Err(MetadataError::Value {
+                name: self.0.clone(),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! The messages of a call, and what they bind the expectations to.
+
+mod templates;
+
+use std::sync::Arc;
+
+use prost_reflect::MessageDescriptor;
+
+use super::RequestError;
+use super::body::Body;
+use super::expect::{Expected, Rules};
+use super::messages::{self, Message};
+use super::schema::Method;
+use super::spec::{Data, RequestSpec};
+use super::template::{CallData, Template};
+use templates::templates;
+
+/// A call's body, with what its replies must be.
+pub type Payload = (Arc<Body>, Arc<Expected>);
+
+/// How to make payloads.
+#[derive(Clone, Debug)]
+pub struct PayloadPlan {
+    input: MessageDescriptor,
+    streams: bool,
+    stream_call_count: u64,
+    compress: bool,
+    rules: Rules,
+    messages: Messages,
+}
+
+#[derive(Clone, Debug)]
+enum Messages {
+    /// The same for every call: what the data is, or for a unary call each element in turn.
+    Fixed(Vec<Payload>),
+    /// Templates of the data, or of its elements in turn.
+    Templates(Vec<Template>),
+}
+
+impl PayloadPlan {
+    /// # Errors
+    ///
+    /// If the data is not what the method takes, its templates cannot be used, or an expectation
+    /// cannot be checked.
+    pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
+        let mut plan = Self {
+            input: method.input.clone(),
+            streams: method.shape.streams_requests(),
+            stream_call_count: spec.stream_call_count,
+            compress: spec.compress,
+            rules: Rules::new(&spec.expect, spec.expect_replies, method)?,
+            messages: Messages::Fixed(Vec::new()),
+        };
+        let messages = match &spec.data {
+            Data::Binary(data) => messages::from_binary(data, &plan.input)?,
+            Data::Json(json) => {
+                let templates = templates(json, spec, method)?;
+                if templates
+                    .iter()
+                    .any(|template| template.constant().is_none())
+                {
+                    plan.messages = Messages::Templates(templates);
+                    return Ok(plan);
+                }
+                let json: Vec<&str> = templates.iter().filter_map(Template::constant).collect();
+                let several = json
+                    .iter()
+                    .map(|json| messages::from_json(json, &plan.input));
+                several.collect::<Result<Vec<_>, _>>()?.concat()
+            }
+        };
+        plan.messages = Messages::Fixed(plan.payloads(&messages)?);
+        Ok(plan)
+    }
+
+    /// The payloads that calls take in turn, if none has a template.
+    #[must_use]
+    pub fn fixed(&self) -> Option<&[Payload]> {
+        match &self.messages {
+            Messages::Fixed(payloads) => Some(payloads),
+            Messages::Templates(_) => None,
+        }
+    }
+
+    /// How many different payloads there are before the first comes again.
+    #[must_use]
+    pub fn variants(&self) -> u64 {
+        match &self.messages {
+            Messages::Fixed(payloads) => payloads.len() as u64,
+            Messages::Templates(templates) => templates.len() as u64,
+        }
+    }
+
+    /// The payload of one call.
+    ///
+    /// # Errors
+    ///
+    /// If what the templates gave is not what the method takes.
+    pub fn payload(&self, number: u64, call: &mut CallData) -> Result<Payload, RequestError> {
+        match &self.messages {
+            Messages::Fixed(payloads) => in_turn(payloads, number)
+                .cloned()
+                .ok_or_else(|| self.no_data()),
+            Messages::Templates(templates) => {
+                let mut json = String::new();
+                let template = in_turn(templates, number).ok_or_else(|| self.no_data())?;
+                let wrong = |error| RequestError::Template {
+                    place: "the data".to_owned(),
+                    error,
+                };
+                template.render(call, &mut json).map_err(wrong)?;
+                let messages = messages::from_json(&json, &self.input)
+                    .map_err(|error| error.rendered(&json))?;
+                let payloads = self.payloads(&messages)?;
+                in_turn(&payloads, number)
+                    .cloned()
+                    .ok_or_else(|| self.no_data())
+            }
+        }
+    }
+
+    /// A streaming client sends all messages in one call; else each message is a call's.
+    fn payloads(&self, messages: &[Message]) -> Result<Vec<Payload>, RequestError> {
+        if self.streams {
+            let sent = if self.stream_call_count == 0 {
+                messages.len() as u64
+            } else {
+                self.stream_call_count
+            };
+            return Ok(vec![
+                self.one(messages, if messages.is_empty() { 0 } else { sent })?,
+            ]);
+        }
+        if messages.is_empty() {
+            return Err(self.no_data());
+        }
+        messages
+            .iter()
+            .map(|message| self.one(std::slice::from_ref(message), 1))
+            .collect()
+    }
+
+    fn one(&self, messages: &[Message], sent: u64) -> Result<Payload, RequestError> {
+        let bytes: Vec<&[u8]> = messages
+            .iter()
+            .map(|message| message.bytes.as_slice())
+            .collect();
+        let body = Body::new(&bytes, sent, self.compress)?;
+        let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
+        Ok((Arc::new(body), Arc::new(self.rules.bind(&fields, sent))))
+    }
+
+    fn no_data(&self) -> RequestError {
+        RequestError::NoData {
+            input: self.input.full_name().to_owned(),
+        }
+    }
+}
+
+fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
+    let count = items.len() as u64;
+    items.get(usize::try_from(number.checked_rem(count)?).ok()?)
+}

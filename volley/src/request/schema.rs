@@ -1,0 +1,121 @@
+//! The method under load, found in a `.proto` file or a descriptor set.
+
+mod compile;
+mod error;
+mod lookup;
+mod suggest;
+
+use std::path::PathBuf;
+
+use prost_reflect::{MessageDescriptor, MethodDescriptor};
+
+pub use error::SchemaError;
+
+/// Where the service is described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SchemaSource {
+    /// A `.proto` file. Its imports are looked for in its own folder, in the working directory, and
+    /// in `import_paths`.
+    Proto {
+        file: PathBuf,
+        import_paths: Vec<PathBuf>,
+    },
+    /// A serialized `FileDescriptorSet`, as `protoc --include_imports -o` writes it.
+    Protoset(PathBuf),
+}
+
+/// Which sides of a call send a stream of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One request, one reply.
+    Unary,
+    /// One request, many replies.
+    ServerStreaming,
+    /// Many requests, one reply.
+    ClientStreaming,
+    /// Many of both.
+    Bidirectional,
+}
+
+impl Shape {
+    /// Whether the client may send any number of messages.
+    #[must_use]
+    pub fn streams_requests(self) -> bool {
+        matches!(self, Self::ClientStreaming | Self::Bidirectional)
+    }
+
+    /// Whether the server may send any number of messages.
+    #[must_use]
+    pub fn streams_replies(self) -> bool {
+        matches!(self, Self::ServerStreaming | Self::Bidirectional)
+    }
+}
+
+/// The method to call.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// The `:path` of its calls: `/benchmark.BenchmarkService/StreamSum`.
+    pub path: String,
+    /// `benchmark.BenchmarkService.StreamSum`.
+    pub full_name: String,
+    /// The type of its requests.
+    pub input: MessageDescriptor,
+    /// The type of its replies.
+    pub output: MessageDescriptor,
+    /// Who streams.
+    pub shape: Shape,
+}
+
+impl Method {
+    /// The method's own name: `StreamSum`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        last_segment(&self.full_name)
+    }
+
+    /// Its service's own name, without the package: `BenchmarkService`.
+    #[must_use]
+    pub fn service_name(&self) -> &str {
+        let service = self
+            .full_name
+            .rsplit_once('.')
+            .map_or("", |(service, _)| service);
+        last_segment(service)
+    }
+}
+
+impl From<&MethodDescriptor> for Method {
+    fn from(method: &MethodDescriptor) -> Self {
+        let shape = match (method.is_client_streaming(), method.is_server_streaming()) {
+            (false, false) => Shape::Unary,
+            (false, true) => Shape::ServerStreaming,
+            (true, false) => Shape::ClientStreaming,
+            (true, true) => Shape::Bidirectional,
+        };
+        Self {
+            path: format!("/{}/{}", method.parent_service().full_name(), method.name()),
+            full_name: method.full_name().to_owned(),
+            input: method.input(),
+            output: method.output(),
+            shape,
+        }
+    }
+}
+
+/// Finds `call` in the schema: `package.Service/Method` or `package.Service.Method`, with or
+/// without a leading dot.
+///
+/// # Errors
+///
+/// If the schema cannot be read or compiled, or has no such service or method.
+pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
+    let pool = match source {
+        SchemaSource::Proto { file, import_paths } => compile::proto(file, import_paths)?,
+        SchemaSource::Protoset(file) => compile::protoset(file)?,
+    };
+    lookup::method(&pool, call)
+}
+
+fn last_segment(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, last)| last)
+}

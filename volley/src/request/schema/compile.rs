@@ -1,0 +1,86 @@
+//! From files to a pool of descriptors.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prost_reflect::DescriptorPool;
+use protox::Compiler;
+
+use super::SchemaError;
+
+/// Compiles a `.proto` file and all it imports.
+pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorPool, SchemaError> {
+    if file
+        .extension()
+        .is_none_or(|extension| extension != "proto")
+    {
+        return Err(SchemaError::NotProto {
+            file: file.to_owned(),
+        });
+    }
+    let found = find(file, import_paths)?;
+    let mut compiler =
+        Compiler::new(search_path(&found, import_paths)).map_err(|error| failed(file, &error))?;
+    compiler
+        .open_file(&found)
+        .map_err(|error| failed(file, &error))?;
+    Ok(compiler.descriptor_pool())
+}
+
+/// The file as given, or else in one of the import paths.
+fn find(file: &Path, import_paths: &[PathBuf]) -> Result<PathBuf, SchemaError> {
+    let elsewhere = import_paths.iter().map(|folder| folder.join(file));
+    let mut places = std::iter::once(file.to_owned()).chain(elsewhere);
+    places
+        .find(|place| place.exists())
+        .ok_or_else(|| SchemaError::NotFound {
+            file: file.to_owned(),
+            import_paths: import_paths
+                .iter()
+                .map(|folder| format!(", nor in `{}`", folder.display()))
+                .collect(),
+        })
+}
+
+/// Reads a serialized `FileDescriptorSet`.
+pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
+    let bytes = fs::read(file).map_err(|error| SchemaError::Read {
+        file: file.to_owned(),
+        error,
+    })?;
+    DescriptorPool::decode(bytes.as_slice()).map_err(|error| SchemaError::Protoset {
+        file: file.to_owned(),
+        reason: first_line(&format!("{error:?}")),
+    })
+}
+
+/// Where imports are looked for, in ghz's order: the file's own folder, the working directory, then
+/// what the user gave.
+fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
+    let own_folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folders = own_folder
+        .into_iter()
+        .chain([Path::new(".")])
+        .map(Path::to_owned);
+    folders.chain(import_paths.iter().cloned()).collect()
+}
+
+/// The compiler's `Debug` form is its one-line form: `file:line:column: message`.
+fn failed(file: &Path, error: &protox::Error) -> SchemaError {
+    let (file, reason) = (file.to_owned(), first_line(&format!("{error:?}")));
+    if error.is_file_not_found() {
+        SchemaError::MissingImport { file, reason }
+    } else {
+        SchemaError::Compile { file, reason }
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines()
+        .next()
+        .unwrap_or_default()
+        .trim_end()
+        .to_owned()
+}

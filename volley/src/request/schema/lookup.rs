@@ -1,0 +1,79 @@
+//! From the name a user typed to a method.
+
+use prost_reflect::{DescriptorPool, ServiceDescriptor};
+
+use super::suggest;
+use super::{Method, SchemaError, last_segment};
+
+pub(super) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
+    let (service_name, method_name) = split(call)?;
+    let service = service(pool, service_name, call)?;
+    service
+        .methods()
+        .find(|method| method.name() == method_name)
+        .as_ref()
+        .map(Method::from)
+        .ok_or_else(|| {
+            let methods: Vec<String> = service
+                .methods()
+                .map(|method| method.name().to_owned())
+                .collect();
+            SchemaError::UnknownMethod {
+                service: service_name.to_owned(),
+                method: method_name.to_owned(),
+                hint: suggest::hint(method_name, &methods, "it has no methods"),
+            }
+        })
+}
+
+/// `package.Service/Method` or `package.Service.Method`; a leading dot (a fully qualified name) or
+/// slash (a path) is taken off.
+fn split(call: &str) -> Result<(&str, &str), SchemaError> {
+    let name = call.trim();
+    let name = name.strip_prefix(['.', '/']).unwrap_or(name);
+    let parts = if name.contains('/') {
+        name.split_once('/')
+    } else {
+        name.rsplit_once('.')
+    };
+    match parts {
+        Some((service, method))
+            if !service.is_empty() && !method.is_empty() && !method.contains('/') =>
+        {
+            Ok((service, method))
+        }
+        _ => Err(SchemaError::NotACall {
+            call: call.to_owned(),
+        }),
+    }
+}
+
+fn service(
+    pool: &DescriptorPool,
+    name: &str,
+    call: &str,
+) -> Result<ServiceDescriptor, SchemaError> {
+    pool.get_service_by_name(name).ok_or_else(|| {
+        let services: Vec<String> = pool
+            .services()
+            .map(|service| service.full_name().to_owned())
+            .collect();
+        if services.is_empty() {
+            return SchemaError::NoServices {
+                call: call.to_owned(),
+            };
+        }
+        // The package is what people forget most often.
+        let same_name = services
+            .iter()
+            .find(|service| last_segment(service) == last_segment(name));
+        let hint = match same_name {
+            Some(service) => format!("did you mean `{service}`?"),
+            None => suggest::hint(name, &services, ""),
+        };
+        SchemaError::UnknownService {
+            service: name.to_owned(),
+            hint,
+        }
+    })
+}

@@ -1,0 +1,89 @@
+//! What templates can say about one call.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fastrand::Rng;
+
+use super::utc;
+use crate::request::CallNumber;
+
+/// One call's data. The clock is read, and the UUID drawn, only if a template asks, and then once.
+#[derive(Debug)]
+pub struct CallData<'a> {
+    call: CallNumber,
+    name: &'a str,
+    connections: u32,
+    random: &'a mut Rng,
+    now: Option<Duration>,
+    uuid: Option<String>,
+}
+
+impl<'a> CallData<'a> {
+    /// `name` is the run's, `connections` how many the workers are dealt to: both are parts of
+    /// ghz's worker ids.
+    pub fn new(call: CallNumber, name: &'a str, connections: u32, random: &'a mut Rng) -> Self {
+        Self {
+            call,
+            name,
+            connections,
+            random,
+            now: None,
+            uuid: None,
+        }
+    }
+
+    pub(super) fn random(&mut self) -> &mut Rng {
+        self.random
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.call.number
+    }
+
+    /// `g<worker>c<connection>`, after the run's name and a colon if it has one.
+    pub(super) fn worker_id(&self, out: &mut String) {
+        if !self.name.is_empty() {
+            out.push_str(self.name);
+            out.push(':');
+        }
+        let connection = self.call.worker % self.connections.max(1);
+        // Writing to a string cannot fail.
+        let _ = write!(out, "g{}c{connection}", self.call.worker);
+    }
+
+    /// Since the Unix epoch.
+    pub(super) fn now(&mut self) -> Duration {
+        *self.now.get_or_insert_with(|| {
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default()
+        })
+    }
+
+    /// RFC 3339, to the second, in UTC.
+    pub(super) fn timestamp(&mut self) -> String {
+        utc::rfc3339(self.now().as_secs())
+    }
+
+    /// The call's own, the same wherever it stands.
+    pub(super) fn uuid(&mut self) -> &str {
+        self.uuid.get_or_insert_with(|| uuid(self.random))
+    }
+
+    pub(super) fn new_uuid(&mut self) -> String {
+        uuid(self.random)
+    }
+}
+
+/// A random UUID: version 4, variant 1 (RFC 9562 §5.4).
+fn uuid(random: &mut Rng) -> String {
+    let bits = random.u128(..);
+    let bits = bits & !(0xf << 76) | 0x4 << 76;
+    let bits = bits & !(0x3 << 62) | 0x2 << 62;
+    let mut text = format!("{bits:032x}");
+    for at in [20, 16, 12, 8] {
+        text.insert(at, '-');
+    }
+    text
+}

@@ -1,0 +1,42 @@
+use thiserror::Error;
+
+use super::function::MOST;
+use super::labels::FIELDS;
+
+/// Why a template cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TemplateError {
+    #[error("`{action}` is not closed with `}}}}`")]
+    NotClosed { action: String },
+    #[error("`{{{{{action}}}}}`: {error}")]
+    Parse { action: String, error: ActionError },
+    #[error(transparent)]
+    Render(ActionError),
+}
+
+/// Why an action cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ActionError {
+    #[error("{0}")]
+    Syntax(String),
+    #[error("there is no field `{name}`; there are {FIELDS}")]
+    UnknownField { name: String },
+    #[error("there is no function `{name}`; there are newUUID, randomString and randomInt")]
+    UnknownFunction { name: String },
+    #[error("template functions are off; drop --disable-template-functions")]
+    FunctionsOff,
+    #[error("`{keyword}` is not supported; a template has only fields and functions")]
+    Control { keyword: String },
+    #[error("`newUUID` takes no argument")]
+    NewUuidArguments,
+    #[error("`randomString` takes a length, or a least and a most")]
+    RandomStringArguments,
+    #[error("`randomInt` takes two numbers")]
+    RandomIntArguments,
+    #[error("`{name}` takes integers: numbers, or what `randomInt` gives")]
+    NotAnInteger { name: String },
+    #[error("`randomInt` cannot choose from {min} to below {max}")]
+    EmptyRange { min: i64, max: i64 },
+    #[error("`randomString` cannot have {length} characters; the most is {MOST}")]
+    TooLong { length: i64 },
+}

@@ -1,0 +1,126 @@
+//! The functions a template may call.
+
+use super::CallData;
+use super::error::ActionError;
+use crate::request::excerpt::excerpt;
+
+/// A `randomString` of no length gets from 2 to 16 characters.
+const LENGTHS: (i64, i64) = (2, 16);
+/// A longer string than this is a slip, not a wish.
+pub(super) const MOST: i64 = 1 << 26;
+
+/// A call with its arguments, counted and typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    NewUuid,
+    /// Random letters and digits: so many, or from so many to so many.
+    RandomString(Int, Option<Int>),
+    /// A number from the first (raised to 0) to below the second (1 if not positive).
+    RandomInt(Int, Int),
+}
+
+/// An argument: a number, or what a call gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Int {
+    Constant(i64),
+    Call(Box<Function>),
+}
+
+impl Function {
+    pub(super) fn exists(name: &str) -> bool {
+        matches!(name, "newUUID" | "randomString" | "randomInt")
+    }
+
+    /// `arguments`: none in place of what is no integer.
+    pub(super) fn new(name: &str, arguments: Vec<Option<Int>>) -> Result<Self, ActionError> {
+        if !Self::exists(name) {
+            return Err(ActionError::UnknownFunction {
+                name: excerpt(name, 40),
+            });
+        }
+        let arguments: Option<Vec<Int>> = arguments.into_iter().collect();
+        let arguments = arguments.ok_or(ActionError::NotAnInteger {
+            name: name.to_owned(),
+        })?;
+        let count = arguments.len();
+        let mut arguments = arguments.into_iter();
+        let function = match (name, arguments.next(), arguments.next(), count) {
+            ("newUUID", None, ..) => Self::NewUuid,
+            ("newUUID", ..) => return Err(ActionError::NewUuidArguments),
+            ("randomString", Some(length), max, 1 | 2) => Self::RandomString(length, max),
+            ("randomString", ..) => return Err(ActionError::RandomStringArguments),
+            (_, Some(min), Some(max), 2) => Self::RandomInt(min, max),
+            _ => return Err(ActionError::RandomIntArguments),
+        };
+        function.check().map(|()| function)
+    }
+
+    /// Refuses what is wrong whatever is drawn.
+    fn check(&self) -> Result<(), ActionError> {
+        match self {
+            Self::RandomInt(Int::Constant(min), Int::Constant(max)) => {
+                range(*min, *max).map(|_| ())
+            }
+            Self::RandomString(Int::Constant(length), None) => lengths(*length, None).map(|_| ()),
+            Self::RandomString(Int::Constant(min), Some(Int::Constant(max))) => {
+                lengths(*min, Some(*max)).map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
+        match self {
+            Self::NewUuid => out.push_str(&call.new_uuid()),
+            Self::RandomString(min, max) => {
+                let min = min.value(call)?;
+                let max = max.as_ref().map(|max| max.value(call)).transpose()?;
+                let (least, most) = lengths(min, max)?;
+                let length = call.random().i64(least..=most);
+                out.extend((0..length).map(|_| call.random().alphanumeric()));
+            }
+            Self::RandomInt(..) => out.push_str(&self.number(call)?.to_string()),
+        }
+        Ok(())
+    }
+
+    fn number(&self, call: &mut CallData) -> Result<i64, ActionError> {
+        let Self::RandomInt(min, max) = self else {
+            return Ok(0);
+        };
+        let (min, max) = (min.value(call)?, max.value(call)?);
+        let (least, below) = range(min, max)?;
+        Ok(call.random().i64(least..below))
+    }
+}
+
+impl Int {
+    fn value(&self, call: &mut CallData) -> Result<i64, ActionError> {
+        match self {
+            Self::Constant(value) => Ok(*value),
+            Self::Call(function) => function.number(call),
+        }
+    }
+}
+
+fn range(min: i64, max: i64) -> Result<(i64, i64), ActionError> {
+    let (least, below) = (min.max(0), if max <= 0 { 1 } else { max });
+    if least < below {
+        Ok((least, below))
+    } else {
+        Err(ActionError::EmptyRange { min, max })
+    }
+}
+
+fn lengths(min: i64, max: Option<i64>) -> Result<(i64, i64), ActionError> {
+    let (least, most) = match max {
+        None if min <= 0 => LENGTHS,
+        None => (min, min),
+        Some(max) => (min.max(0), max.max(min).max(0)),
+    };
+    if most <= MOST {
+        Ok((least, most))
+    } else {
+        Err(ActionError::TooLong { length: most })
+    }
+}

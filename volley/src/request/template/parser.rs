@@ -1,0 +1,134 @@
+//! From the words of an action to what it says.
+
+use super::Labels;
+use super::action::Action;
+use super::error::ActionError;
+use super::function::{Function, Int};
+use super::token::{Token, tokens};
+
+const KEYWORDS: [&str; 10] = [
+    "if", "else", "end", "range", "with", "define", "template", "block", "break", "continue",
+];
+/// Brackets in brackets. Nobody needs this many.
+const DEEPEST: usize = 32;
+
+pub(super) fn parse(source: &str, labels: &Labels, functions: bool) -> Result<Action, ActionError> {
+    let parser = Parser { labels, functions };
+    let tokens = tokens(source)?;
+    if let Some(Token::Name(name)) = tokens.first()
+        && KEYWORDS.contains(&name.as_str())
+    {
+        return Err(ActionError::Control {
+            keyword: name.clone(),
+        });
+    }
+    let (value, rest) = parser.pipeline(&tokens, 0)?;
+    match value {
+        _ if !rest.is_empty() => Err(syntax("a bracket closes that was not opened")),
+        Value::Int(value) => Ok(Action::Text(value.to_string())),
+        Value::Action(action) => Ok(action),
+    }
+}
+
+struct Parser<'a> {
+    labels: &'a Labels,
+    functions: bool,
+}
+
+impl Parser<'_> {
+    /// Commands with `|` between them, up to the end or a closing bracket; each gives its value to
+    /// the next as the last argument.
+    fn pipeline<'t>(
+        &self,
+        mut tokens: &'t [Token],
+        depth: usize,
+    ) -> Result<(Value, &'t [Token]), ActionError> {
+        if depth > DEEPEST {
+            return Err(syntax("brackets are nested too deeply"));
+        }
+        let mut piped: Option<Value> = None;
+        loop {
+            let (mut operands, after) = self.operands(tokens, depth)?;
+            operands.extend(piped.take().map(Operand::Value));
+            let value = self.command(operands)?;
+            match after.split_first() {
+                Some((Token::Pipe, after)) => (tokens, piped) = (after, Some(value)),
+                _ => return Ok((value, after)),
+            }
+        }
+    }
+
+    fn operands<'t>(
+        &self,
+        mut tokens: &'t [Token],
+        depth: usize,
+    ) -> Result<(Vec<Operand>, &'t [Token]), ActionError> {
+        let mut operands = Vec::new();
+        while let Some((token, mut after)) = tokens.split_first() {
+            operands.push(match token {
+                Token::Pipe | Token::Close => break,
+                Token::Field(name) => Operand::Value(Value::Action(self.labels.field(name)?)),
+                Token::Name(name) => Operand::Function(name.clone()),
+                Token::Int(value) => Operand::Value(Value::Int(*value)),
+                Token::Text(text) => Operand::Value(Value::Action(Action::Text(text.clone()))),
+                Token::Open => {
+                    let (value, rest) = self.pipeline(after, depth + 1)?;
+                    after = match rest.split_first() {
+                        Some((Token::Close, after)) => after,
+                        _ => return Err(syntax("a bracket is not closed")),
+                    };
+                    Operand::Value(value)
+                }
+            });
+            tokens = after;
+        }
+        Ok((operands, tokens))
+    }
+
+    fn command(&self, operands: Vec<Operand>) -> Result<Value, ActionError> {
+        let mut operands = operands.into_iter();
+        match (operands.next(), operands.len()) {
+            (None, _) => Err(syntax("it is empty")),
+            (Some(Operand::Function(name)), _) => {
+                self.call(&name, operands.collect()).map(Value::Action)
+            }
+            (Some(Operand::Value(value)), 0) => Ok(value),
+            (Some(_), _) => Err(syntax("only a function takes arguments")),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: Vec<Operand>) -> Result<Action, ActionError> {
+        if !self.functions && Function::exists(name) {
+            return Err(ActionError::FunctionsOff);
+        }
+        let arguments = arguments.into_iter().map(Operand::int).collect();
+        Function::new(name, arguments).map(Action::Call)
+    }
+}
+
+fn syntax(reason: &str) -> ActionError {
+    ActionError::Syntax(reason.to_owned())
+}
+
+/// What a command gives.
+enum Value {
+    Int(i64),
+    Action(Action),
+}
+
+enum Operand {
+    Function(String),
+    Value(Value),
+}
+
+impl Operand {
+    fn int(self) -> Option<Int> {
+        match self {
+            Self::Value(Value::Int(value)) => Some(Int::Constant(value)),
+            Self::Value(Value::Action(Action::Call(function @ Function::RandomInt(..)))) => {
+                Some(Int::Call(Box::new(function)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the server saw and sent: the truth a generator's counts are held against.
+
+use std::iter::Sum;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+/// Counters of a server, or of one of its threads.
+///
+/// Whatever is counted as sent was given to the socket to its last byte. Under TLS that is the last byte of the last
+/// record of the batch (at most 64 KiB of plain text) it was written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Connections accepted.
+    pub connections: u64,
+    /// Calls whose request headers came. A stream refused with `REFUSED_STREAM`, or ignored after a final GOAWAY, is none.
+    pub calls_started: u64,
+    /// Calls whose trailers with status OK were written.
+    pub calls_ok: u64,
+    /// Calls that the server ended otherwise: another status, `RST_STREAM`, truncated, or its connection closed by it.
+    pub calls_failed: u64,
+    /// Calls that the client ended before: `RST_STREAM`, or the connection was gone.
+    pub calls_reset: u64,
+    /// Whole messages received. What follows in a call that has failed already is dropped uncounted.
+    pub messages_received: u64,
+    /// Replies whose last byte was written. The client may have reset the stream by then.
+    pub messages_sent: u64,
+}
+
+impl Counts {
+    /// Calls that have not ended in any of the three ways.
+    #[must_use]
+    pub fn calls_open(&self) -> u64 {
+        self.calls_started - self.calls_ok - self.calls_failed - self.calls_reset
+    }
+
+    /// One line of JSON, without its end: every field, and `calls_open`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            #[serde(flatten)]
+            counts: &'a Counts,
+            calls_open: u64,
+        }
+        let line = Line {
+            counts: self,
+            calls_open: self.calls_open(),
+        };
+        serde_json::to_string(&line).unwrap_or_default()
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.connections += other.connections;
+        self.calls_started += other.calls_started;
+        self.calls_ok += other.calls_ok;
+        self.calls_failed += other.calls_failed;
+        self.calls_reset += other.calls_reset;
+        self.messages_received += other.messages_received;
+        self.messages_sent += other.messages_sent;
+    }
+}
+
+impl Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, counts| {
+            sum += counts;
+            sum
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_has_every_counter_and_the_open_calls() {
+        let one = Counts {
+            connections: 1,
+            calls_started: 10,
+            calls_ok: 4,
+            calls_failed: 2,
+            calls_reset: 1,
+            messages_received: 9,
+            messages_sent: 20_000,
+        };
+        let both: Counts = [one, one].into_iter().sum();
+        assert_eq!(
+            both.to_json(),
+            r#"{"connections":2,"calls_started":20,"calls_ok":8,"calls_failed":4,"calls_reset":2,"messages_received":18,"messages_sent":40000,"calls_open":6}"#
+        );
+    }
+}

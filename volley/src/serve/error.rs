@@ -1,0 +1,46 @@
+//! Why the server could not be.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The server cannot start, or could not go on.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The address is taken, or not this host's.
+    #[error(
+        "cannot listen on `{address}`: {reason}; choose another address, or port 0 for a free one"
+    )]
+    Listen {
+        address: SocketAddr,
+        reason: io::Error,
+    },
+    /// A PEM file is missing or broken.
+    #[error("cannot use `{path}` for TLS: {reason}")]
+    Pem { path: PathBuf, reason: String },
+    /// The certificate and the key do not fit each other.
+    #[error("the certificate `{cert}` and the key `{key}` do not make a TLS server: {reason}")]
+    Identity {
+        cert: PathBuf,
+        key: PathBuf,
+        reason: rustls::Error,
+    },
+    /// The window is more than RFC 9113 §6.9.1 knows.
+    #[error("a window of {0} bytes is too large; the most is 2147483647")]
+    Window(u32),
+    /// The host refuses threads, polls or signals.
+    #[error("the host refuses {what}: {reason}")]
+    Host {
+        what: &'static str,
+        reason: io::Error,
+    },
+}
+
+impl ServeError {
+    /// Wraps an error of the host; for `map_err`.
+    pub(super) fn host(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |reason| Self::Host { what, reason }
+    }
+}

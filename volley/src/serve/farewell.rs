@@ -1,0 +1,53 @@
+//! The graceful GOAWAY, in two steps (RFC 9113 §6.8).
+
+use std::num::NonZeroU64;
+
+use crate::http2::ErrorCode;
+use crate::http2::frame::{STREAM_MASK, write_go_away, write_ping};
+
+/// The PING between the two GOAWAYs: once it is answered, the client has seen the first.
+const PING: [u8; 8] = *b"farewell";
+
+/// How far a connection is with leaving.
+#[derive(Debug)]
+pub(super) struct Farewell {
+    /// Calls to come before the first GOAWAY; `None`: it never leaves.
+    calls_left: Option<u64>,
+    /// The final GOAWAY has been queued.
+    is_final: bool,
+}
+
+impl Farewell {
+    pub(super) fn new(after: Option<NonZeroU64>) -> Self {
+        Self {
+            calls_left: after.map(NonZeroU64::get),
+            is_final: false,
+        }
+    }
+
+    /// A call has started: the last one before leaving announces it.
+    pub(super) fn on_call(&mut self, out: &mut Vec<u8>) {
+        let Some(left) = &mut self.calls_left else {
+            return;
+        };
+        if *left == 1 {
+            write_go_away(out, STREAM_MASK, ErrorCode::NoError, b"");
+            write_ping(out, false, PING);
+        }
+        *left = left.saturating_sub(1);
+    }
+
+    /// An answer to a PING: after ours, no stream above `last` will be taken.
+    pub(super) fn on_pong(&mut self, payload: [u8; 8], last: u32, out: &mut Vec<u8>) {
+        if payload == PING && self.calls_left == Some(0) && !self.is_final {
+            write_go_away(out, last, ErrorCode::NoError, b"");
+            self.is_final = true;
+        }
+    }
+
+    /// Whether the final GOAWAY has been queued: no new call is taken.
+    #[inline]
+    pub(super) fn is_final(&self) -> bool {
+        self.is_final
+    }
+}

@@ -1,0 +1,108 @@
+//! What goes wrong on purpose, and in which call.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// Faults on demand. The default has none.
+///
+/// "Every n-th" counts the calls of the whole server, over all connections and threads, from 1: of `n · k` calls
+/// exactly `k` are hit. A call that several faults want has the first of them in this order: trailers-only, reset,
+/// truncate, garbage, close.
+///
+/// "In mid-stream" is after the response headers and: half of the replies of a `StreamSum`, the first reply of an
+/// `EchoSum`, no reply of the calls that have but one. An `EchoSum` that ends without a reply is hit at its end.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// Stop reading, writing and accepting for a while.
+    pub freeze: Option<Freeze>,
+    /// `RST_STREAM` with `INTERNAL_ERROR` in mid-stream.
+    pub reset_every: Option<NonZeroU64>,
+    /// After so many calls on a connection, a graceful GOAWAY: first one with the highest stream number and a PING,
+    /// and once that is answered the final one (RFC 9113 §6.8); open calls are finished, then the connection is closed.
+    pub goaway_after: Option<NonZeroU64>,
+    /// The reply with this index (from 0) is one too large, in every call that has such a reply.
+    pub wrong_at: Option<u64>,
+    /// No reply: one header block with status 13 (INTERNAL), whose message is percent-encoded.
+    pub trailers_only_every: Option<NonZeroU64>,
+    /// In mid-stream: the prefix of a message of two bytes, the first of them, and then the trailers of status OK.
+    pub truncate_every: Option<NonZeroU64>,
+    /// In mid-stream: bytes that are no frame (the length they announce is over any limit), then silence on the
+    /// connection, until the client closes it.
+    pub garbage_every: Option<NonZeroU64>,
+    /// In mid-stream the connection is closed, with no GOAWAY and, under TLS, no close_notify.
+    pub close_every: Option<NonZeroU64>,
+    /// How long every answer waits: from the end of the request, or for `EchoSum` from its first message.
+    pub delay: Duration,
+}
+
+/// A stall of the whole server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// When it begins, counted from the first call.
+    pub at: Duration,
+    /// How long it lasts.
+    pub length: Duration,
+}
+
+/// The fault one call has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    TrailersOnly,
+    Reset,
+    Truncate,
+    Garbage,
+    Close,
+}
+
+impl Faults {
+    /// The fault of the server's call with this number (from 1).
+    pub(super) fn draw(&self, number: u64) -> Option<Fault> {
+        [
+            (self.trailers_only_every, Fault::TrailersOnly),
+            (self.reset_every, Fault::Reset),
+            (self.truncate_every, Fault::Truncate),
+            (self.garbage_every, Fault::Garbage),
+            (self.close_every, Fault::Close),
+        ]
+        .into_iter()
+        .find(|(every, _)| every.is_some_and(|n| number.is_multiple_of(n.get())))
+        .map(|(_, fault)| fault)
+    }
+
+    /// Whether calls have to be numbered at all.
+    pub(super) fn needs_numbers(&self) -> bool {
+        self.trailers_only_every.is_some()
+            || self.reset_every.is_some()
+            || self.truncate_every.is_some()
+            || self.garbage_every.is_some()
+            || self.close_every.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_third_call_is_hit_and_no_other() {
+        let faults = Faults {
+            reset_every: NonZeroU64::new(3),
+            ..Faults::default()
+        };
+        let hit: Vec<u64> = (1..=9).filter(|&n| faults.draw(n).is_some()).collect();
+        assert_eq!(hit, [3, 6, 9]);
+        assert!(faults.needs_numbers());
+    }
+
+    #[test]
+    fn a_call_that_two_faults_want_has_the_first() {
+        let faults = Faults {
+            close_every: NonZeroU64::new(2),
+            truncate_every: NonZeroU64::new(3),
+            ..Faults::default()
+        };
+        assert_eq!(faults.draw(2), Some(Fault::Close));
+        assert_eq!(faults.draw(6), Some(Fault::Truncate));
+        assert_eq!(faults.draw(1), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! The thread that accepts clients, and deals them out to the workers in turn.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpListener;
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::worker::{Command, Shared, WAKE};
+
+const LISTENER: Token = Token(0);
+/// How long to wait when the host has no more sockets to give.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// The way to a worker.
+#[derive(Clone)]
+pub(super) struct WorkerLine {
+    pub(super) commands: Sender<Command>,
+    pub(super) waker: Arc<Waker>,
+}
+
+impl WorkerLine {
+    /// Tells a worker something. One that is gone hears nothing, and its end is found when it is joined.
+    pub(super) fn tell(&self, command: Command) {
+        if self.commands.send(command).is_ok() {
+            // A waker fails only where its poll is gone, and the worker with it.
+            let _ = self.waker.wake();
+        }
+    }
+}
+
+pub(super) struct Listener {
+    poll: Poll,
+    socket: TcpListener,
+    workers: Vec<WorkerLine>,
+    next: usize,
+    shared: Arc<Shared>,
+    /// Its other end is dropped to stop the thread.
+    stop: Receiver<()>,
+}
+
+impl Listener {
+    /// Returns the listener, and what wakes it once its `stop` has been dropped.
+    pub(super) fn new(
+        mut socket: TcpListener,
+        workers: Vec<WorkerLine>,
+        shared: Arc<Shared>,
+        stop: Receiver<()>,
+    ) -> io::Result<(Self, Waker)> {
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKE)?;
+        poll.registry()
+            .register(&mut socket, LISTENER, Interest::READABLE)?;
+        let listener = Self {
+            poll,
+            socket,
+            workers,
+            next: 0,
+            shared,
+            stop,
+        };
+        Ok((listener, waker))
+    }
+
+    /// Accepts until it is stopped.
+    pub(super) fn run(mut self) {
+        let mut events = Events::with_capacity(2);
+        let mut patience = None;
+        while self.stop.try_recv() != Err(TryRecvError::Disconnected) {
+            match self.poll.poll(&mut events, patience) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
+                _ => patience = self.accept_all(),
+            }
+        }
+    }
+
+    /// Accepts who is waiting. `Some`: somebody may still be, so try again after that time.
+    fn accept_all(&mut self) -> Option<Duration> {
+        loop {
+            if let Some(left) = self.shared.freeze.left(Instant::now())
+                && self.stop.recv_timeout(left) == Err(RecvTimeoutError::Disconnected)
+            {
+                return Some(Duration::ZERO);
+            }
+            match self.socket.accept() {
+                Ok((tcp, _)) => {
+                    let worker = self.workers.get(self.next % self.workers.len().max(1))?;
+                    worker.tell(Command::Adopt(tcp));
+                    self.next = self.next.wrapping_add(1);
+                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return None,
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                    _ => return Some(RETRY),
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A running server.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use mio::net::TcpListener;
+use mio::{Poll, Waker};
+
+use super::config::Config;
+use super::counts::Counts;
+use super::error::ServeError;
+use super::freeze::FreezeClock;
+use super::listener::{Listener, WorkerLine};
+use super::rules::Rules;
+use super::settings::MAX_WINDOW;
+use super::tls;
+use super::worker::{Command, Shared, WAKE, Worker};
+
+/// A reference server on threads of its own; it stops when it is dropped.
+///
+/// ```
+/// use volley::serve::{Config, Reference};
+///
+/// let server = Reference::start(Config::default())?;
+/// assert_ne!(server.address().port(), 0);
+/// assert_eq!(server.counts().messages_sent, 0);
+/// # Ok::<(), volley::serve::ServeError>(())
+/// ```
+pub struct Reference {
+    address: SocketAddr,
+    lines: Vec<WorkerLine>,
+    workers: Vec<JoinHandle<Counts>>,
+    listener: Option<ListenerLine>,
+}
+
+struct ListenerLine {
+    stop: Sender<()>,
+    waker: Waker,
+    thread: JoinHandle<()>,
+}
+
+impl Reference {
+    /// Listens, and serves in the background.
+    ///
+    /// # Errors
+    ///
+    /// The address is taken, the files for TLS are of no use, the window is 0 or over 2³¹ − 1, or the host refuses.
+    pub fn start(config: Config) -> Result<Self, ServeError> {
+        if !(1..=MAX_WINDOW).contains(&config.window) {
+            return Err(ServeError::Window(config.window));
+        }
+        let tls = config.tls.as_ref().map(tls::load).transpose()?;
+        let refused = |reason| ServeError::Listen {
+            address: config.address,
+            reason,
+        };
+        let socket = TcpListener::bind(config.address).map_err(refused)?;
+        let address = socket.local_addr().map_err(refused)?;
+        let shared = Arc::new(Shared {
+            rules: Arc::new(Rules::new(&config)),
+            tls,
+            freeze: FreezeClock::new(config.faults.freeze),
+        });
+        let mut server = Self {
+            address,
+            lines: Vec::new(),
+            workers: Vec::new(),
+            listener: None,
+        };
+        let threads = config.threads.or(thread::available_parallelism().ok());
+        for _ in 0..threads.map_or(1, NonZeroUsize::get) {
+            server.start_worker(&shared)?;
+        }
+        server.start_listener(socket, shared)?;
+        Ok(server)
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What all threads have counted. Every byte that a client could read before this call is accounted for.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let (sender, counts) = channel();
+        for line in &self.lines {
+            line.tell(Command::Count(sender.clone()));
+        }
+        // The workers have the only other senders: the sum ends when the last has answered.
+        drop(sender);
+        counts.iter().sum()
+    }
+
+    /// Stops at once, and tells what was counted; calls that were open stay open in it.
+    #[must_use = "dropping the server stops it as well"]
+    pub fn stop(mut self) -> Counts {
+        self.halt()
+    }
+
+    fn start_worker(&mut self, shared: &Arc<Shared>) -> Result<(), ServeError> {
+        let poll = Poll::new().map_err(ServeError::host("a poll"))?;
+        let waker = Waker::new(poll.registry(), WAKE).map_err(ServeError::host("a waker"))?;
+        let (sender, commands) = channel();
+        let worker = Worker::new(poll, commands, Arc::clone(shared));
+        let thread = thread::Builder::new()
+            .name("serve".to_owned())
+            .spawn(|| worker.run())
+            .map_err(ServeError::host("a thread"))?;
+        self.workers.push(thread);
+        self.lines.push(WorkerLine {
+            commands: sender,
+            waker: Arc::new(waker),
+        });
+        Ok(())
+    }
+
+    fn start_listener(
+        &mut self,
+        socket: TcpListener,
+        shared: Arc<Shared>,
+    ) -> Result<(), ServeError> {
+        let (stop, stopped) = channel();
+        let (listener, waker) = Listener::new(socket, self.lines.clone(), shared, stopped)
+            .map_err(ServeError::host("a poll"))?;
+        let thread = thread::Builder::new()
+            .name("accept".to_owned())
+            .spawn(|| listener.run())
+            .map_err(ServeError::host("a thread"))?;
+        self.listener = Some(ListenerLine {
+            stop,
+            waker,
+            thread,
+        });
+        Ok(())
+    }
+
+    fn halt(&mut self) -> Counts {
+        if let Some(ListenerLine {
+            stop,
+            waker,
+            thread,
+        }) = self.listener.take()
+        {
+            drop(stop);
+            // Both fail only where the thread is gone already.
+            let _ = waker.wake();
+            let _ = thread.join();
+        }
+        for line in &self.lines {
+            line.tell(Command::Stop);
+        }
+        // A worker that panicked has told so on stderr; the others' counts are still worth having.
+        let workers = self.workers.drain(..);
+        let counts = workers.filter_map(|thread| thread.join().ok()).sum();
+        // Not before: a waker that is dropped takes its wake with it.
+        self.lines.clear();
+        counts
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}

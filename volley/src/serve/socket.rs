@@ -1,0 +1,132 @@
+//! A client's socket, in clear text or under TLS.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::Shutdown;
+use std::sync::Arc;
+
+use mio::net::TcpStream;
+use rustls::{ServerConfig, ServerConnection};
+
+/// So much plain text is made into records at a time, in bytes; see [`super::Counts`].
+const TLS_BATCH: usize = 64 << 10;
+
+/// A socket that does not block.
+pub(super) struct Socket {
+    tcp: TcpStream,
+    tls: Option<Box<Tls>>,
+}
+
+struct Tls {
+    session: ServerConnection,
+    /// Bytes of plain text whose records are not all written.
+    taken: usize,
+}
+
+impl Socket {
+    pub(super) fn new(tcp: TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
+        tcp.set_nodelay(true)?;
+        let tls = match tls {
+            None => None,
+            Some(config) => {
+                let mut session =
+                    ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
+                session.set_buffer_limit(None);
+                Some(Box::new(Tls { session, taken: 0 }))
+            }
+        };
+        Ok(Self { tcp, tls })
+    }
+
+    /// The socket, to be registered with a poll.
+    pub(super) fn source(&mut self) -> &mut TcpStream {
+        &mut self.tcp
+    }
+
+    /// Whether an empty write is of use: TLS has something of its own to say.
+    pub(super) fn wants_write(&self) -> bool {
+        self.tls
+            .as_ref()
+            .is_some_and(|tls| tls.session.wants_write())
+    }
+
+    /// Whether a write that takes less than all means that the socket is full.
+    pub(super) fn is_plain(&self) -> bool {
+        self.tls.is_none()
+    }
+
+    /// Reads once, into `buffer`, and hands the plain text to `take`. Returns the bytes read; 0 is the end.
+    pub(super) fn read(
+        &mut self,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> io::Result<usize> {
+        let n = self.tcp.read(buffer)?;
+        let mut wire = buffer.get(..n).unwrap_or_default();
+        let Some(tls) = &mut self.tls else {
+            take(wire);
+            return Ok(n);
+        };
+        while !wire.is_empty() {
+            tls.session.read_tls(&mut wire)?;
+            if let Err(error) = tls.session.process_new_packets() {
+                // The alert is for the client's benefit; the connection ends with or without it.
+                let _ = tls.session.write_tls(&mut self.tcp);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+            }
+            let mut plain = tls.session.reader();
+            loop {
+                let length = match plain.fill_buf() {
+                    // Empty after close_notify; the socket's own end follows.
+                    Ok([]) => break,
+                    Ok(text) => {
+                        take(text);
+                        text.len()
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(error) => return Err(error),
+                };
+                plain.consume(length);
+            }
+        }
+        Ok(n)
+    }
+
+    /// Writes what the socket takes. Returns how many bytes of `plain` have gone out whole; under TLS, those are the
+    /// ones of which every record has, and the others have to be offered again.
+    pub(super) fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else {
+            return match plain {
+                [] => Ok(0),
+                _ => self.tcp.write(plain),
+            };
+        };
+        tls.flush(&mut self.tcp)?;
+        if tls.taken == 0 {
+            if tls.session.is_handshaking() {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let batch = plain.get(..TLS_BATCH).unwrap_or(plain);
+            tls.taken = tls.session.writer().write(batch)?;
+            tls.flush(&mut self.tcp)?;
+        }
+        Ok(std::mem::take(&mut tls.taken))
+    }
+
+    /// Ends our side. `farewell`: with the close_notify that TLS asks for.
+    pub(super) fn close(&mut self, farewell: bool) -> io::Result<()> {
+        if farewell && let Some(tls) = &mut self.tls {
+            tls.session.send_close_notify();
+            tls.flush(&mut self.tcp)?;
+        }
+        self.tcp.shutdown(Shutdown::Write)
+    }
+}
+
+impl Tls {
+    fn flush(&mut self, tcp: &mut TcpStream) -> io::Result<()> {
+        while self.session.wants_write() {
+            self.session.write_tls(tcp)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! A call's turn: headers, replies and trailers, as far as windows go, and faults where they are due.
+
+use super::blocks;
+use super::call::Call;
+use super::end::End;
+use super::faults::Fault;
+use super::outbox::{Mark, Outbox};
+use super::piece::Piece;
+use super::reply;
+use super::work::Failure;
+use crate::http2::ErrorCode;
+use crate::http2::frame::{HEADER_LEN, write_data, write_rst_stream};
+
+/// A call's turn, in bytes: then the next one's replies come.
+const QUANTUM: u64 = 16 << 10;
+/// What the garbage fault sends: read as a frame it is one of 16,777,215 bytes, over any limit here.
+const GARBAGE: &[u8] = &[0xff; 64];
+
+/// Why a call's turn is over.
+pub(super) enum Turn {
+    /// It has more to send.
+    Over,
+    /// It waits for its client, or for the window of its stream.
+    Waiting,
+    /// It waits for the window of the connection.
+    Starved,
+    /// Its last frame is made.
+    Done,
+    /// A fault has ended the connection.
+    Ends(End),
+}
+
+/// One turn of a call.
+pub(super) fn go_on(
+    call: &mut Call,
+    stream: u32,
+    outbox: &mut Outbox,
+    window: &mut i64,
+    wrong_at: Option<u64>,
+) -> Turn {
+    if !call.headers_sent {
+        if call.work.failure.is_some() && call.work.replies.peek().is_none() {
+            return end(call, stream, outbox);
+        }
+        blocks::write_response(outbox.buffer(), stream);
+        call.headers_sent = true;
+    }
+    let until = outbox.produced() + QUANTUM;
+    loop {
+        if !call.piece.left().is_empty()
+            && let Some(blocked) = send_piece(call, stream, outbox, window)
+        {
+            return blocked;
+        }
+        if call.truncated {
+            blocks::write_ok(outbox.buffer(), stream);
+            outbox.mark(Mark::CallFailed);
+            return Turn::Done;
+        }
+        let next = call.work.replies.peek();
+        let before_fault = call.replies_before_fault();
+        if before_fault == Some(0) || (next.is_none() && call.work.complete) {
+            match call.fault.take() {
+                None | Some(Fault::TrailersOnly) => return end(call, stream, outbox),
+                Some(Fault::Reset) => {
+                    write_rst_stream(outbox.buffer(), stream, ErrorCode::InternalError);
+                    outbox.mark(Mark::CallFailed);
+                    call.request_done = true; // The stream is closed for both sides already.
+                    return Turn::Done;
+                }
+                Some(Fault::Truncate) => {
+                    call.piece = Piece::truncated();
+                    call.truncated = true;
+                    continue;
+                }
+                Some(Fault::Garbage) => {
+                    outbox.buffer().extend_from_slice(GARBAGE);
+                    return Turn::Ends(End::Silent);
+                }
+                Some(Fault::Close) => return Turn::Ends(End::Cut),
+            }
+        }
+        let Some((mut value, mut n)) = next else {
+            return Turn::Waiting;
+        };
+        if outbox.produced() >= until {
+            return Turn::Over;
+        }
+        match wrong_at.map(|at| at.checked_sub(call.sent)) {
+            Some(Some(0)) => (value, n) = (value.wrapping_add(1), 1),
+            Some(Some(before)) => n = n.min(u32::try_from(before).unwrap_or(u32::MAX)),
+            Some(None) | None => {}
+        }
+        if let Some(before) = before_fault {
+            n = n.min(u32::try_from(before).unwrap_or(u32::MAX));
+        }
+        send_run(call, stream, outbox, window, value, n, until);
+    }
+}
+
+/// Sends `value`, `value` + 1, … : at most `n`, of one encoded length, as far as the windows and the turn (`until`,
+/// in bytes produced) go. What a window cuts is put into the call's piece.
+fn send_run(
+    call: &mut Call,
+    stream: u32,
+    outbox: &mut Outbox,
+    window: &mut i64,
+    value: i32,
+    n: u32,
+    until: u64,
+) {
+    let payload = reply::payload_len(value);
+    let room = usize::try_from(call.window.min(*window)).unwrap_or(0) / payload;
+    let turn = (until - outbox.produced()).div_ceil((HEADER_LEN + payload) as u64);
+    let n = n.min(reply::same_length(value)) as usize;
+    let n = n.min(room).min(turn as usize);
+    if n == 0 {
+        call.piece = Piece::whole(value);
+        call.work.replies.advance(1);
+        call.sent += 1;
+        return;
+    }
+    let each = reply::write_run(outbox.buffer(), stream, value, n);
+    outbox.mark_replies(n, each);
+    let bytes = (n * payload) as i64;
+    call.window -= bytes;
+    *window -= bytes;
+    call.work.replies.advance(n as u32);
+    call.sent += n as u64;
+}
+
+/// Sends what the windows allow of a reply that they have cut; `Some`: not all of it.
+fn send_piece(call: &mut Call, stream: u32, outbox: &mut Outbox, window: &mut i64) -> Option<Turn> {
+    let left = call.piece.left();
+    let room = usize::try_from(call.window.min(*window)).unwrap_or(0);
+    let n = left.len().min(room);
+    if n > 0 {
+        write_data(outbox.buffer(), stream, left.get(..n)?, false);
+        call.window -= n as i64;
+        *window -= n as i64;
+        call.piece.advance(n);
+    }
+    if !call.piece.left().is_empty() {
+        return Some(if call.window <= 0 {
+            Turn::Waiting
+        } else {
+            Turn::Starved
+        });
+    }
+    if !call.truncated {
+        outbox.mark(Mark::Replies);
+    }
+    None
+}
+
+/// Writes the trailers.
+fn end(call: &Call, stream: u32, outbox: &mut Outbox) -> Turn {
+    match &call.work.failure {
+        None => blocks::write_ok(outbox.buffer(), stream),
+        Some(Failure::Status(code, words)) if call.headers_sent => {
+            blocks::write_status(outbox.buffer(), stream, *code, words);
+        }
+        Some(Failure::Status(code, words)) => {
+            blocks::write_trailers_only(outbox.buffer(), stream, *code, words);
+        }
+        Some(Failure::Http(status)) => blocks::write_http_status(outbox.buffer(), stream, *status),
+    }
+    outbox.mark(if call.work.failure.is_none() {
+        Mark::CallOk
+    } else {
+        Mark::CallFailed
+    });
+    Turn::Done
+}

@@ -1,0 +1,225 @@
+//! The service itself: request messages in, replies out.
+
+use std::borrow::Cow;
+
+use super::encoding::Encoding;
+use super::message;
+use super::method::Method;
+use super::replies::Replies;
+use super::requests::Head;
+use crate::grpc::Code;
+
+/// The longest request message, in bytes: gRPC's usual 4 MiB.
+pub(super) const MAX_MESSAGE: usize = 4 << 20;
+
+/// How a call ends that does not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// A gRPC status other than OK.
+    Status(Code, Cow<'static, str>),
+    /// It was no gRPC call: an HTTP status alone.
+    Http(u16),
+}
+
+impl Failure {
+    pub(super) fn status(code: Code, message: &'static str) -> Self {
+        Self::Status(code, Cow::Borrowed(message))
+    }
+}
+
+/// What one call has been asked, and what it still has to answer.
+#[derive(Debug)]
+pub(super) struct Work {
+    method: Method,
+    encoding: Encoding,
+    /// Request messages taken.
+    messages: u64,
+    /// The first reply of the methods that reply at the end.
+    first: i32,
+    /// How many replies those are.
+    count: u32,
+    pub(super) replies: Replies,
+    /// No reply will follow those in `replies`.
+    pub(super) complete: bool,
+    /// The status after the replies; `None`: OK.
+    pub(super) failure: Option<Failure>,
+}
+
+impl Work {
+    pub(super) fn new(head: Head) -> Self {
+        Self {
+            method: head.method,
+            encoding: head.encoding,
+            messages: 0,
+            first: 0,
+            count: 1,
+            replies: Replies::NONE,
+            complete: false,
+            failure: None,
+        }
+    }
+
+    /// A call that ends before it begins.
+    pub(super) fn refused(failure: Failure) -> Self {
+        let mut work = Self::new(Head {
+            method: Method::GetSum,
+            encoding: Encoding::Identity,
+        });
+        work.fail(failure);
+        work
+    }
+
+    /// Takes one request message, as it stood behind its prefix.
+    pub(super) fn take(&mut self, compressed: bool, bytes: &[u8]) {
+        if self.complete {
+            return;
+        }
+        let read = match compressed {
+            false => message::read(bytes),
+            true if self.encoding == Encoding::Unknown => {
+                let words = "request messages may be compressed with gzip or deflate";
+                return self.fail(Failure::status(Code::Unimplemented, words));
+            }
+            true => {
+                let inflated = self.encoding.decode(bytes, MAX_MESSAGE);
+                inflated.and_then(|bytes| message::read(&bytes))
+            }
+        };
+        let Some([a, b, count]) = read else {
+            let words = "a request message is not valid protobuf";
+            return self.fail(Failure::status(Code::Internal, words));
+        };
+        self.messages += 1;
+        let sum = a.wrapping_add(b);
+        match self.method {
+            Method::EchoSum => self.replies.push(sum),
+            Method::CollectSum => self.first = self.first.wrapping_add(sum),
+            Method::GetSum => self.first = sum,
+            Method::StreamSum => {
+                self.first = sum;
+                self.count = count.max(1).cast_unsigned();
+            }
+        }
+    }
+
+    /// The request is over; `whole`: not inside a message.
+    pub(super) fn end(&mut self, whole: bool) {
+        if self.complete {
+            return;
+        }
+        if !whole {
+            let words = "the request ends inside a message";
+            return self.fail(Failure::status(Code::Internal, words));
+        }
+        if self.method.takes_one_message() && self.messages != 1 {
+            // gRPC's status codes: "Request cardinality violation" is UNIMPLEMENTED.
+            let words = "this method takes exactly one request message";
+            return self.fail(Failure::status(Code::Unimplemented, words));
+        }
+        if self.method != Method::EchoSum {
+            self.replies = Replies::Series {
+                next: self.first,
+                left: self.count,
+            };
+        }
+        self.complete = true;
+    }
+
+    /// Ends the call with `failure`, after the replies it already has.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+        self.complete = true;
+    }
+
+    /// Whether there is something to send.
+    #[inline]
+    pub(super) fn is_answerable(&self) -> bool {
+        self.complete || self.replies.peek().is_some()
+    }
+
+    /// How many replies come before what [`super::Faults`] calls mid-stream.
+    pub(super) fn replies_before_the_middle(&self) -> u64 {
+        match self.method {
+            Method::GetSum | Method::CollectSum => 0,
+            Method::StreamSum => u64::from(self.count / 2),
+            Method::EchoSum => 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a` = 20, `b` = 22.
+    const SUM: &[u8] = &[8, 20, 16, 22];
+
+    fn work_of(method: Method) -> Work {
+        let encoding = Encoding::Identity;
+        Work::new(Head { method, encoding })
+    }
+
+    fn replies(work: &Work) -> Option<(i32, u32)> {
+        work.replies.peek()
+    }
+
+    #[test]
+    fn one_message_is_answered_once_the_request_is_over() {
+        let mut work = work_of(Method::GetSum);
+        work.take(false, SUM);
+        assert!(!work.is_answerable());
+        work.end(true);
+        assert_eq!(replies(&work), Some((42, 1)));
+    }
+
+    #[test]
+    fn a_stream_has_as_many_replies_as_asked_and_at_least_one() {
+        let negative = [
+            0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,
+        ];
+        for (count, n) in [(&[0x18, 7][..], 7), (&[], 1), (&negative, 1)] {
+            let mut work = work_of(Method::StreamSum);
+            work.take(false, &[SUM, count].concat());
+            work.end(true);
+            assert_eq!(replies(&work), Some((42, n)));
+        }
+    }
+
+    #[test]
+    fn collected_messages_are_added_up_and_none_is_zero() {
+        let mut work = work_of(Method::CollectSum);
+        work.end(true);
+        assert_eq!(replies(&work), Some((0, 1)));
+        let mut work = work_of(Method::CollectSum);
+        work.take(false, SUM);
+        work.take(false, SUM);
+        work.end(true);
+        assert_eq!(replies(&work), Some((84, 1)));
+    }
+
+    #[test]
+    fn an_echo_answers_before_the_request_is_over() {
+        let mut work = work_of(Method::EchoSum);
+        assert!(!work.is_answerable());
+        work.take(false, SUM);
+        assert_eq!(replies(&work), Some((42, 1)));
+        assert!(!work.complete);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_request_is_told_by_its_status() {
+        let fail = |method, feed: &dyn Fn(&mut Work)| {
+            let mut work = work_of(method);
+            feed(&mut work);
+            match work.failure {
+                Some(Failure::Status(code, _)) => code,
+                other => panic!("{other:?}"),
+            }
+        };
+        let get = Method::GetSum;
+        assert_eq!(fail(get, &|w| w.take(false, &[8])), Code::Internal);
+        assert_eq!(fail(get, &|w| w.take(true, SUM)), Code::Internal);
+        assert_eq!(fail(get, &|w| w.end(true)), Code::Unimplemented);
+        assert_eq!(fail(get, &|w| w.end(false)), Code::Internal);
+    }
+}

@@ -1,0 +1,196 @@
+//! A thread that owns connections, and counts what happens on them.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+use rustls::ServerConfig;
+use slab::Slab;
+
+use super::connection::Connection;
+use super::counts::Counts;
+use super::freeze::FreezeClock;
+use super::peer::{Next, Peer};
+use super::rules::Rules;
+use super::socket::Socket;
+
+/// The token of the worker's own waker; all others are clients.
+pub(super) const WAKE: Token = Token(usize::MAX);
+/// Bytes of one read.
+const READ_LEN: usize = 64 << 10;
+/// Events of one poll.
+const EVENTS: usize = 256;
+
+/// What a worker is told, followed by a wake.
+pub(super) enum Command {
+    /// A client has been accepted.
+    Adopt(TcpStream),
+    /// Tell what you have counted: all that was written before is in it.
+    Count(Sender<Counts>),
+    Stop,
+}
+
+/// What all threads of a server share. None of it is written to while bytes move, but a fault's numbering of calls.
+pub(super) struct Shared {
+    pub(super) rules: Arc<Rules>,
+    pub(super) tls: Option<Arc<ServerConfig>>,
+    pub(super) freeze: FreezeClock,
+}
+
+/// The worker told to stop; unwinds its loop.
+struct Stopped;
+
+pub(super) struct Worker {
+    poll: Poll,
+    commands: Receiver<Command>,
+    shared: Arc<Shared>,
+    peers: Slab<Peer>,
+    /// Clients that can go on without an event.
+    hot: Vec<usize>,
+    counts: Counts,
+    buffer: Box<[u8]>,
+    epoch: Instant,
+}
+
+impl Worker {
+    pub(super) fn new(poll: Poll, commands: Receiver<Command>, shared: Arc<Shared>) -> Self {
+        Self {
+            poll,
+            commands,
+            shared,
+            peers: Slab::new(),
+            hot: Vec::new(),
+            counts: Counts::default(),
+            buffer: vec![0; READ_LEN].into_boxed_slice(),
+            epoch: Instant::now(),
+        }
+    }
+
+    /// Serves until it is told to stop; returns what it counted.
+    pub(super) fn run(mut self) -> Counts {
+        let mut events = Events::with_capacity(EVENTS);
+        while self.round(&mut events).is_ok() {}
+        self.counts
+    }
+
+    fn round(&mut self, events: &mut Events) -> Result<(), Stopped> {
+        if let Err(error) = self.poll.poll(events, self.patience())
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            return Err(Stopped);
+        }
+        let now_ns = self.now_ns();
+        for event in events.iter() {
+            let Token(index) = event.token();
+            if let Some(peer) = self.peers.get_mut(index) {
+                peer.note(event);
+                self.turn(index, now_ns)?;
+            }
+        }
+        for index in std::mem::take(&mut self.hot) {
+            if let Some(peer) = self.peers.get_mut(index) {
+                peer.hot = false;
+                self.turn(index, now_ns)?;
+            }
+        }
+        if self.shared.rules.delay_ns > 0 {
+            let due = |peer: &Peer| peer.connection.next_due().is_some_and(|due| due <= now_ns);
+            let late: Vec<usize> = self
+                .peers
+                .iter()
+                .filter(|(_, peer)| due(peer))
+                .map(|(i, _)| i)
+                .collect();
+            for index in late {
+                self.turn(index, now_ns)?;
+            }
+        }
+        while let Ok(command) = self.commands.try_recv() {
+            self.obey(command)?;
+        }
+        Ok(())
+    }
+
+    /// One client's turn.
+    fn turn(&mut self, index: usize, now_ns: u64) -> Result<(), Stopped> {
+        self.sit_out_the_freeze()?;
+        let Some(peer) = self.peers.get_mut(index) else {
+            return Ok(());
+        };
+        match peer.turn(&mut self.buffer, now_ns, &mut self.counts) {
+            Next::Wait => {}
+            Next::Again if peer.hot => {}
+            Next::Again => {
+                peer.hot = true;
+                self.hot.push(index);
+            }
+            Next::Drop => self.peers.remove(index).connection.lost(&mut self.counts),
+        }
+        if self.counts.calls_started > 0 && self.shared.freeze.is_planned() {
+            self.shared.freeze.on_call(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// How long to wait for events.
+    fn patience(&self) -> Option<Duration> {
+        if !self.hot.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        if self.shared.rules.delay_ns == 0 {
+            return None;
+        }
+        let due = self
+            .peers
+            .iter()
+            .filter_map(|(_, peer)| peer.connection.next_due())
+            .min()?;
+        Some(Duration::from_nanos(due.saturating_sub(self.now_ns())))
+    }
+
+    /// Stands still as long as the server is to: nothing is read or written, but commands are heard.
+    fn sit_out_the_freeze(&mut self) -> Result<(), Stopped> {
+        if !self.shared.freeze.is_planned() {
+            return Ok(());
+        }
+        while let Some(left) = self.shared.freeze.left(Instant::now()) {
+            match self.commands.recv_timeout(left) {
+                Ok(command) => self.obey(command)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Stopped),
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, command: Command) -> Result<(), Stopped> {
+        match command {
+            // A client that is gone before it is registered is not worth a word.
+            Command::Adopt(tcp) => drop(self.adopt(tcp)),
+            // Nobody waits for the answer any more: nothing is lost.
+            Command::Count(answer) => drop(answer.send(self.counts)),
+            Command::Stop => return Err(Stopped),
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, tcp: TcpStream) -> io::Result<()> {
+        self.counts.connections += 1;
+        let connection = Connection::with_rules(Arc::clone(&self.shared.rules));
+        let mut peer = Peer::new(Socket::new(tcp, self.shared.tls.as_ref())?, connection);
+        let entry = self.peers.vacant_entry();
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.poll
+            .registry()
+            .register(peer.socket.source(), Token(entry.key()), interest)?;
+        entry.insert(peer);
+        Ok(())
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,264 @@
+//! `--config` in its three formats, below the command line.
+
+use std::path::Path;
+use std::time::Duration;
+
+use volley::cli::{DataSource, Options, Security};
+
+use crate::{file, parse};
+
+const JSON: &str = r#"{
+  "host": "localhost:8080", "proto": "a.proto", "call": "p.S/M", "insecure": true,
+  "import-paths": ["x", "y"], "duration": "20s", "timeout": "30s", "concurrency": 64,
+  "connections": 4, "data": {"big": 9223372036854775807, "names": ["a", "b"]},
+  "metadata": {"k": "v"}, "tags": {"env": "test"}, "max-recv-message-size": "1mb",
+  "load-schedule": "line", "load-start": 100, "load-step": -10, "skipFirst": 3,
+  "cpus": 0, "lb-strategy": "", "debug": null,
+  "expect": ["r = 1", "s = 2"], "threads": 2
+}"#;
+
+const TOML: &str = r#"
+host = "localhost:8080"
+proto = "a.proto"
+call = "p.S/M"
+insecure = true
+import-paths = ["x", "y"]
+duration = "20s"
+timeout = "30s"
+concurrency = 64
+connections = 4
+max-recv-message-size = "1mb"
+load-schedule = "line"
+load-start = 100
+load-step = -10
+skipFirst = 3
+expect = ["r = 1", "s = 2"]
+threads = 2
+
+[data]
+big = 9223372036854775807
+names = ["a", "b"]
+
+[metadata]
+k = "v"
+
+[tags]
+env = "test"
+"#;
+
+const YAML: &str = r#"---
+host: localhost:8080
+proto: a.proto
+call: p.S/M
+insecure: true
+import-paths: [x, y]
+duration: 20s
+timeout: 30s
+concurrency: 64
+connections: 4
+data:
+  big: 9223372036854775807
+  names:
+  - a
+  - 'b'
+metadata: {k: v}
+tags: {env: test}
+max-recv-message-size: 1mb
+load-schedule: line
+load-start: 100
+load-step: -10
+skipFirst: 3
+expect: ["r = 1", s = 2]
+threads: 2
+"#;
+
+fn with(path: &Path, flags: &[&str]) -> Result<Options, String> {
+    let path = path.to_str().unwrap();
+    let words: Vec<&str> = ["--config", path].iter().chain(flags).copied().collect();
+    parse(&words)
+}
+
+#[test]
+fn the_three_formats_say_the_same() {
+    let json = with(&file("same.json", JSON), &[]).unwrap();
+    assert_eq!(json, with(&file("same.toml", TOML), &[]).unwrap());
+    assert_eq!(json, with(&file("same.yaml", YAML), &[]).unwrap());
+    assert_eq!(json, with(&file("same.yml", YAML), &[]).unwrap());
+
+    assert_eq!((json.host.as_str(), json.port), ("localhost", 8080));
+    assert_eq!(json.security, Security::Plain);
+    assert_eq!(
+        (json.concurrency, json.connections, json.threads),
+        (64, 4, Some(2))
+    );
+    assert_eq!(json.duration, Some(Duration::from_secs(20)));
+    assert_eq!(json.load.step, -10);
+    assert_eq!(json.max_recv_message, 1_000_000);
+    assert_eq!(json.expect, ["r = 1", "s = 2"]);
+    assert_eq!(json.metadata.get("k").map(String::as_str), Some("v"));
+    assert_eq!(json.tags.get("env").map(String::as_str), Some("test"));
+    let data = r#"{"big":9223372036854775807,"names":["a","b"]}"#;
+    assert_eq!(json.data, DataSource::Json(data.into()));
+}
+
+#[test]
+fn the_command_line_wins() {
+    let path = file("below.json", JSON);
+    let flags = "--no-insecure -c 8 -t 1s --expect t=3 other:1 --protoset p.pb --load-step -5";
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let options = with(&path, &flags).unwrap();
+    assert_ne!(options.security, Security::Plain);
+    assert_eq!((options.concurrency, options.connections), (8, 4));
+    assert_eq!(options.timeout, Some(Duration::from_secs(1)));
+    assert_eq!(options.expect, ["t=3"]);
+    assert_eq!((options.host.as_str(), options.port), ("other", 1));
+    let protoset = volley::request::SchemaSource::Protoset("p.pb".into());
+    assert_eq!(options.schema, protoset);
+    assert_eq!(options.load.step, -5);
+}
+
+#[test]
+fn a_payload_on_the_command_line_replaces_that_of_the_file_whatever_its_kind() {
+    let path = file("payloads.json", JSON);
+    let payload = file("other-payload.json", "{\"a\": 2}");
+    let metadata = file("other-metadata.json", "{\"m\": \"n\"}");
+    let flags = [
+        "-D",
+        payload.to_str().unwrap(),
+        "-M",
+        metadata.to_str().unwrap(),
+    ];
+    let options = with(&path, &flags).unwrap();
+    assert_eq!(options.data, DataSource::Json("{\"a\": 2}".into()));
+    assert_eq!(options.metadata.into_keys().collect::<Vec<_>>(), ["m"]);
+}
+
+#[test]
+fn n_on_the_command_line_replaces_the_duration_of_the_file() {
+    let path = file("duration.json", JSON);
+    let options = with(&path, &["-n", "7"]).unwrap();
+    assert_eq!((options.total, options.duration), (Some(7), None));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_file_and_key() {
+    for (name, text, line) in [
+        (
+            "unknown.yaml",
+            "conections: 4",
+            "`{}`: unknown key `conections`; did you mean `connections`?",
+        ),
+        (
+            "binary.yaml",
+            "binary: true",
+            "`{}`: unknown key `binary`; keys are the long names of flags, see `volley --help`",
+        ),
+        (
+            "case.json",
+            "{\"skip-first\": 4}",
+            "`{}`: unknown key `skip-first`; did you mean `skipFirst`?",
+        ),
+        (
+            "cpus.toml",
+            "cpus = 4",
+            "`{}: cpus`: volley has no such key: \
+             use `--threads` for the number of threads, or `taskset` to choose CPUs",
+        ),
+        (
+            "parsecs.toml",
+            "duration = \"5 parsecs\"",
+            "`{}: duration`: invalid value `5 parsecs`: `parsecs` is no unit of time: \
+             use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
+        ),
+        (
+            "number.json",
+            "{\"concurrency\": 1.5}",
+            "`{}: concurrency`: invalid value `1.5`: a whole number from 0 to 4294967295 is needed",
+        ),
+        (
+            "list.json",
+            "{\"concurrency\": [1]}",
+            "`{}: concurrency`: one value is needed, not a list",
+        ),
+        (
+            "table.json",
+            "{\"concurrency\": {}}",
+            "`{}: concurrency`: one value is needed, not a table",
+        ),
+        (
+            "paths.json",
+            "{\"import-paths\": [[]]}",
+            "`{}: import-paths`: a list of strings is needed",
+        ),
+        (
+            "metadata.yaml",
+            "metadata: {a: 1}",
+            "`{}: metadata`: invalid value `{\"a\":1}`: \
+             a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
+        ),
+        (
+            "data.json",
+            "{\"data\": []}",
+            "`{}: data`: invalid value `[]`: \
+             a JSON object or a list of objects is needed, such as `{\"name\": \"Joe\"}`",
+        ),
+        (
+            "boolean.yaml",
+            "insecure: yes",
+            "`{}: insecure`: invalid value `yes`: use `true` or `false`",
+        ),
+        (
+            "syntax.json",
+            "{\"rps\": 5,}",
+            "`{}`: trailing comma at line 1 column 11",
+        ),
+        (
+            "syntax.toml",
+            "rps = 5\nname = \"x\n",
+            "`{}`: invalid basic string, expected `\"` at line 2",
+        ),
+        (
+            "syntax.yaml",
+            "rps: 5\nname: [",
+            "`{}`: unclosed bracket '[' at line 2, column 7",
+        ),
+        (
+            "twice.yaml",
+            "rps: 5\nrps: 6",
+            "`{}`: duplicate mapping key: rps not allowed here at line 2, column 1",
+        ),
+        (
+            "list-of-flags.yaml",
+            "- rps",
+            "`{}`: flags and their values are expected, such as `\"concurrency\": 64`",
+        ),
+        (
+            "flags.txt",
+            "rps 5",
+            "`--config`: the name of `{}` does not say what it is: \
+             end it in .json, .toml, .yaml or .yml",
+        ),
+        (
+            "combination.json",
+            "{\"host\": \"l:1\", \"proto\": \"a.proto\", \"call\": \"p.S/M\", \"cert\": \"c\"}",
+            "`--cert` needs `--key`: the private key of the certificate (flags in `{}` included)",
+        ),
+    ] {
+        let path = file(name, text);
+        let line = line.replacen("{}", &path.display().to_string(), 1);
+        assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let line =
+        "error: `--config`: cannot read `/nowhere/x.json`: No such file or directory (os error 2)";
+    assert_eq!(with(Path::new("/nowhere/x.json"), &[]), Err(line.into()));
+}
+
+#[test]
+fn json_shows_itself_without_an_extension() {
+    let path = file("no-extension", JSON);
+    assert!(with(&path, &[]).is_ok());
+}

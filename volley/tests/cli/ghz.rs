@@ -1,0 +1,146 @@
+//! What makes volley a drop-in: spellings ghz's command line takes, and its options in the JSON
+//! report.
+
+use serde_json::json;
+use volley::cli::Security;
+
+use crate::{options, parse};
+
+#[test]
+fn every_spelling_of_a_value_is_taken() {
+    for flags in [
+        &["-c256"][..],
+        &["-c", "256"],
+        &["-c=256"],
+        &["--concurrency=256"],
+        &["--concurrency", "256"],
+        // A switch and a flag with a value behind one dash.
+        &["-ec256"],
+        &["-ec", "256"],
+    ] {
+        assert_eq!(options(flags).concurrency, 256, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_switch_can_be_turned_off() {
+    for flags in [&["--no-insecure"][..], &["--insecure=false"]] {
+        assert_ne!(options(flags).security, Security::Plain, "{flags:?}");
+    }
+    for flags in [&["--insecure"][..], &["--insecure=true"]] {
+        assert_eq!(options(flags).security, Security::Plain, "{flags:?}");
+    }
+    assert!(options(&["-e", "--async", "--count-errors"]).compress);
+    // It is off anyway.
+    for flag in [
+        "--no-stream-dynamic-messages",
+        "--stream-dynamic-messages=false",
+    ] {
+        assert_eq!(options(&[flag]), options(&[]));
+    }
+}
+
+#[test]
+fn negative_steps_need_no_equals_sign() {
+    for step in [&["--load-step", "-10"][..], &["--load-step=-10"]] {
+        let schedule = ["--load-schedule", "line", "--load-start", "100"];
+        let flags: Vec<&str> = schedule.iter().chain(step).copied().collect();
+        assert_eq!(options(&flags).load.step, -10);
+    }
+}
+
+#[test]
+fn the_host_stands_anywhere() {
+    let flags = ["--insecure", "--proto", "a.proto", "--call", "p.S/M"];
+    for place in 0..=1 {
+        let mut words = flags.to_vec();
+        words.insert(place, "localhost:8080");
+        assert_eq!(parse(&words).unwrap().host, "localhost");
+    }
+    let mut words = flags.to_vec();
+    words.extend(["--", "localhost:8080"]);
+    assert_eq!(parse(&words).unwrap().host, "localhost");
+}
+
+#[test]
+fn import_paths_are_separated_by_commas() {
+    let volley::request::SchemaSource::Proto { import_paths, .. } =
+        options(&["-i", "x,y/z"]).schema
+    else {
+        panic!("no .proto file");
+    };
+    assert_eq!(import_paths, ["x", "y/z"].map(std::path::PathBuf::from));
+}
+
+#[test]
+fn proto_goes_before_protoset() {
+    assert_eq!(options(&["--protoset", "x.pb"]), options(&[]));
+}
+
+#[test]
+fn empty_values_are_those_not_given() {
+    let flags = [
+        "--cacert=",
+        "--cname=",
+        "-o=",
+        "--name=",
+        "-m=",
+        "-d=",
+        "-D=",
+        "--tags=",
+    ];
+    assert_eq!(options(&flags), options(&[]));
+}
+
+#[test]
+fn the_report_shows_the_options_as_ghz_does() {
+    let flags = [
+        "--insecure",
+        "-z",
+        "5s",
+        "-c",
+        "4",
+        "--connections",
+        "2",
+        "-d",
+        "{\"a\": 1}",
+        "-m",
+        "{\"k\": \"v\"}",
+        "--threads",
+        "2",
+        "--name",
+        "run",
+    ];
+    assert_eq!(
+        options(&flags).given,
+        json!({
+            "call": "p.S/M",
+            "host": "localhost:8080",
+            "proto": "a.proto",
+            "concurrency": 4,
+            "total": 2_147_483_647,
+            "connections": 2,
+            "duration": 5_000_000_000_u64,
+            "timeout": 20_000_000_000_u64,
+            "dial-timeout": 10_000_000_000_u64,
+            "data": {"a": 1},
+            "metadata": {"k": "v"},
+            "name": "run",
+            "insecure": true,
+            "load-schedule": "const",
+            "load-start": 0,
+            "load-end": 0,
+            "load-step": 0,
+            "load-step-duration": 0,
+            "load-max-duration": 0,
+            "concurrency-schedule": "const",
+            "concurrency-start": 0,
+            "concurrency-end": 0,
+            "concurrency-step": 1,
+            "concurrency-step-duration": 0,
+            "concurrency-max-duration": 0,
+            "binary": false,
+            "CPUs": 2,
+        })
+    );
+}

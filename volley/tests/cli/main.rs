@@ -1,0 +1,44 @@
+//! The command line as a user meets it: whole lines in, options or whole error lines out.
+
+mod config;
+mod ghz;
+mod options;
+mod program;
+mod refusals;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use volley::cli::{self, Command, Options};
+
+/// What every run needs, so that a test can be about one other flag.
+const BASE: [&str; 5] = ["--proto", "a.proto", "--call", "p.S/M", "localhost:8080"];
+
+fn parse(words: &[&str]) -> Result<Options, String> {
+    let argv = std::iter::once("volley").chain(words.iter().copied());
+    match cli::parse(argv.map(OsString::from)) {
+        Ok(Command::Run(options)) => Ok(*options),
+        Ok(Command::Serve(args)) => Err(format!("{args:?}")),
+        Err(exit) => Err(exit.to_string()),
+    }
+}
+
+/// The options of a sound command line with these flags.
+fn options(flags: &[&str]) -> Options {
+    let words: Vec<&str> = BASE.iter().chain(flags).copied().collect();
+    parse(&words).unwrap()
+}
+
+/// The error of an otherwise sound command line with these flags, without "error: ".
+fn refusal(flags: &[&str]) -> String {
+    let words: Vec<&str> = BASE.iter().chain(flags).copied().collect();
+    let line = parse(&words).unwrap_err();
+    line.strip_prefix("error: ").unwrap().to_owned()
+}
+
+/// A file of this test run.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}

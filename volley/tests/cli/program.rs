@@ -1,0 +1,54 @@
+//! The program itself: which stream, which exit status.
+
+use std::process::{Command, Output};
+
+fn volley(args: &[&str]) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn the_version_is_one_line() {
+    for flag in ["--version", "-v", "-V"] {
+        let line = concat!("volley ", env!("CARGO_PKG_VERSION"), "\n");
+        assert_eq!(volley(&[flag]), (0, line.into(), String::new()));
+    }
+}
+
+#[test]
+fn help_goes_to_stdout() {
+    for args in [&["--help"][..], &["-h"], &["--insecure", "--help"]] {
+        let (status, help, errors) = volley(args);
+        assert_eq!((status, errors.as_str()), (0, ""));
+        for flag in ["--proto", "--call", "--connections"] {
+            assert!(help.contains(flag), "{flag}");
+        }
+    }
+    assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
+}
+
+#[test]
+fn a_usage_error_is_one_line_on_stderr_and_status_2() {
+    for args in [
+        &[][..],
+        &["--nonsense"],
+        &["localhost"],
+        &["serve", "--listen", "x"],
+    ] {
+        let (status, out, errors) = volley(args);
+        assert_eq!((status, out.as_str()), (2, ""), "{args:?}");
+        assert!(
+            errors.starts_with("error: ") && errors.ends_with('\n'),
+            "{errors}"
+        );
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}

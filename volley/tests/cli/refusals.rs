@@ -1,0 +1,347 @@
+//! Command lines that make no run: each ends in one line that names the flag and the remedy.
+
+use crate::{file, parse, refusal};
+
+#[test]
+fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
+    for (flags, remedy) in [
+        (
+            &["--cpus", "4"][..],
+            "volley has no `--cpus`: \
+             use `--threads` for the number of threads, or `taskset` to choose CPUs",
+        ),
+        (
+            &["--debug=log.json"],
+            "volley has no `--debug`: keep single calls with `--details N -O json` instead",
+        ),
+        (
+            &["--lb-strategy", "round_robin"],
+            "volley has no `--lb-strategy`: each run has one server: \
+             give its `host:port`, and run one volley per server",
+        ),
+        (
+            &["--max-send-message-size", "1MB"],
+            "volley has no `--max-send-message-size`: \
+             leave it out, requests of any size are sent",
+        ),
+        (
+            &["--reflect-metadata", "{}"],
+            "volley has no `--reflect-metadata`: \
+             volley does not ask the server for its schema: give `--proto` or `--protoset`",
+        ),
+        (
+            &["--stream-dynamic-messages"],
+            "volley has no `--stream-dynamic-messages`: \
+             templates are filled in once per call: list the messages of a stream in `--data`",
+        ),
+        (
+            &["-O", "influx-summary"],
+            "`--format`: invalid value `influx-summary`: \
+             volley does not write InfluxDB lines: use `prometheus`",
+        ),
+        (
+            &["--format=influx-details"],
+            "`--format`: invalid value `influx-details`: \
+             volley does not write InfluxDB lines: use `csv`",
+        ),
+    ] {
+        assert_eq!(refusal(flags), remedy);
+    }
+}
+
+#[test]
+fn a_run_needs_a_host_a_schema_and_a_method() {
+    for (words, line) in [
+        (
+            &[][..],
+            "error: no HOST: say where the server is, such as `localhost:8080`",
+        ),
+        (
+            &["localhost:1", "--call", "p.S/M"],
+            "error: no schema: name the service's file with `--proto` or `--protoset`; \
+             volley does not ask the server for it",
+        ),
+        (
+            &["localhost:1", "--proto", "a.proto"],
+            "error: no `--call`: name the method, such as `--call package.Service/Method`",
+        ),
+        (
+            &["localhost:1", "--proto", "a.pb", "--call", "p.S/M"],
+            "error: `--proto`: `a.pb` does not end in .proto; \
+             compiled descriptors go to `--protoset`",
+        ),
+        (
+            &["localhost", "--proto", "a.proto", "--call", "p.S/M"],
+            "error: HOST `localhost` has no port: \
+             write `localhost:8080`, or the port your server has",
+        ),
+    ] {
+        assert_eq!(parse(words), Err(line.to_owned()));
+    }
+}
+
+#[test]
+fn values_that_are_not_understood_are_shown_with_what_is_needed() {
+    for (flags, line) in [
+        (
+            &["-z", "5 parsecs"][..],
+            "`--duration`: invalid value `5 parsecs`: `parsecs` is no unit of time: \
+             use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
+        ),
+        (
+            &["-t5"],
+            "`--timeout`: invalid value `5`: the unit is missing: \
+             write `5s` for seconds, or use h, m, ms, us or ns",
+        ),
+        (
+            &["-n", "many"],
+            "`--total`: invalid value `many`: \
+             a whole number from 0 to 18446744073709551615 is needed",
+        ),
+        (
+            &["--window", "0"],
+            "`--window`: invalid value `0`: \
+             the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)",
+        ),
+        (
+            &["--window", "3GiB"],
+            "`--window`: invalid value `3GiB`: \
+             the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)",
+        ),
+        (
+            &["--duration-stop", "stop"],
+            "`--duration-stop`: invalid value `stop`: use `close`, `wait` or `ignore`",
+        ),
+        (
+            &["--load-schedule", "sine"],
+            "`--load-schedule`: invalid value `sine`: use `const`, `step` or `line`",
+        ),
+        (
+            &["-O", "xml"],
+            "`--format`: invalid value `xml`: \
+             use `summary`, `csv`, `json`, `pretty`, `html` or `prometheus`",
+        ),
+        (
+            &["--insecure=maybe"],
+            "`--insecure`: invalid value `maybe`: use `true` or `false`",
+        ),
+        (
+            &["-d", "{a: 1}"],
+            "`--data`: invalid value `{a: 1}`: \
+             this is no JSON: key must be a string at line 1 column 2",
+        ),
+        (
+            &["-m", "{\"a\": 1}"],
+            "`--metadata`: invalid value `{\"a\": 1}`: \
+             a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
+        ),
+        (&["-c"], "`--concurrency` needs a value"),
+        (
+            &["-c", "1", "-c", "2"],
+            "`--concurrency` is given twice: keep one",
+        ),
+        (
+            &["--conections", "2"],
+            "unknown flag `--conections`; did you mean `--connections`?",
+        ),
+        (&["-Z"], "unknown flag `-Z`: `volley --help` lists them all"),
+        (
+            &["--no-call"],
+            "unknown flag `--no-call`: `volley --help` lists them all",
+        ),
+        (
+            &["localhost:8081"],
+            "unexpected argument `localhost:8081`: `volley --help` shows what goes where",
+        ),
+    ] {
+        assert_eq!(refusal(flags), line);
+    }
+}
+
+#[test]
+fn numbers_that_do_not_go_together_are_refused() {
+    for (flags, line) in [
+        (
+            &["-n", "0"][..],
+            "`-n 0` makes no calls: give a number from 1 on, or a duration with `-z`",
+        ),
+        (
+            &["-c", "0"],
+            "`-c 0` leaves no worker to make a call: give a number from 1 on",
+        ),
+        (
+            &["--connections", "0"],
+            "`--connections 0` leaves no connection to send calls on: give a number from 1 on",
+        ),
+        (
+            &["--threads", "0"],
+            "`--threads 0` leaves no thread to do the work: give a number from 1 on",
+        ),
+        (
+            &["--connections", "64"],
+            "`--connections 64` is more than there are workers: \
+             raise `-c` from 50 to 64, or lower `--connections`",
+        ),
+        (
+            &["--threads", "2"],
+            "`--threads 2` is more than there are connections: \
+             raise `--connections` from 1 to 2 (and `-c` if need be), or lower `--threads`",
+        ),
+        (
+            &["--skipFirst", "200"],
+            "`--skipFirst 200` skips all 200 calls of `-n`: lower it, or raise `-n`",
+        ),
+        (
+            &["--connect-timeout", "0"],
+            "`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`",
+        ),
+    ] {
+        assert_eq!(refusal(flags), line);
+    }
+}
+
+#[test]
+fn security_flags_that_contradict_each_other_are_refused() {
+    for (flags, line) in [
+        (
+            &["--cert", "c"][..],
+            "`--cert` needs `--key`: the private key of the certificate",
+        ),
+        (
+            &["--key", "k"],
+            "`--key` needs `--cert`: the certificate of the private key",
+        ),
+        (
+            &["--insecure", "--cacert", "ca"],
+            "`--insecure` is plaintext, where `--cacert` has no use: drop one of them",
+        ),
+        (
+            &["--insecure", "--skipTLS"],
+            "`--insecure` is plaintext, where `--skipTLS` has no use: drop one of them",
+        ),
+        (
+            &["--insecure", "--cname", "a"],
+            "`--insecure` is plaintext, where `--cname` has no use: drop one of them",
+        ),
+        (
+            &["--skipTLS", "--cacert", "ca"],
+            "`--skipTLS` trusts any certificate, so `--cacert` has no use: drop one of them",
+        ),
+    ] {
+        assert_eq!(refusal(flags), line);
+    }
+}
+
+#[test]
+fn schedules_that_make_no_sense_are_refused() {
+    for (flags, line) in [
+        (
+            "--rps 5 --load-schedule step",
+            "`--rps` is for a constant load: with `--load-schedule step` give `--load-start` instead",
+        ),
+        (
+            "--load-step 5",
+            "`--load-step` is for a load that changes: add `--load-schedule step` or `line`",
+        ),
+        (
+            "--concurrency-end 5",
+            "`--concurrency-end` is for a concurrency that changes: \
+             add `--concurrency-schedule step` or `line`",
+        ),
+        (
+            "--load-schedule line --load-step 5 --load-step-duration 5s",
+            "`--load-step-duration` is for `--load-schedule step`: \
+             a line changes by `--load-step` each second",
+        ),
+        (
+            "--concurrency-schedule line --concurrency-end 10 --connections 20",
+            "`--connections 20` is more than there are workers: \
+             raise `--concurrency-end` from 10 to 20, or lower `--connections`",
+        ),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        assert_eq!(refusal(&flags), line);
+    }
+}
+
+#[test]
+fn a_schedule_the_pace_refuses_is_a_usage_error() {
+    for flags in [
+        "--load-schedule step --load-start 1 --load-step-duration 1s",
+        "--load-schedule step --load-start 1 --load-step 1",
+        "--load-schedule line --load-start 10 --load-step 1 --load-end 5",
+        "--load-schedule line --load-step -10",
+        "--concurrency-schedule step --concurrency-step 0 --concurrency-step-duration 1s",
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let line = refusal(&flags);
+        assert!(line.contains("-step"), "{line}");
+        assert!(!line.contains('\n'), "{line}");
+    }
+}
+
+#[test]
+fn two_payloads_are_refused() {
+    for (flags, line) in [
+        (
+            &["-d", "{}", "-D", "x.json"][..],
+            "`--data` and `--data-file` both give the payload: keep one",
+        ),
+        (
+            &["-b", "-B", "x.bin"],
+            "`--binary` and `--binary-file` both give the payload: keep one",
+        ),
+        (
+            &["-m", "{\"a\":\"b\"}", "-M", "x.json"],
+            "`--metadata` and `--metadata-file` both give the metadata: keep one",
+        ),
+    ] {
+        assert_eq!(refusal(flags), line);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named() {
+    let empty = file("empty.json", "\n");
+    let latin = file("binary.json", "");
+    std::fs::write(&latin, b"\xff").unwrap();
+    let numbers = file("numbers.json", "{\"a\": 1}");
+    let (empty, latin, numbers) = (empty.display(), latin.display(), numbers.display());
+    for (flag, path, line) in [
+        (
+            "-D",
+            "/nowhere/x".to_owned(),
+            "`--data-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)"
+                .to_owned(),
+        ),
+        (
+            "-B",
+            "/nowhere/x".to_owned(),
+            "`--binary-file`: cannot read `/nowhere/x`: No such file or directory (os error 2)"
+                .to_owned(),
+        ),
+        (
+            "-D",
+            empty.to_string(),
+            format!("`--data-file`: there is nothing in `{empty}`"),
+        ),
+        (
+            "-D",
+            latin.to_string(),
+            format!(
+                "`--data-file`: `{latin}` is not UTF-8; \
+                 protobuf goes to `--binary` or `--binary-file`"
+            ),
+        ),
+        (
+            "-M",
+            numbers.to_string(),
+            format!(
+                "`--metadata-file`: `{numbers}`: \
+                 a JSON object of strings is needed, such as `{{\"key\": \"value\"}}`"
+            ),
+        ),
+    ] {
+        assert_eq!(refusal(&[flag, &path]), line);
+    }
+}

@@ -1,0 +1,19 @@
+//! What the tests of whole runs share: the program as a child, its report, and servers of all kinds.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test binary uses a part of it"
+)]
+
+mod report;
+mod run;
+mod scratch;
+pub mod scripted;
+mod servers;
+pub mod shape;
+
+pub use report::Report;
+pub use run::{Finished, Volley};
+pub use scratch::Scratch;
+pub use servers::{closing, freeze_of, one, quiet_listener, reference, settled, until};

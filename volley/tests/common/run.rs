@@ -1,0 +1,172 @@
+//! The real program as a child process, bounded in time.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Duration;
+
+use super::Report;
+
+/// No run in these tests takes a tenth of this; one that does hangs.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// A command line of volley's.
+pub struct Volley {
+    command: Command,
+    format: &'static str,
+}
+
+/// What a child that ended has left.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A child that is running; it is killed if nobody waits for its end.
+pub struct Running {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Volley {
+    /// A call of one of the benchmark service's methods in clear text, reported as JSON.
+    pub fn call(method: &str) -> Self {
+        Self::secure(method).arg("--insecure")
+    }
+
+    /// The same under TLS.
+    pub fn secure(method: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+        command
+            .args([
+                "--proto",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/../requests/benchmark.proto"),
+            ])
+            .args(["--call", &format!("benchmark.BenchmarkService/{method}")]);
+        Self {
+            command,
+            format: "json",
+        }
+    }
+
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.command.arg(word);
+        self
+    }
+
+    /// Flags without blanks in them, separated by blanks.
+    pub fn flags(mut self, words: &str) -> Self {
+        self.command.args(words.split_whitespace());
+        self
+    }
+
+    /// Report in another format than JSON.
+    pub fn format(mut self, format: &'static str) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// The payload.
+    pub fn data(self, json: &str) -> Self {
+        self.arg("-d").arg(json)
+    }
+
+    /// A rule for the replies.
+    pub fn expect(self, rule: &str) -> Self {
+        self.arg("--expect").arg(rule)
+    }
+
+    /// Run it to its end.
+    pub fn run(self, server: SocketAddr) -> Finished {
+        self.start(server).wait()
+    }
+
+    /// Run it to its end, and read the report it must have printed.
+    pub fn report(self, server: SocketAddr) -> Report {
+        self.run(server).report()
+    }
+
+    pub fn start(mut self, server: SocketAddr) -> Running {
+        let mut child = self
+            .command
+            .args(["-O", self.format, &server.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = gather(child.stdout.take().unwrap());
+        let stderr = gather(child.stderr.take().unwrap());
+        Running {
+            child,
+            stdout,
+            stderr,
+        }
+    }
+}
+
+impl Running {
+    pub fn pid(&self) -> i32 {
+        self.child.id().try_into().unwrap()
+    }
+
+    /// Wait for its end; panics if that does not come.
+    pub fn wait(mut self) -> Finished {
+        let Ok(stdout) = self.stdout.recv_timeout(LONGEST) else {
+            panic!("volley did not end within {LONGEST:?}");
+        };
+        Finished {
+            stdout,
+            stderr: self.stderr.recv().unwrap(),
+            status: self.child.wait().unwrap(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both fail only for a child that has ended, which is what is wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Finished {
+    pub fn code(&self) -> i32 {
+        self.status
+            .code()
+            .unwrap_or_else(|| panic!("ended by a signal: {self:?}"))
+    }
+
+    pub fn report(&self) -> Report {
+        Report::parse(&self.stdout, self.code(), &self.stderr)
+    }
+
+    /// The one line on stderr of a run that could not be made, without "error: ".
+    pub fn error(&self) -> &str {
+        assert_eq!((self.code(), self.stdout.as_str()), (1, ""), "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        self.stderr
+            .strip_prefix("error: ")
+            .unwrap_or_else(|| panic!("{self:?}"))
+            .trim_end()
+    }
+}
+
+/// Read a pipe to its end, which comes when the child does.
+fn gather(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, text) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).unwrap();
+        // Fails only where the test has given up.
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    text
+}

@@ -1,0 +1,111 @@
+//! A server of one's own making: frames in, whatever the script wants out.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind, flag};
+use volley::http2::hpack::{Encoder, Field, Indexing};
+
+/// What a script sees and says: one connection's side of the server.
+pub struct Peer {
+    socket: TcpStream,
+    pub out: Vec<u8>,
+}
+
+impl Peer {
+    /// Send what was said so far, in the middle of a script.
+    pub fn send(&mut self) {
+        // The client may be gone at any moment: the next read tells.
+        let _ = self.socket.write_all(&std::mem::take(&mut self.out));
+    }
+
+    /// A whole good answer to a unary call: one reply of these bytes.
+    pub fn answer(&mut self, stream: u32, reply: &[u8]) {
+        self.begin(stream);
+        self.message(stream, 0, reply);
+        self.headers(stream, &[("grpc-status", "0")], true);
+    }
+
+    /// The headers of a good answer.
+    pub fn begin(&mut self, stream: u32) {
+        let fields = [(":status", "200"), ("content-type", "application/grpc")];
+        self.headers(stream, &fields, false);
+    }
+
+    /// A message in a frame of its own; flag 1 says that it is compressed.
+    pub fn message(&mut self, stream: u32, flag: u8, message: &[u8]) {
+        let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+        let bytes = [&[flag], &length[..], message].concat();
+        frame::write_data(&mut self.out, stream, &bytes, false);
+    }
+
+    /// A header block, with nothing in it that a later one depends on.
+    pub fn headers(&mut self, stream: u32, fields: &[(&str, &str)], end: bool) {
+        let fields: Vec<Field> = fields
+            .iter()
+            .map(|(name, value)| Field::new(name.as_bytes(), value.as_bytes(), Indexing::Without))
+            .collect();
+        let mut block = Vec::new();
+        Encoder::new().encode(&fields, &mut block);
+        frame::write_headers(&mut self.out, stream, &block, end, 1 << 14);
+    }
+}
+
+/// Serve every connection by a script of its own: it is told the connection's number, from 0, and
+/// returns what is done with each frame; `false` ends the connection after what was said.
+pub fn serve<Script>(script: impl Fn(u32) -> Script + Send + 'static) -> SocketAddr
+where
+    Script: FnMut(&FrameHeader, &mut Peer) -> bool + Send + 'static,
+{
+    accept(move |number| {
+        let script = script(number);
+        move |socket| converse(socket, script)
+    })
+}
+
+/// Give every connection to a thread of its own, to do with as it likes; by its number, from 0.
+pub fn accept<Work>(work: impl Fn(u32) -> Work + Send + 'static) -> SocketAddr
+where
+    Work: FnOnce(TcpStream) -> io::Result<()> + Send + 'static,
+{
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for (number, socket) in listener.incoming().enumerate() {
+            let work = work(u32::try_from(number).unwrap());
+            // The client may be gone at any moment: that ends this connection, and no test.
+            thread::spawn(move || socket.and_then(work));
+        }
+    });
+    address
+}
+
+/// Speak HTTP/2 on a connection, by a script.
+pub fn converse(
+    mut socket: TcpStream,
+    mut script: impl FnMut(&FrameHeader, &mut Peer) -> bool,
+) -> io::Result<()> {
+    let mut peer = Peer {
+        socket: socket.try_clone()?,
+        out: Vec::new(),
+    };
+    let mut preface = [0; frame::PREFACE.len()];
+    socket.read_exact(&mut preface)?;
+    frame::write_settings(&mut peer.out, &[]);
+    loop {
+        peer.send();
+        let mut header = [0; HEADER_LEN];
+        socket.read_exact(&mut header)?;
+        let header = FrameHeader::parse(&header);
+        let mut payload = vec![0; header.length as usize];
+        socket.read_exact(&mut payload)?;
+        if header.kind == Kind::Settings && !header.has(flag::ACK) {
+            frame::write_settings_ack(&mut peer.out);
+        }
+        if !script(&header, &mut peer) {
+            peer.send();
+            return Ok(());
+        }
+    }
+}

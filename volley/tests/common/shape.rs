@@ -1,0 +1,61 @@
+//! The four shapes of a call, each with a payload and what its replies are.
+
+use super::Volley;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub method: &'static str,
+    pub data: &'static str,
+    /// What every reply is.
+    pub rule: &'static str,
+    /// Messages of one call: sent, and received.
+    pub requests: u64,
+    pub replies: u64,
+}
+
+pub const UNARY: Shape = Shape {
+    method: "GetSum",
+    data: r#"{"a": 20, "b": 22}"#,
+    rule: "result = a + b",
+    requests: 1,
+    replies: 1,
+};
+
+pub const SERVER_STREAM: Shape = Shape {
+    method: "StreamSum",
+    data: r#"{"a": 1, "b": 2, "count": 50}"#,
+    rule: "result = a + b + i",
+    requests: 1,
+    replies: 50,
+};
+
+pub const CLIENT_STREAM: Shape = Shape {
+    method: "CollectSum",
+    data: r#"[{"a": 1, "b": 2}, {"a": 30}, {"b": -400}]"#,
+    rule: "result = sum(a) + sum(b)",
+    requests: 3,
+    replies: 1,
+};
+
+pub const BOTH_STREAM: Shape = Shape {
+    method: "EchoSum",
+    data: r#"[{"a": 1, "b": 2}, {"a": 30}, {"b": -400}, {"a": 2147483647, "b": 1}]"#,
+    rule: "result = a + b",
+    requests: 4,
+    replies: 4,
+};
+
+pub const ALL: [Shape; 4] = [UNARY, SERVER_STREAM, CLIENT_STREAM, BOTH_STREAM];
+
+impl Shape {
+    /// A run of such calls, unchecked.
+    pub fn run(&self) -> Volley {
+        Volley::call(self.method).data(self.data)
+    }
+
+    /// A run of such calls whose replies and their number are checked.
+    pub fn checked(&self) -> Volley {
+        let replies = format!("--expect-replies {}", self.replies);
+        self.run().expect(self.rule).flags(&replies)
+    }
+}

@@ -1,0 +1,171 @@
+//! Answers that are not what gRPC has: each is a failed call with a reason, on a connection that
+//! lives on.
+
+use volley::http2::frame::{Kind, write_data};
+
+use crate::common::Report;
+use crate::common::scripted::{self, Peer};
+use crate::common::shape::UNARY;
+
+/// `result` = 42, as protobuf.
+const RIGHT: &[u8] = &[8, 42];
+
+/// Twelve calls over one connection, each answered like this.
+fn answered(answer: fn(&mut Peer, u32), flags: &str) -> Report {
+    let address = scripted::serve(move |_| {
+        move |header, peer| {
+            if header.kind == Kind::Data {
+                answer(peer, header.stream);
+            }
+            true
+        }
+    });
+    let report = UNARY
+        .run()
+        .expect("result = a + b")
+        .flags("-n 12 -c 3 -t 5s")
+        .flags(flags)
+        .report(address);
+    assert_eq!(report.number("/reconnects"), 0);
+    report
+}
+
+#[track_caller]
+fn all_failed(answer: fn(&mut Peer, u32), code: &str, words: &str) {
+    let report = answered(answer, "");
+    assert_eq!(report.all_failed(code), 12);
+    let (text, count) = &report.errors()[0];
+    assert!(text.contains(words) && *count == 12, "{text}");
+}
+
+#[test]
+fn an_answer_as_it_should_be_is_taken() {
+    let report = answered(|peer, stream| peer.answer(stream, RIGHT), "");
+    assert_eq!(report.all_ok(), 12);
+}
+
+#[test]
+fn an_http_error_is_the_status_that_grpc_has_for_it() {
+    let answer = |peer: &mut Peer, stream| {
+        peer.headers(
+            stream,
+            &[(":status", "503"), ("content-type", "text/plain")],
+            false,
+        );
+        write_data(&mut peer.out, stream, b"busy", true);
+    };
+    all_failed(answer, "Unavailable", "HTTP status `503`");
+}
+
+#[test]
+fn an_answer_that_ends_without_trailers_has_failed() {
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        peer.message(stream, 0, RIGHT);
+        write_data(&mut peer.out, stream, b"", true);
+    };
+    all_failed(answer, "Internal", "without sending trailers");
+}
+
+#[test]
+fn trailers_without_a_status_have_failed_the_call() {
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        peer.message(stream, 0, RIGHT);
+        peer.headers(stream, &[("server", "x")], true);
+    };
+    all_failed(answer, "Unknown", "`grpc-status`");
+}
+
+#[test]
+fn a_status_after_a_right_reply_fails_the_call_all_the_same() {
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        peer.message(stream, 0, RIGHT);
+        peer.headers(
+            stream,
+            &[("grpc-status", "8"), ("grpc-message", "no%20more")],
+            true,
+        );
+    };
+    all_failed(answer, "ResourceExhausted", "desc = no more");
+}
+
+#[test]
+fn a_reply_that_is_no_protobuf_has_failed_its_call() {
+    let answer = |peer: &mut Peer, stream| peer.answer(stream, &[8]);
+    all_failed(answer, "Internal", "reply 0");
+}
+
+#[test]
+fn no_reply_and_two_replies_fail_a_call_that_has_one() {
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        peer.headers(stream, &[("grpc-status", "0")], true);
+    };
+    all_failed(answer, "DataLoss", "0 replies, expected 1");
+    let answer = |peer: &mut Peer, stream| {
+        peer.begin(stream);
+        peer.message(stream, 0, RIGHT);
+        peer.message(stream, 0, RIGHT);
+        peer.headers(stream, &[("grpc-status", "0")], true);
+    };
+    all_failed(answer, "DataLoss", "2 replies, expected 1");
+}
+
+#[test]
+fn a_reply_over_the_limit_fails_its_call_and_no_other() {
+    let report = answered(
+        |peer, stream| {
+            if stream == 1 {
+                peer.begin(stream);
+                peer.message(stream, 0, &[0; 100]);
+            } else {
+                peer.answer(stream, RIGHT);
+            }
+        },
+        "--max-recv-message-size 99",
+    );
+    assert_eq!(report.failed(), [("ResourceExhausted".to_owned(), 1)]);
+    assert_eq!(report.ok(), 11);
+    assert!(report.errors()[0].0.contains("`--max-recv-message-size`"));
+}
+
+#[test]
+fn a_compressed_reply_is_inflated_and_checked() {
+    use std::io::Write;
+    fn packed(reply: &[u8]) -> Vec<u8> {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(reply).unwrap();
+        gzip.finish().unwrap()
+    }
+    fn answer(peer: &mut Peer, stream: u32, reply: &[u8]) {
+        peer.begin(stream);
+        peer.message(stream, 1, reply);
+        peer.headers(stream, &[("grpc-status", "0")], true);
+    }
+    let report = answered(|peer, stream| answer(peer, stream, &packed(RIGHT)), "");
+    assert_eq!((report.all_ok(), report.messages()), (12, 12));
+    let wrong = |peer: &mut Peer, stream| answer(peer, stream, &packed(&[8, 43]));
+    all_failed(wrong, "DataLoss", "`result` is 43, expected 42");
+    let broken = |peer: &mut Peer, stream| answer(peer, stream, RIGHT);
+    all_failed(broken, "Internal", "cannot be inflated");
+}
+
+#[test]
+fn replies_cut_anywhere_are_the_same_replies() {
+    let report = answered(
+        |peer, stream| {
+            peer.begin(stream);
+            for byte in [0, 0, 0, 0, 2, 8, 42] {
+                write_data(&mut peer.out, stream, &[byte], false);
+                write_data(&mut peer.out, stream, &[], false);
+                // Each byte in a packet of its own, as far as the host lets it.
+                peer.send();
+            }
+            peer.headers(stream, &[("grpc-status", "0")], true);
+        },
+        "",
+    );
+    assert_eq!((report.all_ok(), report.messages()), (12, 12));
+}

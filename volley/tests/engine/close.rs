@@ -1,0 +1,97 @@
+//! `--duration-stop close` and `ignore`: what is open at the end is cut, and nobody's error.
+
+use std::time::Duration;
+
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
+use crate::common::{Volley, reference, settled};
+
+/// A call of this takes longer than any window here.
+fn slow() -> Faults {
+    Faults {
+        delay: Duration::from_secs(30),
+        ..Faults::default()
+    }
+}
+
+#[test]
+fn calls_open_at_the_windows_end_are_cut_and_no_errors() {
+    for shape in ALL {
+        let server = reference(Faults::default());
+        let load = "-z 300ms -c 12 --connections 3 --threads 2";
+        let report = shape.checked().flags(load).report(server.address());
+        let told = (report.exit, report.failed(), report.warnings());
+        assert_eq!(told, (0, vec![], vec![]), "{shape:?}");
+        assert!(report.ok() > 0 && report.cut() <= 12, "{shape:?}");
+        assert_eq!(report.ok() + report.cut(), report.sent());
+        assert_eq!(report.json["count"], report.sent());
+        assert_eq!(report.json["endReason"], "timeout");
+        // The window is exactly as long as asked: what came later is not in it.
+        assert_eq!(report.json["total"], 300_000_000);
+        assert!(report.messages() >= report.ok() * shape.replies);
+        assert!(report.messages() <= report.sent() * shape.replies);
+        let counts = settled(&server);
+        assert!(counts.messages_sent >= report.messages());
+        assert!(counts.calls_ok >= report.ok());
+    }
+}
+
+#[test]
+fn cut_calls_add_up_to_those_the_server_saw_begin() {
+    let server = reference(slow());
+    let report = UNARY
+        .run()
+        .flags("-z 200ms -c 10 --connections 2")
+        .report(server.address());
+    assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 10));
+    assert_eq!(report.errors().len(), 1, "{:?}", report.errors());
+    assert_eq!(report.json["statusCodeDistribution"]["Canceled"], 10);
+    assert!(report.warns_of("no call ended inside the window"));
+    assert_eq!(settled(&server).calls_started, 10);
+}
+
+#[test]
+fn ignored_calls_are_in_no_count_of_ghzs() {
+    let server = reference(slow());
+    let report = UNARY
+        .run()
+        .flags("-z 200ms -c 10 --duration-stop ignore")
+        .report(server.address());
+    assert_eq!((report.ok(), report.cut()), (0, 0));
+    assert_eq!(report.number("/calls/ignored"), 10);
+    assert_eq!(report.json["count"], 0);
+    assert_eq!(report.errors(), []);
+    assert_eq!(settled(&server).calls_started, 10);
+}
+
+#[test]
+fn messages_of_cut_streams_are_counted_up_to_the_windows_end_and_no_further() {
+    let server = reference(Faults::default());
+    // Calls whose replies last for longer than any window, and leave the generator no pause.
+    let report = Volley::call("StreamSum")
+        .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
+        .expect(SERVER_STREAM.rule)
+        .flags("-z 300ms -c 4 --connections 4")
+        .report(server.address());
+    assert_eq!(
+        (report.ok(), report.failed_total(), report.cut()),
+        (0, 0, 4)
+    );
+    assert!(report.messages() > 1000);
+    let by_bin = report.numbers("/series/messages");
+    assert_eq!(by_bin.len(), 3, "{by_bin:?}");
+    assert_eq!(by_bin.iter().sum::<u64>(), report.messages());
+    assert!(settled(&server).messages_sent >= report.messages());
+}
+
+#[test]
+fn a_longest_duration_ends_a_run_of_n_calls() {
+    let server = reference(slow());
+    let report = UNARY
+        .run()
+        .flags("-n 100 -c 10 -x 200ms")
+        .report(server.address());
+    assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
+    assert_eq!(report.json["endReason"], "timeout");
+}

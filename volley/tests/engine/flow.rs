@@ -1,0 +1,120 @@
+//! Flow control both ways, and the server's limit of streams.
+
+use volley::serve::{Config, Faults, Reference};
+
+use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
+use crate::common::{Scratch, Volley, reference};
+
+#[test]
+fn a_small_window_slows_streams_down_and_loses_nothing() {
+    for window in [1, 1000] {
+        let server = reference(Faults::default());
+        let report = Volley::call("StreamSum")
+            .data(r#"{"a": 1000000, "b": 2, "count": 2000}"#)
+            .expect(SERVER_STREAM.rule)
+            .flags("--expect-replies 2000 -n 8 -c 4 --connections 2")
+            .flags(&format!("--window {window}"))
+            .report(server.address());
+        assert_eq!(report.all_ok(), 8, "--window {window}");
+        assert_eq!(report.messages(), 16_000);
+        assert_eq!(server.counts().messages_sent, 16_000);
+    }
+}
+
+#[test]
+fn fifty_thousand_requests_of_one_call_are_sent_as_the_server_takes_them() {
+    let messages: Vec<String> = (0..50_000)
+        .map(|n| format!(r#"{{"a": {n}, "b": 1}}"#))
+        .collect();
+    let scratch = Scratch::new();
+    let data = scratch.write("data.json", &format!("[{}]", messages.join(",")));
+    for window in [1 << 20, 999] {
+        let server = Reference::start(Config {
+            window,
+            ..Config::default()
+        })
+        .unwrap();
+        let report = Volley::call("CollectSum")
+            .expect("result = sum(a) + sum(b)")
+            .flags("-n 6 -c 3 --connections 2 -D")
+            .arg(&data)
+            .report(server.address());
+        assert_eq!(report.all_ok(), 6);
+        assert_eq!(server.counts().messages_received, 300_000);
+    }
+}
+
+#[test]
+fn as_many_echoes_as_requests_pass_through_small_windows_on_both_sides() {
+    let messages: Vec<String> = (0..5000)
+        .map(|n| format!(r#"{{"a": {n}, "b": -1}}"#))
+        .collect();
+    let scratch = Scratch::new();
+    let data = scratch.write("data.json", &format!("[{}]", messages.join(",")));
+    let server = Reference::start(Config {
+        window: 500,
+        ..Config::default()
+    })
+    .unwrap();
+    let report = Volley::call("EchoSum")
+        .expect("result = a + b")
+        .flags("--expect-replies 5000 --window 500 -n 4 -c 2 -D")
+        .arg(&data)
+        .report(server.address());
+    assert_eq!(report.all_ok(), 4);
+    assert_eq!(report.messages(), 20_000);
+}
+
+fn limited(streams: u32) -> Reference {
+    Reference::start(Config {
+        max_concurrent_streams: Some(streams),
+        ..Config::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn workers_wait_for_a_stream_where_the_server_allows_but_one() {
+    for shape in ALL {
+        let server = limited(1);
+        let report = shape
+            .checked()
+            .flags("-n 100 -c 10")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 100, "{shape:?}");
+        assert!(report.warns_of("the server takes 1 streams a connection"));
+        assert!(report.warns_of("`--connections`"));
+    }
+}
+
+#[test]
+fn a_limit_of_streams_that_holds_nobody_back_is_not_warned_of() {
+    for load in ["-n 100 -c 10", "-n 20 -c 10 --rps 200"] {
+        let server = limited(10);
+        let report = UNARY.checked().flags(load).report(server.address());
+        assert_eq!(report.all_ok(), if load.contains("rps") { 20 } else { 100 });
+        assert!(!report.warns_of("streams a connection"), "{load}");
+    }
+}
+
+#[test]
+fn a_schedule_is_kept_as_far_as_the_servers_limit_of_streams_allows() {
+    let server = Reference::start(Config {
+        max_concurrent_streams: Some(1),
+        faults: Faults {
+            delay: std::time::Duration::from_millis(20),
+            ..Faults::default()
+        },
+        ..Config::default()
+    })
+    .unwrap();
+    let report = UNARY
+        .checked()
+        .flags("-z 400ms --rps 500 -c 10 --duration-stop wait")
+        .report(server.address());
+    let sent = report.all_ok();
+    assert_eq!(sent + report.number("/missed"), 200);
+    assert!(sent <= 20, "{sent}");
+    assert!(report.warns_of("the server takes 1 streams a connection"));
+    assert!(report.warns_of("never left"));
+}

@@ -1,0 +1,132 @@
+//! GOAWAY: a server that wants a connection to end loses no call by it.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use volley::http2::ErrorCode;
+use volley::http2::frame::{Kind, flag, write_go_away};
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, UNARY};
+use crate::common::{one, reference, scripted, settled};
+
+fn goaway_after(calls: u64) -> Faults {
+    Faults {
+        goaway_after: one(calls),
+        ..Faults::default()
+    }
+}
+
+#[test]
+fn every_call_succeeds_though_connections_end_after_a_few() {
+    for shape in ALL {
+        let server = reference(goaway_after(5));
+        let report = shape
+            .checked()
+            .flags("-n 200 -c 6 --connections 3 --threads 2")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 200, "{shape:?}");
+        assert_eq!(report.messages(), 200 * shape.replies);
+        let counts = settled(&server);
+        assert_eq!(counts.calls_ok, 200, "{shape:?}");
+        // The last ones may have been opened for nothing, and left before they were ready.
+        let opened = 3 + report.number("/reconnects");
+        assert!(
+            (opened..=opened + 3).contains(&counts.connections),
+            "{counts:?}"
+        );
+        assert!(report.number("/reconnects") > 10, "{shape:?}");
+        assert!(report.warns_of("opened again"));
+    }
+}
+
+#[test]
+fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
+    let server = reference(goaway_after(100));
+    let report = UNARY
+        .checked()
+        .flags("-z 300ms --duration-stop wait -c 8 --connections 2 --threads 2")
+        .report(server.address());
+    let ok = report.all_ok();
+    assert_eq!(settled(&server).calls_ok, ok);
+    assert!(ok > 100 && report.number("/reconnects") > 0, "{ok}");
+}
+
+#[test]
+fn a_worker_that_a_retired_connection_sets_free_calls_on_the_new_one_at_once() {
+    // The first connection retires with two calls open, and answers one of them once the second
+    // connection is ready. The window is shorter than what else would bring a call about: the
+    // look after timeouts, four times a second.
+    let (sender, ready) = mpsc::channel();
+    let ready = Arc::new(Mutex::new(ready));
+    let address = scripted::serve(move |number| {
+        let (sender, ready) = (sender.clone(), Arc::clone(&ready));
+        let mut calls = 0;
+        move |header, peer| {
+            match (number, header.kind) {
+                (0, Kind::Data) => {
+                    calls += 1;
+                    if calls == 2 {
+                        write_go_away(&mut peer.out, 3, ErrorCode::NoError, b"");
+                        peer.send();
+                        let ready = ready.lock().unwrap();
+                        ready.recv().unwrap();
+                        peer.answer(1, &[]);
+                    }
+                }
+                (_, Kind::Data) => peer.answer(header.stream, &[]),
+                (1, Kind::Settings) if header.has(flag::ACK) => sender.send(()).unwrap(),
+                _ => {}
+            }
+            true
+        }
+    });
+    let report = UNARY.run().flags("-z 240ms -c 2").report(address);
+    assert!(report.ok() > 1, "{:#}", report.json);
+    assert_eq!((report.failed_total(), report.cut()), (0, 2));
+}
+
+#[test]
+fn a_call_that_goaway_left_out_is_sent_again_and_counted_once() {
+    // Each of the first three connections leaves out its first call.
+    let address = scripted::serve(|number| {
+        move |header, peer| {
+            if header.kind == Kind::Data {
+                if number < 3 {
+                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                    return false;
+                }
+                peer.answer(header.stream, &[]);
+            }
+            true
+        }
+    });
+    let report = UNARY.run().flags("-n 5 -c 1").report(address);
+    assert_eq!(report.all_ok(), 5);
+    assert_eq!((report.sent(), report.number("/retried")), (5, 3));
+    assert_eq!(report.number("/reconnects"), 3);
+}
+
+#[test]
+fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
+    // The first connection's call is left out once its window is over for sure: when a second one
+    // could have been made long before.
+    let address = scripted::serve(|number| {
+        move |header, peer| {
+            if header.kind == Kind::Data {
+                if number == 0 {
+                    std::thread::sleep(Duration::from_millis(200));
+                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                    return false;
+                }
+                peer.answer(header.stream, &[]);
+            }
+            true
+        }
+    });
+    let report = UNARY
+        .run()
+        .flags("-z 100ms --duration-stop wait -c 1")
+        .report(address);
+    assert_eq!((report.all_ok(), report.number("/retried")), (1, 1));
+}

@@ -1,0 +1,49 @@
+//! `--keepalive`: a connection that is silent is asked whether it lives.
+
+use volley::http2::frame::{Kind, flag, write_ping};
+
+use crate::common::scripted;
+use crate::common::shape::UNARY;
+
+#[test]
+fn a_silent_connection_is_sent_a_ping() {
+    // A call is answered only after a PING, so without one it times out.
+    let address = scripted::serve(|_| {
+        let mut waiting = Vec::new();
+        move |header, peer| {
+            match header.kind {
+                Kind::Data => waiting.push(header.stream),
+                Kind::Ping if !header.has(flag::ACK) => {
+                    write_ping(&mut peer.out, true, [0; 8]);
+                    for stream in waiting.drain(..) {
+                        peer.answer(stream, &[]);
+                    }
+                }
+                _ => {}
+            }
+            true
+        }
+    });
+    let report = UNARY
+        .run()
+        .flags("-n 6 -c 2 --keepalive 50ms")
+        .report(address);
+    assert_eq!(report.all_ok(), 6);
+}
+
+#[test]
+fn no_ping_is_sent_unless_asked_for() {
+    let address = scripted::serve(|_| {
+        |header, peer| {
+            match header.kind {
+                Kind::Data => peer.answer(header.stream, &[]),
+                // Every call on it fails if there ever is one.
+                Kind::Ping => return false,
+                _ => {}
+            }
+            true
+        }
+    });
+    let report = UNARY.run().flags("-n 6 -c 1 --rps 10").report(address);
+    assert_eq!((report.all_ok(), report.number("/reconnects")), (6, 0));
+}

@@ -1,0 +1,132 @@
+//! A server that dies in mid-run, for good or for a while.
+
+use std::net::SocketAddr;
+
+use volley::http2::frame::Kind;
+use volley::serve::{Config, Reference};
+
+use crate::common::shape::UNARY;
+use crate::common::{scripted, until};
+
+fn server_at(address: SocketAddr) -> Reference {
+    Reference::start(Config {
+        address,
+        ..Config::default()
+    })
+    .unwrap()
+}
+
+fn interrupt(pid: i32) {
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+}
+
+fn any_port() -> SocketAddr {
+    Config::default().address
+}
+
+#[test]
+fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
+    let server = server_at(any_port());
+    let running = UNARY
+        .checked()
+        // Far longer than the harness waits.
+        .flags("-z 10m --connect-timeout 300ms -c 8 --connections 4 --threads 2")
+        .start(server.address());
+    until(&server, |counts| counts.calls_ok > 200);
+    let counts = server.stop();
+    let report = running.wait().report();
+    assert_eq!(report.exit, 0);
+    assert!(
+        report.warns_of("the server went away"),
+        "{:?}",
+        report.warnings()
+    );
+    // What was answered while the server stopped may have been lost on the way.
+    assert!((200..=counts.calls_ok).contains(&report.ok()));
+    assert_eq!(report.ok() + report.failed_total(), report.sent());
+    assert!(report.failed_total() <= 8, "{:?}", report.failed());
+    assert_eq!(report.number("/reconnects"), 0, "none came about");
+}
+
+#[test]
+fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
+    let server = server_at(any_port());
+    let running = UNARY
+        .checked()
+        .flags("-n 100000 --rps 1000 --connect-timeout 300ms -c 8")
+        .start(server.address());
+    until(&server, |counts| counts.calls_ok > 20);
+    drop(server);
+    let report = running.wait().report();
+    assert!(report.ok() > 20);
+    assert!(
+        report.warns_of("the server went away"),
+        "{:?}",
+        report.warnings()
+    );
+    let elapsed_ns = report.json["total"].as_u64().unwrap();
+    let due = elapsed_ns.div_ceil(1_000_000);
+    assert_eq!(report.sent() + report.number("/missed"), due);
+}
+
+#[test]
+fn a_server_that_comes_back_is_called_again_over_new_connections() {
+    let server = server_at(any_port());
+    let address = server.address();
+    let running = UNARY
+        .checked()
+        .flags("-n 2000 --rps 2000 -c 8 --connections 4 --threads 2")
+        .start(address);
+    until(&server, |counts| counts.calls_ok > 200);
+    drop(server);
+    let server = server_at(address);
+    let report = running.wait().report();
+    assert_eq!(report.exit, 0);
+    assert_eq!((report.sent(), report.number("/missed")), (2000, 0));
+    assert_eq!(report.ok() + report.failed_total(), 2000);
+    assert!(report.failed_total() <= 8, "{:?}", report.failed());
+    assert_eq!(report.number("/reconnects"), 4);
+    let after = server.counts();
+    assert_eq!(after.connections, 4);
+    assert!(after.calls_ok > 1000, "{after:?}");
+}
+
+#[test]
+fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
+    // Of two connections the second is lost with its first call; the one after it is accepted, and
+    // never spoken on; the fourth works.
+    let (sender, fourth) = std::sync::mpsc::channel();
+    let address = scripted::accept(move |number| {
+        let sender = sender.clone();
+        move |socket| {
+            if number == 2 {
+                let mut socket = socket;
+                std::io::copy(&mut socket, &mut std::io::sink())?;
+                return Ok(());
+            }
+            scripted::converse(socket, |header, peer| {
+                if header.kind != Kind::Data {
+                    return true;
+                }
+                if number == 3 {
+                    // Fails once the test has seen it.
+                    let _ = sender.send(());
+                }
+                peer.answer(header.stream, &[]);
+                number != 1
+            })
+        }
+    });
+    let running = UNARY
+        .run()
+        .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 300ms")
+        .start(address);
+    fourth
+        .recv_timeout(std::time::Duration::from_secs(30))
+        .unwrap();
+    interrupt(running.pid());
+    let report = running.wait().report();
+    assert_eq!(report.number("/reconnects"), 1);
+    assert!(report.failed_total() <= 1, "{:?}", report.failed());
+}

@@ -1,0 +1,24 @@
+//! Whole runs of the real program, against servers that count, break, stall and lie.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod answers;
+mod close;
+mod expect;
+mod faults;
+mod flow;
+mod goaway;
+mod keepalive;
+mod lost;
+mod outputs;
+mod pace;
+mod refused;
+mod signals;
+mod streams;
+mod templates;
+mod timeouts;
+mod tls;
+mod unreachable;
+mod wait;
+mod warmup;

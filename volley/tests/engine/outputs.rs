@@ -1,0 +1,132 @@
+//! Where the report goes, and what of it.
+
+use volley::serve::Faults;
+
+use crate::common::shape::UNARY;
+use crate::common::{Scratch, Volley, reference};
+
+#[test]
+fn csv_has_one_line_a_call_below_its_heading() {
+    let server = reference(Faults::default());
+    let finished = UNARY
+        .run()
+        .format("csv")
+        .flags("-n 120 -c 8 --connections 4 --threads 2")
+        .run(server.address());
+    assert_eq!(finished.code(), 0, "{finished:?}");
+    let lines: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!(lines.len(), 121);
+    assert!(
+        lines.iter().skip(1).all(|line| line.contains("OK")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn single_calls_are_kept_as_many_as_asked() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .run()
+        .flags("-n 30 -c 4 --details 30")
+        .report(server.address());
+    assert_eq!(report.json["details"].as_array().map(Vec::len), Some(30));
+    let report = UNARY
+        .run()
+        .flags("-n 30 -c 4 --details 10")
+        .report(server.address());
+    assert_eq!(report.own("/details").as_array().map(Vec::len), Some(10));
+    let report = UNARY.run().flags("-n 30 -c 4").report(server.address());
+    assert!(report.json["details"].is_null());
+}
+
+#[test]
+fn a_report_replaces_the_file_it_is_written_to() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let path = scratch.write(
+        "report.json",
+        &"an older and much longer report ".repeat(1000),
+    );
+    let finished = UNARY
+        .run()
+        .flags("-n 10 -c 2 -o")
+        .arg(&path)
+        .run(server.address());
+    assert_eq!((finished.code(), finished.stdout.as_str()), (0, ""));
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(report["volley"]["calls"]["ok"], 10);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_found_out_before_the_load() {
+    let server = reference(Faults::default());
+    let finished = UNARY
+        .run()
+        .flags("-n 10 -c 2 -o /nowhere/at/all.json")
+        .run(server.address());
+    assert!(finished.error().contains("`/nowhere/at/all.json`"));
+    assert_eq!(server.counts().connections, 0);
+}
+
+#[test]
+fn quiet_keeps_warnings_off_stderr() {
+    let server = reference(Faults {
+        wrong_at: Some(0),
+        ..Faults::default()
+    });
+    let run = |flags: &str| {
+        let report = UNARY
+            .checked()
+            .flags("-n 4 -c 2")
+            .flags(flags)
+            .report(server.address());
+        assert!(report.warns_of("`--expect`"));
+        report.stderr
+    };
+    assert!(run("").contains("`--expect`"));
+    assert_eq!(run("--quiet"), "");
+}
+
+#[test]
+fn the_summary_goes_to_stdout_in_ghzs_words() {
+    let server = reference(Faults::default());
+    let finished = UNARY
+        .run()
+        .format("summary")
+        .flags("--name numbers -n 40 -c 4")
+        .run(server.address());
+    assert_eq!(finished.code(), 0);
+    for line in ["Summary:", "  Count:\t40", "Status code distribution:"] {
+        assert!(
+            finished.stdout.lines().any(|is| is == line),
+            "{line}: {finished:?}"
+        );
+    }
+    assert!(
+        finished.stdout.contains("[OK]   40 responses"),
+        "{finished:?}"
+    );
+    assert!(finished.stderr.contains("40 ok"), "{finished:?}");
+}
+
+#[test]
+fn a_name_and_tags_are_in_the_report() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .run()
+        .flags("-n 1 -c 1 --name night --tags")
+        .arg(r#"{"who": "me"}"#)
+        .report(server.address());
+    assert_eq!(report.json["name"], "night");
+    assert_eq!(report.json["tags"]["who"], "me");
+}
+
+#[test]
+fn a_method_there_is_not_is_a_usage_error() {
+    let server = reference(Faults::default());
+    let finished = Volley::call("GetSums").run(server.address());
+    assert_eq!(finished.code(), 2, "{finished:?}");
+    assert!(finished.stderr.contains("GetSum"), "{finished:?}");
+    assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
+}

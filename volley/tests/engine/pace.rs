@@ -1,0 +1,228 @@
+//! Open loops: as many calls as the schedule says, when it says.
+
+use std::time::Duration;
+
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, UNARY};
+use crate::common::{Report, reference};
+
+const WAIT: &str = "--duration-stop wait --connections 4 --threads 2";
+
+fn scheduled(flags: &str) -> Report {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags(WAIT)
+        .flags(flags)
+        .report(server.address());
+    assert_eq!(
+        report.all_ok() + report.number("/missed"),
+        due(&report),
+        "{flags}"
+    );
+    assert_eq!(server.counts().calls_ok, report.ok());
+    report
+}
+
+fn due(report: &Report) -> u64 {
+    intended(report).iter().sum()
+}
+
+/// Sends due in each tenth of a second; none are in those after the window.
+fn intended(report: &Report) -> Vec<u64> {
+    let mut bins = report.numbers("/series/intended");
+    while bins.last() == Some(&0) {
+        bins.pop();
+    }
+    bins
+}
+
+#[test]
+fn a_rate_makes_exactly_its_calls_in_a_window() {
+    for shape in ALL {
+        let server = reference(Faults::default());
+        let report = shape
+            .checked()
+            .flags(WAIT)
+            .flags("--rps 300 -z 500ms -c 50")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 150, "{shape:?}");
+        assert_eq!(report.number("/missed"), 0);
+        assert_eq!(intended(&report), [30; 5]);
+        assert_eq!(report.own("/latency_ns/kind"), "response");
+        assert_eq!(report.own("/service_latency_ns/kind"), "service");
+        assert_eq!(report.number("/service_latency_ns/samples"), 150);
+    }
+}
+
+#[test]
+fn a_rate_makes_n_calls_and_no_more() {
+    let report = scheduled("--rps 1000 -n 301 -c 50");
+    assert_eq!((report.ok(), report.number("/missed")), (301, 0));
+    let intended = intended(&report);
+    assert_eq!(intended.get(..3), Some(&[100; 3][..]), "{intended:?}");
+}
+
+#[test]
+fn no_call_of_a_schedule_leaves_before_it_is_due() {
+    let report = scheduled("--rps 200 -z 500ms -c 50");
+    let mut due = 0;
+    let mut sent = 0;
+    let intended = intended(&report);
+    for (due_now, sent_now) in intended.iter().zip(report.numbers("/series/sent")) {
+        due += due_now;
+        sent += sent_now;
+        assert!(sent <= due, "{:#}", report.own("/series"));
+    }
+    assert_eq!(sent, due);
+}
+
+#[test]
+fn a_step_schedule_climbs_to_its_end() {
+    let report = scheduled(
+        "--load-schedule step --load-start 100 --load-step 100 --load-end 300 \
+         --load-step-duration 200ms -z 800ms -c 50",
+    );
+    assert_eq!(intended(&report), [10, 10, 20, 20, 30, 30, 30, 30]);
+    assert_eq!(report.ok(), 180);
+}
+
+#[test]
+fn a_step_schedule_may_begin_at_nothing() {
+    let report = scheduled(
+        "--load-schedule step --load-step 100 --load-end 200 --load-step-duration 200ms \
+         -z 600ms -c 50",
+    );
+    assert_eq!(intended(&report), [0, 0, 10, 10, 20, 20]);
+}
+
+#[test]
+fn a_step_schedule_may_come_down_again() {
+    let report = scheduled(
+        "--load-schedule step --load-start 300 --load-step -100 --load-end 100 \
+         --load-step-duration 100ms -z 500ms -c 50",
+    );
+    assert_eq!(intended(&report), [30, 20, 10, 10, 10]);
+}
+
+#[test]
+fn a_line_schedule_climbs_each_second_until_its_longest_duration() {
+    let report = scheduled(
+        "--load-schedule line --load-start 50 --load-step 100 --load-max-duration 1s -z 1200ms \
+         -c 50",
+    );
+    let intended = intended(&report);
+    assert_eq!(intended, [5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 15, 15]);
+}
+
+#[test]
+fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(50),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags("--rps 1000 -z 500ms -c 2 --duration-stop wait")
+        .report(server.address());
+    let sent = report.all_ok();
+    assert_eq!(sent, report.sent());
+    assert_eq!(sent + report.number("/missed"), 500);
+    // Two workers of 50 ms a call.
+    assert!((2..=20).contains(&sent), "{sent}");
+    assert!(
+        report.number("/late") >= sent - 3,
+        "{}",
+        report.number("/late")
+    );
+    let missed = format!("{} of 500 sends that were due never left", 500 - sent);
+    assert!(report.warns_of(&missed), "{:?}", report.warnings());
+    assert!(report.warns_of("more than 1 ms after they were due"));
+    // A send that waited for its worker is slow for whom it was due, whatever the server took.
+    let (response, service) = ("/latency_ns/max", "/service_latency_ns/max");
+    assert!(report.number(response) > 2 * report.number(service));
+}
+
+#[test]
+fn async_sends_do_not_wait_for_a_worker() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(200),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags("--async --rps 500 -z 300ms -c 1 --duration-stop wait")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 150);
+    assert_eq!(report.number("/missed"), 0);
+}
+
+#[test]
+fn async_without_a_rate_makes_its_n_calls() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags(WAIT)
+        .flags("--async -n 3000 -c 4")
+        .report(server.address());
+    assert_eq!((report.all_ok(), report.sent()), (3000, 3000));
+}
+
+#[test]
+fn workers_of_a_step_schedule_join_one_after_another() {
+    // A call never ends, so that each worker makes one: as many as ever worked.
+    let server = reference(Faults {
+        delay: Duration::from_secs(30),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .run()
+        .flags(
+            "--concurrency-schedule step --concurrency-start 2 --concurrency-step 3 \
+             --concurrency-end 8 --concurrency-step-duration 200ms -z 1s --connections 2 --threads 2",
+        )
+        .report(server.address());
+    assert_eq!((report.sent(), report.cut()), (8, 8));
+    let by_bin = report.numbers("/series/sent");
+    assert_eq!(by_bin.get(..2), Some(&[2, 0][..]), "{by_bin:?}");
+    assert_eq!(by_bin.iter().take(4).sum::<u64>(), 5, "{by_bin:?}");
+}
+
+#[test]
+fn workers_that_a_falling_schedule_takes_away_make_no_further_calls() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(100),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags(
+            "--concurrency-schedule step --concurrency-start 9 --concurrency-step -4 \
+             --concurrency-end 1 --concurrency-step-duration 250ms -z 1s --duration-stop wait",
+        )
+        .report(server.address());
+    report.all_ok();
+    let by_bin = report.numbers("/series/sent");
+    assert_eq!(by_bin.first(), Some(&9), "{by_bin:?}");
+    // From 500 ms on a single worker makes calls of 100 ms.
+    let last: u64 = by_bin.iter().skip(6).sum();
+    assert!((1..=4).contains(&last), "{by_bin:?}");
+}
+
+#[test]
+fn n_calls_are_made_though_the_workers_of_one_thread_are_taken_away() {
+    let server = reference(Faults::default());
+    for flags in ["", "--rps 2000"] {
+        let report = UNARY
+            .checked()
+            .flags(
+                "--concurrency-schedule step --concurrency-start 2 --concurrency-step -1 \
+                 --concurrency-end 1 --concurrency-step-duration 1ms --connections 2 --threads 2 \
+                 -n 4000",
+            )
+            .flags(flags)
+            .report(server.address());
+        assert_eq!(report.all_ok(), 4000);
+    }
+}

@@ -1,0 +1,74 @@
+//! Ctrl-C: the run ends with a report of what was counted.
+
+use rustix::process::{Pid, Signal, kill_process};
+use volley::serve::Faults;
+
+use crate::common::shape::{SERVER_STREAM, UNARY};
+use crate::common::{reference, settled, until};
+
+fn interrupt(pid: i32, signal: Signal) {
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_counted_and_succeeds() {
+    for signal in [Signal::INT, Signal::TERM] {
+        for shape in [UNARY, SERVER_STREAM] {
+            let server = reference(Faults::default());
+            let running = shape
+                .checked()
+                .flags("-z 10m -c 8 --connections 4 --threads 2")
+                .start(server.address());
+            until(&server, |counts| counts.calls_ok > 100);
+            interrupt(running.pid(), signal);
+            let report = running.wait().report();
+            assert_eq!((report.exit, report.failed()), (0, vec![]));
+            assert_eq!(report.json["endReason"], "cancel");
+            assert!(report.ok() > 0);
+            assert_eq!(report.ok() + report.cut(), report.sent());
+            assert!(settled(&server).calls_ok >= report.ok());
+        }
+    }
+}
+
+#[test]
+fn a_run_interrupted_before_any_call_ended_fails() {
+    let server = reference(Faults {
+        delay: std::time::Duration::from_secs(30),
+        ..Faults::default()
+    });
+    let running = UNARY.run().flags("-n 10 -c 3").start(server.address());
+    until(&server, |counts| counts.calls_started == 3);
+    interrupt(running.pid(), Signal::INT);
+    let report = running.wait().report();
+    assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 3));
+}
+
+#[test]
+fn a_run_interrupted_in_its_warm_up_counts_nothing() {
+    let server = reference(Faults::default());
+    let running = UNARY
+        .run()
+        .flags("--warmup 10m -n 10 -c 3")
+        .start(server.address());
+    until(&server, |counts| counts.calls_ok > 100);
+    interrupt(running.pid(), Signal::INT);
+    let report = running.wait().report();
+    assert_eq!((report.exit, report.ok(), report.sent()), (1, 0, 0));
+    assert_eq!((report.messages(), report.cut()), (0, 0));
+}
+
+#[test]
+fn an_interrupt_ends_the_wait_for_open_calls_too() {
+    let server = reference(Faults {
+        delay: std::time::Duration::from_secs(600),
+        ..Faults::default()
+    });
+    let running = UNARY
+        .run()
+        .flags("-z 1ms --duration-stop wait --drain-timeout 10m -t 10m -c 3")
+        .start(server.address());
+    until(&server, |counts| counts.calls_started == 3);
+    interrupt(running.pid(), Signal::INT);
+    assert_eq!(running.wait().report().cut(), 3);
+}

@@ -1,0 +1,144 @@
+//! `--stream-interval`, `--stream-call-count` and `--stream-call-duration`.
+
+use volley::serve::Faults;
+
+use crate::common::shape::{BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM};
+use crate::common::{Volley, reference};
+
+#[test]
+fn a_client_stream_sends_its_data_over_and_over_up_to_the_count() {
+    let server = reference(Faults::default());
+    let report = CLIENT_STREAM
+        .run()
+        .expect("result = sum(a) + sum(b)")
+        .flags("--stream-call-count 10 -n 6 -c 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 6);
+    assert_eq!(server.counts().messages_received, 60);
+}
+
+#[test]
+fn a_bidirectional_stream_sends_its_data_over_and_over_up_to_the_count() {
+    let server = reference(Faults::default());
+    let report = BOTH_STREAM
+        .run()
+        .expect("result = a + b")
+        .flags("--stream-call-count 10 --expect-replies 10 -n 6 -c 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 6);
+    assert_eq!(
+        (report.messages(), server.counts().messages_received),
+        (60, 60)
+    );
+}
+
+#[test]
+fn a_server_stream_is_ended_by_the_client_at_the_count() {
+    let server = reference(Faults::default());
+    let report = Volley::call("StreamSum")
+        .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
+        .expect("result = a + b + i")
+        .flags("--stream-call-count 70 -n 6 -c 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 6);
+    assert_eq!(report.messages(), 6 * 70);
+}
+
+#[test]
+fn a_server_stream_shorter_than_the_count_ends_by_itself() {
+    let server = reference(Faults::default());
+    let report = SERVER_STREAM
+        .checked()
+        .flags("--stream-call-count 70 -n 6 -c 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 6);
+    assert_eq!(server.counts().calls_ok, 6);
+}
+
+#[test]
+fn an_interval_parts_the_messages_a_client_sends() {
+    for shape in [CLIENT_STREAM, BOTH_STREAM] {
+        let server = reference(Faults::default());
+        let report = shape
+            .checked()
+            .flags("--stream-interval 20ms -n 6 -c 3")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 6, "{shape:?}");
+        assert_eq!(server.counts().messages_received, 6 * shape.requests);
+        // One pause fewer than there are messages.
+        let least_ns = (shape.requests - 1) * 20_000_000;
+        let fastest_ns = report.number("/latency_ns/min");
+        assert!(fastest_ns >= least_ns, "{shape:?}: {fastest_ns}");
+    }
+}
+
+#[test]
+fn an_interval_is_seen_in_the_gaps_between_replies() {
+    let server = reference(Faults::default());
+    let report = BOTH_STREAM
+        .checked()
+        .flags("--stream-interval 30ms -n 3 -c 3")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 3);
+    assert_eq!(report.number("/gap_ns/samples"), 9);
+    assert!(report.number("/gap_ns/p50") > 20_000_000);
+}
+
+#[test]
+fn streams_without_an_interval_have_their_gaps_counted_message_by_message() {
+    let server = reference(Faults::default());
+    let report = SERVER_STREAM
+        .checked()
+        .flags("-n 20 -c 4")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 20);
+    assert_eq!(report.number("/gap_ns/samples"), 20 * 49);
+    assert_eq!(report.number("/first_message_ns/samples"), 20);
+}
+
+#[test]
+fn client_and_bidirectional_streams_last_as_long_as_asked() {
+    for shape in [CLIENT_STREAM, BOTH_STREAM] {
+        let server = reference(Faults::default());
+        let report = shape
+            .run()
+            .flags("--stream-call-duration 100ms --stream-interval 10ms -n 4 -c 2")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 4, "{shape:?}");
+        assert!(report.number("/latency_ns/min") >= 100_000_000);
+        let counts = server.counts();
+        // More than the data's own messages, and no more than there is time for.
+        let received = counts.messages_received;
+        assert!(
+            (4 * shape.requests..=4 * 11).contains(&received),
+            "{received}"
+        );
+        assert_eq!(report.messages(), counts.messages_sent);
+    }
+}
+
+#[test]
+fn a_stream_that_sends_without_pause_for_a_time_is_answered_in_full() {
+    let server = reference(Faults::default());
+    let report = BOTH_STREAM
+        .run()
+        .flags("--stream-call-duration 100ms -n 2 -c 1")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 2);
+    let counts = server.counts();
+    assert!(counts.messages_received > 100, "{counts:?}");
+    assert_eq!(report.messages(), counts.messages_received);
+}
+
+#[test]
+fn a_server_stream_is_ended_by_the_client_when_its_time_is_up() {
+    let server = reference(Faults::default());
+    let report = Volley::call("StreamSum")
+        .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
+        .expect("result = a + b + i")
+        .flags("--stream-call-duration 100ms -n 4 -c 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 4);
+    assert!(report.number("/latency_ns/min") >= 100_000_000);
+    assert!(report.messages() > 1000);
+}

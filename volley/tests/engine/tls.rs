@@ -1,0 +1,220 @@
+//! TLS: whom volley trusts, and that the counts are the same under it.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, KeyPair};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::{ServerConfig, ServerConnection, Stream};
+use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind};
+use volley::serve::{Config, Faults, Identity, Reference};
+
+use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
+use crate::common::{Finished, Scratch, Volley, one, scripted, settled};
+
+/// A server whose certificate is for `name` and trusted by nobody but those told to.
+struct Secure {
+    server: Reference,
+    cert: PathBuf,
+    _scratch: Scratch,
+}
+
+fn secure(name: &str, faults: Faults) -> Secure {
+    let scratch = Scratch::new();
+    let keys = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new([name.to_owned()])
+        .and_then(|params| params.self_signed(&keys))
+        .unwrap();
+    let cert = scratch.write("cert.pem", &certificate.pem());
+    let key = scratch.write("key.pem", &keys.serialize_pem());
+    let server = Reference::start(Config {
+        tls: Some(Identity {
+            cert: cert.clone(),
+            key,
+        }),
+        faults,
+        ..Config::default()
+    })
+    .unwrap();
+    Secure {
+        server,
+        cert,
+        _scratch: scratch,
+    }
+}
+
+fn checked(shape: Shape) -> Volley {
+    Volley::secure(shape.method)
+        .data(shape.data)
+        .expect(shape.rule)
+        .flags(&format!("--expect-replies {}", shape.replies))
+}
+
+/// A run that may not even begin.
+fn attempt(secure: &Secure, volley: Volley) -> Finished {
+    volley
+        .flags("-n 4 -c 2 --connections 2 --threads 2")
+        .run(secure.server.address())
+}
+
+#[test]
+fn calls_under_tls_equal_the_servers_own_counts() {
+    let secure = secure("127.0.0.1", Faults::default());
+    for shape in ALL {
+        let before = secure.server.counts();
+        let report = checked(shape)
+            .arg("--cacert")
+            .arg(&secure.cert)
+            .flags("-z 300ms --duration-stop wait -c 12 --connections 4 --threads 2")
+            .report(secure.server.address());
+        let ok = report.all_ok();
+        let counts = settled(&secure.server);
+        assert!(ok > 10, "{shape:?}");
+        assert_eq!(counts.calls_ok - before.calls_ok, ok, "{shape:?}");
+        assert_eq!(
+            counts.messages_sent - before.messages_sent,
+            report.messages()
+        );
+    }
+}
+
+#[test]
+fn any_certificate_will_do_with_skip_tls() {
+    let secure = secure("elsewhere.test", Faults::default());
+    let finished = attempt(&secure, checked(UNARY).flags("--skipTLS"));
+    assert_eq!(finished.report().all_ok(), 4);
+}
+
+#[test]
+fn a_certificate_nobody_vouches_for_is_refused() {
+    let secure = secure("127.0.0.1", Faults::default());
+    let finished = attempt(&secure, checked(UNARY));
+    let error = finished.error();
+    assert!(
+        error.contains("`--cacert`") && error.contains("`--skipTLS`"),
+        "{error}"
+    );
+    assert_eq!(secure.server.counts().calls_started, 0);
+}
+
+#[test]
+fn a_certificate_for_another_name_is_refused_unless_that_name_is_asked_for() {
+    let secure = secure("elsewhere.test", Faults::default());
+    let trusting = || checked(UNARY).arg("--cacert").arg(&secure.cert);
+    let finished = attempt(&secure, trusting());
+    assert!(finished.error().contains("TLS: "), "{finished:?}");
+    let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
+    assert_eq!(finished.report().all_ok(), 4);
+}
+
+#[test]
+fn a_ca_file_that_is_none_is_a_usage_error() {
+    let secure = secure("127.0.0.1", Faults::default());
+    let finished = attempt(&secure, checked(UNARY).flags("--cacert /nowhere/ca.pem"));
+    assert_eq!(finished.code(), 2, "{finished:?}");
+    assert!(finished.stderr.contains("/nowhere/ca.pem"), "{finished:?}");
+}
+
+#[test]
+fn clear_text_to_a_tls_port_says_which_flag_to_leave_out() {
+    let secure = secure("127.0.0.1", Faults::default());
+    let finished = attempt(&secure, UNARY.checked().flags("--connect-timeout 2s"));
+    assert!(
+        finished.error().contains("leave out `--insecure`"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_connection_cut_under_tls_fails_its_calls_and_is_opened_again() {
+    let secure = secure(
+        "127.0.0.1",
+        Faults {
+            close_every: one(10),
+            ..Faults::default()
+        },
+    );
+    let report = checked(SERVER_STREAM)
+        .flags("--skipTLS -n 100 -c 4 --connections 2 --threads 2")
+        .report(secure.server.address());
+    assert_eq!(report.ok() + report.failed_total(), 100);
+    assert!(
+        (10..=20).contains(&report.failed_total()),
+        "{:?}",
+        report.failed()
+    );
+    assert_eq!(report.ok(), settled(&secure.server).calls_ok);
+    assert!(report.number("/reconnects") > 0);
+}
+
+/// A server of the test's own, with a certificate nobody knows.
+fn server_config() -> Arc<ServerConfig> {
+    let keys = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()])
+        .and_then(|params| params.self_signed(&keys))
+        .unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(keys.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Arc::new(config)
+}
+
+/// Take a connection's first call, say goodbye, and go on talking.
+fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
+    let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
+    let mut stream = Stream::new(&mut tls, &mut socket);
+    let mut hello = Vec::new();
+    frame::write_settings(&mut hello, &[]);
+    stream.write_all(&hello)?;
+    stream.read_exact(&mut [0; frame::PREFACE.len()])?;
+    loop {
+        let mut header = [0; HEADER_LEN];
+        stream.read_exact(&mut header)?;
+        let header = FrameHeader::parse(&header);
+        stream.read_exact(&mut vec![0; header.length as usize])?;
+        if header.kind == Kind::Data {
+            break;
+        }
+    }
+    tls.send_close_notify();
+    let mut words = Vec::new();
+    tls.write_tls(&mut words)?;
+    // More than a TLS library takes at one go.
+    words.extend_from_slice(&[0x17; 20_000]);
+    socket.write_all(&words)
+}
+
+#[test]
+fn what_a_server_says_after_its_goodbye_is_not_waited_for() {
+    let config = server_config();
+    let address = scripted::accept(move |_| {
+        let config = Arc::clone(&config);
+        move |socket| talk_after_goodbye(socket, config)
+    });
+    let report = Volley::secure(UNARY.method)
+        .flags("--skipTLS -n 3 -c 1")
+        .report(address);
+    assert_eq!(report.all_failed("Unavailable"), 3);
+}
+
+#[test]
+fn a_server_that_does_not_agree_to_http_2_is_refused() {
+    let mut config = server_config();
+    Arc::get_mut(&mut config).unwrap().alpn_protocols.clear();
+    let address = scripted::accept(move |_| {
+        let config = Arc::clone(&config);
+        move |socket| talk_after_goodbye(socket, config)
+    });
+    let finished = Volley::secure(UNARY.method)
+        .flags("--skipTLS -n 3 -c 1")
+        .run(address);
+    assert!(finished.error().contains("(ALPN h2)"), "{finished:?}");
+}

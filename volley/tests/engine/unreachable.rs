@@ -1,0 +1,121 @@
+//! Servers that cannot be called at all: one line, exit status 1, on time.
+
+use std::net::{SocketAddr, TcpListener};
+
+use volley::serve::Faults;
+
+use crate::common::shape::UNARY;
+use crate::common::{closing, quiet_listener, reference, scripted};
+
+/// The line of a run that cannot even begin.
+fn error(address: SocketAddr, flags: &str) -> String {
+    let load = "-z 10m -c 4 --connections 2 --threads 2";
+    let finished = UNARY.run().flags(load).flags(flags).run(address);
+    finished.error().to_owned()
+}
+
+#[test]
+fn a_port_nobody_listens_on_is_refused() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    assert_eq!(
+        error(address, ""),
+        format!("cannot connect to {address}: connection refused (is the server running there?)")
+    );
+}
+
+#[test]
+fn a_server_that_never_speaks_is_given_up_at_the_connect_timeout() {
+    let quiet = quiet_listener();
+    let address = quiet.local_addr().unwrap();
+    assert_eq!(
+        error(address, "--connect-timeout 300ms"),
+        format!(
+            "cannot connect to {address}: the server sent no HTTP/2 SETTINGS within 0.3 s \
+             (`--connect-timeout`)"
+        )
+    );
+}
+
+#[test]
+fn a_server_that_closes_at_once_is_named_as_such() {
+    let line = error(closing(), "");
+    assert!(
+        line.contains("the server closed the connection at once") || line.contains("reset"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_server_that_answers_in_http_1_is_named_as_such() {
+    let address = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            use std::io::{Read, Write};
+            for mut socket in listener.incoming().flatten() {
+                // Whatever is read and whether it is: the answer is the same.
+                let _ = socket.read(&mut [0; 24]);
+                let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        address
+    };
+    let line = error(address, "");
+    assert!(
+        line.contains("is this the port of an HTTP/2 server"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_name_that_means_nothing_is_named() {
+    let finished = UNARY.run().flags("-n 1 -c 1 no-such-host.invalid:80");
+    // The address given last is the second target, which is refused as one too many.
+    let finished = finished.run(SocketAddr::from(([127, 0, 0, 1], 9)));
+    assert_eq!(finished.code(), 2, "{finished:?}");
+}
+
+#[test]
+fn an_interrupt_while_connecting_ends_the_run() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let quiet = quiet_listener();
+    let running = UNARY
+        .run()
+        .flags("-n 1 -c 1 --connect-timeout 10m")
+        .start(quiet.local_addr().unwrap());
+    // Its handlers are in place once it connects.
+    let (_socket, _) = quiet.accept().unwrap();
+    kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
+    let finished = running.wait();
+    assert!(finished.error().starts_with("interrupted"), "{finished:?}");
+}
+
+#[test]
+fn a_server_that_says_goaway_at_once_is_no_server() {
+    use volley::http2::ErrorCode;
+    use volley::http2::frame::write_go_away;
+    let address = scripted::serve(|_| {
+        |_, peer| {
+            write_go_away(&mut peer.out, 0, ErrorCode::EnhanceYourCalm, b"go away");
+            false
+        }
+    });
+    // Either it was refused before it was ready, or it went away as soon as it was.
+    let finished = UNARY
+        .run()
+        .flags("-z 10m -c 1 --connect-timeout 300ms")
+        .run(address);
+    assert_eq!(finished.code(), 1, "{finished:?}");
+}
+
+#[test]
+fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
+    let server = reference(Faults::default());
+    let finished = crate::common::Volley::secure(UNARY.method)
+        .data(UNARY.data)
+        .flags("-n 1 -c 1 --skipTLS --connect-timeout 2s")
+        .run(server.address());
+    assert!(finished.error().contains("`--insecure`"), "{finished:?}");
+}

@@ -1,0 +1,98 @@
+//! `--duration-stop wait` and `-n`: counts that equal the server's own.
+
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM, Shape, UNARY};
+use crate::common::{reference, settled};
+
+/// For one second on eight connections of two threads: to the call and to the message.
+fn equals_the_servers_own_counts(shape: Shape) {
+    let server = reference(Faults::default());
+    let load = "-z 1s --duration-stop wait --connections 8 -c 20 --threads 2";
+    let report = shape.checked().flags(load).report(server.address());
+    let ok = report.all_ok();
+    let counts = server.counts();
+    assert!(ok > 100, "{ok}");
+    assert_eq!(ok, counts.calls_ok);
+    assert_eq!(report.sent(), counts.calls_started);
+    assert_eq!(report.messages(), counts.messages_sent);
+    assert_eq!(report.messages(), ok * shape.replies);
+    assert_eq!(counts.messages_received, ok * shape.requests);
+    assert_eq!(counts.connections, 8);
+    assert_eq!(report.number("/checks/replies_checked"), report.messages());
+    assert_eq!(report.json["count"], ok);
+    assert_eq!(report.warnings().join("; "), "");
+}
+
+#[test]
+fn waited_for_unary_calls_equal_the_servers_own_count() {
+    equals_the_servers_own_counts(UNARY);
+}
+
+#[test]
+fn waited_for_server_streams_equal_the_servers_own_count() {
+    equals_the_servers_own_counts(SERVER_STREAM);
+}
+
+#[test]
+fn waited_for_client_streams_equal_the_servers_own_count() {
+    equals_the_servers_own_counts(CLIENT_STREAM);
+}
+
+#[test]
+fn waited_for_bidirectional_streams_equal_the_servers_own_count() {
+    equals_the_servers_own_counts(BOTH_STREAM);
+}
+
+#[test]
+fn every_one_of_n_calls_is_made_though_the_threads_do_not_divide_it() {
+    for (shape, n) in ALL.into_iter().zip([1001, 7, 500, 3]) {
+        let server = reference(Faults::default());
+        let load = format!("-n {n} --connections 5 -c 9 --threads 2");
+        let report = shape.checked().flags(&load).report(server.address());
+        assert_eq!(report.all_ok(), n, "{shape:?}");
+        assert_eq!(report.messages(), n * shape.replies);
+        assert_eq!(server.counts().calls_started, n);
+        assert_eq!(report.json["endReason"], "normal");
+    }
+}
+
+#[test]
+fn skipped_calls_are_made_and_left_out_of_the_counts() {
+    let server = reference(Faults::default());
+    let load = "-n 100 --skipFirst 33 --connections 4 -c 8 --threads 2";
+    let report = UNARY.run().flags(load).report(server.address());
+    assert_eq!(report.all_ok(), 67);
+    assert_eq!(report.json["count"], 67);
+    assert_eq!(report.number("/latency_ns/samples"), 67);
+    assert_eq!(server.counts().calls_started, 100);
+}
+
+#[test]
+fn a_run_whose_calls_are_all_skipped_says_so_and_fails() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .run()
+        .flags("-z 100ms --skipFirst 1000000 -c 1")
+        .report(server.address());
+    assert_eq!((report.exit, report.ok()), (1, 0));
+    assert!(report.warns_of("`--skipFirst`"), "{:?}", report.warnings());
+}
+
+#[test]
+fn calls_that_do_not_end_in_the_drain_time_are_cut_and_warned_of() {
+    let server = reference(Faults {
+        delay: std::time::Duration::from_secs(30),
+        ..Faults::default()
+    });
+    let load = "-z 200ms --duration-stop wait --drain-timeout 200ms -c 6 --connections 2";
+    let report = UNARY.run().flags(load).report(server.address());
+    assert_eq!((report.exit, report.ok(), report.cut()), (1, 0, 6));
+    assert!(
+        report.warns_of("6 calls were still open"),
+        "{:?}",
+        report.warnings()
+    );
+    let counts = settled(&server);
+    assert_eq!((counts.calls_started, counts.calls_reset), (6, 6));
+}

@@ -1,0 +1,70 @@
+//! `--warmup`: the same load before the window, and nothing of it in the report.
+
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, UNARY};
+use crate::common::{reference, settled};
+
+#[test]
+fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
+    for shape in ALL {
+        let server = reference(Faults::default());
+        let report = shape
+            .checked()
+            .flags("--warmup 200ms -n 50 -c 8 --connections 2 --threads 2")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 50, "{shape:?}");
+        assert_eq!(
+            (report.sent(), report.json["count"].as_u64()),
+            (50, Some(50))
+        );
+        assert_eq!(report.number("/latency_ns/samples"), 50);
+        assert!(settled(&server).calls_started > 100, "{shape:?}");
+    }
+}
+
+#[test]
+fn a_schedule_begins_anew_after_the_warm_up() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags("--warmup 300ms --rps 500 -z 400ms --duration-stop wait -c 20")
+        .report(server.address());
+    assert_eq!(report.sent() + report.number("/missed"), 200);
+    let intended = report.numbers("/series/intended");
+    assert_eq!(intended.get(..4), Some(&[50; 4][..]), "{intended:?}");
+    assert_eq!(intended.iter().sum::<u64>(), 200);
+    let counts = settled(&server);
+    assert_eq!(counts.calls_ok, 150 + report.sent());
+}
+
+#[test]
+fn errors_of_the_warm_up_are_forgotten() {
+    // Each of the first few hundred calls of a server that is warming up itself fails: those that
+    // come within its first 300 ms, for it stands still and their time is short.
+    let server = reference(Faults {
+        freeze: crate::common::freeze_of(0, 300),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags("--warmup 900ms -t 100ms -z 200ms --duration-stop wait -c 4")
+        .report(server.address());
+    assert!(report.all_ok() > 0);
+    assert!(settled(&server).calls_reset > 0);
+}
+
+#[test]
+fn the_window_is_as_long_as_asked_beside_the_warm_up() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags("--warmup 200ms -z 300ms -c 4")
+        .report(server.address());
+    assert_eq!(report.json["total"], 300_000_000);
+    assert_eq!(
+        report.numbers("/series/ok").iter().sum::<u64>(),
+        report.ok()
+    );
+    assert_eq!(report.numbers("/series/ok").len(), 3);
+}

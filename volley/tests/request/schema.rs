@@ -1,0 +1,310 @@
+use std::fs;
+use std::path::PathBuf;
+
+use volley::request::schema::load;
+use volley::request::{SchemaSource, Shape};
+
+use crate::support::{method, proto};
+
+fn refusal(source: &SchemaSource, call: &str) -> String {
+    let error = load(source, call).unwrap_err().to_string();
+    assert!(!error.contains('\n'), "more than one line: {error}");
+    error
+}
+
+fn benchmark() -> SchemaSource {
+    SchemaSource::Proto {
+        file: PathBuf::from("../requests/benchmark.proto"),
+        import_paths: Vec::new(),
+    }
+}
+
+/// A file in a folder of its own that goes away at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("volley-{test}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> PathBuf {
+        let file = self.0.join(name);
+        fs::write(&file, content).unwrap();
+        file
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn proto_file(file: PathBuf) -> SchemaSource {
+    SchemaSource::Proto {
+        file,
+        import_paths: Vec::new(),
+    }
+}
+
+#[test]
+fn a_method_knows_its_path_types_and_shape() {
+    let stream = method("StreamSum");
+    assert_eq!(stream.path, "/benchmark.BenchmarkService/StreamSum");
+    assert_eq!(stream.full_name, "benchmark.BenchmarkService.StreamSum");
+    assert_eq!(stream.name(), "StreamSum");
+    assert_eq!(stream.service_name(), "BenchmarkService");
+    assert_eq!(stream.input.full_name(), "benchmark.StreamRequest");
+    assert_eq!(stream.output.full_name(), "benchmark.SumReply");
+    assert_eq!(stream.shape, Shape::ServerStreaming);
+    assert_eq!(method("GetSum").shape, Shape::Unary);
+    assert_eq!(method("CollectSum").shape, Shape::ClientStreaming);
+    assert_eq!(method("EchoSum").shape, Shape::Bidirectional);
+}
+
+#[test]
+fn a_call_may_be_written_in_each_of_ghz_s_ways() {
+    for call in [
+        "benchmark.BenchmarkService/GetSum",
+        "benchmark.BenchmarkService.GetSum",
+        ".benchmark.BenchmarkService/GetSum",
+        ".benchmark.BenchmarkService.GetSum",
+        "/benchmark.BenchmarkService/GetSum",
+    ] {
+        assert_eq!(load(&benchmark(), call).unwrap().name(), "GetSum", "{call}");
+    }
+}
+
+#[test]
+fn imports_are_found_beside_the_file() {
+    assert!(load(&proto("everything.proto"), "everything.Everything/Call").is_ok());
+}
+
+#[test]
+fn imports_are_found_in_the_import_paths() {
+    let mut source = SchemaSource::Proto {
+        file: PathBuf::from("tests/protos/apart/needs_path.proto"),
+        import_paths: vec![PathBuf::from("tests/protos")],
+    };
+    assert!(load(&source, "apart.Apart/Call").is_ok());
+    if let SchemaSource::Proto { import_paths, .. } = &mut source {
+        import_paths.clear();
+    }
+    assert_eq!(
+        refusal(&source, "apart.Apart/Call"),
+        "cannot compile `tests/protos/apart/needs_path.proto`: needs_path.proto:3:1: import \
+         'everything.proto' not found; give the folder that holds it with --import-paths"
+    );
+}
+
+#[test]
+fn the_file_itself_is_found_in_the_import_paths() {
+    let source = SchemaSource::Proto {
+        file: PathBuf::from("apart/needs_path.proto"),
+        import_paths: vec![PathBuf::from("tests/protos")],
+    };
+    assert!(load(&source, "apart.Apart/Call").is_ok());
+}
+
+#[test]
+fn an_absolute_path_is_a_path() {
+    let file = fs::canonicalize("tests/protos/everything.proto").unwrap();
+    assert!(load(&proto_file(file), "everything.Everything/Call").is_ok());
+}
+
+#[test]
+fn a_descriptor_set_serves_as_well() {
+    let scratch = Scratch::new("protoset");
+    let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let file = scratch.file("set.bin", &prost::Message::encode_to_vec(&set));
+    let method = load(&SchemaSource::Protoset(file), "everything.Everything.Chat").unwrap();
+    assert_eq!(method.shape, Shape::Bidirectional);
+}
+
+#[test]
+fn a_descriptor_set_that_is_none_is_refused() {
+    let scratch = Scratch::new("no-protoset");
+    let file = scratch.file("set.bin", b"these are no descriptors");
+    let error = refusal(&SchemaSource::Protoset(file), "a.B/C");
+    assert!(
+        error.contains("/set.bin` is not a descriptor set: "),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("; make one with `protoc --include_imports -o FILE`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_descriptor_set_without_its_imports_is_refused() {
+    let scratch = Scratch::new("half-protoset");
+    let mut set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    set.file.retain(|file| file.name() == "everything.proto");
+    let file = scratch.file("set.bin", &prost::Message::encode_to_vec(&set));
+    let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
+    assert!(error.contains("common/types.proto"), "{error}");
+}
+
+#[test]
+fn an_empty_descriptor_set_has_no_services() {
+    let scratch = Scratch::new("empty-protoset");
+    let file = scratch.file("set.bin", b"");
+    assert_eq!(
+        refusal(&SchemaSource::Protoset(file), "a.B/C"),
+        "the schema describes no service, so there is no `a.B/C` to call"
+    );
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    assert_eq!(
+        refusal(&proto("not_here.proto"), "a.B/C"),
+        "there is no file `tests/protos/not_here.proto`"
+    );
+    assert_eq!(
+        refusal(
+            &SchemaSource::Protoset(PathBuf::from("not_here.bin")),
+            "a.B/C"
+        ),
+        "cannot read `not_here.bin`: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn the_import_paths_that_a_file_is_not_in_are_named() {
+    let source = SchemaSource::Proto {
+        file: PathBuf::from("not_here.proto"),
+        import_paths: vec![PathBuf::from("tests"), PathBuf::from("tests/protos")],
+    };
+    assert_eq!(
+        refusal(&source, "a.B/C"),
+        "there is no file `not_here.proto`, nor in `tests`, nor in `tests/protos`"
+    );
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused() {
+    assert_eq!(
+        refusal(&proto_file(PathBuf::from("Cargo.toml")), "a.B/C"),
+        "`Cargo.toml` does not end in .proto; a descriptor set is given with --protoset"
+    );
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let scratch = Scratch::new("folder");
+    let folder = scratch.0.join("folder.proto");
+    fs::create_dir(&folder).unwrap();
+    let error = refusal(&proto_file(folder), "a.B/C");
+    assert!(error.contains("Is a directory"), "{error}");
+}
+
+#[test]
+fn a_mistake_in_the_file_is_shown_with_its_place() {
+    assert_eq!(
+        refusal(&proto("broken.proto"), "a.B/C"),
+        "cannot compile `tests/protos/broken.proto`: broken.proto:3:11: expected '=', but found \
+         '1'"
+    );
+}
+
+#[test]
+fn a_cycle_of_imports_is_refused() {
+    let error = refusal(&proto("cycle_a.proto"), "a.B/C");
+    assert_eq!(
+        error,
+        "cannot compile `tests/protos/cycle_a.proto`: import cycle detected: cycle_a.proto -> \
+         cycle_b.proto -> cycle_a.proto"
+    );
+}
+
+#[test]
+fn an_import_that_is_not_there_is_named() {
+    assert_eq!(
+        refusal(&proto("lost_import.proto"), "a.B/C"),
+        "cannot compile `tests/protos/lost_import.proto`: lost_import.proto:2:1: import \
+         'nowhere/to/be/found.proto' not found; give the folder that holds it with --import-paths"
+    );
+}
+
+#[test]
+fn a_file_without_a_service_is_refused() {
+    for file in ["empty.proto", "no_service.proto"] {
+        assert_eq!(
+            refusal(&proto(file), "a.B/C"),
+            "the schema describes no service, so there is no `a.B/C` to call"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_refused() {
+    let scratch = Scratch::new("latin");
+    let file = scratch.file("latin.proto", b"syntax = \"proto3\"; // \xe9t\xe9\n");
+    let error = refusal(&proto_file(file), "a.B/C");
+    assert!(
+        error.ends_with("file 'latin.proto' is not valid utf-8"),
+        "{error}"
+    );
+}
+
+#[test]
+fn endless_nesting_is_refused() {
+    let scratch = Scratch::new("nesting");
+    let deep = format!(
+        "syntax = \"proto3\";\n{}{}",
+        "message A { ".repeat(100_000),
+        "}".repeat(100_000)
+    );
+    let file = scratch.file("deep.proto", deep.as_bytes());
+    let error = refusal(&proto_file(file), "a.B/C");
+    assert!(error.contains("recursion limit"), "{error}");
+}
+
+#[test]
+fn a_name_that_is_no_call_is_refused() {
+    for call in [
+        "",
+        ".",
+        "/",
+        "GetSum",
+        "a/b/c",
+        "benchmark.BenchmarkService/",
+        "/GetSum",
+    ] {
+        assert_eq!(
+            refusal(&benchmark(), call),
+            format!("`{call}` does not name a method; --call takes package.Service/Method")
+        );
+    }
+}
+
+#[test]
+fn a_misspelt_method_is_guessed() {
+    assert_eq!(
+        refusal(&benchmark(), "benchmark.BenchmarkService/StreamSums"),
+        "service `benchmark.BenchmarkService` has no method `StreamSums`; did you mean \
+         `StreamSum`?"
+    );
+    assert_eq!(
+        refusal(&benchmark(), "benchmark.BenchmarkService/Nonsense"),
+        "service `benchmark.BenchmarkService` has no method `Nonsense`; there are: `GetSum`, \
+         `StreamSum`, `CollectSum`, `EchoSum`"
+    );
+}
+
+#[test]
+fn a_misspelt_service_is_guessed() {
+    let meant = "did you mean `benchmark.BenchmarkService`?";
+    assert_eq!(
+        refusal(&benchmark(), "BenchmarkService/GetSum"),
+        format!("there is no service `BenchmarkService`; {meant}")
+    );
+    assert_eq!(
+        refusal(&benchmark(), "benchmark.BenchmarkServer/GetSum"),
+        format!("there is no service `benchmark.BenchmarkServer`; {meant}")
+    );
+}

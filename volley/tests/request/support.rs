@@ -1,0 +1,85 @@
+//! What several of these tests need.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use prost_reflect::DynamicMessage;
+use volley::request::schema::load;
+use volley::request::{Data, Method, Request, RequestSpec, SchemaSource, Source};
+
+pub const SERVICE: &str = "benchmark.BenchmarkService";
+
+pub fn proto(file: &str) -> SchemaSource {
+    SchemaSource::Proto {
+        file: PathBuf::from("tests/protos").join(file),
+        import_paths: Vec::new(),
+    }
+}
+
+/// A method of the benchmark's own service.
+pub fn method(name: &str) -> Method {
+    let source = SchemaSource::Proto {
+        file: PathBuf::from("../requests/benchmark.proto"),
+        import_paths: Vec::new(),
+    };
+    load(&source, &format!("{SERVICE}/{name}")).unwrap()
+}
+
+/// A method of the service that has every kind of field.
+pub fn everything(name: &str) -> Method {
+    load(
+        &proto("everything.proto"),
+        &format!("everything.Everything/{name}"),
+    )
+    .unwrap()
+}
+
+pub fn json(data: &str) -> RequestSpec {
+    RequestSpec {
+        data: Data::Json(data.to_owned()),
+        ..RequestSpec::default()
+    }
+}
+
+pub fn metadata(fields: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    fields.iter().map(owned).collect()
+}
+
+/// The one line that an impossible request is refused with.
+pub fn refusal(spec: &RequestSpec, method: &Method) -> String {
+    let error = Source::new(spec, method).unwrap_err().to_string();
+    assert!(!error.contains('\n'), "more than one line: {error}");
+    error
+}
+
+/// The messages of a request, without their prefixes.
+pub fn messages(request: &Request) -> Vec<&[u8]> {
+    let mut start = 0;
+    let mut messages = Vec::new();
+    for end in &request.body.ends {
+        let framed = &request.body.bytes[start..*end];
+        let length = u32::from_be_bytes(framed[1..5].try_into().unwrap());
+        assert_eq!(length as usize, framed.len() - 5);
+        messages.push(&framed[5..]);
+        start = *end;
+    }
+    assert_eq!(start, request.body.bytes.len());
+    messages
+}
+
+/// The messages of a request, as compact JSON.
+pub fn shown(request: &Request, method: &Method) -> Vec<String> {
+    let show = |message: &[u8]| {
+        let message = DynamicMessage::decode(method.input.clone(), message).unwrap();
+        serde_json::to_string(&message).unwrap()
+    };
+    messages(request).into_iter().map(show).collect()
+}
+
+/// The value of a header field.
+pub fn header(request: &Request, name: &str) -> Option<String> {
+    let mut fields = request.head.fields.iter();
+    let field = fields.find(|field| &*field.name == name.as_bytes())?;
+    Some(String::from_utf8(field.value.to_vec()).unwrap())
+}

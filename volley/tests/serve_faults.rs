@@ -1,0 +1,225 @@
+//! Faults of the reference server as the `h2` crate sees them.
+
+mod serve_support;
+
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
+
+use h2::Reason;
+use serve_support::{
+    Answer, answer, begin, call, connect, connect_to_the_end, message, with_server,
+};
+use volley::serve::{Config, Faults, Freeze};
+
+const WIDE: u32 = 1 << 24;
+
+fn with(faults: Faults) -> Config {
+    Config {
+        faults,
+        ..Config::default()
+    }
+}
+
+fn every(n: u64) -> Option<NonZeroU64> {
+    NonZeroU64::new(n)
+}
+
+#[test]
+fn every_third_stream_is_reset() {
+    let faults = Faults {
+        reset_every: every(3),
+        ..Faults::default()
+    };
+    with_server(with(faults), |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let mut resets = Vec::new();
+        for i in 1..=9 {
+            if let Err(error) = call(&sender, "StreamSum", &[message(1, 1, 100)]).await {
+                assert_eq!(error.reason(), Some(Reason::INTERNAL_ERROR));
+                resets.push(i);
+            }
+        }
+        assert_eq!(resets, [3, 6, 9]);
+        let counts = server.counts();
+        assert_eq!((counts.calls_ok, counts.calls_failed), (6, 3));
+        assert_eq!(counts.messages_sent, 6 * 100 + 3 * 50);
+    });
+}
+
+#[test]
+fn after_a_goaway_open_calls_are_finished_and_the_connection_is_closed() {
+    let faults = Faults {
+        goaway_after: every(2),
+        ..Faults::default()
+    };
+    with_server(with(faults), |server| async move {
+        let (sender, connection) = connect_to_the_end(server.address(), WIDE, WIDE).await;
+        let (response, mut request) = begin(&sender, "EchoSum").await;
+        request
+            .send_data(message(1, 1, 0), false)
+            .expect("an open stream");
+        let second = call(&sender, "GetSum", &[message(1, 1, 0)])
+            .await
+            .expect("an answer");
+        assert_eq!(second.results, [2]);
+        request
+            .send_data(message(2, 2, 0), true)
+            .expect("an open stream");
+        assert_eq!(answer(response).await.expect("an answer").results, [2, 4]);
+        // With a client that still wants to call, it is the server that ends the connection, and without an error.
+        assert!(connection.await.expect("a task").is_ok());
+        assert_eq!(server.counts().calls_ok, 2);
+    });
+}
+
+#[test]
+fn trailers_only_and_truncated_answers_are_what_they_say() {
+    let faults = Faults {
+        trailers_only_every: every(2),
+        truncate_every: every(3),
+        ..Faults::default()
+    };
+    with_server(with(faults), |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let mut answers = Vec::new();
+        for _ in 0..3 {
+            answers.push(
+                call(&sender, "StreamSum", &[message(1, 0, 4)])
+                    .await
+                    .expect("an answer"),
+            );
+        }
+        let facts = |answer: &Answer| {
+            (
+                answer.results.len(),
+                answer.rest,
+                answer.status.clone().expect("a status"),
+            )
+        };
+        assert_eq!(facts(&answers[0]), (4, 0, "0".to_owned()));
+        assert_eq!(facts(&answers[1]), (0, 0, "13".to_owned()));
+        assert_eq!(
+            answers[1].message.as_deref(),
+            Some("on purpose: 100 %25 of this call failed %E2%9C%97")
+        );
+        assert_eq!(facts(&answers[2]), (2, 6, "0".to_owned()));
+    });
+}
+
+#[test]
+fn garbage_and_a_cut_connection_are_errors_of_the_connection() {
+    for faults in [
+        Faults {
+            garbage_every: every(1),
+            ..Faults::default()
+        },
+        Faults {
+            close_every: every(1),
+            ..Faults::default()
+        },
+    ] {
+        let garbage = faults.garbage_every.is_some();
+        with_server(with(faults), |server| async move {
+            let sender = connect(server.address(), WIDE, WIDE).await;
+            let error = call(&sender, "StreamSum", &[message(1, 1, 10)])
+                .await
+                .expect_err("no answer");
+            if garbage {
+                assert_eq!(error.reason(), Some(Reason::FRAME_SIZE_ERROR));
+            } else {
+                assert!(error.is_io(), "{error}");
+            }
+            assert_eq!(server.counts().messages_sent, 5);
+        });
+    }
+}
+
+#[test]
+fn one_reply_is_wrong() {
+    let faults = Faults {
+        wrong_at: Some(7),
+        ..Faults::default()
+    };
+    with_server(with(faults), |server| async move {
+        let sender = connect(server.address(), WIDE, WIDE).await;
+        let got = call(&sender, "StreamSum", &[message(0, 0, 10)])
+            .await
+            .expect("an answer");
+        assert_eq!(got.results, [0, 1, 2, 3, 4, 5, 6, 8, 8, 9]);
+    });
+}
+
+#[test]
+fn an_answer_comes_no_sooner_than_its_delay() {
+    let delay = Duration::from_millis(30);
+    with_server(
+        with(Faults {
+            delay,
+            ..Faults::default()
+        }),
+        |server| async move {
+            let sender = connect(server.address(), WIDE, WIDE).await;
+            let start = Instant::now();
+            call(&sender, "GetSum", &[message(1, 1, 0)])
+                .await
+                .expect("an answer");
+            assert!(start.elapsed() >= delay);
+        },
+    );
+}
+
+#[test]
+fn a_frozen_server_counts_on_request_and_answers_once_it_is_over() {
+    let length = Duration::from_millis(500);
+    let freeze = Some(Freeze {
+        at: Duration::ZERO,
+        length,
+    });
+    with_server(
+        with(Faults {
+            freeze,
+            ..Faults::default()
+        }),
+        |server| async move {
+            let sender = connect(server.address(), WIDE, WIDE).await;
+            let start = Instant::now();
+            // The first call begins the freeze, and is answered in the same breath.
+            call(&sender, "GetSum", &[message(1, 1, 0)])
+                .await
+                .expect("an answer");
+            let (response, mut request) = begin(&sender, "GetSum").await;
+            request
+                .send_data(message(1, 1, 0), true)
+                .expect("an open stream");
+            assert_eq!(server.counts().calls_ok, 1);
+            let late = connect(server.address(), WIDE, WIDE).await;
+            assert_eq!(answer(response).await.expect("an answer").results, [2]);
+            call(&late, "GetSum", &[message(1, 1, 0)])
+                .await
+                .expect("an answer");
+            assert!(start.elapsed() >= length);
+            assert_eq!(server.counts().calls_ok, 3);
+        },
+    );
+}
+
+#[test]
+fn a_frozen_server_can_still_be_stopped() {
+    let freeze = Some(Freeze {
+        at: Duration::ZERO,
+        length: Duration::from_secs(3600),
+    });
+    with_server(
+        with(Faults {
+            freeze,
+            ..Faults::default()
+        }),
+        |server| async move {
+            let sender = connect(server.address(), WIDE, WIDE).await;
+            call(&sender, "GetSum", &[message(1, 1, 0)])
+                .await
+                .expect("an answer");
+            assert_eq!(server.stop().calls_ok, 1);
+        },
+    );
+}
