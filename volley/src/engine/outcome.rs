@@ -76,8 +76,6 @@ fn warnings(harvests: &[Harvest]) -> Vec<Warning> {
     {
         warnings.push(Warning::StreamLimit { limit });
     }
-    if let Some(reason) = harvests.iter().find_map(|thread| thread.gone.clone()) {
-        warnings.push(Warning::ServerGone { reason });
-    }
+    warnings.extend(harvests.iter().find_map(|thread| thread.gave_up.clone()));
     warnings
 }

@@ -62,9 +62,9 @@ impl Wire {
         })
     }
 
-    /// The socket can take bytes again.
-    pub fn unblock(&mut self) {
-        self.blocked = false;
+    /// The socket can take bytes again; whether any wait for that.
+    pub fn unblock(&mut self) -> bool {
+        std::mem::take(&mut self.blocked)
     }
 
     /// Write what is to be sent, as far as the socket takes it.

@@ -30,7 +30,7 @@ pub enum Warning {
     )]
     DrainTimedOut { open: u64 },
     #[error(
-        "the server takes {limit} streams a connection, so fewer calls than `-c` were open: raise \
+        "the server's limit of open streams a connection, {limit}, kept calls back: raise \
          `--connections`"
     )]
     StreamLimit { limit: u32 },
@@ -42,6 +42,8 @@ pub enum Warning {
     /// `reason` is how it went away, in the words of the connection's error.
     #[error("the server went away in mid-run ({reason}): start it again and look at its log")]
     ServerGone { reason: String },
+    #[error("the server let no stream be opened, so the run was given up: look at its limits")]
+    NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]
     AllSkipped { skipped: u64 },
     #[error("{kept} of {count} single calls were kept: raise `--details` for more")]

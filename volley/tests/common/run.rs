@@ -1,8 +1,8 @@
 //! The real program as a child process, bounded in time.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::Read;
-use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -83,16 +83,16 @@ impl Volley {
     }
 
     /// Run it to its end.
-    pub fn run(self, server: SocketAddr) -> Finished {
+    pub fn run(self, server: impl Display) -> Finished {
         self.start(server).wait()
     }
 
     /// Run it to its end, and read the report it must have printed.
-    pub fn report(self, server: SocketAddr) -> Report {
+    pub fn report(self, server: impl Display) -> Report {
         self.run(server).report()
     }
 
-    pub fn start(mut self, server: SocketAddr) -> Running {
+    pub fn start(mut self, server: impl Display) -> Running {
         let mut child = self
             .command
             .args(["-O", self.format, &server.to_string()])

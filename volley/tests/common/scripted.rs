@@ -75,7 +75,11 @@ where
         for (number, socket) in listener.incoming().enumerate() {
             let work = work(u32::try_from(number).unwrap());
             // The client may be gone at any moment: that ends this connection, and no test.
-            thread::spawn(move || socket.and_then(work));
+            thread::spawn(move || {
+                let socket = socket?;
+                socket.set_nodelay(true)?;
+                work(socket)
+            });
         }
     });
     address

@@ -19,6 +19,8 @@ mod streams;
 mod templates;
 mod timeouts;
 mod tls;
+mod tls_peer;
 mod unreachable;
 mod wait;
 mod warmup;
+mod workers;

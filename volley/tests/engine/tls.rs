@@ -1,18 +1,12 @@
 //! TLS: whom volley trusts, and that the counts are the same under it.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rcgen::{CertificateParams, KeyPair};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, Stream};
-use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind};
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
-use crate::common::{Finished, Scratch, Volley, one, scripted, settled};
+use crate::common::{Finished, Scratch, Volley, one, settled};
 
 /// A server whose certificate is for `name` and trusted by nobody but those told to.
 struct Secure {
@@ -147,74 +141,4 @@ fn a_connection_cut_under_tls_fails_its_calls_and_is_opened_again() {
     );
     assert_eq!(report.ok(), settled(&secure.server).calls_ok);
     assert!(report.number("/reconnects") > 0);
-}
-
-/// A server of the test's own, with a certificate nobody knows.
-fn server_config() -> Arc<ServerConfig> {
-    let keys = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()])
-        .and_then(|params| params.self_signed(&keys))
-        .unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(keys.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], key)
-        .unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    Arc::new(config)
-}
-
-/// Take a connection's first call, say goodbye, and go on talking.
-fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
-    let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
-    let mut stream = Stream::new(&mut tls, &mut socket);
-    let mut hello = Vec::new();
-    frame::write_settings(&mut hello, &[]);
-    stream.write_all(&hello)?;
-    stream.read_exact(&mut [0; frame::PREFACE.len()])?;
-    loop {
-        let mut header = [0; HEADER_LEN];
-        stream.read_exact(&mut header)?;
-        let header = FrameHeader::parse(&header);
-        stream.read_exact(&mut vec![0; header.length as usize])?;
-        if header.kind == Kind::Data {
-            break;
-        }
-    }
-    tls.send_close_notify();
-    let mut words = Vec::new();
-    tls.write_tls(&mut words)?;
-    // More than a TLS library takes at one go.
-    words.extend_from_slice(&[0x17; 20_000]);
-    socket.write_all(&words)
-}
-
-#[test]
-fn what_a_server_says_after_its_goodbye_is_not_waited_for() {
-    let config = server_config();
-    let address = scripted::accept(move |_| {
-        let config = Arc::clone(&config);
-        move |socket| talk_after_goodbye(socket, config)
-    });
-    let report = Volley::secure(UNARY.method)
-        .flags("--skipTLS -n 3 -c 1")
-        .report(address);
-    assert_eq!(report.all_failed("Unavailable"), 3);
-}
-
-#[test]
-fn a_server_that_does_not_agree_to_http_2_is_refused() {
-    let mut config = server_config();
-    Arc::get_mut(&mut config).unwrap().alpn_protocols.clear();
-    let address = scripted::accept(move |_| {
-        let config = Arc::clone(&config);
-        move |socket| talk_after_goodbye(socket, config)
-    });
-    let finished = Volley::secure(UNARY.method)
-        .flags("--skipTLS -n 3 -c 1")
-        .run(address);
-    assert!(finished.error().contains("(ALPN h2)"), "{finished:?}");
 }

@@ -35,7 +35,8 @@ fn a_schedule_begins_anew_after_the_warm_up() {
     assert_eq!(intended.get(..4), Some(&[50; 4][..]), "{intended:?}");
     assert_eq!(intended.iter().sum::<u64>(), 200);
     let counts = settled(&server);
-    assert_eq!(counts.calls_ok, 150 + report.sent());
+    let before = counts.calls_ok - report.sent();
+    assert!((100..=150).contains(&before), "{before}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::engine::link::Link;
 use crate::engine::wire::{Phase, Wire};
 use crate::grpc::Code;
 use crate::http2::Closed;
+use crate::report::{EndedBy, Warning};
 
 impl Driver<'_> {
     /// Open every connection of this thread and finish all handshakes; nothing is sent yet.
@@ -117,12 +118,18 @@ impl Driver<'_> {
                 entry.insert(wire);
                 link.wire = Some(key);
             }
-            Err(error) => link.broke(error.to_string(), now_ns),
+            Err(error) => {
+                link.broke(error.to_string(), now_ns);
+                self.broken = true;
+            }
         }
     }
 
     /// Try the links again whose connection was lost; a run without any connection ends.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
+        if !self.broken {
+            return;
+        }
         let mut any = false;
         for at in 0..self.links.len() {
             let Some(link) = self.links.get(at).filter(|link| self.is_needed(link)) else {
@@ -140,6 +147,7 @@ impl Driver<'_> {
         if any {
             self.give_up_if_gone(now_ns);
         }
+        self.broken = self.links.iter().any(|link| link.wire.is_none());
     }
 
     /// Whether calls are still to be begun on a link: after the window those that are sent again.
@@ -154,17 +162,19 @@ impl Driver<'_> {
             })
         });
         if gone {
-            self.gone = self
-                .links
-                .first()
-                .and_then(|link| link.down.as_ref())
-                .map(|down| down.reason.clone());
-            self.finish(now_ns, crate::report::EndedBy::Window);
+            let down = self.links.iter().find_map(|link| link.down.as_ref());
+            self.gave_up = down.map(|down| Warning::ServerGone {
+                reason: down.reason.clone(),
+            });
+            self.finish(now_ns, EndedBy::Window);
         }
     }
 
     /// When the first lost link is to be tried again.
     pub(super) fn next_retry_ns(&self) -> u64 {
+        if !self.broken {
+            return u64::MAX;
+        }
         let needed = self.links.iter().filter(|link| self.is_needed(link));
         let retries = needed.filter_map(|link| match link.wire {
             None => link.down.as_ref().map(|down| down.retry_at_ns),
@@ -213,6 +223,7 @@ impl Driver<'_> {
         if matches!(wire.phase, Phase::Ready | Phase::Greeting) {
             let early = wire.phase == Phase::Greeting;
             wire.phase = Phase::Retiring;
+            self.broken = true;
             let at = wire.link;
             if let Some(link) = self.links.get_mut(at) {
                 if early {
@@ -250,6 +261,7 @@ impl Driver<'_> {
         self.drop_wire(key);
         // The workers it sets free may go on over the link's next connection.
         self.stirred = true;
+        self.broken = true;
         if let Some(link) = self.links.get_mut(at)
             && link.wire == Some(key)
         {
@@ -274,6 +286,23 @@ impl Driver<'_> {
         for key in overdue {
             let reason = self.unanswered();
             self.lose(key, &reason, now_ns);
+        }
+    }
+
+    /// End a run whose server lets no stream be opened: nothing else would.
+    pub(super) fn expect_room(&mut self, now_ns: u64) {
+        let is_due = match self.next_call_ns() {
+            Some(due_ns) => due_ns <= now_ns,
+            None => !self.all_sent() && self.active_workers(now_ns) > 0,
+        };
+        if !is_due || !self.stage.sends() || self.broken || self.open_calls() > 0 {
+            self.stuck_since_ns = None;
+            return;
+        }
+        let since_ns = *self.stuck_since_ns.get_or_insert(now_ns);
+        if now_ns.saturating_sub(since_ns) >= self.plan.connect_timeout_ns {
+            self.gave_up = Some(Warning::NoStreams);
+            self.finish(now_ns, EndedBy::Window);
         }
     }
 

@@ -57,8 +57,9 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Begin every call whose time has come, in their order, as long as a worker is free.
-    fn follow_schedule(&mut self, now_ns: u64) -> Result<(), EngineError> {
+    /// Begin every call of the window whose time has come, in their order, as long as a worker is
+    /// free.
+    pub(super) fn follow_schedule(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if !self.stage.sends() {
             return Ok(());
         }
@@ -67,7 +68,7 @@ impl Driver<'_> {
             let Some(intended_ns) = self.next_call_ns() else {
                 break;
             };
-            if intended_ns > now_ns {
+            if intended_ns > now_ns || intended_ns >= self.closes_ns {
                 break;
             }
             let Some((key, worker)) = self.next_free(active) else {
@@ -131,7 +132,7 @@ impl Driver<'_> {
         Some(idle.swap_remove(place))
     }
 
-    fn active_workers(&self, now_ns: u64) -> u32 {
+    pub(super) fn active_workers(&self, now_ns: u64) -> u32 {
         self.plan.workers.active_at(self.since_start(now_ns))
     }
 

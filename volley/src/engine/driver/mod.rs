@@ -23,7 +23,7 @@ use super::wire::Wire;
 use crate::cli::DurationStop;
 use crate::measure::{Tally, TallyOptions};
 use crate::pace::Cursor;
-use crate::report::EndedBy;
+use crate::report::{EndedBy, Warning};
 use crate::request::Source;
 use due::Due;
 
@@ -50,8 +50,8 @@ pub struct Harvest {
     pub stream_limit: Option<u32>,
     /// Calls still open when waiting for them ended.
     pub left_open: u64,
-    /// Why the links were down at the end, if all were.
-    pub gone: Option<String>,
+    /// Why it ended before its time.
+    pub gave_up: Option<Warning>,
 }
 
 /// One thread's load loop.
@@ -85,6 +85,10 @@ pub struct Driver<'a> {
     next_glance_ns: u64,
     /// Links have something to send that no read will bring about.
     stirred: bool,
+    /// Since when calls were due and none could be opened.
+    stuck_since_ns: Option<u64>,
+    /// Some links may have no connection.
+    broken: bool,
     /// Workers that were let work when the links were filled last.
     active: u32,
     /// Connections that were sent on and are still to be flushed.
@@ -98,7 +102,7 @@ pub struct Driver<'a> {
     reconnects: u64,
     stream_limit: Option<u32>,
     left_open: u64,
-    gone: Option<String>,
+    gave_up: Option<Warning>,
 }
 
 impl<'a> Driver<'a> {
@@ -142,6 +146,8 @@ impl<'a> Driver<'a> {
             next_sweep_ns: u64::MAX,
             next_glance_ns: 0,
             stirred: false,
+            stuck_since_ns: None,
+            broken: false,
             active: 0,
             touched: Vec::new(),
             unread: Vec::new(),
@@ -152,7 +158,7 @@ impl<'a> Driver<'a> {
             reconnects: 0,
             stream_limit: None,
             left_open: 0,
-            gone: None,
+            gave_up: None,
         })
     }
 
@@ -162,7 +168,7 @@ impl<'a> Driver<'a> {
         let mut events = Events::with_capacity(1024);
         while self.stage.goes_on() {
             let now_ns = self.clock.now_ns();
-            self.advance(now_ns);
+            self.advance(now_ns)?;
             if !self.stage.goes_on() {
                 break;
             }
@@ -176,13 +182,13 @@ impl<'a> Driver<'a> {
     }
 
     /// Everything that depends on the time alone: stages, timeouts, the gauge, the signal.
-    fn advance(&mut self, now_ns: u64) {
+    fn advance(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if now_ns >= self.next_glance_ns {
             self.next_glance_ns = now_ns + GLANCE_NS;
             self.gauge.set(&self.tally.progress());
             if self.signal.load(Ordering::Relaxed) {
                 self.finish(now_ns, EndedBy::Signal);
-                return;
+                return Ok(());
             }
         }
         if self.stage == Stage::Warmup && now_ns >= self.opens_ns {
@@ -190,7 +196,7 @@ impl<'a> Driver<'a> {
         }
         if self.stage == Stage::Window {
             if now_ns >= self.closes_ns {
-                self.close_window(now_ns);
+                self.close_window(now_ns)?;
             } else if self.all_sent() && self.open_calls() == 0 {
                 self.finish(now_ns, EndedBy::Finished);
             }
@@ -206,6 +212,7 @@ impl<'a> Driver<'a> {
         if self.stage.goes_on() && now_ns >= self.next_sweep_ns {
             self.sweep(now_ns);
         }
+        Ok(())
     }
 
     fn start(&mut self, start_ns: u64) {
@@ -236,14 +243,17 @@ impl<'a> Driver<'a> {
         self.stirred = true;
     }
 
-    fn close_window(&mut self, now_ns: u64) {
+    fn close_window(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if self.plan.window.stop == DurationStop::Wait {
+            // We may have woken a little late for the last of the calls that were due.
+            self.follow_schedule(now_ns)?;
             self.count_missed();
             self.stage = Stage::Drain;
             self.drained_ns = now_ns.saturating_add(self.plan.window.drain_ns);
         } else {
             self.finish(self.closes_ns, EndedBy::Window);
         }
+        Ok(())
     }
 
     /// Count what is cut, and stop.
@@ -291,7 +301,7 @@ impl<'a> Driver<'a> {
             reconnects: self.reconnects,
             stream_limit: self.stream_limit,
             left_open: self.left_open,
-            gone: self.gone,
+            gave_up: self.gave_up,
         }
     }
 

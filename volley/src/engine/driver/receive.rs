@@ -40,9 +40,11 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
+        // An edge tells of reading and writing together: most have nothing that waited to be written.
         let connecting = wire.phase == Phase::Connecting;
-        wire.unblock();
-        // Only these two need the time, to note a failure: a clock read an event is saved.
+        if !connecting && !wire.unblock() {
+            return;
+        }
         let now_ns = self.clock.now_ns();
         if connecting {
             self.connected(key, now_ns);
@@ -63,7 +65,7 @@ impl Driver<'_> {
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.clock.now_ns();
             if now_ns >= self.next_edge_ns() {
-                self.advance(now_ns);
+                self.advance(now_ns)?;
                 if self.stage == Stage::Over {
                     return Ok(());
                 }

@@ -68,6 +68,7 @@ impl Driver<'_> {
         self.next_sweep_ns = now_ns.saturating_add(self.sweep_every_ns());
         self.stirred = true;
         self.expect_greetings(now_ns);
+        self.expect_room(now_ns);
         self.keep_alive(now_ns);
         let Some(timeout_ns) = self.plan.timeout_ns else {
             return;

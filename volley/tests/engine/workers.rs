@@ -1,0 +1,68 @@
+//! Workers over time: who may call, and that all calls are made whatever becomes of them.
+
+use std::time::Duration;
+
+use volley::serve::Faults;
+
+use crate::common::reference;
+use crate::common::shape::UNARY;
+
+#[test]
+fn workers_of_a_step_schedule_join_one_after_another() {
+    // A call never ends, so that each worker makes one: as many as ever worked.
+    let server = reference(Faults {
+        delay: Duration::from_secs(30),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .run()
+        .flags(
+            "--concurrency-schedule step --concurrency-start 2 --concurrency-step 3 \
+             --concurrency-end 8 --concurrency-step-duration 200ms -z 1s --connections 2 --threads 2",
+        )
+        .report(server.address());
+    assert_eq!((report.sent(), report.cut()), (8, 8));
+    let by_bin = report.numbers("/series/sent");
+    assert_eq!(by_bin.get(..2), Some(&[2, 0][..]), "{by_bin:?}");
+    assert_eq!(by_bin.iter().take(4).sum::<u64>(), 5, "{by_bin:?}");
+}
+
+#[test]
+fn workers_that_a_falling_schedule_takes_away_make_no_further_calls() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(100),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .checked()
+        .flags(
+            "--concurrency-schedule step --concurrency-start 9 --concurrency-step -4 \
+             --concurrency-end 1 --concurrency-step-duration 250ms -z 1s --duration-stop wait",
+        )
+        .report(server.address());
+    report.all_ok();
+    let by_bin = report.numbers("/series/sent");
+    assert_eq!(by_bin.first(), Some(&9), "{by_bin:?}");
+    // From 250 ms on five workers make calls of 100 ms, from 500 ms on a single one.
+    let later: u64 = by_bin.iter().skip(3).sum();
+    assert!(later <= 5 * 2 + 5, "{by_bin:?}");
+    let last: u64 = by_bin.iter().skip(6).sum();
+    assert!((1..=4).contains(&last), "{by_bin:?}");
+}
+
+#[test]
+fn n_calls_are_made_though_the_workers_of_one_thread_are_taken_away() {
+    let server = reference(Faults::default());
+    for flags in ["", "--rps 2000"] {
+        let report = UNARY
+            .checked()
+            .flags(
+                "--concurrency-schedule step --concurrency-start 2 --concurrency-step -1 \
+                 --concurrency-end 1 --concurrency-step-duration 1ms --connections 2 --threads 2 \
+                 -n 4000",
+            )
+            .flags(flags)
+            .report(server.address());
+        assert_eq!(report.all_ok(), 4000);
+    }
+}
