@@ -5,7 +5,8 @@
 #
 #   --no-skips   what CI does: a missing tool, Docker daemon or base image fails instead of being
 #                skipped; as root, this installs Docker, starts a daemon for the tests' time and
-#                builds stand-ins for base images that cannot be pulled
+#                builds stand-ins for base images that cannot be pulled; volley's parsers are fuzzed
+#                for half a minute each
 #
 # Missing tools are installed by apt when run as root; otherwise it says what was skipped.
 set -euo pipefail
@@ -18,7 +19,11 @@ source scripts/venv.sh
 declare -A command_of=(
     [shellcheck]=shellcheck [shfmt]=shfmt [bats]=bats [chromium]=chromium
     [docker.io]=dockerd [debootstrap]=debootstrap
+    ['nghttp2-client']=h2load ['nghttp2-server']=nghttpd
 )
+
+fuzz_targets=(frame hpack splitter connection)
+fuzz_seconds=30
 
 say() {
     printf '\n== %s\n' "$*"
@@ -87,6 +92,53 @@ lint_scripts() {
     fi
 }
 
+lint_volley() {
+    if need cargo-fmt; then
+        say 'volley: cargo fmt'
+        (cd volley && cargo fmt --check)
+    fi
+    if need cargo-clippy; then
+        say 'volley: cargo clippy'
+        (cd volley && cargo clippy --all-targets --locked -- -D warnings)
+    fi
+}
+
+test_volley() {
+    say 'volley: cargo test'
+    (cd volley && cargo test --locked)
+    # Where the runner builds it too: the tests that need the program find it made.
+    say 'volley: release build'
+    (cd volley && cargo build --release --locked --target-dir ../.tools/volley-target)
+}
+
+# libFuzzer needs sanitizers, which a stable compiler has too, for those who ask it like this.
+cargo_fuzz() {
+    (cd volley && PATH=$PWD/../.tools/bin:$PATH RUSTC_BOOTSTRAP=1 cargo fuzz "$@")
+}
+
+# Feed each of volley's parsers arbitrary bytes, two at a time.
+fuzz_volley() {
+    local at target running=() failed=()
+    say "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}"
+    cargo install --quiet --root .tools --locked cargo-fuzz@0.13.2
+    cargo_fuzz build
+    for ((at = 0; at < ${#fuzz_targets[@]}; at += 2)); do
+        running=()
+        for target in "${fuzz_targets[@]:at:2}"; do
+            cargo_fuzz run "$target" -- -max_total_time="$fuzz_seconds" >".tools/fuzz-$target.log" 2>&1 &
+            running+=("$target=$!")
+        done
+        for target in "${running[@]}"; do
+            wait "${target#*=}" || failed+=("${target%=*}")
+        done
+    done
+    for target in "${failed[@]+"${failed[@]}"}"; do
+        tail -n 40 ".tools/fuzz-$target.log" >&2
+        printf 'error: fuzzing %s found something, see .tools/fuzz-%s.log\n' "$target" "$target" >&2
+    done
+    [[ ${#failed[@]} -eq 0 ]]
+}
+
 # Say that a step is skipped because its tool is missing; with --no-skips that is an error.
 need() { # command
     if command -v "$1" >/dev/null; then
@@ -125,18 +177,28 @@ main() {
     if need go; then
         say 'gofmt, go vet'
         local unformatted
-        unformatted=$(gofmt -l frameworks)
+        unformatted=$(gofmt -l frameworks tests)
         [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
         (cd frameworks/grpc-go && go vet ./...)
+        (cd tests/peers/grpc-go-counting && go vet ./...)
     fi
+
+    lint_volley
 
     if need bats; then
         say 'bats'
         bats tests/scripts
     fi
 
+    if need cargo; then
+        test_volley
+        if [[ -n $no_skips ]]; then
+            fuzz_volley
+        fi
+    fi
+
     if [[ -n $no_skips ]]; then
-        install_missing chromium docker.io debootstrap
+        install_missing chromium docker.io debootstrap nghttp2-client nghttp2-server
         docker_answers || start_docker
         say 'base images'
         pull_images

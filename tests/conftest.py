@@ -22,6 +22,19 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def volley_program() -> Path:
+    """Find volley as the runner does, or build it: once, and outside of any benchmark."""
+    from tests.fakes import FakeProgress
+
+    from arena.generators import volley
+
+    if not os.environ.get("VOLLEY") and not shutil.which("cargo"):
+        pytest.skip("there is no volley, and no Rust to build it")
+    own = {"VOLLEY": os.environ.get("VOLLEY", "")}
+    return Path(volley.resolve(Workspace(ROOT), own, None, FakeProgress()).program)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

@@ -72,17 +72,24 @@ def a_measurement(
     cut: int = 0,
     failed: dict[str, int] | None = None,
     mean_ns: float | None = MEAN_NS,
+    counted: int | None = None,
+    kind: str = "service",
 ) -> Measurement:
-    """Return five seconds of load without a blemish, unless told otherwise."""
+    """Return five seconds of load without a blemish, unless told otherwise.
+
+    With `counted`, by a generator that counts messages: that many, and no error bar.
+    """
     return Measurement(
         elapsed_s=5.0,
         calls=Calls(ok=ok, failed=failed or {}, cut=cut),
-        messages=ok * 5000,
+        messages=ok * 5000 if counted is None else counted,
         rate=rate,
         rate_low=rate,
-        rate_high=rate + cut * 1000,
+        rate_high=rate + cut * 1000 if counted is None else rate,
         reported_calls_per_s=201.5,
-        latency_ns=Latency(kind="service", mean=mean_ns, p50=1.2e9, p99=2.1e9, samples=ok),
+        latency_ns=Latency.model_validate(
+            {"kind": kind, "mean": mean_ns, "p50": 1.2e9, "p99": 2.1e9, "samples": ok}
+        ),
     )
 
 

@@ -20,11 +20,13 @@ from arena.publish import publish
 from arena.records import Draft, Record, clear_drafts, headline_words
 from arena.runtimes import Runtime, choose, require_known
 from arena.session import Plan, Session, measured_profile
-from arena.units import format_duration, format_rate
+from arena.units import bar_words, format_duration, format_rate
 from arena.workspace import Workspace
 
 # What may be overridden from the environment, beside the flags' own variables.
-_ENVIRONMENT = ("GHZ", "GHZ_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS")
+_ENVIRONMENT = (
+    "GHZ", "GHZ_IMAGE", "VOLLEY", "VOLLEY_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,7 @@ def _one(
     """Run one session and publish it; return its exit code."""
     shows.say(f"{each.title}, {each.cpus}")
     generator = generators.resolve(each.profile, workspace, environment, each.cpus.generator, shows)
+    each = each.loaded_by(generator.name)
     info = generator.info(each.profile)
     shows.say(f"generator: {info.name} {info.version} (from {info.found})")
     record, error = Session(workspace, each, runtime, generator, shows).run(draft)
@@ -228,11 +231,10 @@ def _headline(record: Record) -> str:
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
     value = headline_words(headline.value, headline.high, record.flags)
-    low, high = format_rate(headline.low), format_rate(headline.high)
     flags = f"; {', '.join(record.flags)}" if record.flags else ""
     return (
         f"{record.framework.name} {record.profile.name}: {value} "
-        f"{headline.metric} ({headline.rule}; {low} to {high}; "
+        f"{headline.metric} ({headline.rule}; {bar_words(headline.low, headline.high)}; "
         f"median {format_rate(spread.median) if spread.median else 'unknown'}{flags})"
     )
 

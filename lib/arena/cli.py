@@ -91,10 +91,10 @@ def cli(context: click.Context, root: Path) -> None:
 
 
 @cli.command(
-    epilog="Environment: GHZ, GHZ_IMAGE, LOADGEN_DOCKER=true choose ghz; SERVER_CPUS and "
-    "LOADGEN_CPUS (like 0-3) choose the CPUs. A flag wins over the environment, that over the "
-    "profile. Exit codes: 0 done, 1 a framework failed, 2 bad usage or input, 3 the host cannot "
-    "do it, 130 interrupted."
+    epilog="Environment: GHZ, GHZ_IMAGE, VOLLEY, VOLLEY_IMAGE, LOADGEN_DOCKER=true choose the "
+    "generator's program; SERVER_CPUS and LOADGEN_CPUS (like 0-3) choose the CPUs. A flag wins "
+    "over the environment, that over the profile. Exit codes: 0 done, 1 a framework failed, 2 bad "
+    "usage or input, 3 the host cannot do it, 130 interrupted."
 )
 @click.argument("framework")
 @click.argument("profile", required=False)
@@ -110,7 +110,9 @@ def cli(context: click.Context, root: Path) -> None:
     "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
     help="docker, native, or auto: docker when a daemon answers. [default: auto]",
 )  # fmt: skip
-@click.option("--generator", help="Which program makes the load. [default: the profile's]")
+@click.option(
+    "--generator", help="Which program makes the load: ghz or volley. [default: the profile's]"
+)
 @click.option(
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
     help="How long a server may take to start.",
@@ -184,6 +186,37 @@ def publish(workspace: Workspace) -> None:
     from arena.publish import publish as rebuild
 
     click.echo(f"page: {shown(rebuild(workspace, progress()))}")
+
+
+@cli.command(name="bench-generators")
+@click.option("--json", "as_json", is_flag=True, help="Print the medians as JSON.")
+@click.option(
+    "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True, default=3,
+    show_default=True, help="Rounds.",
+)  # fmt: skip
+@click.option(
+    "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
+    show_default=True, help="Length of a run, like 5s or 1500ms.",
+)  # fmt: skip
+@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@click.pass_obj
+def bench_generators(
+    workspace: Workspace, /, as_json: bool, runs: int, duration: float, wait: bool
+) -> None:
+    """Hold ghz, h2load and volley against the same server, in turn, and against its own counts.
+
+    Prints what a message or a call costs each of them, its rate, its memory and how far its
+    count is from the server's, and whether volley reaches its bars. GHZ and VOLLEY name the
+    programs.
+    """
+    from arena.bench import report, rounds
+    from arena.progress import progress
+
+    shots = rounds.run(
+        workspace, os.environ, progress(),
+        command=shlex.join(sys.argv[1:]), rounds=runs, duration_s=duration, wait=wait,
+    )  # fmt: skip
+    click.echo(report.to_json(shots) if as_json else report.to_text(shots, runs, duration))
 
 
 def _table(rows: list[tuple[str, ...]]) -> None:

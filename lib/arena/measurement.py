@@ -47,7 +47,8 @@ class Measurement(Frozen):
     """One run as the generator reported it.
 
     `messages` and `rate` (messages per second of actual elapsed time) rank it; the truth lies
-    between `rate_low` and `rate_high`. `reported_calls_per_s` is the generator's own figure.
+    between `rate_low` and `rate_high`, which are `rate` where messages were counted, rather
+    than calls. `reported_calls_per_s` is the generator's own figure.
     """
 
     elapsed_s: float

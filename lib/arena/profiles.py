@@ -12,6 +12,7 @@ from arena.units import parse_duration
 # Keys that people write as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
 _METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
+_RULE = r"^[A-Za-z_]\w* = [ \w()+*-]+$"
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -19,7 +20,11 @@ Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Profile(Frozen):
-    """One workload. Times are in seconds, `call` is package.Service/Method."""
+    """One workload. Times are in seconds, `call` is package.Service/Method.
+
+    `expect` says what each reply must hold, like `result = a + b + i`: fields of the reply and
+    of the request, and the reply's number i, from 0. Generators that can check it do.
+    """
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
     title: Annotated[str, Field(min_length=1, max_length=120)]
@@ -27,6 +32,7 @@ class Profile(Frozen):
     call: Annotated[str, Field(pattern=_METHOD)]
     request: dict[Literal["a", "b", "count"], Int32]
     messages_per_call: Count
+    expect: tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...] = ()
     port: Annotated[int, Field(ge=1, le=65535)]
     tls: bool
     connections: Annotated[tuple[Count, ...], Field(min_length=1)]

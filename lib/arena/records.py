@@ -233,12 +233,7 @@ def _rule(runs: int) -> str:
 
 def headline_words(value: float, high: float, flags: Sequence[Flag]) -> str:
     """Return a headline's value as far as its flags let it be known."""
-    return rate_words(
-        value,
-        high,
-        finished="none-finished" not in flags,
-        client_bound="client-bound" in flags,
-    )
+    return rate_words(value, high, client_bound="client-bound" in flags)
 
 
 def spread_of(runs: Sequence[Run]) -> Spread | None:
@@ -265,6 +260,7 @@ def flags_of(
 
     `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
     server's. client-bound: it used 90 % of its own, or, sharing, more CPU than the server.
+    Cut calls matter only where they make the rate uncertain: not if messages were counted.
     """
     if headline is None:
         return ()
@@ -276,12 +272,14 @@ def flags_of(
         bound = best.generator.cpu_s >= CLIENT_BOUND_SHARE * generator_cpus * best.elapsed_s
     if bound:
         flags.append("client-bound")
-    mean_ns = best.latency_ns.mean
-    if mean_ns is not None:
-        in_flight = best.calls.ok / best.elapsed_s * mean_ns / 1e9
+    latency = best.latency_ns
+    if latency.mean is not None and latency.kind == "service":
+        # Calls/s by way of the messages: those that were counted of cut calls are work, too.
+        calls_per_s = best.messages / profile.messages_per_call / best.elapsed_s
+        in_flight = calls_per_s * latency.mean / 1e9
         if abs(in_flight / profile.concurrency - 1) > LITTLES_LAW_TOLERANCE:
             flags.append("littles-law")
-    if best.calls.cut:
+    if best.calls.cut and best.rate_low < best.rate_high:
         flags.append("cut-calls")
     if not best.calls.ok:
         flags.append("none-finished")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena import certs, contract, host
@@ -63,6 +63,13 @@ class Plan:
         title = f"{self.framework.name} under {self.profile.name}"
         several = len(self.profile.connections) > 1
         return f"{title} at {self.profile.connection_count} connections" if several else title
+
+    def loaded_by(self, generator: str) -> "Plan":
+        """Return the plan under the generator that was found: boards never mix generators.
+
+        It is not the one that was asked for where $GHZ is a drop-in for ghz.
+        """
+        return replace(self, profile=self.profile.model_copy(update={"generator": generator}))
 
 
 def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
@@ -189,7 +196,7 @@ class Session:
         after = self._cost(server, label)
         measured = self._measurement(shot, label)
         spent_s = after.cpu_s - before.cpu_s
-        if not measured.calls.ok and spent_s < _IDLE_SHARE * measured.elapsed_s:
+        if not measured.messages and spent_s < _IDLE_SHARE * measured.elapsed_s:
             raise FrameworkError(
                 label, f"no call finished, and the server did nothing ({spent_s:.2f} s of CPU)"
             )
@@ -240,14 +247,12 @@ class Session:
         calls = measured.calls
         codes = ", ".join(f"{n} x {code}" for code, n in calls.failed.items())
         if not calls.ok and (calls.failed or not calls.cut):
-            raise FrameworkError(
-                stage, f"no call succeeded ({codes or 'none was made'})", log=shot.raw
-            )
+            reason = f"no call succeeded ({codes or 'none was made'})"
+            raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         failed = sum(calls.failed.values())
         if failed > _MOST_FAILED * (calls.ok + failed):
-            raise FrameworkError(
-                stage, f"{failed} of {calls.ok + failed} calls failed ({codes})", log=shot.raw
-            )
+            reason = f"{failed} of {calls.ok + failed} calls failed ({codes})"
+            raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         return measured
 
     def _record(self, error: StageError | None) -> Record:
@@ -311,7 +316,7 @@ def _gone(stage: str, how: str) -> FrameworkError:
 
 def _figure(run: Run, profile: MeasuredProfile) -> str:
     """Say one run in a line."""
-    figure = rate_words(run.rate, run.rate_high, finished=bool(run.calls.ok))
+    figure = rate_words(run.rate, run.rate_high)
     parts = [f"{figure} {profile.metric}"]
     if run.latency_ns.p99 is not None:
         parts.append(f"p99 {format_ns(run.latency_ns.p99)}")

@@ -14,7 +14,8 @@ FLAGS = {
     "the server may be faster than this.",
     "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %.",
     "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
-    "none-finished": "No call finished inside the window: the rate is only known to be lower.",
+    "none-finished": "No call finished inside the window, so there is no latency, and a rate "
+    "that is made of calls is only known to be lower.",
     "failed-calls": "Some calls failed; only those that succeeded are counted.",
     "unpinned": "Server and generator shared the CPUs.",
 }

@@ -71,16 +71,20 @@ def format_rate(value: float) -> str:
     return _scaled(value, _RATES)
 
 
-def rate_words(
-    value: float, high: float, *, finished: bool = True, client_bound: bool = False
-) -> str:
+def rate_words(value: float, high: float, *, client_bound: bool = False) -> str:
     """Return a rate as far as it is known.
 
-    `≥ 1.02 M` when the generator was the limit, `< 256 k` when no call finished in the window.
+    `≥ 1.02 M` when the generator was the limit, `< 256 k` when all that is known is `high`: no
+    call finished in the window, and the generator counts calls.
     """
-    if not finished:
+    if not value and high:
         return f"< {format_rate(high)}"
     return f"≥ {format_rate(value)}" if client_bound else format_rate(value)
+
+
+def bar_words(low: float, high: float) -> str:
+    """Return an error bar: `825 k to 929 k`, or `exact` where it has no width."""
+    return "exact" if low == high else f"{format_rate(low)} to {format_rate(high)}"
 
 
 def format_ns(value: float) -> str:

@@ -30,6 +30,11 @@ class Workspace:
         return self.root / "requests"
 
     @property
+    def volley(self) -> Path:
+        """The sources of our own generator."""
+        return self.root / "volley"
+
+    @property
     def results(self) -> Path:
         """Records, and the leaderboard derived from them."""
         return self.root / "results"

@@ -25,7 +25,7 @@ _QUICK = {
     "messages_per_call": 100,
     "connections": [4],
     "streams_per_connection": 2,
-    "warmup": "100ms",
+    "warmup": "200ms",
     "duration": "300ms",
     "runs": 1,
 }

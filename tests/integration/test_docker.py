@@ -2,10 +2,14 @@
 
 import os
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.integration.plumbing import ROOT, Arena, eventually
+
+from arena.generators import volley
 
 pytestmark = [
     pytest.mark.integration,
@@ -79,6 +83,44 @@ def test_ghz_runs_from_an_image_in_the_same_sandbox(arena: Arena) -> None:
     assert "sha256:" in record["provenance"]["generator"]["version"]
     assert record["runs"][0]["generator"]["cpu_s"] > 0
     assert record["runs"][0]["calls"]["ok"] > 0
+
+
+@pytest.fixture
+def volley_image(volley_program: Path, tmp_path: Path) -> Iterator[str]:
+    """Make an image of the volley that was built natively, as docker/volley.Dockerfile ends."""
+    image = "httparena-tests-volley"
+    shutil.copy(volley_program, tmp_path / "volley")
+    (tmp_path / "Dockerfile").write_text(
+        'FROM debian:bookworm-slim\nCOPY volley /usr/local/bin/volley\nENTRYPOINT ["volley"]\n'
+    )
+    words = ["docker", "build", "--quiet", "--tag", image, str(tmp_path)]
+    subprocess.run(words, check=True, capture_output=True)
+    if not volley.image_version(image):
+        pytest.skip("this host's volley needs a newer system than the image's")
+    yield image
+    subprocess.run(["docker", "image", "rm", image], check=False, capture_output=True)
+
+
+@pytest.mark.parametrize("variable", ["VOLLEY_IMAGE", "GHZ_IMAGE"])
+def test_volley_runs_from_an_image_too(arena: Arena, volley_image: str, variable: str) -> None:
+    words = ["victim", "quick", "--duration", "2s"]
+    if variable == "VOLLEY_IMAGE":
+        words += ["--generator", "volley"]
+    environment = {"LOADGEN_DOCKER": "true", variable: volley_image}
+    with arena.running(*words, **environment) as running:
+        running.await_line("run 1 of 1")
+        (container,) = eventually(arena.containers, "volley runs in a container")
+        done = running.end()
+    assert done.code == 0, done
+    assert container["Name"] == "/httparena-volley-run"
+    assert container["HostConfig"]["CapDrop"] == ["ALL"]
+    record = arena.records("victim")[-1]
+    assert record["profile"]["generator"] == "volley"
+    generator = record["provenance"]["generator"]
+    assert (generator["name"], generator["found"]) == ("volley", f"image {volley_image}")
+    assert ("--expect" in generator["argv"]) == (variable == "VOLLEY_IMAGE")
+    assert record["runs"][0]["generator"]["cpu_s"] > 0
+    assert record["runs"][0]["rate_low"] == record["runs"][0]["rate_high"] > 0
 
 
 def test_a_failed_image_build_shows_its_last_lines_and_names_its_log(arena: Arena) -> None:

@@ -164,7 +164,7 @@ def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
     arena: Arena, good: dict[str, Any], number: signal.Signals, line: str, stage: str, runs: int
 ) -> None:
     quick = arena.workspace.profiles / "quick.yaml"
-    quick.write_text(quick.read_text().replace("warmup: 100ms", "warmup: 500ms"))
+    quick.write_text(quick.read_text().replace("warmup: 200ms", "warmup: 500ms"))
     with arena.running("victim", "quick", "--runs", "2", "--duration", "500ms") as running:
         running.await_line(line)
         the_only(arena, "server").send_signal(number)

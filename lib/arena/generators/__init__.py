@@ -29,7 +29,11 @@ class Shot:
 
 
 class Generator(Protocol):
-    """One load generator, found on this host."""
+    """One load generator, found on this host.
+
+    Its name is that of the program which makes the load. The board goes by it: where $GHZ is
+    a drop-in for ghz, it is not the name that was asked for.
+    """
 
     name: str
 
@@ -69,9 +73,9 @@ class Module(Protocol):
 
 
 def _modules() -> dict[str, Module]:
-    from arena.generators import ghz
+    from arena.generators import ghz, volley
 
-    return {"ghz": ghz}
+    return {"ghz": ghz, "volley": volley}
 
 
 def names() -> list[str]:

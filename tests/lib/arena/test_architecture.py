@@ -93,7 +93,9 @@ def loaded_by(*words: str) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["schema"], ["publish"]])
+@pytest.mark.parametrize(
+    "command", [[], ["run"], ["list"], ["schema"], ["publish"], ["bench-generators"]]
+)
 def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")
     assert {"arena", "click"} <= loaded

@@ -179,7 +179,7 @@ def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
     (record,) = saved(workspace)
     headline, where, page = capsys.readouterr().out.splitlines()
     assert headline == (
-        "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; 1.00 M to 1.00 M; median 1.00 M)"
+        "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; exact; median 1.00 M)"
     )
     assert where == f"record: results/{record.path}"
     assert page == "page: site/public/index.html"
@@ -242,6 +242,16 @@ def test_of_several_connection_counts_each_one_counts(
     assert shop(Request("wide"), generator=breaks_at(0)) == 3
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == "1 measured, 1 failed: wide under many at 1 connections"
+
+
+def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Measure, workspace: Workspace) -> None:
+    assert shop(Request("tonic")) == 0
+    assert shop(Request("tonic"), generator=FakeGenerator(name="volley")) == 0
+    assert shop(Request("tonic"), generator=FakeGenerator(FAILING, name="volley")) == 1
+    assert [each.profile.generator for each in saved(workspace)] == ["ghz", "volley", "volley"]
+    boards = json.loads((workspace.results / "leaderboard.json").read_bytes())["boards"]
+    assert [each["generator"] for each in boards] == ["ghz", "volley"]
+    assert [each["rows"][0]["failure"] is None for each in boards] == [True, False]
 
 
 def test_where_no_call_finished_the_median_is_unknown(

@@ -23,6 +23,7 @@ def test_the_classic_profile_is_httparenas_workload(folder: Path) -> None:
     assert profile.messages_per_call == 5000
     assert (profile.connections, profile.streams_per_connection) == ((64,), 4)
     assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.expect == ("result = a + b + i",)
 
 
 def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path) -> None:
@@ -73,6 +74,11 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("request: {a: 2147483648}", "x.yaml: request.a: "),
         ("call: GetSum", "x.yaml: call: "),
         ("pick: median", "x.yaml: pick: "),
+        ("expect: result = a + b", "x.yaml: expect: "),
+        ("expect: [result]", "x.yaml: expect.0: "),
+        ("expect: [result = ]", "x.yaml: expect.0: "),
+        ("expect: ['result = a; b']", "x.yaml: expect.0: "),
+        ("expect: ['result = a\\nb = 1']", "x.yaml: expect.0: "),
         ("conections: [1]", "x.yaml: conections: unknown key (did you mean connections"),
         ("name: y", "x.yaml: name: must be `x`, like the file"),
         ("extends: stream", "x.yaml: extends: there is no profile `stream`"),
@@ -107,6 +113,12 @@ def test_only_keys_that_may_be_written_are_offered(folder: Path, wrong: str, off
         load_profile(folder, "x")
     assert "duration_s" not in str(caught.value)
     assert "warmup_s" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rule", ["result = a + b + i", "result = -(2*a) + sum(b)", "r_1 = 0"])
+def test_what_replies_must_hold_can_be_written(folder: Path, rule: str) -> None:
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\nexpect: ['{rule}']")
+    assert load_profile(folder, "x").expect == (rule,)
 
 
 def test_a_request_without_a_count_is_answered_once(folder: Path) -> None:

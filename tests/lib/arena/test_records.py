@@ -80,6 +80,14 @@ def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
         (a_run(cut=1), 2, ("cut-calls",)),
         (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
         (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
+        # Messages that were counted are certain, whatever was cut.
+        (a_run(ok=900, cut=256, counted=5_000_000), 2, ()),
+        (a_run(ok=0, cut=256, counted=5_000_000, mean_ns=None), 2, ("none-finished",)),
+        # And they say how much of the cut calls was done: 1000 calls' worth, though 800 ended.
+        (a_run(ok=800, cut=256, counted=5_000_000), 2, ()),
+        (a_run(ok=800, cut=256, counted=4_200_000), 2, ("littles-law",)),
+        # An open loop has as many calls in flight as it must.
+        (a_run(mean_ns=MEAN_NS / 9, kind="response"), 2, ()),
     ],
 )
 def test_every_flag_begins_at_its_limit(

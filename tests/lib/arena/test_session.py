@@ -250,6 +250,16 @@ def test_a_busy_server_that_finishes_no_call_is_only_slow(measure: Measure) -> N
     assert (record.headline.value, record.headline.high) == (0.0, 256_000.0)
 
 
+def test_messages_that_were_counted_are_a_rate_though_no_call_finished(measure: Measure) -> None:
+    drip = a_measurement(1e3, ok=0, cut=256, counted=5000, mean_ns=None)
+    outcome = measure(FakeRuntime(FakeServer(busy_s=0.001)), FakeGenerator([drip]))
+    assert outcome.error is None
+    assert outcome.record.flags == ("none-finished",)
+    assert outcome.record.headline
+    assert outcome.record.headline.value == 1e3
+    assert outcome.progress.lines[-1].startswith("run 3 of 3: 1.00 k messages/s; ")
+
+
 @pytest.mark.parametrize(("busy_s", "status"), [(0.049, "failed"), (0.051, "ok")])
 def test_an_idle_server_that_finishes_no_call_is_stuck(
     measure: Measure, busy_s: float, status: str

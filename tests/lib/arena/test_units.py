@@ -3,6 +3,7 @@
 import pytest
 
 from arena.units import (
+    bar_words,
     format_bytes,
     format_cpus,
     format_duration,
@@ -125,13 +126,23 @@ def test_a_size_has_a_binary_unit(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("finished", "client_bound", "text"),
+    ("value", "high", "client_bound", "text"),
     [
-        (True, False, "1.02 M"),
-        (True, True, "≥ 1.02 M"),
-        (False, False, "< 2.00 M"),
-        (False, True, "< 2.00 M"),
+        (1.02e6, 2e6, False, "1.02 M"),
+        (1.02e6, 2e6, True, "≥ 1.02 M"),
+        (0.0, 2e6, False, "< 2.00 M"),
+        (0.0, 2e6, True, "< 2.00 M"),
+        (0.0, 0.0, False, "0"),
     ],
 )
-def test_a_rate_says_how_far_it_is_known(finished: bool, client_bound: bool, text: str) -> None:
-    assert rate_words(1.02e6, 2e6, finished=finished, client_bound=client_bound) == text
+def test_a_rate_says_how_far_it_is_known(
+    value: float, high: float, client_bound: bool, text: str
+) -> None:
+    assert rate_words(value, high, client_bound=client_bound) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"), [(1e6, 2e6, "1.00 M to 2.00 M"), (1e6, 1e6, "exact"), (0, 0, "exact")]
+)
+def test_an_error_bar_without_a_width_is_called_exact(low: float, high: float, text: str) -> None:
+    assert bar_words(low, high) == text

@@ -1,18 +1,21 @@
 """ghz: its command line, and the ways it is found (stub programs on PATH)."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.generators.volley_reports import a_report
 
 from arena import generators
 from arena.errors import HostError, UsageError
-from arena.generators import ghz
+from arena.generators import ghz, ghz_flags, program
+from arena.generators.program import Program
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ghz"
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "ghz"
 HELP = "echo --proto --call --connections"
 DAEMON = """
 case "$1" in
@@ -29,33 +32,19 @@ version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\
 esac
 """
 
-Find = Callable[..., ghz.Ghz]
-
-
-@pytest.fixture
-def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of stubs; PATH has it and the few plain tools, and no Go, Docker or ghz."""
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    for name in ("sh", "env", "cat", "setpriv", "taskset", "chmod"):
-        for folder in ("/usr/bin", "/bin"):
-            if Path(folder, name).exists() and not (plain / name).exists():
-                (plain / name).symlink_to(Path(folder, name))
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{plain}")
-    (tmp_path / "bin").mkdir()
-    return tmp_path / "bin"
+Find = Callable[..., Program]
 
 
 @pytest.fixture
 def find(bin_: Path, workspace: Workspace) -> Find:
-    def resolve(**environment: str) -> ghz.Ghz:
+    def resolve(**environment: str) -> Program:
         path = {"PATH": str(bin_)}
         return ghz.resolve(workspace, {**path, **environment}, None, FakeProgress())
 
     return resolve
 
 
-def found(generator: ghz.Ghz) -> tuple[str, str]:
+def found(generator: Program) -> tuple[str, str]:
     info = generator.info(a_profile())
     return info.found, info.version
 
@@ -115,6 +104,51 @@ def test_a_named_program_that_is_no_ghz_is_refused(
         a_program(tmp_path / "mine", script)
     with pytest.raises(UsageError, match=rf"^GHZ: .*{said}"):
         find(GHZ=str(tmp_path / "mine"))
+
+
+VOLLEY = f"[ $1 = --help ] && {HELP} || echo volley 0.1.0"
+
+
+def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
+    info = generator.info(a_profile())
+    assert (generator.name, info.name, info.found) == ("volley", "volley", where)
+    profile = a_profile(expect=("result = a + b + i",))
+    argv, ghz_argv = generator.command(profile, 5.0), ghz_flags.arguments(profile, 5.0)
+    assert argv[-len(ghz_argv) :] == ghz_argv
+    assert "--expect" not in " ".join(argv)
+    raw = tmp_path / "raw.json"
+    raw.write_text(json.dumps(a_report()))
+    measured = generator.parse(raw, a_profile())
+    # What volley counted; its three OK calls would have made 15,000.
+    assert (measured.messages, measured.rate, measured.rate_high) == (21_000, 4200.0, 4200.0)
+
+
+def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
+    find: Find, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "mine", VOLLEY))
+    generators.check(a_profile(), {"GHZ": named})
+    check_drop_in(find(GHZ=named), "$GHZ", tmp_path)
+    assert find(GHZ=named).info(a_profile()).argv[0] == named
+    assert find(GHZ=named).version == "0.1.0"
+
+
+def test_volley_that_is_called_ghz_is_still_volley(find: Find, bin_: Path, tmp_path: Path) -> None:
+    a_program(bin_ / "ghz", VOLLEY)
+    check_drop_in(find(), "PATH", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("says", "name", "version"), [("volley 0.1.0", "volley", "0.1.0"), ("dev", "ghz", "mine:1")]
+)
+def test_an_image_is_what_it_says_it_is(
+    find: Find, bin_: Path, tmp_path: Path, says: str, name: str, version: str
+) -> None:
+    a_program(bin_ / "docker", DAEMON.replace("images)", f"run) echo {says} ;;\nimages)"))
+    generator = find(LOADGEN_DOCKER="true", GHZ_IMAGE="mine:1")
+    assert (generator.name, generator.version) == (name, f"{version} (sha256:0123456789ab)")
+    if name == "volley":
+        check_drop_in(generator, "image mine:1", tmp_path)
 
 
 def test_path_comes_before_our_own_and_that_before_go(
@@ -183,7 +217,7 @@ def test_in_docker_by_wish_even_with_ghz_on_path(
         f'type=bind,"source={workspace.requests}",target=/requests,readonly'
     )
     image = argv.index("httparena-ghz:v0.121.0")
-    assert argv[image + 1 :] == ghz.arguments(a_profile(), 5.0)
+    assert argv[image + 1 :] == ghz_flags.arguments(a_profile(), 5.0)
 
 
 def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot:
@@ -194,7 +228,7 @@ def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot
 def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path: Path) -> None:
     shot = fire(find, bin_, tmp_path, 'echo "$*"')
     assert shot.problem is None
-    assert shot.raw.read_text().split() == ghz.arguments(a_profile(), 1.5)
+    assert shot.raw.read_text().split() == ghz_flags.arguments(a_profile(), 1.5)
     assert "1500ms" in shot.raw.read_text()
     assert shot.cost.peak_bytes > 0
     assert shot.log == shot.raw
@@ -214,7 +248,7 @@ def test_a_shot_that_breaks_says_how_with_its_last_words(
 def test_a_ghz_that_does_not_end_is_killed(
     find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ghz, "_GRACE_S", -1.49)
+    monkeypatch.setattr(program, "_GRACE_S", -1.49)
     shot = fire(find, bin_, tmp_path, "while :; do :; done")
     assert shot.problem
     assert "was killed" in shot.problem
@@ -226,7 +260,7 @@ def test_a_container_whose_cost_cannot_be_read_is_a_problem(
     def hidden(_: int) -> None:
         raise HostError("hidden")
 
-    monkeypatch.setattr(ghz, "cgroup_of", hidden)
+    monkeypatch.setattr(program, "cgroup_of", hidden)
     a_program(bin_ / "docker", DAEMON)
     shot = find(LOADGEN_DOCKER="1").fire(a_profile(), 1.5, tmp_path / "x.json", lambda _: None)
     assert shot.problem == "the control group of ghz's container could not be read"

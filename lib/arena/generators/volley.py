@@ -1,0 +1,142 @@
+"""volley, the honest generator: it counts every message itself, and checks each one."""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from arena.errors import HostError, UsageError
+from arena.generators import ghz_flags
+from arena.generators.program import Dialect, Program, ProgramInDocker
+from arena.generators.provision import ensure_image, named_program, output_of, wants_docker
+from arena.generators.volley_build import (
+    WAYS,
+    build_log,
+    built_from,
+    cargo_build,
+    own_program,
+    sources_sha256,
+)
+from arena.generators.volley_report import measurement
+from arena.progress import Progress
+from arena.records import MeasuredProfile
+from arena.workspace import Workspace
+
+_VERSION = re.compile(r"volley (\S+)\s*")
+
+
+def arguments(profile: MeasuredProfile, duration_s: float, more: Sequence[str] = ()) -> list[str]:
+    """Return ghz's flags, and what the replies must be: volley decodes and checks each one."""
+    expected = ["--expect-replies", str(profile.messages_per_call)]
+    for rule in profile.expect:
+        expected += ["--expect", rule]
+    return ghz_flags.arguments(profile, duration_s, [*expected, *more])
+
+
+# Where no call succeeded it ends with 1, and still tells how many were made.
+_REPORT_CODES = frozenset({0, 1})
+_DIALECT = Dialect("volley", arguments, measurement, _REPORT_CODES)
+
+# In the place of ghz: with ghz's flags and no other, but with volley's own counts and name.
+DROP_IN = Dialect("volley", ghz_flags.arguments, measurement, _REPORT_CODES)
+
+
+def resolve(
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    cpus: Sequence[int] | None,
+    progress: Progress,
+) -> Program:
+    """Find volley: $VOLLEY, .tools/bin, cargo, $VOLLEY_IMAGE; HostError names these ways.
+
+    PATH is not searched: a volley that lies there is of unknown sources, and cargo is quick.
+    """
+    from arena.runtimes.docker import daemon_version
+
+    def local(program: Path, version: str, found: str) -> Program:
+        return Program(_DIALECT, workspace, cpus, str(program), version, found)
+
+    if wants_docker(environment):
+        return _from_image(workspace, environment, cpus, progress)
+    if named := environment.get("VOLLEY"):
+        return local(*_checked(named), "$VOLLEY")
+    own, sources = own_program(workspace), sources_sha256(workspace)
+    if built_from(own) == sources and (version := version_of([str(own)])):
+        return local(own, version, ".tools")
+    if shutil.which("cargo"):
+        cargo_build(workspace, sources, progress)
+        if version := version_of([str(own)]):
+            return local(own, version, "cargo")
+        raise HostError(f"volley: {own} was built, but does not run; {WAYS}")
+    if daemon_version()[0]:
+        return _from_image(workspace, environment, cpus, progress)
+    raise HostError(f"there is no volley: {WAYS}")
+
+
+def check(environment: Mapping[str, str]) -> None:
+    """Raise UsageError if $VOLLEY is to be used and is not volley."""
+    if not wants_docker(environment) and (named := environment.get("VOLLEY")):
+        _checked(named)
+
+
+def version_of(command: Sequence[str]) -> str | None:
+    """Return the version of the volley that a command starts; None if it starts none."""
+    match = _VERSION.fullmatch(output_of([*command, "--version"]))
+    return match[1] if match else None
+
+
+def image_version(image: str) -> str | None:
+    """Return the version of the volley that an image holds; None if it holds none."""
+    from arena.runtimes.docker import LABEL
+
+    run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL", "--label", LABEL]
+    return version_of([*run, image])
+
+
+def _checked(named: str) -> tuple[Path, str]:
+    """Return the program $VOLLEY names and its version, if it is volley."""
+    program = named_program("VOLLEY", named)
+    version = version_of([str(program)])
+    if not version:
+        raise UsageError(f"VOLLEY: {named} is not volley (its --version does not say so)")
+    return program, version
+
+
+def _from_image(
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    cpus: Sequence[int] | None,
+    progress: Progress,
+) -> ProgramInDocker:
+    """Return the image of $VOLLEY_IMAGE, or our own, built from docker/volley.Dockerfile."""
+    image = _image(workspace, environment)
+    options = ["--file", str(workspace.root / "docker" / "volley.Dockerfile")]
+    log = build_log(workspace)
+    digest = ensure_image(image, workspace.volley, options, log, WAYS, progress)
+    version = image_version(image)
+    if not version:
+        raise UsageError(f"VOLLEY_IMAGE: {image} is not volley (its --version does not say so)")
+    version = f"{version} ({digest[:19]})"
+    return ProgramInDocker(_DIALECT, workspace, cpus, image, version, f"image {image}")
+
+
+def _image(workspace: Workspace, environment: Mapping[str, str]) -> str:
+    """Return the image's name; our own bears its sources' hash, so it is never an old one."""
+    named = environment.get("VOLLEY_IMAGE")
+    return named or f"httparena-volley:{sources_sha256(workspace)[:12]}"
+
+
+def preview(
+    profile: MeasuredProfile,
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    cpus: Sequence[int] | None,
+) -> list[str]:
+    """Return the command line; a volley that is yet to be built is just called volley."""
+    if wants_docker(environment):
+        image = _image(workspace, environment)
+        contained = ProgramInDocker(_DIALECT, workspace, cpus, image, "", "")
+        return contained.command(profile, profile.duration_s)
+    own = own_program(workspace)
+    found = environment.get("VOLLEY") or str(own if own.exists() else "volley")
+    return [found, *arguments(profile, profile.duration_s)]
