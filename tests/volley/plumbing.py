@@ -1,0 +1,93 @@
+"""volley, run as a person runs it, and the servers it is run against."""
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.integration.plumbing import ROOT, eventually, listeners
+
+from arena import certs, contract, host
+from arena.frameworks import load_framework
+from arena.profiles import load_profile
+from arena.runtimes.native import NativeRuntime
+from arena.workspace import Workspace
+
+CHECKOUT = Workspace(ROOT)
+SERVICE = "benchmark.BenchmarkService"
+
+# Far more than anything here takes, were the host as slow as it may be.
+_PATIENCE_S = 90.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a volley ended, and what it printed."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Its JSON."""
+        assert self.stdout, self
+        found: dict[str, Any] = json.loads(self.stdout)
+        return found
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """What volley adds to ghz's report."""
+        found: dict[str, Any] = self.report["volley"]
+        return found
+
+    @property
+    def calls(self) -> tuple[int, dict[str, int], int]:
+        """Calls that succeeded, that failed by code, and that were cut."""
+        calls = self.own["calls"]
+        return calls["ok"], calls["failed"], calls["cut"]
+
+
+@dataclass(frozen=True)
+class Volley:
+    """The program; `load` is one run of it in this checkout, as JSON unless told otherwise."""
+
+    program: Path
+
+    def run(self, *words: str) -> Outcome:
+        done = subprocess.run(
+            [self.program, *words], check=False, capture_output=True, text=True, cwd=ROOT,
+            timeout=_PATIENCE_S, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def load(
+        self,
+        method: str,
+        request: Mapping[str, int] | list[dict[str, int]],
+        port: int,
+        *flags: str,
+        form: str = "json",
+    ) -> Outcome:
+        security = [] if "--skipTLS" in flags or "--cacert" in flags else ["--insecure"]
+        return self.run(
+            *security, "--proto", "requests/benchmark.proto", "--call", f"{SERVICE}/{method}",
+            "-d", json.dumps(request), "-O", form, *flags, f"localhost:{port}",
+        )  # fmt: skip
+
+
+@contextmanager
+def framework(name: str, log: Path) -> Iterator[None]:
+    """Run a framework's server natively for the block, alone on this host."""
+    with host.only_benchmark("tests/volley", wait=True):
+        eventually(lambda: not listeners(), "the ports are free")
+        certs.ensure_certificate(CHECKOUT.certs)
+        runtime = NativeRuntime(CHECKOUT)
+        entry = load_framework(CHECKOUT.frameworks, name)
+        runtime.build(entry, log.with_suffix(".build"))
+        with runtime.start(entry, None, log) as server:
+            contract.wait_ready(load_profile(CHECKOUT.profiles, "stream-grpc"), 60, server.ended)
+            yield
