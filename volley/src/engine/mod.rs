@@ -17,6 +17,7 @@ mod stage;
 mod target;
 mod tls;
 mod transport;
+mod trust;
 mod wire;
 
 pub use conduct::{OnTick, run};

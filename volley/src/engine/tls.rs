@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring};
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
 use super::transport::TlsClient;
+use super::trust::{TrustAnyone, TrustNamed};
 use crate::cli::Security;
 
 /// TLS cannot be set up as asked.
@@ -62,11 +62,17 @@ pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsE
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(TrustAnyone(provider)))
     } else {
-        let roots = Arc::new(roots(cacert.as_deref())?);
-        let verifier = WebPkiServerVerifier::builder_with_provider(roots, provider)
+        let named = match cacert {
+            Some(path) => certificates("cacert", path)?,
+            None => Vec::new(),
+        };
+        let roots = Arc::new(roots(cacert.as_deref(), &named)?);
+        let chains = WebPkiServerVerifier::builder_with_provider(roots, provider)
             .build()
             .map_err(|_| TlsError::NoRoots)?;
-        builder.with_webpki_verifier(verifier)
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(TrustNamed { chains, named }))
     };
     let mut config = match (cert, key) {
         (Some(cert), Some(key)) => builder
@@ -84,13 +90,17 @@ pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsE
     }))
 }
 
-fn roots(cacert: Option<&Path>) -> Result<RootCertStore, TlsError> {
+/// The certificates of `--cacert`, or the host's own.
+fn roots(
+    cacert: Option<&Path>,
+    named: &[CertificateDer<'static>],
+) -> Result<RootCertStore, TlsError> {
     let mut store = RootCertStore::empty();
     match cacert {
         Some(path) => {
-            for certificate in certificates("cacert", path)? {
+            for certificate in named {
                 store
-                    .add(certificate)
+                    .add(certificate.clone())
                     .map_err(|error| broken("cacert", path, error))?;
             }
         }
@@ -128,46 +138,5 @@ fn broken(flag: &'static str, path: &Path, reason: impl ToString) -> TlsError {
         flag,
         path: path.to_owned(),
         reason: reason.to_string(),
-    }
-}
-
-/// `--skipTLS`: the certificate is taken as it is; the handshake's signatures are still checked.
-#[derive(Debug)]
-struct TrustAnyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for TrustAnyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }

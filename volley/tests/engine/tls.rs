@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rcgen::{CertificateParams, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
@@ -16,11 +16,13 @@ struct Secure {
 }
 
 fn secure(name: &str, faults: Faults) -> Secure {
+    secured_by(&CertificateParams::new([name.to_owned()]).unwrap(), faults)
+}
+
+fn secured_by(params: &CertificateParams, faults: Faults) -> Secure {
     let scratch = Scratch::new();
     let keys = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new([name.to_owned()])
-        .and_then(|params| params.self_signed(&keys))
-        .unwrap();
+    let certificate = params.self_signed(&keys).unwrap();
     let cert = scratch.write("cert.pem", &certificate.pem());
     let key = scratch.write("key.pem", &keys.serialize_pem());
     let server = Reference::start(Config {
@@ -101,6 +103,17 @@ fn a_certificate_for_another_name_is_refused_unless_that_name_is_asked_for() {
     assert!(finished.error().contains("TLS: "), "{finished:?}");
     let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
     assert_eq!(finished.report().all_ok(), 4);
+}
+
+#[test]
+fn a_self_signed_certificate_that_calls_itself_an_authority_is_trusted_by_name() {
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let secure = secured_by(&params, Faults::default());
+    let trusting = || checked(UNARY).arg("--cacert").arg(&secure.cert);
+    assert_eq!(attempt(&secure, trusting()).report().all_ok(), 4);
+    let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
+    assert!(finished.error().contains("TLS: "), "{finished:?}");
 }
 
 #[test]
