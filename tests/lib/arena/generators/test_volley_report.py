@@ -130,6 +130,13 @@ def test_what_a_later_version_adds_is_passed_over(raw: Path) -> None:
         ({"statusCodeDistribution": {"OK": 6}}, "statusCodeDistribution says {'OK': 6}"),
         ({"statusCodeDistribution": None}, "statusCodeDistribution says {}"),
         ({"volley.calls.ok": 4}, "volley.calls make {'OK': 4"),
+        # Whole numbers of JSON have no end; floats do.
+        ({"total": 10**400}, "total: Input should be less than"),
+        ({"volley.messages": 10**400}, "volley.messages: Input should be less than"),
+        # A code ends up in messages and on the page.
+        ({"volley.calls.failed": {"\x1b[2J": 1}}, "volley.calls.failed: String should match"),
+        ({"volley.calls.failed": {"a\nb": 1}}, "volley.calls.failed: String should match"),
+        ({"statusCodeDistribution": {"": 6}}, "statusCodeDistribution: String should match"),
     ],
 )
 def test_what_is_missing_or_contradicts_itself_is_refused_in_a_line(
