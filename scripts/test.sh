@@ -95,7 +95,7 @@ lint_scripts() {
 lint_volley() {
     if need cargo-fmt; then
         say 'volley: cargo fmt'
-        (cd volley && cargo fmt --check)
+        (cd volley && cargo fmt --check && cargo fmt --check --manifest-path fuzz/Cargo.toml)
     fi
     if need cargo-clippy; then
         say 'volley: cargo clippy'

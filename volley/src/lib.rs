@@ -6,8 +6,8 @@
 //! - [`grpc`]: what gRPC puts into HTTP/2: messages, statuses, timeouts.
 //! - [`request`]: what is sent, and what the replies must be.
 //! - [`pace`]: when calls are sent.
-//! - [`measure`]: counting and timing, one tally a thread.
 //! - [`report`]: a finished run as plain data, and every way to print it.
+//! - [`measure`]: counting and timing, one tally a thread.
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`engine`]: the load loop: sockets, threads, time.
 //! - [`serve`]: a reference server that counts for itself and breaks on demand.

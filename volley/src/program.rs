@@ -12,7 +12,7 @@ use crate::engine::{self, EngineError};
 use crate::measure::Progress;
 use crate::report::live::{Live, Moment};
 use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
-use crate::serve;
+use crate::serve::{self, ServeError};
 
 /// What ended the program, and the exit status that says of what kind it was.
 #[derive(Debug)]
@@ -21,15 +21,6 @@ pub struct Failure {
     pub status: u8,
     /// One line for people.
     pub message: String,
-}
-
-impl Failure {
-    fn other(error: impl ToString) -> Self {
-        Self {
-            status: 1,
-            message: error.to_string(),
-        }
-    }
 }
 
 impl From<EngineError> for Failure {
@@ -41,9 +32,21 @@ impl From<EngineError> for Failure {
     }
 }
 
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        Self {
+            status: if error.is_usage() { 2 } else { 1 },
+            message: error.to_string(),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::other(error)
+        Self {
+            status: 1,
+            message: error.to_string(),
+        }
     }
 }
 
@@ -53,17 +56,13 @@ impl From<io::Error> for Failure {
 ///
 /// Whatever kept the load from being put on, or the report from being written.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
-    // Learned before the load, not after it.
-    if let Some(path) = &options.output {
-        open(path)?;
-    }
+    // Opened before the load, so that what is wrong with it is not learned after it.
+    let file = options.output.as_deref().map(open).transpose()?;
     let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
-    match &options.output {
-        Some(path) => {
-            let file = open(path)?;
-            file.set_len(0)?;
-            print(&report, options.format, file).map_err(|error| unwritable(path, &error))?;
-        }
+    match options.output.as_deref().zip(file) {
+        Some((path, file)) => empty(&file)
+            .and_then(|()| print(&report, options.format, file))
+            .map_err(|error| unwritable(path, &error))?,
         None => print(&report, options.format, io::stdout().lock()).or_else(unless_hung_up)?,
     }
     if !options.quiet {
@@ -88,7 +87,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
 ///
 /// Whatever kept it from listening.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    serve::run(config(args)).map_err(Failure::other)?;
+    serve::run(config(args))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -147,6 +146,14 @@ fn open(path: &Path) -> Result<File, io::Error> {
         .write(true)
         .open(path)
         .map_err(|error| unwritable(path, &error))
+}
+
+/// Drops what an older report left in a file; a device or a pipe has nothing to drop, and refuses.
+fn empty(file: &File) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(())
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> io::Error {

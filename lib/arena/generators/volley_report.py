@@ -19,8 +19,13 @@ _MOST_BYTES = 1 << 29
 # What is told twice must agree, but may be rounded.
 _ROUNDING = 1e-3
 
-Whole = Annotated[int, Field(ge=0)]
+# Nothing that is counted comes near it, and every float can hold it.
+_MOST = 2**63 - 1
+
+Whole = Annotated[int, Field(ge=0, le=_MOST)]
 Real = Annotated[float, Field(ge=0)]
+# A gRPC code's name: letters, so that it can stand in a message and on the page.
+Code = Annotated[str, Field(pattern=r"^[A-Za-z]{1,32}$")]
 
 
 class _Part(pydantic.BaseModel):
@@ -33,7 +38,7 @@ class _Part(pydantic.BaseModel):
 
 class _Calls(_Part):
     ok: Whole
-    failed: dict[str, Whole]
+    failed: dict[Code, Whole]
     cut: Whole
 
 
@@ -81,9 +86,9 @@ class _Report(_Part):
     """
 
     count: Whole
-    total: Annotated[int, Field(gt=0)]
+    total: Annotated[int, Field(gt=0, le=_MOST)]
     rps: Real
-    status_codes: Annotated[dict[str, Whole] | None, Field(alias="statusCodeDistribution")] = None
+    status_codes: Annotated[dict[Code, Whole] | None, Field(alias="statusCodeDistribution")] = None
     volley: _Volley
 
     @property
@@ -155,7 +160,9 @@ def _read(raw: Path) -> _Report:
         return _Report.model_validate(loaded)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
+        # Of a key that is wrong only its place is told: it may be any text.
+        path = first["loc"][:-2] if first["loc"][-1:] == ("[key]",) else first["loc"]
+        where = ".".join(str(part) for part in path)
         what = first["msg"].removeprefix("Value error, ")
         raise ValueError(f"{where}: {what}" if where else what) from error
     except RecursionError as error:

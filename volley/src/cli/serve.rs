@@ -19,7 +19,8 @@ const FAULTS: &str = "Faults, none by default (calls are counted over all connec
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(
     name = "volley serve",
-    about = "Serve benchmark.BenchmarkService: fast, with a count of its own, and with faults on demand."
+    about = "Serve benchmark.BenchmarkService: fast, with a count of its own, and with faults on demand.\n\n\
+             The counts are printed as a line of JSON on SIGUSR1 and at the end (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {
     /// IP address and port to listen on, 127.0.0.1:8080 unless told; port 0 takes a free one

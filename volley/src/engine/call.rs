@@ -148,7 +148,8 @@ impl Call {
     }
 }
 
-fn failed(status: &Status) -> Outcome {
+/// The outcome of a call that ended with a status other than OK.
+pub fn failed(status: &Status) -> Outcome {
     Outcome::Failed {
         code: status.code,
         error: status.to_string(),

@@ -99,9 +99,10 @@ impl Crew<'_> {
                 });
             }
             drop((ready, done));
-            // A failure drops `starts`, and with them every thread that waits for its start.
+            // A failure drops `starts`, and with them every thread that waits for its start; the flag
+            // ends those that still connect.
             for outcome in readiness.iter().take(starts.len()) {
-                outcome?;
+                outcome.inspect_err(|_| self.signal.store(true, Ordering::Relaxed))?;
             }
             self.conduct(&starts, &results, on_tick)
         })

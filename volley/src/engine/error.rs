@@ -36,8 +36,10 @@ pub enum EngineError {
     /// The schema cannot be read, or does not have the method.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// A concurrency schedule rises without an end.
-    #[error("the concurrency rises beyond {most} workers: give it a `--concurrency-end`")]
+    /// There would be more workers than a host has memory for.
+    #[error(
+        "more than {most} workers are asked for: lower `-c`, or give a rising concurrency a `--concurrency-end`"
+    )]
     TooManyWorkers {
         /// The most there may be.
         most: u32,

@@ -26,7 +26,7 @@ pub fn report(
         tags: options.tags.clone(),
         options: options.given.clone(),
         host: plan.target.clone(),
-        call: plan.method.full_name.clone(),
+        call: plan.method.path.trim_start_matches('/').to_owned(),
         elapsed_ns,
         window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
         ended_by: ended_by(&harvests),

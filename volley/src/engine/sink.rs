@@ -6,7 +6,7 @@ use super::call::{Call, Ticket};
 use crate::grpc::{Code, SplitError, Status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::measure::{Ended, Tally};
+use crate::measure::{Ended, Outcome, Tally};
 
 /// A call is sent again so often before its refusal counts as its end.
 const MOST_REFUSALS: u8 = 10;
@@ -51,7 +51,9 @@ impl Handler<Call> for Sink<'_> {
             return Next::Continue;
         }
         call.answered = true;
-        call.status = Status::from_headers(headers, end_stream);
+        // That all is well is no status before the end: the trailers tell.
+        call.status = Status::from_headers(headers, end_stream)
+            .filter(|status| end_stream || !status.is_ok());
         if call.status.is_some() && !end_stream {
             return Next::Cancel(ErrorCode::Cancel); // what follows is none of gRPC's messages
         }
@@ -66,7 +68,7 @@ impl Handler<Call> for Sink<'_> {
             None => self.split(call, data),
         };
         let came = call.replies - before;
-        if came > 0 {
+        if came > 0 && self.counts(&call.ticket) {
             self.time(call, before, came);
         }
         match flow {
@@ -86,7 +88,7 @@ impl Handler<Call> for Sink<'_> {
     fn on_closed(&mut self, call: Call, why: Closed) {
         let untouched = matches!(why, Closed::Refused) && call.fault.is_none() && !call.answered;
         if untouched && call.ticket.refusals < MOST_REFUSALS {
-            self.tally.retried(1);
+            self.tally.retried(u64::from(self.counts(&call.ticket)));
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket
@@ -100,27 +102,35 @@ impl Handler<Call> for Sink<'_> {
 impl Sink<'_> {
     /// Count a call that is over and set its worker free.
     pub fn end(&mut self, mut call: Call, why: Closed) {
-        if call.ticket.sent_ns < self.counted_from_ns {
-            self.idle.push(call.ticket.worker);
-            return;
+        if self.counts(&call.ticket) {
+            call.judge(why);
+            if call.wrong_reply
+                && let Some(fault) = &call.fault
+            {
+                self.tally.wrong_reply(self.now_ns, &fault.message);
+            }
         }
-        call.judge(why);
-        if call.wrong_reply
-            && let Some(fault) = &call.fault
-        {
-            self.tally.wrong_reply(self.now_ns, &fault.message);
+        self.over(call.ticket, call.outcome());
+    }
+
+    /// The same for a call that may have no stream at the moment.
+    #[inline]
+    pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
+        if self.counts(&ticket) {
+            self.tally.ended(&Ended {
+                intended_ns: ticket.intended_ns,
+                sent_ns: ticket.sent_ns,
+                end_ns: self.now_ns,
+                outcome,
+            });
         }
-        let ticket = call.ticket;
-        self.tally.ended(&Ended {
-            worker: ticket.worker,
-            number: ticket.number,
-            intended_ns: ticket.intended_ns,
-            sent_ns: ticket.sent_ns,
-            end_ns: self.now_ns,
-            replies: call.replies,
-            outcome: call.outcome(),
-        });
         self.idle.push(ticket.worker);
+    }
+
+    /// Whether a call is one of the run's, not of the warm-up's.
+    #[inline(always)]
+    fn counts(&self, ticket: &Ticket) -> bool {
+        ticket.sent_ns >= self.counted_from_ns
     }
 
     /// Check and count one reply.

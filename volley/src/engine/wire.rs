@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::call::Call;
 use super::transport::{TlsClient, Transport};
-use crate::http2::{self, Connection, ErrorCode};
+use crate::http2::{self, Connection};
 
 /// How far a connection has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +92,8 @@ impl Wire {
         }
     }
 
-    /// Say goodbye; the socket is closed when this is dropped.
+    /// Send the last bytes, GOAWAY among them, and TLS's goodbye; the socket is closed when this is dropped.
     pub fn close(&mut self) {
-        self.http.shut_down(ErrorCode::NoError);
         // Best effort: the server may be gone, and the run does not depend on it.
         let _ = self.flush();
         self.transport.close();

@@ -1,5 +1,7 @@
 //! How a peer says goodbye.
 
+use std::fmt;
+
 use super::error_code::ErrorCode;
 
 /// What the peer's last GOAWAY said.
@@ -11,4 +13,17 @@ pub struct GoAway {
     pub code: Result<ErrorCode, u32>,
     /// The peer's own words, cut to 256 bytes, without control characters.
     pub debug: String,
+}
+
+impl fmt::Display for GoAway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.code {
+            Ok(code) => write!(f, "GOAWAY {}", code.name())?,
+            Err(number) => write!(f, "GOAWAY 0x{number:x}")?,
+        }
+        if self.debug.is_empty() {
+            return Ok(());
+        }
+        write!(f, " (`{}`)", self.debug)
+    }
 }

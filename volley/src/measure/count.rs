@@ -93,10 +93,12 @@ impl Tally {
     }
 
     /// A call got a reply that was not what it should be; `what` says so in words. Once for each
-    /// such call, which still has to end.
+    /// such call, right before its end is counted: a call that is skipped is no failed check.
     #[cold]
     pub fn wrong_reply(&mut self, now_ns: u64, what: &str) {
-        self.checks.count(now_ns, what);
+        if self.still_to_skip == 0 {
+            self.checks.count(now_ns, what);
+        }
     }
 
     #[inline]

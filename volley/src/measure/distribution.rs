@@ -99,14 +99,16 @@ impl Distribution {
     }
 
     /// Ascending (ns, count): the highest value each bucket stands for, but none that lies outside
-    /// what was recorded.
+    /// what was recorded; the bucket of the least stands for just that.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let (min_ns, max_ns) = (self.min_ns, self.max_ns);
+        let least = self.histogram.highest_equivalent(min_ns);
         self.histogram.iter_recorded().map(move |bucket| {
-            (
-                bucket.value_iterated_to().clamp(min_ns, max_ns),
-                bucket.count_at_value(),
-            )
+            let ns = match bucket.value_iterated_to() {
+                highest if highest <= least => min_ns,
+                highest => highest.min(max_ns),
+            };
+            (ns, bucket.count_at_value())
         })
     }
 

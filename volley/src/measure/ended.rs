@@ -5,18 +5,12 @@ use crate::grpc::Code;
 /// A call that is over. All times are nanoseconds since the engine's epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The worker that waited for it.
-    pub worker: u32,
-    /// Its number, unique in the run.
-    pub number: u64,
     /// When it was due to be sent; in a closed loop, when it was sent.
     pub intended_ns: u64,
     /// When it was sent.
     pub sent_ns: u64,
     /// When its last frame was read.
     pub end_ns: u64,
-    /// Replies received.
-    pub replies: u64,
     pub outcome: Outcome,
 }
 

@@ -263,6 +263,7 @@ mod tests {
         for end_ns in 1..=5 {
             tally.messages(1, end_ns);
             let outcome = if end_ns == 1 {
+                tally.wrong_reply(end_ns, "warming up");
                 failed("warming up")
             } else {
                 Outcome::Ok
@@ -270,6 +271,7 @@ mod tests {
             tally.ended(&ended(0, 0, end_ns, outcome));
         }
         let report = tally.into_report(facts(S));
+        assert_eq!((report.checks.failed, report.checks.samples.len()), (0, 0));
         assert_eq!((report.calls.count(), report.messages), (3, 5));
         assert_eq!((report.latency.samples, report.latency.min_ns), (3, 3));
         assert_eq!((report.details.len(), report.errors.len()), (3, 0));

@@ -23,12 +23,9 @@ pub(super) fn options() -> TallyOptions {
 
 pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcome) -> Ended {
     Ended {
-        worker: 0,
-        number: 0,
         intended_ns,
         sent_ns,
         end_ns,
-        replies: 1,
         outcome,
     }
 }

@@ -47,10 +47,11 @@ pub fn html(text: &str) -> String {
 
 /// A CSV field, quoted where RFC 4180 section 2 asks for it.
 pub fn csv(text: &str) -> Cow<'_, str> {
-    if text.contains(['"', ',', '\n', '\r']) {
+    let text = visible(text);
+    if text.contains(['"', ',']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
-        Cow::Borrowed(text)
+        text
     }
 }
 
@@ -110,7 +111,12 @@ mod tests {
     #[test]
     fn a_csv_field_is_quoted_only_if_it_has_to_be() {
         assert_eq!(csv("plain"), "plain");
-        assert_eq!(csv("a,\"b\"\nc"), "\"a,\"\"b\"\"\nc\"");
+        assert_eq!(csv("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+
+    #[test]
+    fn a_csv_field_is_one_line_that_no_terminal_acts_on() {
+        assert_eq!(csv("a\r\nb\u{1b}[2J"), r"a\r\nb\u{1b}[2J");
     }
 
     #[test]

@@ -120,6 +120,18 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_one_interval_has_no_picture_of_its_rate() {
+        let of_rates = "<h2>Messages a second</h2>";
+        assert!(!written(&samples::one_call()).contains(of_rates));
+        assert!(written(&samples::stream()).contains(of_rates));
+    }
+
+    #[test]
+    fn without_a_sample_no_latency_is_told() {
+        assert!(written(&samples::no_calls()).contains("max –"));
+    }
+
+    #[test]
     fn no_coordinate_is_lost_in_a_run_of_nothing_or_of_one_call() {
         for report in [samples::no_calls(), samples::one_call()] {
             let page = written(&report);

@@ -67,6 +67,15 @@ impl Unit {
         }
     }
 
+    /// `ns` in this unit, without its name, with three decimals, so that a column lines up.
+    pub fn precise(self, ns: u64) -> String {
+        if self.ns < 10.0 {
+            ns.to_string()
+        } else {
+            format!("{:.3}", ns as f64 / self.ns)
+        }
+    }
+
     /// `ns` in this unit, without its name, with three digits that count but no more than ns tell.
     pub fn show(self, ns: u64) -> String {
         let value = ns as f64 / self.ns;
@@ -176,6 +185,15 @@ mod tests {
         let told = [0, 5, 1_425_000, 80_000_000, 3_600_000_000_000].map(|ns| ms.exactly(ns));
         assert_eq!(told, ["0", "0.000005", "1.425", "80", "3,600,000"]);
         assert_eq!(Unit::for_ns(1).exactly(1_234), "1,234");
+    }
+
+    #[test]
+    fn a_column_of_one_unit_has_three_decimals() {
+        let told = |ns| Unit::for_ns(ns).precise(ns);
+        assert_eq!(
+            [286_230, 5_003_217_000, 950].map(told),
+            ["286.230", "5.003", "950"]
+        );
     }
 
     #[test]

@@ -48,7 +48,10 @@ pub enum Warning {
     AllSkipped { skipped: u64 },
     #[error("{kept} of {count} single calls were kept: raise `--details` for more")]
     DetailsCapped { kept: u64, count: u64 },
-    #[error("{} got a reply that `--expect` refuses: see the samples", calls(*.wrong))]
+    #[error(
+        "{} got replies that `--expect` or `--expect-replies` refuses: see the samples",
+        calls(*.wrong)
+    )]
     WrongReplies { wrong: u64 },
 }
 

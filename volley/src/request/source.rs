@@ -12,7 +12,7 @@ use super::schema::Method;
 use super::spec::RequestSpec;
 use super::template::CallData;
 
-/// Makes the requests of a run. Each thread has its own clone, which draws its own random numbers.
+/// Makes the requests of a run. Each thread has one of its own, which draws its own random numbers.
 #[derive(Debug)]
 pub struct Source {
     requests: Requests,

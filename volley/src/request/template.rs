@@ -13,7 +13,6 @@ mod labels;
 mod parser;
 mod scan;
 mod token;
-mod utc;
 
 pub use call_data::CallData;
 pub use error::TemplateError;

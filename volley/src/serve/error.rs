@@ -27,8 +27,8 @@ pub enum ServeError {
         key: PathBuf,
         reason: rustls::Error,
     },
-    /// The window is more than RFC 9113 §6.9.1 knows.
-    #[error("a window of {0} bytes is too large; the most is 2147483647")]
+    /// The window is none that RFC 9113 §6.9.1 knows.
+    #[error("a window cannot be {0} bytes; give it 1 to 2147483647")]
     Window(u32),
     /// The host refuses threads, polls or signals.
     #[error("the host refuses {what}: {reason}")]
@@ -39,6 +39,14 @@ pub enum ServeError {
 }
 
 impl ServeError {
+    /// Whether the command line, or a file it names, is what is wrong.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Pem { .. } | Self::Identity { .. } | Self::Window(_) => true,
+            Self::Listen { .. } | Self::Host { .. } => false,
+        }
+    }
+
     /// Wraps an error of the host; for `map_err`.
     pub(super) fn host(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |reason| Self::Host { what, reason }

@@ -42,6 +42,7 @@ fn a_usage_error_is_one_line_on_stderr_and_status_2() {
         &["--nonsense"],
         &["localhost"],
         &["serve", "--listen", "x"],
+        &["serve", "--tls-cert", "/no/such", "--tls-key", "/no/such"],
     ] {
         let (status, out, errors) = volley(args);
         assert_eq!((status, out.as_str()), (2, ""), "{args:?}");

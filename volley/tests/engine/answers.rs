@@ -169,3 +169,27 @@ fn replies_cut_anywhere_are_the_same_replies() {
     );
     assert_eq!((report.all_ok(), report.messages()), (12, 12));
 }
+
+#[test]
+fn a_good_status_before_the_replies_is_not_taken_for_the_end() {
+    fn begin(peer: &mut Peer, stream: u32) {
+        let fields = [
+            (":status", "200"),
+            ("content-type", "application/grpc"),
+            ("grpc-status", "0"),
+        ];
+        peer.headers(stream, &fields, false);
+    }
+    let whole = |peer: &mut Peer, stream| {
+        begin(peer, stream);
+        peer.message(stream, 0, RIGHT);
+        peer.headers(stream, &[("grpc-status", "0")], true);
+    };
+    let report = answered(whole, "");
+    assert_eq!((report.all_ok(), report.messages()), (12, 12));
+    let bare = |peer: &mut Peer, stream| {
+        begin(peer, stream);
+        write_data(&mut peer.out, stream, b"", true);
+    };
+    all_failed(bare, "Internal", "without sending trailers");
+}

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use volley::http2::frame::Kind;
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
-use crate::common::{Volley, reference, settled};
+use crate::common::{Volley, reference, scripted, settled};
 
 /// A call of this takes longer than any window here.
 fn slow() -> Faults {
@@ -94,4 +95,27 @@ fn a_longest_duration_ends_a_run_of_n_calls() {
         .report(server.address());
     assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
     assert_eq!(report.json["endReason"], "timeout");
+}
+
+#[test]
+fn every_connection_is_ended_with_a_goaway() {
+    let (sender, goodbyes) = std::sync::mpsc::channel();
+    let address = scripted::serve(move |_| {
+        let sender = sender.clone();
+        move |header, _| {
+            if header.kind == Kind::GoAway {
+                // Fails only where the test has given up.
+                let _ = sender.send(());
+            }
+            true
+        }
+    });
+    let report = UNARY
+        .run()
+        .flags("-z 50ms -c 4 --connections 2")
+        .report(address);
+    assert_eq!(report.cut(), 4);
+    for _ in 0..2 {
+        goodbyes.recv_timeout(Duration::from_secs(30)).unwrap();
+    }
 }

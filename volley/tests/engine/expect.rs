@@ -56,7 +56,7 @@ fn a_wrong_value_is_named_with_its_place_and_what_it_should_be() {
         "{:?}",
         report.samples()
     );
-    assert!(report.warns_of("20 calls got a reply that `--expect` refuses"));
+    assert!(report.warns_of("20 calls got replies that `--expect` or `--expect-replies` refuses"));
     assert!(report.stderr.contains("`--expect`"), "{}", report.stderr);
 }
 

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use volley::http2::frame::Kind;
+use volley::http2::ErrorCode;
+use volley::http2::frame::{Kind, write_go_away};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
@@ -129,4 +130,54 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
     let report = running.wait().report();
     assert_eq!(report.number("/reconnects"), 1);
     assert!(report.failed_total() <= 1, "{:?}", report.failed());
+}
+
+#[test]
+fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
+    let address = scripted::serve(|_| {
+        |header, peer| {
+            if header.kind == Kind::Data {
+                let code = ErrorCode::EnhanceYourCalm;
+                write_go_away(&mut peer.out, 1, code, b"too_many_pings");
+                return false;
+            }
+            true
+        }
+    });
+    let report = UNARY.run().flags("-n 1 -c 1").report(address);
+    assert_eq!(report.all_failed("Unavailable"), 1);
+    let (text, _) = &report.errors()[0];
+    assert!(
+        text.contains(" after GOAWAY ENHANCE_YOUR_CALM (`too_many_pings`)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
+    // The second connection leaves its call out, and no other comes about in its place.
+    let address = scripted::accept(|number| {
+        move |socket| {
+            if number > 1 {
+                return Ok(());
+            }
+            scripted::converse(socket, |header, peer| {
+                if header.kind != Kind::Data {
+                    return true;
+                }
+                if number == 1 {
+                    write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+                    return false;
+                }
+                peer.answer(header.stream, &[]);
+                true
+            })
+        }
+    });
+    let report = UNARY
+        .run()
+        .flags("-n 20 -c 2 --connections 2 -t 500ms")
+        .report(address);
+    assert_eq!((report.ok(), report.cut()), (19, 0));
+    assert_eq!(report.failed(), [("DeadlineExceeded".to_owned(), 1)]);
 }

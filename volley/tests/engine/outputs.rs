@@ -40,6 +40,20 @@ fn single_calls_are_kept_as_many_as_asked() {
 }
 
 #[test]
+fn a_report_can_go_to_a_device_or_a_pipe() {
+    let server = reference(Faults::default());
+    for (device, is_shown) in [("/dev/null", false), ("/dev/stdout", true)] {
+        let finished = UNARY
+            .run()
+            .flags("-n 10 -c 2 -o")
+            .arg(device)
+            .run(server.address());
+        assert_eq!(finished.code(), 0, "{finished:?}");
+        assert_eq!(!finished.stdout.is_empty(), is_shown, "{finished:?}");
+    }
+}
+
+#[test]
 fn a_report_replaces_the_file_it_is_written_to() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();

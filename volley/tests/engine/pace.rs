@@ -75,7 +75,7 @@ fn no_call_of_a_schedule_leaves_before_it_is_due() {
         sent += sent_now;
         assert!(sent <= due, "{:#}", report.own("/series"));
     }
-    assert_eq!(sent, due);
+    assert_eq!(sent + report.number("/missed"), due);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM};
-use crate::common::{Volley, reference};
+use crate::common::{Volley, reference, scripted};
 
 #[test]
 fn a_client_stream_sends_its_data_over_and_over_up_to_the_count() {
@@ -141,4 +141,18 @@ fn a_server_stream_is_ended_by_the_client_when_its_time_is_up() {
     assert_eq!(report.all_ok(), 4);
     assert!(report.number("/latency_ns/min") >= 100_000_000);
     assert!(report.messages() > 1000);
+}
+
+#[test]
+fn a_stream_that_is_kept_from_sending_waits_in_peace_when_its_time_is_up() {
+    // The server never widens the window of 65,535 bytes.
+    let address = scripted::serve(|_| |_, _| true);
+    let report = CLIENT_STREAM
+        .run()
+        .flags("--stream-call-duration 50ms -t 1500ms -n 1 -c 1")
+        .report(address);
+    assert_eq!(report.all_failed("DeadlineExceeded"), 1);
+    // All but the first 50 ms of it were waited for.
+    let cpu_s = report.own("/cpu_s").as_f64().unwrap();
+    assert!(cpu_s < 0.75, "{cpu_s}");
 }

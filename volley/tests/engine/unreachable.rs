@@ -135,3 +135,39 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
         .run(server.address());
     assert!(finished.error().contains("`--insecure`"), "{finished:?}");
 }
+
+#[test]
+fn a_goaway_that_comes_with_the_settings_is_seen() {
+    use std::io::{Read, Write};
+    use volley::http2::ErrorCode;
+    use volley::http2::frame::{write_go_away, write_settings};
+    let address = scripted::accept(|_| {
+        |mut socket| {
+            let mut both = Vec::new();
+            write_settings(&mut both, &[]);
+            write_go_away(&mut both, 0, ErrorCode::EnhanceYourCalm, b"");
+            socket.read_exact(&mut [0; 24])?;
+            socket.write_all(&both)?;
+            // The client is to hang up, not this server.
+            std::io::copy(&mut socket, &mut std::io::sink())?;
+            Ok(())
+        }
+    });
+    let line = error(address, "--connect-timeout 10m");
+    assert!(line.contains("the server sent GOAWAY at once"), "{line}");
+}
+
+#[test]
+fn one_thread_that_cannot_connect_ends_the_others_wait_too() {
+    let address = scripted::accept(|number| {
+        move |mut socket| {
+            // The second connection is accepted, and never spoken on.
+            if number == 1 {
+                std::io::copy(&mut socket, &mut std::io::sink())?;
+            }
+            Ok(())
+        }
+    });
+    let line = error(address, "--connect-timeout 10m");
+    assert!(!line.starts_with("interrupted"), "{line}");
+}

@@ -3,7 +3,7 @@
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, UNARY};
-use crate::common::{reference, settled};
+use crate::common::{Volley, reference, settled};
 
 #[test]
 fn n_calls_are_counted_beside_a_warm_up_of_many_more() {
@@ -68,4 +68,18 @@ fn the_window_is_as_long_as_asked_beside_the_warm_up() {
         report.ok()
     );
     assert_eq!(report.numbers("/series/ok").len(), 3);
+}
+
+#[test]
+fn the_last_messages_of_the_warm_ups_streams_are_not_counted() {
+    // Streams so long that some of the warm-up's are open when the window opens.
+    let server = reference(Faults::default());
+    let report = Volley::call("StreamSum")
+        .data(r#"{"a": 1, "b": 2, "count": 100000}"#)
+        .flags("--expect-replies 100000 --warmup 100ms -n 3 -c 8")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 3);
+    assert_eq!(report.messages(), 300_000);
+    assert_eq!(report.number("/first_message_ns/samples"), 3);
+    assert_eq!(report.number("/gap_ns/samples"), 3 * 99_999);
 }

@@ -66,3 +66,22 @@ fn n_calls_are_made_though_the_workers_of_one_thread_are_taken_away() {
         assert_eq!(report.all_ok(), 4000);
     }
 }
+
+#[test]
+fn a_thread_whose_workers_come_later_waits_for_them() {
+    // The second thread's first worker comes after more time than a server without room is given.
+    let server = reference(Faults {
+        delay: Duration::from_secs(30),
+        ..Faults::default()
+    });
+    let report = UNARY
+        .run()
+        .flags(
+            "--concurrency-schedule step --concurrency-start 1 --concurrency-step 1 \
+             --concurrency-end 2 --concurrency-step-duration 900ms -z 1200ms \
+             --connect-timeout 200ms --connections 2 --threads 2",
+        )
+        .report(server.address());
+    assert_eq!((report.sent(), report.cut()), (2, 2));
+    assert!(!report.warns_of("stream"), "{:?}", report.warnings());
+}

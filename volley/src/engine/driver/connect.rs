@@ -1,9 +1,12 @@
 //! Opening connections, before the window and again in mid-run; losing and retiring them.
 
 use mio::{Events, Interest, Token};
+use rustix::io::Errno;
 
 use super::{Driver, EngineError, Stage};
+use crate::engine::call::Call;
 use crate::engine::link::Link;
+use crate::engine::sink::Sink;
 use crate::engine::wire::{Phase, Wire};
 use crate::grpc::Code;
 use crate::http2::Closed;
@@ -119,7 +122,7 @@ impl Driver<'_> {
                 link.wire = Some(key);
             }
             Err(error) => {
-                link.broke(error.to_string(), now_ns);
+                link.broke(connect_words(&error), now_ns);
                 self.broken = true;
             }
         }
@@ -203,7 +206,8 @@ impl Driver<'_> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        if wire.phase == Phase::Greeting && wire.transport.is_open() && wire.http.is_ready() {
+        let is_greeted = wire.transport.is_open() && wire.http.is_ready();
+        if wire.phase == Phase::Greeting && is_greeted && !wire.http.is_draining() {
             if wire.transport.is_tls() && wire.transport.alpn() != Some(b"h2") {
                 self.lose(key, "the server did not agree to HTTP/2 (ALPN h2)", now_ns);
                 return;
@@ -248,6 +252,10 @@ impl Driver<'_> {
             return;
         };
         let at = wire.link;
+        let reason = match wire.http.go_away() {
+            Some(go_away) => format!("{reason} after {go_away}"),
+            None => reason.to_owned(),
+        };
         let calls = wire.http.take_calls();
         // Its last words: a GOAWAY, or TLS's alert.
         let _ = wire.flush();
@@ -265,7 +273,7 @@ impl Driver<'_> {
         if let Some(link) = self.links.get_mut(at)
             && link.wire == Some(key)
         {
-            link.broke(reason.to_owned(), now_ns);
+            link.broke(reason, now_ns);
         }
     }
 
@@ -291,11 +299,11 @@ impl Driver<'_> {
 
     /// End a run whose server lets no stream be opened: nothing else would.
     pub(super) fn expect_room(&mut self, now_ns: u64) {
-        let is_due = match self.next_call_ns() {
-            Some(due_ns) => due_ns <= now_ns,
-            None => !self.all_sent() && self.active_workers(now_ns) > 0,
-        };
-        if !is_due || !self.stage.sends() || self.broken || self.open_calls() > 0 {
+        let is_due = self.next_call_ns().is_none_or(|due_ns| due_ns <= now_ns) && !self.all_sent();
+        // A schedule may have given this thread's workers nothing to do yet.
+        let active = self.active_workers(now_ns);
+        let may_call = is_due && (0..self.links.len()).any(|at| self.has_worker(at, active));
+        if !may_call || !self.stage.sends() || self.broken || self.open_calls() > 0 {
             self.stuck_since_ns = None;
             return;
         }
@@ -333,7 +341,14 @@ impl Driver<'_> {
     }
 
     /// Count a call that the client ended itself, and set its worker free.
-    pub(super) fn end_call(&mut self, at: usize, call: crate::engine::call::Call, now_ns: u64) {
+    pub(super) fn end_call(&mut self, at: usize, call: Call, now_ns: u64) {
+        if let Some(mut sink) = self.sink(at, now_ns) {
+            sink.end(call, Closed::Cancelled);
+        }
+    }
+
+    /// Takes what becomes of a link's calls.
+    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_>> {
         let Self {
             links,
             tally,
@@ -342,10 +357,8 @@ impl Driver<'_> {
             plan,
             ..
         } = self;
-        let Some(link) = links.get_mut(at) else {
-            return;
-        };
-        crate::engine::sink::Sink {
+        let link = links.get_mut(at)?;
+        Some(Sink {
             now_ns,
             tally,
             idle: &mut link.idle,
@@ -355,8 +368,7 @@ impl Driver<'_> {
             inflated,
             came: 0,
             together: 0,
-        }
-        .end(call, Closed::Cancelled);
+        })
     }
 
     /// Write what a connection has to send; lose it if that fails.
@@ -375,6 +387,9 @@ fn connect_words(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()
+        }
+        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
         }
         _ => error.to_string(),
     }

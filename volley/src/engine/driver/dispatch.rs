@@ -105,7 +105,7 @@ impl Driver<'_> {
     }
 
     /// Whether a call would be begun on a link, if the server has room for it.
-    fn has_worker(&self, at: usize, active: u32) -> bool {
+    pub(super) fn has_worker(&self, at: usize, active: u32) -> bool {
         self.plan.is_async
             || self.links.get(at).is_some_and(|link| {
                 let all = active >= self.plan.most_workers && !link.idle.is_empty();

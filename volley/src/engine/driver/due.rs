@@ -117,10 +117,11 @@ impl Driver<'_> {
         let interval_ns = self.plan.streaming.interval_ns;
         let burst = if interval_ns == 0 { BURST } else { 1 };
         for _ in 0..burst {
-            if wire.http.queued(due.stream) > 0 {
+            let over = now_ns >= *until_ns || total.is_some_and(|total| *sent >= total);
+            // The end can be given at any time: it goes out behind what flow control keeps back.
+            if !over && wire.http.queued(due.stream) > 0 {
                 break;
             }
-            let over = now_ns >= *until_ns || total.is_some_and(|total| *sent >= total);
             let message = if over { &[][..] } else { message(body, *sent) };
             if !over {
                 *sent += 1;

@@ -21,6 +21,7 @@ use super::plan::Plan;
 use super::stage::Stage;
 use super::wire::Wire;
 use crate::cli::DurationStop;
+use crate::http2::ErrorCode;
 use crate::measure::{Tally, TallyOptions};
 use crate::pace::Cursor;
 use crate::report::{EndedBy, Warning};
@@ -93,8 +94,9 @@ pub struct Driver<'a> {
     active: u32,
     /// Connections that were sent on and are still to be flushed.
     touched: Vec<usize>,
-    /// Connections whose socket was left with bytes in it, for fairness.
-    unread: Vec<usize>,
+    /// Connections whose socket was left with bytes in it, for fairness; and whether it is known to
+    /// end after them, of which no event will tell again.
+    unread: Vec<(usize, bool)>,
     serial: u64,
     buffer: Vec<u8>,
     inflated: Vec<u8>,
@@ -280,7 +282,10 @@ impl<'a> Driver<'a> {
     /// Calls that are still open are neither a success nor an error of the server.
     fn cut_open_calls(&mut self, at_ns: u64) {
         let wires = self.wires.iter_mut();
-        let open = wires.flat_map(|(_, wire)| wire.http.take_calls());
+        let open = wires.flat_map(|(_, wire)| {
+            wire.http.shut_down(ErrorCode::NoError);
+            wire.http.take_calls()
+        });
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
         for ticket in open.map(|call| call.ticket).chain(again) {
             if ticket.sent_ns >= self.counted_from_ns {

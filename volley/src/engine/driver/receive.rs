@@ -14,8 +14,8 @@ const READS_AT_ONCE: usize = 8;
 impl Driver<'_> {
     /// Do what the sockets are ready for.
     pub(super) fn take_events(&mut self, events: &Events) -> Result<(), EngineError> {
-        for key in std::mem::take(&mut self.unread) {
-            self.read(key, false)?;
+        for (key, to_end) in std::mem::take(&mut self.unread) {
+            self.read(key, to_end)?;
         }
         for event in events {
             if event.token() == ALARM {
@@ -90,7 +90,7 @@ impl Driver<'_> {
                 return Ok(());
             }
         }
-        self.unread.push(key);
+        self.unread.push((key, to_end));
         Ok(())
     }
 
@@ -131,14 +131,14 @@ impl Driver<'_> {
             .transport
             .decipher(bytes, |plain| http.receive(plain, &mut sink));
         sink.settle();
-        let was_ready = wire.phase == Phase::Ready;
+        let was_greeting = wire.phase == Phase::Greeting;
         let problem = match taken {
             Ok(Ok(())) => None,
-            Ok(Err(violation)) if was_ready => Some(violation.to_string()),
+            Ok(Err(violation)) if !was_greeting => Some(violation.to_string()),
             Ok(Err(violation)) => Some(format!(
                 "{violation} (is this the port of an HTTP/2 server in clear text? with TLS, leave out `--insecure`)"
             )),
-            Err(error) if was_ready => Some(error.to_string()),
+            Err(error) if !was_greeting => Some(error.to_string()),
             Err(error) => Some(format!(
                 "TLS: {error} (certificate: see `--cacert`, `--skipTLS`; clear text: `--insecure`)"
             )),
@@ -147,7 +147,7 @@ impl Driver<'_> {
             self.lose(key, &reason, now_ns);
             return Ok(());
         }
-        if !was_ready || wire.http.is_draining() {
+        if was_greeting || wire.http.is_draining() {
             self.flush(key, now_ns);
             self.look_at_phase(key, now_ns);
         }

@@ -5,11 +5,15 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use super::{Driver, EngineError, host};
-use crate::grpc::Code;
+use crate::engine::call::{self, Ticket};
+use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
 
 /// Timeouts are looked for this often, at the least and at the most.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
+
+/// What grpc-go says of a call that took longer than it was given.
+const TOO_LATE: &str = "context deadline exceeded";
 
 impl Driver<'_> {
     /// Sleep until a socket is ready or the next moment at which something is to be done.
@@ -87,11 +91,28 @@ impl Driver<'_> {
             };
             let at = wire.link;
             if let Some(mut call) = wire.http.cancel(stream, ErrorCode::Cancel) {
-                call.blame(
-                    Code::DeadlineExceeded,
-                    "context deadline exceeded".to_owned(),
-                );
+                call.blame(Code::DeadlineExceeded, TOO_LATE.to_owned());
                 self.end_call(at, call, now_ns);
+            }
+        }
+        self.end_unsent(now_ns, timeout_ns);
+    }
+
+    /// End the calls that wait to be sent again for too long: their link may stay without a connection.
+    fn end_unsent(&mut self, now_ns: u64, timeout_ns: u64) {
+        for at in 0..self.links.len() {
+            let Some(link) = self.links.get_mut(at) else {
+                continue;
+            };
+            let is_late = |ticket: &mut Ticket| now_ns.saturating_sub(ticket.sent_ns) >= timeout_ns;
+            let late: Vec<Ticket> = link.again.extract_if(.., is_late).collect();
+            for ticket in late {
+                if let Some(mut sink) = self.sink(at, now_ns) {
+                    sink.over(
+                        ticket,
+                        call::failed(&Status::new(Code::DeadlineExceeded, TOO_LATE)),
+                    );
+                }
             }
         }
     }

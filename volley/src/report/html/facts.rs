@@ -5,15 +5,15 @@ use std::fmt::Write;
 use crate::report::escape::html;
 use crate::report::latency::Kind;
 use crate::report::model::Report;
-use crate::report::numbers::{duration, grouped, megabytes};
+use crate::report::numbers::{Unit, duration, grouped, megabytes};
 
 pub fn section(report: &Report) -> String {
     let sends = &report.sends;
     let mut facts = vec![
         ("Calls sent", grouped(sends.sent)),
         ("Sent again", grouped(sends.retried)),
-        ("Window", format!("{:.3} s", report.window_ns as f64 / 1e9)),
-        ("Whole run", format!("{:.3} s", report.elapsed_s())),
+        ("Window", span(report.window_ns)),
+        ("Whole run", span(report.elapsed_ns)),
         ("Connections", grouped(report.connections.into())),
         ("Opened again", grouped(report.reconnects)),
         ("Threads", grouped(report.threads.into())),
@@ -42,6 +42,12 @@ pub fn section(report: &Report) -> String {
         lines.join("\n")
     );
     out
+}
+
+/// With three decimals, so that a run can be told from its window.
+fn span(ns: u64) -> String {
+    let unit = Unit::for_ns(ns);
+    format!("{} {}", unit.precise(ns), unit.name)
 }
 
 fn cpu(report: &Report) -> String {

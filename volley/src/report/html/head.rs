@@ -38,7 +38,9 @@ pub fn header(report: &Report, title: &str) -> String {
 
 pub fn tiles(report: &Report) -> String {
     let calls = &report.calls;
-    let at = |rank_ppm| report.latency.at(rank_ppm).map_or("–".to_owned(), duration);
+    let told = |ns: Option<u64>| ns.map_or("–".to_owned(), duration);
+    let at = |rank_ppm| told(report.latency.at(rank_ppm));
+    let max_ns = (report.latency.samples > 0).then_some(report.latency.max_ns);
     let kind = report.latency.kind.name();
     let mut rest = format!("{} failed", grouped(calls.failed_total()));
     for (count, word) in [(calls.cut, "cut"), (calls.ignored, "ignored")] {
@@ -59,11 +61,7 @@ pub fn tiles(report: &Report) -> String {
         ),
         ("Calls ok", grouped(calls.ok), rest),
         ("Latency p50", at(500_000), kind.to_owned()),
-        (
-            "Latency p99",
-            at(990_000),
-            format!("max {}", duration(report.latency.max_ns)),
-        ),
+        ("Latency p99", at(990_000), format!("max {}", told(max_ns))),
     ];
     let mut out = "<dl class=\"tiles\">\n".to_owned();
     for (place, (name, value, more)) in tiles.iter().enumerate() {

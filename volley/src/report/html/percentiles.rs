@@ -139,8 +139,8 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
         format!("{}{} ({})", name[..1].to_uppercase(), &name[1..], unit.name)
     }));
     let row = |name: String, of: &dyn Fn(&Latency) -> u64| {
-        let mut row = vec![name, precise(unit, of(latency))];
-        row.extend(service.map(|service| precise(unit, of(service))));
+        let mut row = vec![name, unit.precise(of(latency))];
+        row.extend(service.map(|service| unit.precise(of(service))));
         row
     };
     let mut rows = vec![row("0".to_owned(), &|one| one.min_ns)];
@@ -161,15 +161,6 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
         words: &[],
         full: false,
         label: "Latency by percentile".to_owned(),
-    }
-}
-
-/// Three decimals, so that a column lines up.
-fn precise(unit: Unit, ns: u64) -> String {
-    if unit.ns < 10.0 {
-        ns.to_string()
-    } else {
-        format!("{:.3}", ns as f64 / unit.ns)
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
 
-use super::utc;
 use crate::request::CallNumber;
 
 /// One call's data. The clock is read, and the UUID drawn, only if a template asks, and then once.
@@ -63,7 +62,7 @@ impl<'a> CallData<'a> {
 
     /// RFC 3339, to the second, in UTC.
     pub(super) fn timestamp(&mut self) -> String {
-        utc::rfc3339(self.now().as_secs())
+        humantime::format_rfc3339_seconds(UNIX_EPOCH + self.now()).to_string()
     }
 
     /// The call's own, the same wherever it stands.
