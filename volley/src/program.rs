@@ -59,26 +59,42 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     // Opened before the load, so that what is wrong with it is not learned after it.
     let file = options.output.as_deref().map(open).transpose()?;
     let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
+    // On a terminal what volley adds stands last. Where both streams may end in one file, it goes
+    // first: whatever follows ghz's summary would be read as a part of its last error.
+    let adds_last = io::stderr().is_terminal();
+    if !adds_last {
+        print_own(&report, options)?;
+    }
     match options.output.as_deref().zip(file) {
         Some((path, file)) => empty(&file)
             .and_then(|()| print(&report, options.format, file))
             .map_err(|error| unwritable(path, &error))?,
-        None => print(&report, options.format, io::stdout().lock()).or_else(unless_hung_up)?,
+        None => print(&report, options.format, io::stdout().lock())
+            .or_else(unless_hung_up)
+            .map_err(|error| io::Error::other(format!("cannot write the report: {error}")))?,
     }
-    if !options.quiet {
-        let own = io::stderr().lock();
-        if options.format == Format::Summary {
-            own_section::write(&report, &mut BufWriter::new(own)).or_else(unless_hung_up)?;
-        } else {
-            own_section::write_warnings(&report, &mut BufWriter::new(own))
-                .or_else(unless_hung_up)?;
-        }
+    if adds_last {
+        print_own(&report, options)?;
     }
     Ok(if report.calls.ok > 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Print what ghz's formats have no place for to stderr.
+fn print_own(report: &Report, options: &Options) -> io::Result<()> {
+    if options.quiet {
+        return Ok(());
+    }
+    let mut out = BufWriter::new(io::stderr().lock());
+    match options.format {
+        Format::Summary => own_section::write(report, &mut out),
+        _ => own_section::write_warnings(report, &mut out),
+    }
+    .and_then(|()| out.flush())
+    .or_else(unless_hung_up)
 }
 
 /// Serve the benchmark service until a signal.

@@ -39,9 +39,10 @@ pub fn report(
             cpu_total_s,
             peak_bytes: process::peak_bytes(),
         },
+        compared: !options.expect.is_empty() || options.expect_replies.is_some(),
         schedule: plan.schedule.clone(),
         total: plan.window.total,
-        warnings: warnings(&harvests),
+        warnings: warnings(&harvests, plan.connections),
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
@@ -63,7 +64,7 @@ fn ended_by(harvests: &[Harvest]) -> EndedBy {
     }
 }
 
-fn warnings(harvests: &[Harvest]) -> Vec<Warning> {
+fn warnings(harvests: &[Harvest], connections: u32) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
@@ -76,6 +77,15 @@ fn warnings(harvests: &[Harvest]) -> Vec<Warning> {
     {
         warnings.push(Warning::StreamLimit { limit });
     }
-    warnings.extend(harvests.iter().find_map(|thread| thread.gave_up.clone()));
+    let mut down = harvests.iter().flat_map(|thread| &thread.down);
+    if let Some(gave_up) = harvests.iter().find_map(|thread| thread.gave_up.clone()) {
+        warnings.push(gave_up);
+    } else if let Some(reason) = down.next() {
+        warnings.push(Warning::Down {
+            down: 1 + down.count() as u64,
+            connections,
+            reason: reason.clone(),
+        });
+    }
     warnings
 }

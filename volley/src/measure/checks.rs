@@ -9,21 +9,24 @@ const MOST_SAMPLES: usize = 10;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Failures {
     pub calls: u64,
-    /// (when, what), sorted: the earliest are kept, whatever the order threads are merged in.
+    /// (when first, what), sorted: the earliest are kept, whatever the order threads are merged in.
     samples: Vec<(u64, String)>,
 }
 
 impl Failures {
     pub fn count(&mut self, now_ns: u64, what: &str) {
         self.calls += 1;
+        let what = capped(what);
+        let known = |(ns, text): &(u64, String)| *ns <= now_ns && *text == *what;
         let too_late = self
             .samples
             .last()
             .is_some_and(|(last_ns, _)| *last_ns < now_ns);
-        if self.samples.len() < MOST_SAMPLES || !too_late {
-            self.samples.push((now_ns, capped(what).into_owned()));
-            self.trim();
+        if self.samples.iter().any(known) || (self.samples.len() >= MOST_SAMPLES && too_late) {
+            return;
         }
+        self.samples.push((now_ns, what.into_owned()));
+        self.trim();
     }
 
     pub fn merge(&mut self, other: Self) {
@@ -37,6 +40,9 @@ impl Failures {
     }
 
     fn trim(&mut self) {
+        self.samples
+            .sort_unstable_by(|(ns, text), (other_ns, other)| (text, ns).cmp(&(other, other_ns)));
+        self.samples.dedup_by(|(_, text), (_, kept)| text == kept);
         self.samples.sort_unstable();
         self.samples.truncate(MOST_SAMPLES);
     }
@@ -45,6 +51,22 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_wrong_with_every_call_is_told_once() {
+        let thread = |offset: u64| {
+            let mut failures = Failures::default();
+            for n in 0..50 {
+                failures.count(2 * n + offset, "reply 17 is wrong");
+            }
+            failures.count(200, "2 replies");
+            failures
+        };
+        let mut failures = thread(1);
+        failures.merge(thread(0));
+        assert_eq!(failures.calls, 102);
+        assert_eq!(failures.into_samples(), ["reply 17 is wrong", "2 replies"]);
+    }
 
     #[test]
     fn the_earliest_ten_are_kept_whichever_thread_is_merged_first() {

@@ -67,11 +67,6 @@ impl Tally {
         }
     }
 
-    /// `n` calls were still open when the window closed.
-    pub fn cut(&mut self, n: u64) {
-        self.counts.cut += n;
-    }
-
     /// One call was still open when the window closed, and is kept among the single calls.
     pub fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, now_ns: u64) {
         self.counts.cut += 1;

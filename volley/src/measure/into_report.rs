@@ -37,6 +37,8 @@ pub struct RunFacts {
     pub reconnects: u64,
     /// What the generator itself took; see [`super::process`].
     pub cost: Cost,
+    /// Replies were held to `--expect` or `--expect-replies`.
+    pub compared: bool,
     /// The rate, for an open loop; its time 0 is the window's opening.
     pub schedule: Option<Schedule>,
     /// `-n`: the schedule's later calls are not meant to be sent.
@@ -103,6 +105,7 @@ impl Tally {
             series: series(width_ns, &bins, &run),
             seconds: self.seconds.summaries(run.elapsed_ns),
             checks: Checks {
+                compared: run.compared,
                 replies_checked: counts.messages,
                 failed: self.checks.calls,
                 samples: self.checks.into_samples(),
@@ -318,8 +321,9 @@ mod tests {
             details: 9,
             ..options()
         });
-        tally.cut_call(0, 0, S);
-        tally.cut(2);
+        for _ in 0..3 {
+            tally.cut_call(0, 0, S);
+        }
         let report = tally.into_report(RunFacts {
             ignore_cut: true,
             ..facts(S)

@@ -33,6 +33,7 @@ pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcom
 /// A run of that length without a schedule.
 pub(super) fn facts(elapsed_ns: u64) -> RunFacts {
     RunFacts {
+        compared: false,
         name: String::new(),
         tags: BTreeMap::new(),
         options: serde_json::Value::Null,

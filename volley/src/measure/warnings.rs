@@ -1,12 +1,15 @@
 //! What a run's own counts warn of.
 
-use crate::report::model::Report;
+use crate::report::model::{EndedBy, Report};
+use crate::report::numbers::duration;
 use crate::report::warning::Warning;
 
 /// Late sends that are worth a word: more than one in a hundred.
 const LATE_PART: u64 = 100;
 /// From here on the generator counts as the limit (measuring.md: client-bound).
 const BUSY_PERCENT: u32 = 90;
+/// A shorter run is all beginning and end.
+const BUSY_LEAST_NS: u64 = 100_000_000;
 
 /// Adds to the report's warnings what its counts show. `details_most` is how many single calls were
 /// to be kept.
@@ -22,7 +25,13 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         }
     };
     let ended = report.calls.ok + failed;
-    warn(ended == 0 && skipped == 0, Warning::NothingEnded);
+    let interrupted = report.ended_by == EndedBy::Signal;
+    let after = duration(report.elapsed_ns);
+    warn(interrupted, Warning::Interrupted { after });
+    warn(
+        ended == 0 && skipped == 0 && !interrupted,
+        Warning::NothingEnded,
+    );
     warn(ended == 0 && skipped > 0, Warning::AllSkipped { skipped });
     warn(
         report.calls.ok == 0 && failed > 0,
@@ -44,7 +53,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         },
     );
     warn(
-        busy_percent >= BUSY_PERCENT,
+        busy_percent >= BUSY_PERCENT && report.elapsed_ns >= BUSY_LEAST_NS,
         Warning::ClientBound {
             busy_percent,
             threads: report.threads,
@@ -181,7 +190,7 @@ mod tests {
             ..options()
         });
         some.ended(&ended(0, 0, 5, Outcome::Ok));
-        some.cut(1);
+        some.cut_call(0, 0, 9);
         assert_eq!(
             warnings(some),
             [Warning::DetailsCapped { kept: 1, count: 2 }]

@@ -1,8 +1,8 @@
 //! The run as JSON: ghz's members, and one more, `volley`.
 //!
-//! All durations are whole nanoseconds; ghz's histogram marks are seconds. `details` is there if it
-//! is the whole run, as readers of ghz's reports expect, else null, and the calls that were kept
-//! are in `volley.details`.
+//! All durations are whole nanoseconds; ghz's histogram marks are seconds. `details` holds every
+//! call, as readers of ghz's reports expect, or none: calls that are only some are in
+//! `volley.details`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ pub(super) struct View<'a> {
     #[serde(rename = "latencyDistribution")]
     percentiles: Option<Vec<PercentileView>>,
     histogram: Option<Vec<BarView>>,
-    details: Option<Details<'a>>,
+    details: Details<'a>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tags: &'a BTreeMap<String, String>,
     volley: own::Member<'a>,
@@ -111,7 +111,7 @@ pub(super) fn view(report: &Report) -> View<'_> {
             };
             latency.bars.iter().map(view).collect()
         }),
-        details: whole.then_some(Details(&report.details)),
+        details: Details(if whole { &report.details } else { &[] }),
         tags: &report.tags,
         volley: own::member(
             report,
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(loaded(&report)["details"].as_array().unwrap().len(), 4);
         assert!(loaded(&report)["volley"].get("details").is_none());
         report.details.pop();
-        assert!(loaded(&report)["details"].is_null());
+        assert_eq!(loaded(&report)["details"], serde_json::json!([]));
         assert_eq!(
             loaded(&report)["volley"]["details"]
                 .as_array()
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_run_without_calls_has_nulls_where_ghz_has_them() {
         let report = loaded(&samples::no_calls());
-        for key in ["latencyDistribution", "histogram", "details"] {
+        for key in ["latencyDistribution", "histogram"] {
             assert!(report[key].is_null(), "{key}");
         }
         assert!(report["volley"]["latency_ns"]["p50"].is_null());

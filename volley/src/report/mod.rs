@@ -11,7 +11,7 @@ pub mod json;
 pub mod latency;
 pub mod live;
 pub mod model;
-mod numbers;
+pub(crate) mod numbers;
 pub mod own_section;
 pub mod pretty;
 pub mod prometheus;

@@ -136,6 +136,8 @@ pub struct Cost {
 /// Replies held against what they should have been.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
+    /// There were rules: `--expect` or `--expect-replies`. Without any, replies are only decoded.
+    pub compared: bool,
     pub replies_checked: u64,
     /// Calls that failed because a reply was wrong, missing or one too many.
     pub failed: u64,

@@ -8,12 +8,13 @@ use super::latency::{Kind, Latency};
 use super::model::Report;
 use super::numbers::{duration, grouped, megabytes, rate};
 
-/// Writes one line a fact, then the warnings.
+/// Writes a title, one line a fact, then the warnings.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "volley {}", report.version)?;
     let mut line = |label: &str, text: String| writeln!(out, "  {label:<15}{text}");
     line(
         "Messages:",
@@ -39,8 +40,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     line("Sends:", sends(report))?;
     line("Checked:", checked(report))?;
-    for sample in &report.checks.samples {
-        line("", visible(sample).into_owned())?;
+    for (index, sample) in report.checks.samples.iter().enumerate() {
+        let label = if index == 0 { "Samples:" } else { "" };
+        line(label, visible(sample).into_owned())?;
     }
     line("Own cost:", cost(report))?;
     write_warnings(report, out)
@@ -120,6 +122,10 @@ fn sends(report: &Report) -> String {
 
 fn checked(report: &Report) -> String {
     let checks = &report.checks;
+    if !checks.compared {
+        let decoded = grouped(checks.replies_checked);
+        return format!("{decoded} replies decoded, not compared (no `--expect`)");
+    }
     let calls = if checks.failed == 1 { "call" } else { "calls" };
     format!(
         "{} replies, {} {calls} with a wrong one",

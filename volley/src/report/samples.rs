@@ -56,6 +56,7 @@ pub fn few_calls() -> Report {
             samples: 2,
         }],
         checks: Checks {
+            compared: true,
             replies_checked: 3,
             ..Checks::default()
         },
@@ -178,6 +179,7 @@ pub fn stream() -> Report {
             peak_bytes: 38_200_000,
         },
         checks: Checks {
+            compared: true,
             replies_checked: 15_623_110,
             ..Checks::default()
         },
@@ -228,6 +230,7 @@ pub fn open_loop() -> Report {
             ..wobbling_series(50, 100)
         },
         checks: Checks {
+            compared: true,
             replies_checked: 4_980,
             ..Checks::default()
         },
@@ -273,6 +276,7 @@ pub fn hostile() -> Report {
         },
         errors: texts.map(|text| (text.to_owned(), 2)).into(),
         checks: Checks {
+            compared: true,
             replies_checked: 9,
             failed: 1,
             samples: vec!["reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned()],

@@ -15,13 +15,13 @@ pub enum Warning {
     #[error("{missed} of {intended} sends that were due never left: raise `-c`, or lower `--rps`")]
     Missed { missed: u64, intended: u64 },
     #[error(
-        "{late} of {sent} sends left more than 1 ms after they were due: raise `-c` or `--threads`, \
-         or lower `--rps`"
+        "{late} of {sent} sends left more than 1 ms after they were due: raise `-c` where calls are \
+         slow, lower `--rps`, or give volley a CPU of its own"
     )]
     Late { late: u64, sent: u64 },
     #[error(
-        "volley was busy for {busy_percent} % of its threads' time and may be the limit: raise \
-         `--threads` above {threads}, or give it more CPUs"
+        "volley was busy for {busy_percent} % of its threads' time and may be the limit: give it \
+         more CPUs, and raise `--threads` above {threads} (with `--connections` if need be)"
     )]
     ClientBound { busy_percent: u32, threads: u32 },
     #[error(
@@ -42,6 +42,18 @@ pub enum Warning {
     /// `reason` is how it went away, in the words of the connection's error.
     #[error("the server went away in mid-run ({reason}): start it again and look at its log")]
     ServerGone { reason: String },
+    /// Lost in mid-run, and not back at its end; `reason` as above.
+    #[error(
+        "{down} of {connections} connections were lost and not back at the end ({reason}): there was \
+         less load than asked for, or none"
+    )]
+    Down {
+        down: u64,
+        connections: u32,
+        reason: String,
+    },
+    #[error("interrupted after {after}: the run is not as long as it was to be")]
+    Interrupted { after: String },
     #[error("the server let no stream be opened, so the run was given up: look at its limits")]
     NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]

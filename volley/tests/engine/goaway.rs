@@ -130,3 +130,25 @@ fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
         .report(address);
     assert_eq!((report.all_ok(), report.number("/retried")), (1, 1));
 }
+
+#[test]
+fn a_retiring_connection_whose_last_call_takes_too_long_is_closed() {
+    let (sender, closed) = mpsc::channel();
+    let address = scripted::accept(move |number| {
+        let sender = sender.clone();
+        move |socket| {
+            let ended = scripted::converse(socket, |header, peer| {
+                if header.kind == Kind::Data && number == 0 {
+                    write_go_away(&mut peer.out, 1, ErrorCode::NoError, b"");
+                }
+                true
+            });
+            // Fails only where the test has given up.
+            let _ = sender.send(number);
+            ended
+        }
+    });
+    let running = UNARY.run().flags("-z 10m -t 300ms -c 1").start(address);
+    assert_eq!(closed.recv_timeout(Duration::from_secs(30)), Ok(0));
+    drop(running);
+}

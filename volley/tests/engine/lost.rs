@@ -51,6 +51,23 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
 }
 
 #[test]
+fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
+    let server = server_at(any_port());
+    let running = UNARY
+        .checked()
+        .flags("-z 2s -c 8 --connections 4 --threads 2")
+        .start(server.address());
+    until(&server, |counts| counts.calls_ok > 20);
+    server.stop();
+    let report = running.wait().report();
+    assert!(
+        report.warns_of("4 of 4 connections were lost and not back at the end"),
+        "{:?}",
+        report.warnings()
+    );
+}
+
+#[test]
 fn a_server_that_dies_under_a_schedule_leaves_its_sends_missed() {
     let server = server_at(any_port());
     let running = UNARY

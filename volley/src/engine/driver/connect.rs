@@ -246,6 +246,18 @@ impl Driver<'_> {
         }
     }
 
+    /// Send what retiring connections still have to say, and close those whose last call the client
+    /// itself has ended: their servers may have nothing more to say that would bring this about.
+    pub(super) fn close_retired(&mut self, now_ns: u64) {
+        let retiring = self.wires.iter();
+        let retiring = retiring.filter(|(_, wire)| wire.phase == Phase::Retiring);
+        let retiring: Vec<usize> = retiring.map(|(key, _)| key).collect();
+        for key in retiring {
+            self.flush(key, now_ns);
+            self.look_at_phase(key, now_ns);
+        }
+    }
+
     /// The connection is gone: its calls fail, and its link is to be opened anew.
     pub(super) fn lose(&mut self, key: usize, reason: &str, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {

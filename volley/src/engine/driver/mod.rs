@@ -53,6 +53,8 @@ pub struct Harvest {
     pub left_open: u64,
     /// Why it ended before its time.
     pub gave_up: Option<Warning>,
+    /// Why links were lost that were tried again in vain, one reason a link.
+    pub down: Vec<String>,
 }
 
 /// One thread's load loop.
@@ -299,6 +301,9 @@ impl<'a> Driver<'a> {
         for (_, wire) in &mut self.wires {
             wire.close();
         }
+        let down = self.links.into_iter().filter_map(|link| link.down);
+        let down = down.filter(|down| down.tries > 1).map(|down| down.reason);
+        let down = down.collect();
         Harvest {
             tally: self.tally,
             ended_ns: self.drained_ns,
@@ -307,6 +312,7 @@ impl<'a> Driver<'a> {
             stream_limit: self.stream_limit,
             left_open: self.left_open,
             gave_up: self.gave_up,
+            down,
         }
     }
 

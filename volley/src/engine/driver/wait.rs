@@ -74,9 +74,14 @@ impl Driver<'_> {
         self.expect_greetings(now_ns);
         self.expect_room(now_ns);
         self.keep_alive(now_ns);
-        let Some(timeout_ns) = self.plan.timeout_ns else {
-            return;
-        };
+        if let Some(timeout_ns) = self.plan.timeout_ns {
+            self.end_late(now_ns, timeout_ns);
+            self.end_unsent(now_ns, timeout_ns);
+        }
+        self.close_retired(now_ns);
+    }
+
+    fn end_late(&mut self, now_ns: u64, timeout_ns: u64) {
         let mut late = Vec::new();
         for (key, wire) in &mut self.wires {
             wire.http.for_each_call(|stream, call| {
@@ -95,7 +100,6 @@ impl Driver<'_> {
                 self.end_call(at, call, now_ns);
             }
         }
-        self.end_unsent(now_ns, timeout_ns);
     }
 
     /// End the calls that wait to be sent again for too long: their link may stay without a connection.

@@ -111,9 +111,9 @@ impl<C> Connection<C> {
         if length as usize <= DEFAULT_MAX_FRAME_SIZE {
             return Ok(());
         }
-        // A web server of old answers the preface with `HTTP/1.1 400`, a TLS server with an alert record.
-        match (self.expected, [a, b, c]) {
-            (Expected::Settings, [b'H', b'T', b'T'] | [0x15, 3, _]) => Err(Violation::NotHttp2),
+        // What comes before SETTINGS and is no frame is another protocol: `HTTP/1.1 400`, a page, TLS's alert.
+        match self.expected {
+            Expected::Settings => Err(Violation::NotHttp2),
             _ => Err(Violation::FrameTooLarge { length }),
         }
     }

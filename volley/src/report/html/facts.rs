@@ -19,9 +19,14 @@ pub fn section(report: &Report) -> String {
         ("Threads", grouped(report.threads.into())),
         ("Own CPU time", cpu(report)),
         ("Own memory, most", megabytes(report.cost.peak_bytes)),
-        ("Replies checked", grouped(report.checks.replies_checked)),
-        ("Calls with a wrong reply", grouped(report.checks.failed)),
     ];
+    let decoded = grouped(report.checks.replies_checked);
+    if report.checks.compared {
+        facts.push(("Replies checked", decoded));
+        facts.push(("Calls with a wrong reply", grouped(report.checks.failed)));
+    } else {
+        facts.push(("Replies decoded, not compared", decoded));
+    }
     if report.latency.kind == Kind::Response {
         let due = [
             ("Due but never sent", grouped(sends.missed)),

@@ -91,6 +91,7 @@ struct SecondView {
 
 #[derive(Serialize)]
 struct ChecksView<'a> {
+    compared: bool,
     replies_checked: u64,
     failed: u64,
     samples: &'a [String],
@@ -147,6 +148,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         connections: report.connections,
         reconnects: report.reconnects,
         checks: ChecksView {
+            compared: report.checks.compared,
             replies_checked: report.checks.replies_checked,
             failed: report.checks.failed,
             samples: &report.checks.samples,
