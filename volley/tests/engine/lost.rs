@@ -58,7 +58,7 @@ fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
         .flags("-z 2s -c 8 --connections 4 --threads 2")
         .start(server.address());
     until(&server, |counts| counts.calls_ok > 20);
-    server.stop();
+    drop(server);
     let report = running.wait().report();
     assert!(
         report.warns_of("4 of 4 connections were lost and not back at the end"),

@@ -3,6 +3,7 @@
 mod connect;
 mod dispatch;
 mod due;
+mod loss;
 mod receive;
 mod wait;
 

@@ -5,8 +5,10 @@ use std::io::ErrorKind;
 use mio::Events;
 
 use super::{ALARM, Driver, EngineError, READ_BYTES, Stage};
+use crate::engine::call::Call;
 use crate::engine::sink::Sink;
 use crate::engine::wire::Phase;
+use crate::http2::Closed;
 
 /// Reads from one connection before the others have their turn.
 const READS_AT_ONCE: usize = 8;
@@ -176,5 +178,36 @@ impl Driver<'_> {
             }
             _ => "the server closed it",
         }
+    }
+
+    /// Count a call that the client ended itself, and set its worker free.
+    pub(super) fn end_call(&mut self, at: usize, call: Call, now_ns: u64) {
+        if let Some(mut sink) = self.sink(at, now_ns) {
+            sink.end(call, Closed::Cancelled);
+        }
+    }
+
+    /// Takes what becomes of a link's calls.
+    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_>> {
+        let Self {
+            links,
+            tally,
+            counted_from_ns,
+            inflated,
+            plan,
+            ..
+        } = self;
+        let link = links.get_mut(at)?;
+        Some(Sink {
+            now_ns,
+            tally,
+            idle: &mut link.idle,
+            again: &mut link.again,
+            rules: plan.rules,
+            counted_from_ns: *counted_from_ns,
+            inflated,
+            came: 0,
+            together: 0,
+        })
     }
 }
