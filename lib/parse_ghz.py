@@ -1,8 +1,9 @@
-"""Read ghz's output: `python lib/parse_ghz.py FILE --messages-per-call 5000`.
+"""Read ghz's output, or volley's: `python lib/parse_ghz.py FILE --messages-per-call 5000`.
 
 Reads what `ghz -O json`, `-O pretty` and the default text summary print (seen: v0.93.0 and
 v0.121.0) and tells them apart by itself. The text summary has no samples, no clock and two
-decimals: prefer JSON wherever there is a choice.
+decimals: prefer JSON wherever there is a choice. In volley's JSON the messages are counted, so
+the rate is theirs and has no error bar.
 
 Raises GhzParseError, a ValueError of one line, for anything that is not a complete ghz report.
 Standard library only. The rooms behind this front are in the package `ghz`; which calls count as
@@ -50,10 +51,11 @@ def parse(text: str) -> GhzReport:
         raise GhzParseError("empty input: ghz printed no report, its reason is on its stderr")
     if start[0] in "{[":
         return parse_json(start)
-    if start.startswith("Summary:"):
+    if start.startswith(("Summary:", "volley ")):
         return parse_summary(start.replace("\r\n", "\n"))
     raise GhzParseError(
-        "neither a ghz JSON report nor a ghz text summary: run ghz with `-O json` or no -O"
+        "neither a ghz JSON report nor a ghz text summary: "
+        "run ghz or volley with `-O json` or no -O"
     )
 
 
@@ -82,6 +84,7 @@ def parse_file(path: str | Path) -> GhzReport:
 def as_dict(report: GhzReport, messages_per_call: int) -> dict[str, object]:
     """Give the leaderboard's numbers as plain JSON data."""
     rate = report.rate(messages_per_call)
+    counted = {} if report.messages is None else {"messages_counted": report.messages}
     return {
         "schema": SCHEMA,
         "form": report.form,
@@ -95,6 +98,7 @@ def as_dict(report: GhzReport, messages_per_call: int) -> dict[str, object]:
         },
         "calls_per_s": rate.calls_per_s,
         "messages_per_call": rate.messages_per_call,
+        **counted,
         "messages_per_s": rate.messages_per_s,
         "low": rate.low,
         "high": rate.high,
@@ -112,16 +116,16 @@ def _messages_per_call(text: str) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 2 (bad input) or 130 (interrupted)."""
     parser = argparse.ArgumentParser(
-        description="Print the numbers of a saved ghz report (JSON or text summary) as JSON.",
-        epilog="exit status: 0 done, 2 bad usage or not a ghz report",
+        description="Print the numbers of a saved report of ghz or volley as JSON.",
+        epilog="exit status: 0 done, 2 bad usage or no such report",
     )
-    parser.add_argument("file", metavar="FILE", help="what ghz printed; - reads stdin")
+    parser.add_argument("file", metavar="FILE", help="what ghz or volley printed; - reads stdin")
     parser.add_argument(
         "--messages-per-call",
         metavar="N",
         type=_messages_per_call,
         default=1,
-        help="messages the server sends in one call (default 1)",
+        help="messages the server sends in one call, where they are not counted (default 1)",
     )
     arguments = parser.parse_args(argv)
     try:

@@ -8,11 +8,12 @@ from arena.leaderboard import Leaderboard, Row
 from arena.records import headline_words, parse_utc
 from arena.units import format_bytes, format_ns, format_rate, three_digits
 
-# What a flag means to a reader of the page, in one sentence.
+# What a flag means to a reader of the page, in a sentence or two.
 FLAGS = {
     "client-bound": "The generator used all its CPUs, or more CPU than the server: "
     "the server may be faster than this.",
-    "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %.",
+    "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %. "
+    "The latencies are only those of calls that finished: long ones that were cut are missing.",
     "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
     "none-finished": "No call finished inside the window, so there is no latency, and a rate "
     "that is made of calls is only known to be lower.",

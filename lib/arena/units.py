@@ -83,8 +83,8 @@ def rate_words(value: float, high: float, *, client_bound: bool = False) -> str:
 
 
 def bar_words(low: float, high: float) -> str:
-    """Return an error bar: `825 k to 929 k`, or `exact` where it has no width."""
-    return "exact" if low == high else f"{format_rate(low)} to {format_rate(high)}"
+    """Return an error bar: `825 k to 929 k`, or `counted` where it has no width."""
+    return "counted" if low == high else f"{format_rate(low)} to {format_rate(high)}"
 
 
 def format_ns(value: float) -> str:
@@ -95,6 +95,11 @@ def format_ns(value: float) -> str:
 def format_bytes(value: float) -> str:
     """Return a size in binary units, as memory is counted: `23.4 MiB`."""
     return _scaled(value, _SIZES)
+
+
+def format_megabytes(value: float) -> str:
+    """Return a size in MB, which are 10^6 bytes, as limits are written: `64.0 MB`."""
+    return f"{value / 1e6:.1f} MB"
 
 
 def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:

@@ -1,4 +1,4 @@
-"""Read what `ghz -O json` and `-O pretty` print."""
+"""Read what `ghz -O json` and `-O pretty` print, and volley in their likeness."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from ghz import cut, latency
 from ghz.checks import INT64_MAX, UINT64_MAX, check_elapsed, check_statuses
+from ghz.counted import read_counted
 from ghz.details import Detail, read_details
 from ghz.errors import GhzParseError
 from ghz.json_values import JsonObject
@@ -25,15 +26,23 @@ def parse_json(text: str) -> GhzReport:
     }
     check_statuses(statuses, count)
     errors = report.counts("errorDistribution")
-    details = read_details(report, count, total_ns, statuses)
-    calls = Calls.from_statuses(statuses, _cut(report, count, details, errors, statuses))
-
+    counted = read_counted(report, total_ns, statuses)
     percentiles_ns = _percentiles(report)
     histogram = tuple(
         Bucket(round(bar.real("mark") * 1e9), bar.whole("count", UINT64_MAX))
         for bar in report.children("histogram")
     )
     slowest_ns = report.whole("slowest", INT64_MAX)
+    if counted is not None:
+        calls, latencies = counted.calls, counted.latency
+    else:
+        details = read_details(report, count, total_ns, statuses)
+        calls = Calls.from_statuses(statuses, _cut(report, count, details, errors, statuses))
+        latencies = (
+            latency.from_samples(d.latency_ns for d in details if d.status == "OK")
+            if details
+            else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
+        )
     return GhzReport(
         form="json",
         name=report.string("name") if "name" in report.members else "",
@@ -48,9 +57,8 @@ def parse_json(text: str) -> GhzReport:
         statuses=statuses,
         errors=errors,
         calls=calls,
-        latency=latency.from_samples(d.latency_ns for d in details if d.status == "OK")
-        if details
-        else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok),
+        latency=latencies,
+        messages=counted.messages if counted is not None else None,
     )
 
 

@@ -37,7 +37,10 @@ class Calls:
 
 @dataclass(frozen=True)
 class Latency:
-    """Closed-loop ("service") latencies of OK calls, in ns. None: ghz's output does not tell."""
+    """Latencies of OK calls, in ns. None: the output does not tell.
+
+    ghz is a closed loop: its latencies are "service" latencies. volley says which its are.
+    """
 
     samples: int = 0
     mean_ns: int | None = None
@@ -48,7 +51,7 @@ class Latency:
     p99_ns: int | None = None
     p999_ns: int | None = None
     max_ns: int | None = None
-    kind: Literal["service"] = "service"
+    kind: Literal["service", "response"] = "service"
 
     def as_dict(self) -> dict[str, str | int | None]:
         """Give the shape of a record's `latency_ns`."""
@@ -105,6 +108,8 @@ class GhzReport:
     errors: Mapping[str, int]
     calls: Calls
     latency: Latency
+    messages: int | None = None
+    """Those that came inside the run, as volley counted them; None: ghz counts calls."""
 
     @property
     def elapsed_s(self) -> float:
@@ -114,17 +119,20 @@ class GhzReport:
     def rate(self, messages_per_call: int) -> Rate:
         """OK calls / elapsed; times messages_per_call; and the same with the cut calls as `high`.
 
+        Where messages were counted: these / elapsed, and no error bar, whatever messages_per_call.
         Raises ValueError for a messages_per_call below 1.
         """
         if messages_per_call < 1:
             raise ValueError(f"messages_per_call must be 1 or more, is {messages_per_call}")
         calls_per_s = self.calls.ok / self.elapsed_s
         with_cut_per_s = (self.calls.ok + self.calls.cut) / self.elapsed_s
-        low = calls_per_s * messages_per_call
+        low, high = calls_per_s * messages_per_call, with_cut_per_s * messages_per_call
+        if self.messages is not None:
+            low = high = self.messages / self.elapsed_s
         return Rate(
             calls_per_s=calls_per_s,
             messages_per_call=messages_per_call,
             messages_per_s=low,
             low=low,
-            high=with_cut_per_s * messages_per_call,
+            high=high,
         )

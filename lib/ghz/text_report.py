@@ -1,4 +1,4 @@
-"""Read the text summary ghz prints by default: no samples, no clock, two decimals."""
+"""Read the text summary ghz prints by default, and volley too: no samples, two decimals."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ def parse_summary(text: str) -> GhzReport:
 
     Raises GhzParseError.
     """
+    if text.startswith("volley "):
+        # With stderr in the same file, what volley knows beyond ghz stands above the summary.
+        _, line, below = text.partition("\nSummary:\n")
+        text = line[1:] + below
     head = _HEAD.match(text)
     if head is None:
         raise GhzParseError("text summary is broken or cut short before its histogram")

@@ -22,6 +22,9 @@ SCRIPT = Path(parse_ghz.__file__)
         ("", "empty"),
         (" \n\t\n", "empty"),
         ("hello", "neither"),
+        ("hello", "run ghz or volley with `-O json`"),
+        ("volley 0.1.0\n", "cut short"),
+        ("volley 0.1.0\nSummary:", "cut short"),
         ("null", "neither"),
         ("\x00\x01\x02\xff", "neither"),
         ("<html><title>ghz</title></html>", "neither"),
@@ -79,6 +82,17 @@ def test_the_command_prints_the_leaderboard_numbers() -> None:
         "high": pytest.approx(640.0407),
         "reported_calls_per_s": pytest.approx(64.00407),
     }
+
+
+def test_the_command_prints_the_messages_that_volley_counted() -> None:
+    done = run("../volley/stream.json", "--messages-per-call", "5000")
+
+    assert done.returncode == 0
+    printed = json.loads(done.stdout)
+    assert printed["messages_counted"] == 1_250_518
+    assert printed["messages_per_s"] == printed["low"] == printed["high"] == 625_259.0
+    assert printed["latency_ns"]["mean"] == 614_647_225
+    assert printed["latency_ns"]["p999"] == 1_837_670_035
 
 
 def test_the_command_reads_stdin_and_counts_one_message_a_call_unless_told() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from arena.bench.rounds import Shot, medians
 from arena.bench.workloads import STREAM, UNARY, UNARY_1024, Workload
+from arena.units import format_megabytes
 
 LEAST_CPU_RATIO_TO_GHZ = 40.0
 LEAST_RATE_RATIO_TO_GHZ = 2.2
@@ -61,7 +62,7 @@ def _memory(shot: Shot) -> Bar:
     workload, most = shot.workload, MOST_BYTES[shot.workload.name]
     return Bar(
         f"memory at {workload.connections:,} x {workload.streams}",
-        f"{shot.cost.peak_bytes / 1e6:.1f} MB",
+        format_megabytes(shot.cost.peak_bytes),
         f"at most {most / 1e6:g} MB",
         shot.cost.peak_bytes <= most,
     )

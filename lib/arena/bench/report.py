@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from arena.bench.bars import bars
 from arena.bench.rounds import Shot, medians
-from arena.units import format_bytes, format_duration, format_ns, format_rate
+from arena.units import format_duration, format_megabytes, format_ns, format_rate
 
 _HEADINGS = ("workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls")
 _WORDS = 2  # The leading columns are words, the others figures.
@@ -39,8 +39,9 @@ def to_text(shots: Sequence[Shot], rounds: int, duration_s: float) -> str:
         (each.what, each.reached, f"({each.asked})", "met" if each.met else "MISSED")
         for each in bars(shots)
     ]
+    of = "median of 1 round" if rounds == 1 else f"medians of {rounds} interleaved rounds"
     head = (
-        f"medians of {rounds} interleaved rounds of {format_duration(duration_s)}; "
+        f"{of} of {format_duration(duration_s)}; "
         f"one grpc-go server, which shares {len(os.sched_getaffinity(0))} CPUs with each in turn"
     )
     return "\n".join([head, "", *_aligned(table, _WORDS), "", *_aligned(verdict, len(verdict[0]))])
@@ -53,7 +54,7 @@ def _cells(shot: Shot) -> tuple[str, ...]:
         f"{shot.generator} {shot.version}",
         f"{format_ns(shot.cpu_ns_per_unit)} a {unit}",
         f"{format_rate(shot.rate)} {unit}s/s",
-        format_bytes(shot.cost.peak_bytes),
+        format_megabytes(shot.cost.peak_bytes),
         f"{off:+,d}" if off else "0",
         f"{shot.failed:,d}",
     )

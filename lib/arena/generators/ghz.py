@@ -9,15 +9,17 @@ import parse_ghz
 from arena.errors import HostError, UsageError
 from arena.generators import volley
 from arena.generators.ghz_flags import arguments
+from arena.generators.ghz_report import measurement_of
 from arena.generators.program import Dialect, Program, ProgramInDocker
 from arena.generators.provision import (
     build,
     ensure_image,
     named_program,
     output_of,
+    require_daemon,
     wants_docker,
 )
-from arena.measurement import Calls, Latency, Measurement
+from arena.measurement import Measurement
 from arena.progress import Progress
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
@@ -40,18 +42,19 @@ def resolve(
 ) -> Program:
     """Find ghz: $GHZ, PATH, .tools/bin, `go install`, $GHZ_IMAGE; HostError names these ways.
 
-    What is found may be volley, which takes ghz's command line: it says so itself, is measured
-    by its own counts, and keeps its own name.
+    What is found may be volley, which takes ghz's command line: it says so itself, and is then
+    used as volley, with the profile's checks, its own counts and its own name.
     """
     from arena.runtimes.docker import daemon_version
 
     def local(program: Path, found: str) -> Program:
         if version := volley.version_of([str(program)]):
-            return Program(volley.DROP_IN, workspace, cpus, str(program), version, found)
+            return Program(volley.DIALECT, workspace, cpus, str(program), version, found)
         return Program(_DIALECT, workspace, cpus, str(program), binary_version(program), found)
 
     own = workspace.tools / "bin" / "ghz"
     if wants_docker(environment):
+        require_daemon()
         return _from_image(workspace, environment, cpus, progress)
     if named := environment.get("GHZ"):
         return local(_checked(named), "$GHZ")
@@ -113,7 +116,7 @@ def _from_image(
     found = f"image {image}"
     if version := None if image == _DEFAULT_IMAGE else volley.image_version(image):
         return ProgramInDocker(
-            volley.DROP_IN, workspace, cpus, image, f"{version} ({digest})", found
+            volley.DIALECT, workspace, cpus, image, f"{version} ({digest})", found
         )
     version = f"{VERSION if image == _DEFAULT_IMAGE else image} ({digest})"
     return ProgramInDocker(_DIALECT, workspace, cpus, image, version, found)
@@ -139,34 +142,24 @@ def preview(
     environment: Mapping[str, str],
     cpus: Sequence[int] | None,
 ) -> list[str]:
-    """Return the command line; a ghz that is yet to be built is just called ghz."""
+    """Return the command line; a ghz that is yet to be built is just called ghz.
+
+    An image is not started to learn what it holds: it is taken for ghz.
+    """
     if wants_docker(environment):
         image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
         contained = ProgramInDocker(_DIALECT, workspace, cpus, image, "", "")
         return contained.command(profile, profile.duration_s)
     own = workspace.tools / "bin" / "ghz"
     found = environment.get("GHZ") or shutil.which("ghz", path=environment.get("PATH"))
-    return [found or str(own if own.exists() else "ghz"), *arguments(profile, profile.duration_s)]
+    program = found or str(own if own.exists() else "ghz")
+    speaks = volley.arguments if volley.version_of([program]) else arguments
+    return [program, *speaks(profile, profile.duration_s)]
 
 
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
-    """Turn a saved ghz output into a measurement; ValueError if it is broken.
-
-    ghz counts calls, not messages: every OK call stands for `messages_per_call` of them, and
-    the calls it cut may have delivered any number, which is what the error bar spans.
-    """
-    report = parse_ghz.parse_file(raw)
-    rate = report.rate(profile.messages_per_call)
-    return Measurement(
-        elapsed_s=report.elapsed_s,
-        calls=Calls(ok=report.calls.ok, failed=dict(report.calls.failed), cut=report.calls.cut),
-        messages=report.calls.ok * profile.messages_per_call,
-        rate=rate.messages_per_s,
-        rate_low=rate.low,
-        rate_high=rate.high,
-        reported_calls_per_s=report.reported_calls_per_s,
-        latency_ns=Latency.model_validate(report.latency.as_dict()),
-    )
+    """Turn a saved ghz output into a measurement; ValueError if it is broken."""
+    return measurement_of(parse_ghz.parse_file(raw), profile)
 
 
 _DIALECT = Dialect("ghz", arguments, measurement)

@@ -21,6 +21,18 @@ def wants_docker(environment: Mapping[str, str]) -> bool:
     return said.lower() in _YES
 
 
+def require_daemon() -> None:
+    """Raise HostError, with a way out, unless there is a daemon as LOADGEN_DOCKER asks for."""
+    from arena.runtimes.docker import daemon_version
+
+    version, why = daemon_version()
+    if not version:
+        raise HostError(
+            f"LOADGEN_DOCKER: no Docker daemon answers: {why}; start Docker here, "
+            "or run the generator without a container: LOADGEN_DOCKER=false"
+        )
+
+
 def named_program(variable: str, named: str) -> Path:
     """Return the program an environment variable names; UsageError if it cannot be run."""
     found = shutil.which(named)

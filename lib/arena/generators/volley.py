@@ -8,7 +8,13 @@ from pathlib import Path
 from arena.errors import HostError, UsageError
 from arena.generators import ghz_flags
 from arena.generators.program import Dialect, Program, ProgramInDocker
-from arena.generators.provision import ensure_image, named_program, output_of, wants_docker
+from arena.generators.provision import (
+    ensure_image,
+    named_program,
+    output_of,
+    require_daemon,
+    wants_docker,
+)
 from arena.generators.volley_build import (
     WAYS,
     build_log,
@@ -34,11 +40,7 @@ def arguments(profile: MeasuredProfile, duration_s: float, more: Sequence[str] =
 
 
 # Where no call succeeded it ends with 1, and still tells how many were made.
-_REPORT_CODES = frozenset({0, 1})
-_DIALECT = Dialect("volley", arguments, measurement, _REPORT_CODES)
-
-# In the place of ghz: with ghz's flags and no other, but with volley's own counts and name.
-DROP_IN = Dialect("volley", ghz_flags.arguments, measurement, _REPORT_CODES)
+DIALECT = Dialect("volley", arguments, measurement, report_codes=frozenset({0, 1}))
 
 
 def resolve(
@@ -54,9 +56,10 @@ def resolve(
     from arena.runtimes.docker import daemon_version
 
     def local(program: Path, version: str, found: str) -> Program:
-        return Program(_DIALECT, workspace, cpus, str(program), version, found)
+        return Program(DIALECT, workspace, cpus, str(program), version, found)
 
     if wants_docker(environment):
+        require_daemon()
         return _from_image(workspace, environment, cpus, progress)
     if named := environment.get("VOLLEY"):
         return local(*_checked(named), "$VOLLEY")
@@ -117,7 +120,7 @@ def _from_image(
     if not version:
         raise UsageError(f"VOLLEY_IMAGE: {image} is not volley (its --version does not say so)")
     version = f"{version} ({digest[:19]})"
-    return ProgramInDocker(_DIALECT, workspace, cpus, image, version, f"image {image}")
+    return ProgramInDocker(DIALECT, workspace, cpus, image, version, f"image {image}")
 
 
 def _image(workspace: Workspace, environment: Mapping[str, str]) -> str:
@@ -135,7 +138,7 @@ def preview(
     """Return the command line; a volley that is yet to be built is just called volley."""
     if wants_docker(environment):
         image = _image(workspace, environment)
-        contained = ProgramInDocker(_DIALECT, workspace, cpus, image, "", "")
+        contained = ProgramInDocker(DIALECT, workspace, cpus, image, "", "")
         return contained.command(profile, profile.duration_s)
     own = own_program(workspace)
     found = environment.get("VOLLEY") or str(own if own.exists() else "volley")

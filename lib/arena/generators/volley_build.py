@@ -59,8 +59,9 @@ def cargo_build(workspace: Workspace, sources: str, progress: Progress) -> None:
         "cargo", "build", "--release", "--locked",
         "--manifest-path", str(workspace.volley / "Cargo.toml"), "--target-dir", str(target),
     ]  # fmt: skip
-    with progress.waiting("building volley with cargo (once, some minutes)"):
-        build(argv, workspace.volley, build_log(workspace), "cargo build", WAYS)
+    log = build_log(workspace)
+    with progress.waiting(f"building volley with cargo (once, a minute or two; log: {shown(log)})"):
+        build(argv, workspace.volley, log, "cargo build", WAYS)
         own.parent.mkdir(parents=True, exist_ok=True)
         fresh = own.with_name(".volley-fresh")
         shutil.copy2(target / "release" / "volley", fresh)

@@ -179,7 +179,7 @@ def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
     (record,) = saved(workspace)
     headline, where, page = capsys.readouterr().out.splitlines()
     assert headline == (
-        "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; exact; median 1.00 M)"
+        "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; counted; median 1.00 M)"
     )
     assert where == f"record: results/{record.path}"
     assert page == "page: site/public/index.html"

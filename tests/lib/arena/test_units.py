@@ -7,6 +7,7 @@ from arena.units import (
     format_bytes,
     format_cpus,
     format_duration,
+    format_megabytes,
     format_ns,
     format_rate,
     parse_cpus,
@@ -126,6 +127,13 @@ def test_a_size_has_a_binary_unit(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "text"), [(0, "0.0 MB"), (64_000_000, "64.0 MB"), (1_234_567_890, "1234.6 MB")]
+)
+def test_a_limit_of_memory_has_a_decimal_unit(value: float, text: str) -> None:
+    assert format_megabytes(value) == text
+
+
+@pytest.mark.parametrize(
     ("value", "high", "client_bound", "text"),
     [
         (1.02e6, 2e6, False, "1.02 M"),
@@ -142,7 +150,8 @@ def test_a_rate_says_how_far_it_is_known(
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "text"), [(1e6, 2e6, "1.00 M to 2.00 M"), (1e6, 1e6, "exact"), (0, 0, "exact")]
+    ("low", "high", "text"),
+    [(1e6, 2e6, "1.00 M to 2.00 M"), (1e6, 1e6, "counted"), (0, 0, "counted")],
 )
-def test_an_error_bar_without_a_width_is_called_exact(low: float, high: float, text: str) -> None:
+def test_an_error_bar_without_a_width_is_called_counted(low: float, high: float, text: str) -> None:
     assert bar_words(low, high) == text

@@ -65,3 +65,23 @@ def test_a_summary_with_an_unreadable_line_is_refused() -> None:
         assert good in whole
         with pytest.raises(GhzParseError):
             parse(whole.replace(good, bad))
+
+
+OWN = """volley 0.1.0
+  Messages:      1,175,000, 587,500 a second
+  Calls:         470 ok, 0 failed, 256 cut at the end (in Count, not in Requests/sec)
+  Samples:       call 3: Summary: is no line of its own
+warning: volley used 97 % of its CPUs
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_volley_says_above_the_summary_is_passed_over(end: str) -> None:
+    text = (FIXTURES.parent / "volley" / "stream.txt").read_text()
+    assert text.startswith("\nSummary:\n")
+    assert parse((OWN + text).replace("\n", end)) == parse(text)
+
+
+def test_only_volleys_words_may_stand_above_a_summary() -> None:
+    with pytest.raises(GhzParseError, match="neither"):
+        parse("hello\n" + small_text())

@@ -22,7 +22,7 @@ HELP = "[ $1 = --help ] && echo --proto --call --connections && exit"
 
 @pytest.fixture
 def program(workspace: Workspace) -> Program:
-    return Program(volley.DROP_IN, workspace, None, "/bin/it", "1.0", "$GHZ")
+    return Program(volley.DIALECT, workspace, None, "/bin/it", "1.0", "$GHZ")
 
 
 def test_ghz_and_volley_get_the_same_load_and_wait_for_their_last_calls(
@@ -143,7 +143,7 @@ def test_an_image_cannot_take_part(
 ) -> None:
     from arena.generators.program import ProgramInDocker
 
-    contained = ProgramInDocker(volley.DROP_IN, workspace, None, "image", "1", "image image")
+    contained = ProgramInDocker(volley.DIALECT, workspace, None, "image", "1", "image image")
     contained.name = "ghz"
     monkeypatch.setattr(ghz, "resolve", lambda *_: contained)
     with pytest.raises(HostError, match="name a program with GHZ=/path/to/ghz"):

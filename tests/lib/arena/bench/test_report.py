@@ -42,12 +42,16 @@ def test_the_table_can_be_read() -> None:
         "workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls"
     ]  # fmt: skip
     assert rows[3] == [
-        "stream", "ghz 1.0", "1.20 µs a message", "1.00 M messages/s", "9.54 MiB", "0", "0"
+        "stream", "ghz 1.0", "1.20 µs a message", "1.00 M messages/s", "10.0 MB", "0", "0"
     ]  # fmt: skip
     assert rows[6] == [
-        "unary", "h2load 1.0", "2.00 µs a call", "80.0 k calls/s", "9.54 MiB", "-400", "0"
+        "unary", "h2load 1.0", "2.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
     ]  # fmt: skip
     assert rows[10] == ["CPU per message, stream", "1/40.0 of ghz's", "(at most 1/40)", "met"]
+
+
+def test_one_round_is_called_one() -> None:
+    assert to_text(a_round(), 1, 5.0).startswith("median of 1 round of 5s; ")
 
 
 def test_a_bar_that_is_missed_stands_out() -> None:

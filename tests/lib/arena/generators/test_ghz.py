@@ -10,7 +10,7 @@ from tests.lib.arena.generators.volley_reports import a_report
 
 from arena import generators
 from arena.errors import HostError, UsageError
-from arena.generators import ghz, ghz_flags, program
+from arena.generators import ghz, ghz_flags, program, volley
 from arena.generators.program import Program
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
@@ -113,9 +113,10 @@ def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
     info = generator.info(a_profile())
     assert (generator.name, info.name, info.found) == ("volley", "volley", where)
     profile = a_profile(expect=("result = a + b + i",))
-    argv, ghz_argv = generator.command(profile, 5.0), ghz_flags.arguments(profile, 5.0)
-    assert argv[-len(ghz_argv) :] == ghz_argv
-    assert "--expect" not in " ".join(argv)
+    # It is held to the same checks as every volley: one board, one rule.
+    argv, own_argv = generator.command(profile, 5.0), volley.arguments(profile, 5.0)
+    assert argv[-len(own_argv) :] == own_argv
+    assert argv[argv.index("--expect") + 1] == "result = a + b + i"
     raw = tmp_path / "raw.json"
     raw.write_text(json.dumps(a_report()))
     measured = generator.parse(raw, a_profile())
@@ -304,6 +305,19 @@ def test_any_other_word_about_docker_is_refused(environment: dict[str, str]) -> 
         generators.check(a_profile(), {**environment, "LOADGEN_DOCKER": "banana"})
 
 
+@pytest.mark.parametrize("name", ["ghz", "volley"])
+def test_without_the_daemon_that_was_asked_for_it_is_said_what_asked_for_it(
+    workspace: Workspace, bin_: Path, name: str
+) -> None:
+    profile = a_profile(generator=name)
+    said = (
+        r"^LOADGEN_DOCKER: no Docker daemon answers: there is no `docker` command on PATH; "
+        r"start Docker here, or .*LOADGEN_DOCKER=false$"
+    )
+    with pytest.raises(HostError, match=said):
+        generators.resolve(profile, workspace, {"LOADGEN_DOCKER": "yes"}, None, FakeProgress())
+
+
 def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_: Path) -> None:
     def program(**environment: str) -> str:
         return generators.preview(a_profile(), workspace, environment, None)[0]
@@ -314,6 +328,14 @@ def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_
     on_path = a_program(bin_ / "ghz", "echo path")
     assert program(PATH=str(bin_)) == str(on_path)
     assert program(PATH=str(bin_), GHZ="/my/ghz") == "/my/ghz"
+
+
+def test_volley_in_the_place_of_ghz_is_previewed_with_its_checks(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "mine", VOLLEY))
+    argv = generators.preview(a_profile(), workspace, {"PATH": "", "GHZ": named}, None)
+    assert argv == [named, *volley.arguments(a_profile(), 5.0)]
 
 
 def test_a_real_output_becomes_a_measurement() -> None:

@@ -146,6 +146,17 @@ def test_cargo_builds_it_once_and_what_it_built_is_used_again(
     assert names == ["volley", "volley.sources"]
 
 
+def test_who_waits_for_cargo_is_told_where_its_log_is(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    progress = FakeProgress()
+    volley.resolve(workspace, {"PATH": str(bin_)}, None, progress)
+    (line,) = progress.lines
+    assert line.startswith("building volley with cargo (once, ")
+    assert f"log: {workspace.tools / 'volley-build.log'}" in line
+
+
 @pytest.mark.parametrize("changed", ["Cargo.toml", "Cargo.lock", "src/http2/frame.rs"])
 def test_when_its_sources_change_it_is_built_again(
     find: Find, bin_: Path, workspace: Workspace, changed: str

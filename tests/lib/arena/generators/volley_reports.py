@@ -36,7 +36,7 @@ def a_report(**changes: Any) -> dict[str, Any]:
             "retried": 0,
             "latency_ns": {
                 "kind": "service",
-                "mean": 1_500_000_000.5,
+                "mean": 1_500_000_000,
                 "p50": 1_500_000_000,
                 "p75": 1_600_000_000,
                 "p90": 1_700_000_000,
