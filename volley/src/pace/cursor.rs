@@ -47,12 +47,6 @@ impl Cursor {
         cursor
     }
 
-    /// The next call, without taking it; `None` once the schedule sends no more.
-    #[inline]
-    pub fn peek(&self) -> Option<Planned> {
-        self.next
-    }
-
     /// When the next call is to be sent, in nanoseconds after the schedule's start.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {

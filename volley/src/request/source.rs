@@ -19,14 +19,14 @@ pub struct Source {
     random: Rng,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Requests {
     /// Every call is the same.
     One(Request),
     /// Calls take these in turn.
-    Several(Arc<[Request]>),
+    Several(Box<[Request]>),
     /// Something has to be rendered for each call.
-    Rendered(Arc<Plan>),
+    Rendered(Box<Plan>),
 }
 
 #[derive(Debug)]
@@ -91,20 +91,10 @@ impl Source {
     }
 }
 
-impl Clone for Source {
-    /// The clone gets a seed of its own: two threads must not draw the same UUIDs.
-    fn clone(&self) -> Self {
-        Self {
-            requests: self.requests.clone(),
-            random: Rng::new(),
-        }
-    }
-}
-
 impl Requests {
     fn new(plan: Plan) -> Self {
         let (Some(head), Some(payloads)) = (&plan.constant, plan.payload.fixed()) else {
-            return Self::Rendered(Arc::new(plan));
+            return Self::Rendered(Box::new(plan));
         };
         let request = |(body, expected): &(_, _)| Request {
             head: Arc::clone(head),

@@ -30,8 +30,7 @@ fn an_object_is_every_call_s_message() {
 #[test]
 fn calls_that_are_the_same_share_everything() {
     let mut source = Source::new(&json(r#"{"a": 1}"#), &method("GetSum")).unwrap();
-    let mut clone = source.clone();
-    let (one, other) = (source.next(0, 0).unwrap(), clone.next(1, 1).unwrap());
+    let (one, other) = (source.next(0, 0).unwrap(), source.next(1, 1).unwrap());
     assert!(std::sync::Arc::ptr_eq(&one.head, &other.head));
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));
     assert!(std::sync::Arc::ptr_eq(&one.expected, &other.expected));
@@ -167,8 +166,8 @@ fn every_kind_of_field_is_read_from_json() {
 
 #[test]
 fn binary_data_is_sent_as_it_is() {
-    let request = Source::new(&binary(&[8, 1, 16, 2]), &method("GetSum")).unwrap();
-    let request = request.clone().next(0, 0).unwrap();
+    let mut source = Source::new(&binary(&[8, 1, 16, 2]), &method("GetSum")).unwrap();
+    let request = source.next(0, 0).unwrap();
     assert_eq!(messages(&request), [[8, 1, 16, 2]]);
 }
 
@@ -229,6 +228,6 @@ fn compressed_messages_carry_their_flag_and_the_encoding_is_named() {
 
 #[test]
 fn a_source_goes_to_any_thread() {
-    fn goes<T: Clone + Send + 'static>() {}
+    fn goes<T: Send + 'static>() {}
     goes::<Source>();
 }

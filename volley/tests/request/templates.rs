@@ -99,17 +99,17 @@ fn a_call_has_one_uuid_and_as_many_new_ones_as_it_likes() {
 }
 
 #[test]
-fn clones_draw_different_uuids() {
+fn the_sources_of_two_threads_draw_different_uuids() {
     let spec = RequestSpec {
         metadata: metadata(&[("x", "{{newUUID}}")]),
         ..json("{}")
     };
     let mut source = Source::new(&spec, &method("GetSum")).unwrap();
-    let mut clone = source.clone();
+    let mut other = Source::new(&spec, &method("GetSum")).unwrap();
     let mut seen = HashSet::new();
     for number in 0..10 {
         seen.insert(header(&source.next(0, number).unwrap(), "x"));
-        seen.insert(header(&clone.next(0, number).unwrap(), "x"));
+        seen.insert(header(&other.next(0, number).unwrap(), "x"));
     }
     assert_eq!(seen.len(), 20);
 }
