@@ -9,6 +9,7 @@ mod expect;
 mod faults;
 mod flow;
 mod goaway;
+mod h2_peer;
 mod keepalive;
 mod lost;
 mod outputs;
