@@ -13,6 +13,7 @@ use super::plan::Plan;
 use super::signals;
 use crate::cli::Options;
 use crate::measure::{Progress, TallyOptions, process};
+use crate::pace::whole_ns;
 use crate::report::Report;
 
 /// How often the live line is drawn.
@@ -137,7 +138,7 @@ impl Crew<'_> {
         }
         let mut opening_cpu_s = (start_ns == opened_ns).then(process::cpu_s);
         let mut harvests = Vec::new();
-        let mut next_tick_ns = opened_ns + nanoseconds(TICK);
+        let mut next_tick_ns = opened_ns + whole_ns(TICK);
         while harvests.len() < starts.len() {
             let now_ns = self.clock.now_ns();
             let wake_ns = if opening_cpu_s.is_none() {
@@ -154,7 +155,7 @@ impl Crew<'_> {
                 Err(RecvTimeoutError::Timeout) => {
                     let elapsed_s = next_tick_ns.saturating_sub(opened_ns) as f64 / 1e9;
                     on_tick(&self.progress(), elapsed_s);
-                    next_tick_ns += nanoseconds(TICK);
+                    next_tick_ns += whole_ns(TICK);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -177,8 +178,4 @@ impl Crew<'_> {
         }
         sum
     }
-}
-
-fn nanoseconds(span: Duration) -> u64 {
-    super::plan::nanoseconds(span)
 }

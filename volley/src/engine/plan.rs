@@ -10,7 +10,7 @@ use super::tls;
 use super::transport::TlsClient;
 use crate::cli::{DataSource, DurationStop, Options, Security};
 use crate::http2;
-use crate::pace::{LoadSpec, Schedule, Workers};
+use crate::pace::{LoadSpec, Schedule, Workers, whole_ns};
 use crate::request::{Data, Method, RequestSpec, Shape, schema};
 
 /// More calls than this at once no host has memory for.
@@ -84,8 +84,8 @@ pub struct Plan {
 
 impl Streaming {
     fn new(options: &Options, shape: Shape) -> Self {
-        let interval_ns = nanoseconds(options.stream_interval);
-        let length_ns = options.stream_call_duration.map_or(0, nanoseconds);
+        let interval_ns = whole_ns(options.stream_interval);
+        let length_ns = options.stream_call_duration.map_or(0, whole_ns);
         let client_streams = matches!(shape, Shape::ClientStreaming | Shape::Bidirectional);
         Self {
             interval_ns,
@@ -116,11 +116,11 @@ impl Plan {
                 ..http2::Config::default()
             },
             window: Window {
-                warmup_ns: nanoseconds(options.warmup),
-                length_ns: length.map(nanoseconds),
+                warmup_ns: whole_ns(options.warmup),
+                length_ns: length.map(whole_ns),
                 total: options.total,
                 stop: options.duration_stop,
-                drain_ns: nanoseconds(options.drain_timeout),
+                drain_ns: whole_ns(options.drain_timeout),
             },
             streaming: Streaming::new(options, method.shape),
             rules: ReplyRules {
@@ -135,9 +135,9 @@ impl Plan {
             workers,
             schedule: Schedule::new(&options.load)?,
             is_async: options.is_async,
-            timeout_ns: options.timeout.map(nanoseconds),
-            connect_timeout_ns: nanoseconds(options.connect_timeout),
-            keepalive_ns: options.keepalive.map(nanoseconds),
+            timeout_ns: options.timeout.map(whole_ns),
+            connect_timeout_ns: whole_ns(options.connect_timeout),
+            keepalive_ns: options.keepalive.map(whole_ns),
             connections: options.connections,
             method,
             spec,
@@ -200,7 +200,7 @@ fn spec(options: &Options) -> RequestSpec {
 fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, EngineError> {
     let most = length.map_or_else(
         || workers.most(),
-        |length| workers.most_before(nanoseconds(length)),
+        |length| workers.most_before(whole_ns(length)),
     );
     if most > MOST_WORKERS {
         return Err(EngineError::TooManyWorkers { most: MOST_WORKERS });
@@ -238,8 +238,4 @@ fn fewest_workers(options: &Options, workers: &Workers) -> u32 {
     } else {
         u32::MAX
     }
-}
-
-pub(super) fn nanoseconds(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

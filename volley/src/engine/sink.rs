@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::call::{Call, Ticket};
+use super::link::Link;
 use crate::grpc::{Code, SplitError, Status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -99,7 +100,30 @@ impl Handler<Call> for Sink<'_> {
     }
 }
 
-impl Sink<'_> {
+impl<'a> Sink<'a> {
+    /// Takes the events of one read on a link's connection.
+    #[inline(always)]
+    pub fn new(
+        now_ns: u64,
+        link: &'a mut Link,
+        tally: &'a mut Tally,
+        inflated: &'a mut Vec<u8>,
+        rules: ReplyRules,
+        counted_from_ns: u64,
+    ) -> Self {
+        Self {
+            now_ns,
+            tally,
+            idle: &mut link.idle,
+            again: &mut link.again,
+            rules,
+            counted_from_ns,
+            inflated,
+            came: 0,
+            together: 0,
+        }
+    }
+
     /// Count a call that is over and set its worker free.
     pub fn end(&mut self, mut call: Call, why: Closed) {
         if self.counts(&call.ticket) {

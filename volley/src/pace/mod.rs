@@ -24,6 +24,6 @@ pub use workers::Workers;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A length of time in whole nanoseconds; longer than 584 years counts as 584 years.
-fn whole_ns(duration: std::time::Duration) -> u64 {
+pub(crate) fn whole_ns(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

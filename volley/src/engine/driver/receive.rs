@@ -117,17 +117,7 @@ impl Driver<'_> {
             return Ok(());
         };
         wire.heard_ns = now_ns;
-        let mut sink = Sink {
-            now_ns,
-            tally,
-            idle: &mut link.idle,
-            again: &mut link.again,
-            rules: plan.rules,
-            counted_from_ns: *counted_from_ns,
-            inflated,
-            came: 0,
-            together: 0,
-        };
+        let mut sink = Sink::new(now_ns, link, tally, inflated, plan.rules, *counted_from_ns);
         let http = &mut wire.http;
         let taken = wire
             .transport
@@ -198,16 +188,13 @@ impl Driver<'_> {
             ..
         } = self;
         let link = links.get_mut(at)?;
-        Some(Sink {
+        Some(Sink::new(
             now_ns,
+            link,
             tally,
-            idle: &mut link.idle,
-            again: &mut link.again,
-            rules: plan.rules,
-            counted_from_ns: *counted_from_ns,
             inflated,
-            came: 0,
-            together: 0,
-        })
+            plan.rules,
+            *counted_from_ns,
+        ))
     }
 }
