@@ -137,18 +137,18 @@ def test_a_failed_image_build_shows_its_last_lines_and_names_its_log(arena: Aren
 
 
 @pytest.mark.parametrize(
-    ("last_line", "how"),
+    ("last_line", "patience", "how"),
     [
-        ("CMD echo no such port >&2; exit 3", "ended before it was ready (exit code 3)"),
-        ("CMD exec sleep 60", "not ready on port 8080 within 1 s"),
-        ('CMD ["/no-such-program"]', "no-such-program"),
+        ("CMD echo no such port >&2; exit 3", "60s", "ended before it was ready (exit code 3)"),
+        ("CMD exec sleep 60", "1s", "not ready on port 8080 within 1 s"),
+        ('CMD ["/no-such-program"]', "60s", "no-such-program"),
     ],
 )
 def test_a_container_that_is_never_ready_is_removed_and_its_words_are_kept(
-    arena: Arena, last_line: str, how: str
+    arena: Arena, last_line: str, patience: str, how: str
 ) -> None:
     arena.containerize("victim", last_line)
-    done = arena.run("victim", "quick", "--ready-timeout", "1s", runtime="docker")
+    done = arena.run("victim", "quick", "--ready-timeout", patience, runtime="docker")
     assert done.code == 1
     assert how in done.error
     assert "exit 3" not in last_line or "  | no such port\n" in done.stderr
