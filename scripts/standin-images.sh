@@ -5,7 +5,7 @@
 #   ./scripts/standin-images.sh [--list | --remove | --force] [IMAGE...]
 #
 #   IMAGE      for instance golang:1.26-bookworm; without any, every image that a FROM line of
-#              frameworks/*/Dockerfile or docker/*.Dockerfile names
+#              frameworks/*/Dockerfile, docker/*.Dockerfile or tests/fixtures/*/*/Dockerfile names
 #   --list     say of each image what is there, and build nothing
 #   --force    build stand-ins again, their common base too
 #   --remove   remove stand-ins: those named, or all of them and their base
@@ -22,8 +22,8 @@
 # only if `of` is its own name. An image which is not a stand-in is never replaced or removed.
 #
 # Needs docker, and for the first image root and debootstrap. The host's CA certificates and Debian
-# mirror are taken over. HTTPARENA_ROOT is the directory that frameworks/ and docker/ are looked
-# for in (this repository).
+# mirror are taken over. HTTPARENA_ROOT is the directory that these folders are looked for in (this
+# repository).
 #
 # Exit code: 0 done, 2 bad usage or an image it cannot make, 3 the host cannot do it.
 set -euo pipefail
@@ -79,7 +79,7 @@ clean_up() {
 default_images() {
     local root=${HTTPARENA_ROOT:-$here/..} files=()
     shopt -s nullglob
-    files=("$root"/frameworks/*/Dockerfile "$root"/docker/*.Dockerfile)
+    files=("$root"/{frameworks,tests/fixtures/*}/*/Dockerfile "$root"/docker/*.Dockerfile)
     shopt -u nullglob
     [[ ${#files[@]} -eq 0 ]] || awk -f "$here/standin/from-lines.awk" "${files[@]}"
 }

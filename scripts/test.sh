@@ -15,12 +15,21 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/venv.sh
 source scripts/venv.sh
 
-# The command that proves a Debian package to be there.
-declare -A command_of=(
+# The file or command that proves a Debian package to be there.
+declare -A proof_of=(
     [shellcheck]=shellcheck [shfmt]=shfmt [bats]=bats [chromium]=chromium
     [docker.io]=dockerd [debootstrap]=debootstrap
     ['nghttp2-client']=h2load ['nghttp2-server']=nghttpd
+    [make]=make ['g++']=g++ ['libssl-dev']=/usr/include/openssl/ssl.h
+    ['libgrpc++-dev']=/usr/include/grpcpp/grpcpp.h ['libprotobuf-dev']=/usr/include/google/protobuf/message.h
+    ['protobuf-compiler']=protoc ['protobuf-compiler-grpc']=grpc_cpp_plugin
+    ['libnghttp2-dev']=/usr/include/nghttp2/nghttp2.h
+    [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
 )
+
+# What servers in frameworks/ are built with, beside Go, Rust, Python, Node, a JDK and Maven.
+server_packages=(make g++ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
+    libnghttp2-dev libssl-dev ruby ruby-grpc)
 
 fuzz_targets=(frame hpack splitter connection)
 fuzz_seconds=30
@@ -32,7 +41,7 @@ say() {
 install_missing() { # package...
     local package missing=()
     for package in "$@"; do
-        command -v "${command_of[$package]}" >/dev/null || missing+=("$package")
+        [[ -e ${proof_of[$package]} ]] || command -v "${proof_of[$package]}" >/dev/null || missing+=("$package")
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
     if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
@@ -177,7 +186,7 @@ main() {
     if need go; then
         say 'gofmt, go vet'
         local unformatted
-        unformatted=$(gofmt -l frameworks tests)
+        unformatted=$(gofmt -l frameworks scaffold tests)
         [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
         (cd frameworks/grpc-go && go vet ./...)
         (cd tests/peers/grpc-go-counting && go vet ./...)
@@ -198,7 +207,7 @@ main() {
     fi
 
     if [[ -n $no_skips ]]; then
-        install_missing chromium docker.io debootstrap nghttp2-client nghttp2-server
+        install_missing chromium docker.io debootstrap nghttp2-client nghttp2-server "${server_packages[@]}"
         docker_answers || start_docker
         say 'base images'
         pull_images

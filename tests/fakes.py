@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.contract import Report
 from arena.frameworks import Framework
 from arena.generators import Shot
 from arena.measurement import Calls, Cost, Latency, Measurement, Raw, Run
 from arena.progress import Tick
 from arena.records import (
+    Check,
     Cpus,
     Failure,
     Flag,
@@ -118,6 +120,9 @@ def a_record(
     failure: str | None = None,
     status: str = "failed",
     flags: Sequence[Flag] = (),
+    contract: Sequence[Check] = (),
+    contract_after: Sequence[Check] = (),
+    packed: float | None = None,
     overrides: dict[str, str] | None = None,
     profile: dict[str, Any] | None = None,
     runs: Sequence[Run] | None = None,
@@ -140,7 +145,9 @@ def a_record(
             "runs": tuple(runs),
             "spread": spread_of(runs),
             "flags": tuple(flags),
-            "contract": (),
+            "contract": tuple(contract),
+            "contract_after": tuple(contract_after),
+            "messages_per_data_frame": packed,
             "provenance": a_provenance(overrides=overrides or {}),
         }
     )
@@ -161,6 +168,16 @@ def a_provenance(**changes: Any) -> Provenance:
         "stages_s": {"build": 0.1},
     }
     return Provenance.model_validate({**values, **changes})
+
+
+PASSED = Check(check="unary-sum", status="pass")
+WARNED = Check(check="content-type", status="warn", detail="it is answered with 200, not 415")
+FAILED = Check(check="stream-10", status="fail", detail="9 replies, not 10", wire="00 00")
+
+
+def a_report(*checks: Check, packed: float | None = 1.0) -> Report:
+    """Return what the contract found: nothing wrong, unless told otherwise."""
+    return Report(checks or (PASSED,), packed)
 
 
 def a_program(path: Path, script: str) -> Path:

@@ -5,8 +5,6 @@ spreads the connections over them (SO_REUSEPORT), which is how gRPC's documentat
 a Python server past the interpreter lock.
 """
 
-# ruff: noqa: ARG002, N802 -- the names and parameters of a handler are gRPC's
-
 from __future__ import annotations
 
 import asyncio
@@ -16,52 +14,17 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn
 
 import grpc
-from benchmark_pb2 import StreamRequest, SumReply, SumRequest
-from benchmark_pb2_grpc import (
-    BenchmarkServiceServicer,
-    add_BenchmarkServiceServicer_to_server,
-)
+from benchmark_pb2_grpc import add_BenchmarkServiceServicer_to_server
+from service import BenchmarkService
 
 H2C_PORT = 8080
 TLS_PORT = 8443
 STOP_GRACE_S = 1.0
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
-
-Context: TypeAlias = grpc.aio.ServicerContext[Any, SumReply]
-
-
-class BenchmarkService(BenchmarkServiceServicer):
-    async def GetSum(self, request: SumRequest, context: Context) -> SumReply:
-        return SumReply(result=int32(request.a + request.b))
-
-    async def StreamSum(self, request: StreamRequest, context: Context) -> AsyncIterator[SumReply]:
-        first = request.a + request.b
-        for i in range(max(request.count, 1)):
-            yield SumReply(result=int32(first + i))
-
-    async def CollectSum(
-        self, request_iterator: AsyncIterator[SumRequest], context: Context
-    ) -> SumReply:
-        total = 0
-        async for request in request_iterator:
-            total += request.a + request.b
-        return SumReply(result=int32(total))
-
-    async def EchoSum(
-        self, request_iterator: AsyncIterator[SumRequest], context: Context
-    ) -> AsyncIterator[SumReply]:
-        async for request in request_iterator:
-            yield SumReply(result=int32(request.a + request.b))
-
-
-def int32(value: int) -> int:
-    """Wraps `value` around like int32 addition; protobuf refuses what does not fit."""
-    return ((value + 0x8000_0000) & 0xFFFF_FFFF) - 0x8000_0000
 
 
 class Certificate(NamedTuple):

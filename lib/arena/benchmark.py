@@ -1,20 +1,20 @@
 """The main job: plan the sessions a person asked for, run them one by one, publish."""
 
-import difflib
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from arena import generators, host
-from arena.errors import HostError, UsageError
+from arena import generators, host, selection
+from arena.errors import FrameworkError, HostError, UsageError
 from arena.files import printable, shown
-from arena.frameworks import Framework, framework_names, load_framework
+from arena.frameworks import Framework
+from arena.limits import allow_open_files
 from arena.processes import adopt_orphans
-from arena.profiles import Profile, load_profile, profile_names
+from arena.profiles import Profile
 from arena.progress import Progress, progress
 from arena.publish import publish
 from arena.records import Draft, Record, clear_drafts, headline_words
@@ -50,22 +50,25 @@ def benchmark(
 ) -> int:
     """Do what was asked; return the exit code. Bad input is refused before anything starts."""
     shows = progress()
-    plans = plan(workspace, request, environment)
+    selected = selection.frameworks(workspace, request.framework)
+    for broken in selected.broken:
+        click.echo(f"error: {printable(str(broken.error))}", err=True)
+    plans = plan(workspace, request, environment, selected.frameworks)
+    codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
     for framework in {each.framework.name: each.framework for each in plans}.values():
-        _warn_of_typos(workspace, framework, shows)
+        selection.warn_of_typos(workspace, framework, shows)
     if request.dry_run:
         _show(workspace, request, plans, environment, shows)
-        return 0
+        return _worst(codes)
     adopt_orphans()
+    allow_open_files()
     drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
     with host.only_benchmark(command, wait=request.wait, say=shows.say):
         clear_drafts(workspace.results)
         with Draft(drafts):
             pass  # Better to learn now than after an hour that nothing can be saved.
         runtime = choose(request.runtime, workspace, shows)
-        if runtime.name == "docker":
-            _remove_leftovers(shows)
-        codes: list[tuple[str, int]] = []
+        remove_leftovers(runtime, shows)
         for each in _runnable(request, plans, runtime, shows):
             with Draft(drafts) as draft:
                 code = _one(workspace, request, each, runtime, environment, draft, shows)
@@ -74,11 +77,24 @@ def benchmark(
         failed = [name for name, code in codes if code]
         which = f": {', '.join(failed)}" if failed else ""
         click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed{which}")
-    return max(code for _, code in codes)
+    return _worst(codes)
 
 
-def plan(workspace: Workspace, request: Request, environment: Mapping[str, str]) -> list[Plan]:
-    """Return the sessions to run: framework x profile x connections. UsageError on bad input."""
+def _worst(codes: Sequence[tuple[str, int]]) -> int:
+    return max((code for _, code in codes), default=0)
+
+
+def plan(
+    workspace: Workspace,
+    request: Request,
+    environment: Mapping[str, str],
+    frameworks: Sequence[Framework],
+) -> list[Plan]:
+    """Return the sessions to run: framework x profile x connections. UsageError on bad input.
+
+    Of `all`, those that are disabled are left out.
+    """
+    of_all = request.framework == selection.ALL
     require_known(request.runtime)
     cpus = host.plan_cpus(host.physical_cores(), environment)
     overrides = _overrides(request, environment)
@@ -90,57 +106,18 @@ def plan(workspace: Workspace, request: Request, environment: Mapping[str, str])
             request.ready_timeout,
             overrides,
         )
-        for framework in _frameworks(workspace, request)
-        for profile in _profiles(workspace, request, framework)
+        for framework in frameworks
+        if framework.enabled or not of_all
+        for found in selection.profiles(workspace, framework, request.profile, of_all=of_all)
+        for profile in [_overridden(found, workspace, request)]
         for connections in profile.connections
     ]
     for profile in {each.profile.generator: each.profile for each in plans}.values():
         generators.check(profile, environment)
     if not plans:
-        raise UsageError(f"no enabled framework subscribes to `{request.profile}`")
+        wanted = f"`{request.profile}`" if request.profile else "any profile"
+        raise UsageError(f"no enabled framework subscribes to {wanted}")
     return plans
-
-
-def _warn_of_typos(workspace: Workspace, framework: Framework, shows: Progress) -> None:
-    """Say where a subscription looks like a misspelt profile; others may be of another runner."""
-    known = profile_names(workspace.profiles)
-    for name in sorted(set(framework.tests) - set(known)):
-        if close := difflib.get_close_matches(name, known, n=1, cutoff=0.9):
-            path = shown(workspace.framework(framework.name) / "meta.json")
-            shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {close[0]}?)")
-
-
-def _frameworks(workspace: Workspace, request: Request) -> list[Framework]:
-    if request.framework != "all":
-        return [load_framework(workspace.frameworks, request.framework)]
-    found = [
-        load_framework(workspace.frameworks, name) for name in framework_names(workspace.frameworks)
-    ]
-    return [each for each in found if each.enabled]
-
-
-def _profiles(workspace: Workspace, request: Request, framework: Framework) -> list[Profile]:
-    """Return the profiles to measure a framework under, overrides applied."""
-    if request.profile:
-        named = load_profile(workspace.profiles, request.profile)
-        if named.name not in framework.tests:
-            if request.framework == "all":
-                return []
-            raise UsageError(
-                f"{framework.name} does not subscribe to {named.name}: "
-                f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
-            )
-        chosen = [named]
-    else:
-        known = profile_names(workspace.profiles)
-        subscribed = [name for name in framework.tests if name in known]
-        if not subscribed and request.framework != "all":
-            raise UsageError(
-                f"{framework.name} subscribes to no profile of this runner "
-                f"(there are: {', '.join(known)})"
-            )
-        chosen = [load_profile(workspace.profiles, name) for name in subscribed]
-    return [_overridden(each, workspace, request) for each in chosen]
 
 
 def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
@@ -184,7 +161,7 @@ def _runnable(
     skipped = 0
     for each in plans:
         if problem := runtime.unavailable(each.framework):
-            if request.framework != "all":
+            if request.framework != selection.ALL:
                 raise HostError(problem)
             shows.say(f"skipped {each.framework.name}: {problem}")
             skipped += 1
@@ -232,17 +209,23 @@ def _headline(record: Record) -> str:
         raise ValueError("a good record has a headline")
     value = headline_words(headline.value, headline.high, record.flags)
     flags = f"; {', '.join(record.flags)}" if record.flags else ""
+    profile = record.profile
+    several = len(profile.connections) > 1
+    where = f"{profile.name} at {profile.connection_count} connections" if several else profile.name
     return (
-        f"{record.framework.name} {record.profile.name}: {value} "
+        f"{record.framework.name} {where}: {value} "
         f"{headline.metric} ({headline.rule}; {bar_words(headline.low, headline.high)}; "
         f"median {format_rate(spread.median) if spread.median else 'unknown'}{flags})"
     )
 
 
-def _remove_leftovers(shows: Progress) -> None:
-    from arena.runtimes.docker import remove_leftovers
+def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
+    """Remove what a benchmark that was killed left running; call it with the host's lock held."""
+    if runtime.name != "docker":
+        return
+    from arena.runtimes import docker
 
-    for name in remove_leftovers():
+    for name in docker.remove_leftovers():
         shows.say(f"removed the container {name}, left behind by a benchmark that was killed")
 
 

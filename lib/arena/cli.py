@@ -134,31 +134,83 @@ def run(workspace: Workspace, /, framework: str, profile: str | None, **options:
     return benchmark(workspace, request, os.environ, command=shlex.join(sys.argv[1:]))
 
 
+@cli.command(
+    epilog="Prints a line for each framework: its name, PASS, WARN, FAIL or SKIP, and what was "
+    "wrong. WARN is for what a server should do otherwise; it is measured all the same. Exit "
+    "codes: 0 done, 1 a framework failed, 2 bad usage or input, 3 the host cannot do it, 130 "
+    "interrupted."
+)
+@click.argument("framework")
+@click.argument("profile", required=False)
+@click.option(
+    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
+    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
+)  # fmt: skip
+@click.option(
+    "--ready-timeout", type=Duration(),
+    help="How long a server may take to start. [default: 60s; with --running 2s]",
+)  # fmt: skip
+@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@click.option(
+    "--running", is_flag=True,
+    help="Build and start nothing: check the server that runs already, in an IDE say.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")
+@click.pass_obj
+def validate(workspace: Workspace, /, **options: object) -> int:
+    """Check that the answers of FRAMEWORK (or `all`) are right, and measure nothing.
+
+    Builds the server, starts it and holds it against the contract, frame by frame, on each port
+    that it subscribes to, or on that of PROFILE only. `all` goes on after a failure.
+    """
+    from arena.validate import Request
+    from arena.validate import validate as check
+
+    request = Request(**options)  # type: ignore[arg-type]
+    return check(workspace, request, command=shlex.join(sys.argv[1:]))
+
+
 @cli.command(name="list")
 @click.pass_obj
-def list_(workspace: Workspace) -> None:
-    """Show the frameworks and the profiles."""
-    from arena.frameworks import framework_names, load_framework
-    from arena.profiles import load_profiles
+def list_(workspace: Workspace) -> int:
+    """Show the frameworks and the profiles.
 
+    One that cannot be read is said on stderr and left out; the exit code is then 2.
+    """
+    from arena import selection
+    from arena.profiles import load_profile, profile_names
+
+    selected = selection.frameworks(workspace, selection.ALL)
+    errors = [each.error for each in selected.broken]
     click.echo("Frameworks")
-    frameworks = [
-        load_framework(workspace.frameworks, name) for name in framework_names(workspace.frameworks)
-    ]
     _table(
         [
             (each.name, each.language, each.type, " ".join(each.tests))
-            for each in frameworks
+            for each in selected.frameworks
             if each.enabled
         ]
     )
+    profiles = []
+    for name in profile_names(workspace.profiles):
+        try:
+            profiles.append(load_profile(workspace.profiles, name))
+        except UsageError as error:
+            errors.append(error)
     click.echo("\nProfiles")
     _table(
         [
-            (each.name, each.generator, f"{each.connections[0]} connections", each.title)
-            for each in load_profiles(workspace.profiles)
+            (
+                each.name,
+                each.generator,
+                f"{', '.join(map(str, each.connections))} connections",
+                each.title,
+            )
+            for each in profiles
         ]
     )
+    for each in errors:
+        _say_error(str(each))
+    return UsageError.exit_code if errors else 0
 
 
 @cli.command()
@@ -227,3 +279,18 @@ def _table(rows: list[tuple[str, ...]]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  " + printable("  ".join(cells).rstrip()))
+
+
+@cli.command()
+@click.argument("name")
+@click.option(
+    "--language", required=True,
+    help="What it is to be written in, like go or python; an unknown one is answered with all.",
+)  # fmt: skip
+@click.pass_obj
+def new(workspace: Workspace, /, name: str, language: str) -> None:
+    """Make frameworks/NAME, a server that is complete but for its four calls."""
+    from arena import scaffold
+
+    for line in scaffold.new(workspace, name, language):
+        click.echo(line)

@@ -10,12 +10,7 @@
 A message is one line: what is wrong, where, and what to do. An interrupt ends with 130.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from arena.records import Check
 
 EXIT_INTERRUPTED = 130
 
@@ -69,13 +64,9 @@ class FrameworkError(StageError):
 
 
 class ContractError(FrameworkError):
-    """The framework answers, but wrongly: it is not ranked. `checks` ends with what failed."""
+    """The framework answers, but wrongly, before the load or after it: it is not ranked."""
 
     status = "invalid"
-
-    def __init__(self, stage: str, reason: str, *, checks: "Sequence[Check]" = ()) -> None:
-        super().__init__(stage, reason)
-        self.checks = tuple(checks)
 
 
 def nearest(word: str, known: list[str]) -> str:

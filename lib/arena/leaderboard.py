@@ -13,7 +13,7 @@ from pydantic import Field
 
 from arena.files import Frozen
 from arena.measurement import Run
-from arena.records import Failure, Flag, Record
+from arena.records import Check, Failure, Flag, Record
 
 # Which types are ranked against each other.
 DIVISIONS: dict[str, Literal["framework", "engine"]] = {
@@ -22,6 +22,8 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
     "engine": "engine",
 }
 
+
+_GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
 _TRIAL = {"RUNS", "DURATION"}
@@ -40,8 +42,10 @@ class Row(Frozen):
     """One framework on a board. Without a good record yet, there is only its failure.
 
     `value`, `low`, `high`, `median` and `rates` are in the board's metric. `overrides` are
-    those that changed the load. The server's CPU seconds per million messages lie between
-    their `_low` and their `_high`, which is absent if no call finished.
+    those that changed the load. The server's CPU seconds per million messages, or requests, lie
+    between their `_low` and their `_high`, which is absent if no call finished. `checks_passed`
+    counts the contract's checks and `checks_warned` holds those that warn, before and after the
+    runs: a check made twice counts once, by the worse of its outcomes.
     """
 
     rank: int | None
@@ -62,6 +66,9 @@ class Row(Frozen):
     server_cpu_s_per_million_low: float | None = None
     server_cpu_s_per_million_high: float | None = None
     server_peak_bytes: int | None = None
+    messages_per_data_frame: float | None = None
+    checks_passed: int | None = None
+    checks_warned: tuple[Check, ...] = ()
     flags: tuple[Flag, ...] = ()
     overrides: dict[str, str] = Field(default_factory=dict)
     runtime: str | None = None
@@ -175,6 +182,7 @@ def _values(record: Record) -> dict[str, object]:
         return {}
     best = record.runs[headline.run - 1]
     runtime, maker = record.provenance.runtime, record.provenance.generator
+    checks = _worst(record)
     return {
         "value": headline.value,
         "low": headline.low,
@@ -189,6 +197,9 @@ def _values(record: Record) -> dict[str, object]:
         "server_cpu_s_per_million_low": _per_million(best, best.rate_high),
         "server_cpu_s_per_million_high": _per_million(best, best.rate_low),
         "server_peak_bytes": best.server.peak_bytes,
+        "messages_per_data_frame": record.messages_per_data_frame,
+        "checks_passed": sum(check.status == "pass" for check in checks),
+        "checks_warned": tuple(check for check in checks if check.status == "warn"),
         "flags": record.flags,
         "overrides": {
             name: value for name, value in record.provenance.overrides.items() if name in _LOAD
@@ -200,6 +211,16 @@ def _values(record: Record) -> dict[str, object]:
         "started_at": record.started_at,
         "record": record.path,
     }
+
+
+def _worst(record: Record) -> list[Check]:
+    """Return each of the record's checks once, in order: the first of its worst outcomes."""
+    worst: dict[str, Check] = {}
+    for check in (*record.contract, *record.contract_after):
+        known = worst.setdefault(check.check, check)
+        if _GRAVITY[check.status] > _GRAVITY[known.status]:
+            worst[check.check] = check
+    return list(worst.values())
 
 
 def _per_million(run: Run, rate: float) -> float | None:

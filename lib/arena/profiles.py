@@ -23,7 +23,8 @@ class Profile(Frozen):
     """One workload. Times are in seconds, `call` is package.Service/Method.
 
     `expect` says what each reply must hold, like `result = a + b + i`: fields of the reply and
-    of the request, and the reply's number i, from 0. Generators that can check it do.
+    of the request, and the reply's number i, from 0. Generators that can check it do. A
+    `metric` of requests/s is that of calls which one message answers: it counts those messages.
     """
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
@@ -41,7 +42,7 @@ class Profile(Frozen):
     warmup_s: float
     runs: Annotated[int, Field(ge=1, le=100)]
     pick: Literal["best"]
-    metric: Literal["messages/s"]
+    metric: Literal["messages/s", "requests/s"]
 
     @property
     def replies(self) -> int:
@@ -70,6 +71,11 @@ def load_profile(folder: Path, name: str) -> Profile:
         raise UsageError(
             f"{shown(path)}: messages_per_call: must be {profile.replies}, "
             f"what the request makes {profile.call} answer with"
+        )
+    if profile.metric == "requests/s" and profile.messages_per_call != 1:
+        raise UsageError(
+            f"{shown(path)}: metric: requests/s is for calls that one message answers "
+            "(write messages/s)"
         )
     if profile.name != name:
         raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")

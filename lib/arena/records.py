@@ -25,6 +25,8 @@ from arena.measurement import Run
 from arena.profiles import Profile
 from arena.units import rate_words
 
+# What is added to a record as an option leaves the number as it is: every older record is read
+# as before. A runner from before the addition leaves out, and says so, what it does not know.
 SCHEMA = 1
 
 # Little's law holds in a closed loop; a record further off than this says so.
@@ -90,11 +92,18 @@ class Spread(Frozen):
 
 
 class Check(Frozen):
-    """One contract check and how it came out."""
+    """One contract check and how it came out; `warn` means that a SHOULD is missed.
+
+    `detail` says in a sentence what was seen, `wire` shows the bytes that were wrong, in hex.
+    """
 
     check: str
-    status: Literal["pass", "fail"]
+    status: Literal["pass", "warn", "fail"]
     detail: str = ""
+    wire: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.detail}" if self.detail else self.check
 
 
 class Git(Frozen):
@@ -154,7 +163,11 @@ class Provenance(Frozen):
 
 
 class Record(Frozen):
-    """The saved outcome of one framework x profile x connections (see docs/glossary.md)."""
+    """The saved outcome of one framework x profile x connections (see docs/glossary.md).
+
+    `contract` is what was checked before the runs, `contract_after` what was checked again
+    after them. `messages_per_data_frame` is how the server packs a stream, under no load.
+    """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     status: Literal["ok", "failed", "invalid"]
@@ -167,6 +180,8 @@ class Record(Frozen):
     spread: Spread | None
     flags: tuple[Flag, ...]
     contract: tuple[Check, ...]
+    contract_after: tuple[Check, ...] = ()
+    messages_per_data_frame: float | None = None
     provenance: Provenance
 
     @pydantic.model_validator(mode="after")

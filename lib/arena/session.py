@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena import certs, contract, host
+from arena.contract import Report
 from arena.errors import ContractError, FrameworkError, GeneratorError, StageError
 from arena.files import sha256_of, tail
 from arena.frameworks import Framework, source_sha256
@@ -16,7 +17,6 @@ from arena.measurement import Cost, Measurement, Raw, Run
 from arena.profiles import Profile
 from arena.progress import Progress
 from arena.records import (
-    Check,
     Draft,
     Failure,
     MeasuredFramework,
@@ -35,7 +35,7 @@ from arena.units import format_ns, rate_words
 from arena.workspace import Workspace
 
 # HttpArena's entries listen on both, whichever the profile uses.
-_PORTS = (8080, 8443)
+PORTS = (8080, 8443)
 
 # A server that uses less of one CPU than this, with all its calls open, is stuck.
 _IDLE_SHARE = 0.01
@@ -43,8 +43,8 @@ _IDLE_SHARE = 0.01
 # A server that fails more of its calls than this is broken, however fast the others are.
 _MOST_FAILED = 0.01
 
-# How long a crash may take to be noticed after the connection broke.
-_LAST_BREATH_S = 0.5
+# A server that is broken by the load must not be ranked for it.
+_AFTER = "contract after the runs"
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,13 @@ class Session:
         self._generator = generator
         self._progress = progress
         self._started_at = utc_now()
+        self._scope = contract.scope_of(plan.profile)
         # Taken before the build: what is edited later was not measured.
         self._source_sha256 = source_sha256(workspace.framework(plan.framework.name))
         self._built = Built()
         self._server_argv: tuple[str, ...] | None = None
-        self._checks: list[Check] = []
+        self._before: Report | None = None
+        self._after: Report | None = None
         self._runs: list[Run] = []
         self._stages_s: dict[str, float] = {}
         self._folder = Path()
@@ -113,14 +115,12 @@ class Session:
         try:
             self._measure()
         except StageError as error:
-            if isinstance(error, ContractError):
-                self._checks = list(error.checks)
             return self._record(error), error
         return self._record(None), None
 
     def _measure(self) -> None:
         plan, progress = self._plan, self._progress
-        for port in sorted({*_PORTS, plan.profile.port}):
+        for port in sorted({*PORTS, plan.profile.port}):
             host.require_free_port(port)
         certs.ensure_certificate(self._workspace.certs)
         name = plan.framework.name
@@ -128,12 +128,16 @@ class Session:
             self._built = self._runtime.build(plan.framework, self._folder / "build.log")
         with self._serving() as server:
             with self._stage("contract"), progress.waiting("contract check"):
-                self._checks = self._check_contract(server)
+                self._before = self._contract(server)
+            self._require(self._before, "contract", server)
             with self._stage("warm-up"):
                 self._warm_up(server)
             for number in range(1, plan.profile.runs + 1):
                 with self._stage("runs"):
                     self._runs.append(self._one_run(server, number))
+            with self._stage(_AFTER), progress.waiting("contract check, after the runs"):
+                self._after = self._contract(server)
+            self._require(self._after, _AFTER, server)
 
     @contextmanager
     def _serving(self) -> Iterator[Server]:
@@ -146,7 +150,7 @@ class Session:
             with self._runtime.start(plan.framework, plan.cpus.server, log) as server:
                 self._server_argv = server.argv
                 with self._progress.waiting(f"start {plan.framework.name}"):
-                    contract.wait_ready(plan.profile, plan.ready_timeout_s, server.ended)
+                    contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
                 self._stages_s["start"] = time.monotonic() - began
                 try:
                     yield server
@@ -169,18 +173,22 @@ class Session:
         finally:
             self._stages_s[name] = self._stages_s.get(name, 0.0) + time.monotonic() - began
 
-    def _check_contract(self, server: Server) -> list[Check]:
-        """Check the answers; a server that ended meanwhile gave none, rather than wrong ones."""
-        try:
-            return contract.check(self._plan.profile)
-        except ContractError as error:
-            deadline = time.monotonic() + _LAST_BREATH_S
-            while not (how := server.ended()) and time.monotonic() < deadline:
-                time.sleep(0.01)
-            if how:
-                self._checks = list(error.checks)
-                raise _gone("contract", how) from error
-            raise
+    def _contract(self, server: Server) -> Report:
+        """Hold the server against the contract, and say what it warns of, each thing once."""
+        known = self._before.checks if self._before else ()
+        warned = {check.check for check in known if check.status == "warn"}
+        report = contract.check(self._scope, server)
+        for check in report.checks:
+            if check.status == "warn" and check.check not in warned:
+                self._progress.say(f"warning: {check}")
+        return report
+
+    def _require(self, report: Report, stage: str, server: Server) -> None:
+        """Raise what the contract found wrong; a check says so if the server ended at it."""
+        if failure := report.first_failure:
+            raise ContractError(stage, str(failure))
+        if how := server.ended():
+            raise _gone(stage, how)
 
     def _warm_up(self, server: Server) -> None:
         profile = self._plan.profile
@@ -272,7 +280,9 @@ class Session:
             runs=tuple(self._runs),
             spread=spread_of(self._runs),
             flags=flags_of(plan.profile, self._runs, headline, plan.cpus.generator_count),
-            contract=tuple(self._checks),
+            contract=self._before.checks if self._before else (),
+            contract_after=self._after.checks if self._after else (),
+            messages_per_data_frame=self._before.messages_per_data_frame if self._before else None,
             provenance=self._provenance(),
         )
 

@@ -21,6 +21,11 @@ FLAGS = {
     "unpinned": "Server and generator shared the CPUs.",
 }
 
+WARNING = (
+    "The contract found something that a server should do otherwise. "
+    "Its answers are right all the same."
+)
+
 STANDIN = (
     "The server's image was built on a local copy of its official base image, "
     "made where no image registry could be reached."
@@ -43,10 +48,12 @@ def render(leaderboard: Leaderboard, templates: Path) -> str:
         bytes=format_bytes,
         cpu_per_million=_cpu_per_million,
         headline=lambda row: headline_words(row.value, row.high, row.flags),
+        three_digits=three_digits,
+        unit=lambda metric: metric.removesuffix("/s"),
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
     )
     return environment.get_template("index.html.j2").render(
-        boards=leaderboard.boards, flags=FLAGS, standin=STANDIN
+        boards=leaderboard.boards, flags=FLAGS, warning=WARNING, standin=STANDIN
     )
 
 

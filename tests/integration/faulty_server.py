@@ -1,18 +1,24 @@
 """A gRPC server with the one fault that its argument names.
 
 wrong-sum       GetSum is one too high
-wrong-order     StreamSum sends its replies backwards
 one-short       StreamSum leaves out the last reply of a long stream
-none-for-zero   StreamSum answers a count of zero with nothing
 error-at-end    StreamSum sends everything, then ends with an error status
 garbage         GetSum's reply is no SumReply
-tired           StreamSum is right as often as the contract asks, then an error
-counts FILE     no fault: writes to FILE how many messages StreamSum sent when told to stop
+tired           StreamSum ends with an error as soon as there is load, and ever after
+worn            GetSum is one too high as soon as there was load
+collapsing      the first GetSum after the load has begun ends the server with exit code 7
+counts FILE     no fault: writes to FILE how many messages it sent to those who asked StreamSum
+                for a=1 and b=2, as the load does, when told to stop
+
+There is load when a request is asked again before its last answer is complete: the contract
+asks with other operands each time, and for the profile's own request once.
 """
 
+import os
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,12 +27,13 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 
 from arena.benchmark_pb2 import StreamRequest, SumReply, SumRequest
-from arena.contract import STREAM_COUNTS
 
 _LONG = 1000
 
-# The contract's own counts, and the profile's request.
-_CONTRACT_STREAMS = len(STREAM_COUNTS) + 1
+
+def reply(value: int) -> bytes:
+    """Return a SumReply; sums wrap around."""
+    return SumReply(result=(value + 2**31) % 2**32 - 2**31).SerializeToString()
 
 
 class Service:
@@ -35,36 +42,40 @@ class Service:
     def __init__(self, fault: str) -> None:
         self._fault = fault
         self._lock = threading.Lock()
-        self._calls = 0
+        self._open: Counter[tuple[int, int, int]] = Counter()
+        self._loaded = False
         self.sent = 0
 
     def get_sum(self, request: SumRequest, _context: Any) -> bytes:
         if self._fault == "garbage":
             return b"\xff"
-        wrong = 1 if self._fault == "wrong-sum" else 0
-        return SumReply(result=request.a + request.b + wrong).SerializeToString()
+        if self._fault == "collapsing" and self._loaded:
+            os._exit(7)
+        wrong = self._fault == "wrong-sum" or (self._fault == "worn" and self._loaded)
+        return reply(request.a + request.b + wrong)
 
     def stream_sum(self, request: StreamRequest, context: Any) -> Iterator[bytes]:
+        key = (request.a, request.b, request.count)
         with self._lock:
-            self._calls += 1
-        if self._fault == "tired" and self._calls > _CONTRACT_STREAMS:
-            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "tired")
-        for index in self._indexes(request.count):
+            self._loaded |= self._open[key] > 0
+            self._open[key] += 1
+        try:
+            if self._fault == "tired" and self._loaded:
+                context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "tired")
+            for index in self._indexes(request.count):
+                if key[:2] == (1, 2):
+                    with self._lock:
+                        self.sent += 1
+                yield reply(request.a + request.b + index)
+            if self._fault == "error-at-end":
+                context.abort(grpc.StatusCode.INTERNAL, "broken on purpose")
+        finally:
             with self._lock:
-                self.sent += 1
-            yield SumReply(result=request.a + request.b + index).SerializeToString()
-        if self._fault == "error-at-end":
-            context.abort(grpc.StatusCode.INTERNAL, "broken on purpose")
+                self._open[key] -= 1
 
-    def _indexes(self, count: int) -> list[int]:
-        if self._fault == "none-for-zero" and count < 1:
-            return []
-        indexes = list(range(max(count, 1)))
-        if self._fault == "wrong-order":
-            indexes.reverse()
-        if self._fault == "one-short" and count > _LONG:
-            indexes.pop()
-        return indexes
+    def _indexes(self, count: int) -> range:
+        short = self._fault == "one-short" and count > _LONG
+        return range(max(count, 1) - short)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
+import pytest
 
 from arena.workspace import Workspace
 
@@ -309,3 +310,17 @@ def _docker(*arguments: str) -> str:
     except FileNotFoundError:
         return ""
     return done.stdout
+
+
+def need_base_images(folder: Path) -> None:
+    """Skip unless the images that a folder's Dockerfile starts from are here, or can be pulled."""
+    program = ROOT / "scripts" / "standin" / "from-lines.awk"
+    words = ["awk", "-f", str(program), str(folder / "Dockerfile")]
+    images = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    for image in images:
+        if _docker("image", "ls", "--quiet", image):
+            continue
+        pull = ["docker", "pull", "--quiet", image]
+        done = subprocess.run(pull, check=False, capture_output=True, text=True)
+        if done.returncode:
+            pytest.skip(f"the base image {image} is missing: {done.stderr}")

@@ -36,11 +36,13 @@ def test_grpc_go_is_built_measured_and_removed_in_a_sandbox(bare: Arena) -> None
     assert host["SecurityOpt"] == ["no-new-privileges"]
     assert not host["Privileged"]
     assert 0 < host["PidsLimit"] <= 4096
-    (limit,) = [each for each in host["Ulimits"] if each["Name"] == "nofile"]
-    assert limit["Hard"] == limit["Soft"] > 1024
-    (mount,) = container["Mounts"]
-    assert (mount["Source"], mount["Destination"]) == (str(bare.workspace.certs), "/certs")
-    assert mount["RW"] is False
+    limits = {each["Name"]: each for each in host["Ulimits"]}
+    assert limits["nofile"]["Hard"] == limits["nofile"]["Soft"] > 1024
+    assert limits["memlock"]["Hard"] == limits["memlock"]["Soft"]
+    mounts = {mount["Destination"]: mount for mount in container["Mounts"]}
+    assert mounts["/certs"]["Source"] == str(bare.workspace.certs)
+    assert set(mounts) == {"/certs", "/data/dataset.json", "/data/static"}
+    assert not any(mount["RW"] for mount in mounts.values())
 
     (record,) = bare.records("grpc-go", "stream-grpc")
     assert record["status"] == "ok"

@@ -13,6 +13,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 STAGES = {
     "build": ("build victim", {"build": "sleep 60", "run": "true"}, []),
     "start": ("start victim", {"run": "sleep 60 & setsid sleep 60 & wait"}, []),
+    "contract": ("contract check", None, []),
     "warm-up": ("warm-up", None, ["--duration", "60s"]),
     "run 1": ("run 1 of 2 (", None, ["--duration", "60s", "--runs", "2"]),
     "run 2": ("run 2 of 2 (", None, ["--duration", "300ms", "--runs", "2"]),

@@ -155,13 +155,26 @@ COPY --from=build /a /a
 DOCKERFILE
     dockerfile docker/tool.Dockerfile <<<$'FROM golang:1.26-bookworm\nFROM build'
     dockerfile docker/notes.txt <<<'FROM other:1'
+    dockerfile tests/fixtures/entries/two/Dockerfile <<<'FROM node:22-slim'
     run "$script" --list
     [ "$status" -eq 0 ]
     [ "$output" = 'golang:1.26-bookworm: absent
 rust:1.26: absent
 debian:bookworm-slim: absent
 node:$NONE: absent, and not possible
+node:22-slim: absent
 build: absent, and not possible' ]
+}
+
+@test "the tags that HttpArena's entries build on are possible, if their system is Debian's" {
+    run "$script" --list golang:1.25 rust:1.88 python:3.13-slim node:22 node:22-slim \
+        node:22-bookworm-slim maven:3-eclipse-temurin-21 maven:3.9-eclipse-temurin-25 \
+        eclipse-temurin:21-jre debian:bookworm-slim debian:12-slim
+    [ "$status" -eq 0 ]
+    [[ $output != *'not possible'* ]]
+    run "$script" --list golang:1.25-alpine python:3.13-slim-trixie eclipse-temurin:21-jre-alpine \
+        debian:trixie-slim alpine:3.20 gcr.io/distroless/static-debian12:nonroot
+    [ "$(grep -c 'not possible$' <<<"$output")" -eq 6 ]
 }
 
 @test "--list tells stand-ins, real images and absent ones apart, and makes nothing" {

@@ -89,5 +89,6 @@ def framework(name: str, log: Path) -> Iterator[None]:
         entry = load_framework(CHECKOUT.frameworks, name)
         runtime.build(entry, log.with_suffix(".build"))
         with runtime.start(entry, None, log) as server:
-            contract.wait_ready(load_profile(CHECKOUT.profiles, "stream-grpc"), 60, server.ended)
+            profile = load_profile(CHECKOUT.profiles, "stream-grpc")
+            contract.wait_ready(contract.scope_of(profile), 60, server.ended)
             yield

@@ -35,6 +35,10 @@ _LAST_BREATH_S = 2.0
 _PIDS_LIMIT = 4096
 _MOST_OPEN_FILES = 1_048_576
 
+# What HttpArena mounts into every container: some entries that also serve HTTP do not start
+# without it. No gRPC call reads it, so nothing is in it.
+_DATA = Path(__file__).parent / "data"
+
 
 def docker(*arguments: str, timeout_s: float = _CONTROL_TIMEOUT_S) -> str:
     """Run one short docker command; return its output, HostError if it fails.
@@ -106,11 +110,12 @@ def remove_leftovers() -> list[str]:
 def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
     """Return the options every container of ours runs under.
 
-    Open files are raised to our own hard limit: a daemon without CAP_SYS_RESOURCE, started
-    under the same one, could not go further.
+    Open files, and the memory that io_uring may lock, are raised to our own hard limits: a
+    daemon without CAP_SYS_RESOURCE, started under the same ones, could not go further.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     open_files = _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
+    _, locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     options = [
         "--name", name,
         "--label", LABEL,
@@ -119,6 +124,7 @@ def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
         "--security-opt", "no-new-privileges",
         "--pids-limit", str(_PIDS_LIMIT),
         "--ulimit", f"nofile={open_files}:{open_files}",
+        "--ulimit", f"memlock={locked}:{locked}",
     ]  # fmt: skip
     if cpus is not None:
         options += ["--cpuset-cpus", format_cpus(cpus)]
@@ -191,7 +197,11 @@ class Container:
 
 
 class DockerRuntime:
-    """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges."""
+    """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges.
+
+    HttpArena leaves a container its default capabilities and every system call. Here it has
+    no capability, may gain none, and is held to the daemon's own seccomp profile.
+    """
 
     name = "docker"
 
@@ -246,6 +256,8 @@ class DockerRuntime:
             "--log-opt", "max-size=50m",
             "--log-opt", "max-file=1",
             *bind_mount(self._workspace.certs, "/certs"),
+            *bind_mount(_DATA / "dataset.json", "/data/dataset.json"),
+            *bind_mount(_DATA / "static", "/data/static"),
             _tag(framework),
         ]  # fmt: skip
 
@@ -286,6 +298,6 @@ def _stop(name: str, log: Path) -> None:
 
 
 def bind_mount(source: Path, target: str) -> list[str]:
-    """Return the option that shows a folder read-only to a container, whatever its name."""
+    """Return the option that shows a file or folder read-only to a container."""
     path = str(source).replace('"', '""')
     return ["--mount", f'type=bind,"source={path}",target={target},readonly']

@@ -71,12 +71,6 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == (ARENA / name).read_text()
 
 
-def test_the_copies_of_the_proto_are_copies() -> None:
-    copies = sorted((ROOT / "frameworks").glob("*/benchmark.proto"))
-    assert copies
-    assert [path for path in copies if path.read_bytes() != PROTO.read_bytes()] == []
-
-
 HEAVY = {"cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "yaml"}
 
 
@@ -94,7 +88,8 @@ def loaded_by(*words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["list"], ["schema"], ["publish"], ["bench-generators"]]
+    "command",
+    [[], ["run"], ["validate"], ["list"], ["schema"], ["publish"], ["bench-generators"], ["new"]],
 )
 def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program, a_report
 
 from arena import benchmark as main_job
-from arena import contract, generators, host, records
+from arena import contract, generators, host, records, selection
 from arena.benchmark import Request, benchmark, plan
 from arena.errors import HostError, UsageError
 from arena.records import Record, read_records
+from arena.session import Plan
 from arena.workspace import Workspace
 
 
@@ -32,8 +33,13 @@ def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add(workspace, "retired", enabled=False)
 
 
+def plans_of(workspace: Workspace, request: Request, environment: dict[str, str]) -> list[Plan]:
+    found = selection.frameworks(workspace, request.framework).frameworks
+    return plan(workspace, request, environment, found)
+
+
 def planned(workspace: Workspace, request: Request, **environment: str) -> list[tuple[str, str]]:
-    plans = plan(workspace, request, environment)
+    plans = plans_of(workspace, request, environment)
     return [(each.framework.name, each.profile.name) for each in plans]
 
 
@@ -58,7 +64,7 @@ def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> 
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
     add(workspace, "wide", tests=["many"])
-    plans = plan(workspace, Request("wide"), {})
+    plans = plans_of(workspace, Request("wide"), {})
     assert [each.profile.connection_count for each in plans] == [1, 64]
 
 
@@ -114,7 +120,7 @@ def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> N
     (workspace.profiles / "odd.yaml").write_text("extends: stream-grpc\nname: odd\ngenerator: wrk")
     add(workspace, "odd", tests=["odd"])
     with pytest.raises(UsageError, match=r"^profiles/odd\.yaml: generator: there is no .* `wrk`"):
-        plan(workspace, Request("odd"), {})
+        plans_of(workspace, Request("odd"), {})
 
 
 def test_overrides_change_the_profile_and_are_recorded(
@@ -123,7 +129,7 @@ def test_overrides_change_the_profile_and_are_recorded(
     named = str(a_program(tmp_path / "x" / "ghz", "echo --proto --call --connections"))
     request = Request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
     environment = {"SERVER_CPUS": "0", "GHZ": named, "LOADGEN_DOCKER": "", "HOME": "/root"}
-    (one,) = plan(workspace, request, environment)
+    (one,) = plans_of(workspace, request, environment)
     assert (one.profile.runs, one.profile.duration_s) == (1, 0.5)
     assert (one.cpus.server, one.cpus.generator) == ((0,), (1, 2, 3))
     assert dict(one.overrides) == {
@@ -137,7 +143,7 @@ def test_overrides_change_the_profile_and_are_recorded(
 
 
 def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Workspace) -> None:
-    (one,) = plan(workspace, Request("tonic"), {"RUNS": ""})
+    (one,) = plans_of(workspace, Request("tonic"), {"RUNS": ""})
     assert (one.profile.runs, one.profile.duration_s, dict(one.overrides)) == (3, 5.0, {})
 
 
@@ -150,7 +156,7 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setattr(host, "LOCK", tmp_path / "lock")
     monkeypatch.setattr(host, "require_free_port", lambda _: None)
     monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
-    monkeypatch.setattr(contract, "check", lambda _: [])
+    monkeypatch.setattr(contract, "check", lambda *_: a_report())
 
     def run(
         request: Request,
@@ -273,7 +279,11 @@ def test_where_no_call_finished_the_median_is_unknown(
             ["no profile `stream-grcp-tls` (did you mean stream-grpc-tls?)"],
         ),
         (["stream-grpc", "steam-grpc"], ["no profile `steam-grpc` (did you mean stream-grpc?)"]),
-        (["stream-grpc", "stream-grpc-tls", "unary-grpc", "baseline", "pipelined"], []),
+        (
+            ["stream-grpc", "unary-grpc", "unary-grcp"],
+            ["no profile `unary-grcp` (did you mean unary-grpc?)"],
+        ),
+        (["stream-grpc", "stream-grpc-tls", "bidi-grpc", "baseline", "pipelined"], []),
     ],
 )
 def test_a_subscription_that_looks_misspelt_is_warned_of_and_no_other(
@@ -296,6 +306,60 @@ def test_all_skips_what_cannot_be_run_here_and_says_so(
     assert shop(Request("all", "stream-grpc"), runtime) == 0
     assert [each.framework.name for each in saved(workspace)] == ["tonic"]
     assert "skipped grpc-go: needs go" in capsys.readouterr().err
+
+
+def broken(workspace: Workspace, name: str) -> None:
+    """Add a framework whose meta.json cannot be read."""
+    add(workspace, name)
+    (workspace.frameworks / name / "meta.json").write_text('{"display_name": \n')
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], *, dry_run: bool
+) -> None:
+    broken(workspace, "odd")
+    assert shop(Request("all", "stream-grpc", dry_run=dry_run)) == 1
+    out, err = capsys.readouterr()
+    assert err.count("error: ") == 1
+    assert "error: frameworks/odd/meta.json: line 2: Expecting value\n" in err
+    if dry_run:
+        assert "grpc-go under stream-grpc: " in out
+        assert "tonic under stream-grpc: " in out
+    else:
+        assert [each.framework.name for each in saved(workspace)] == ["grpc-go", "tonic"]
+        assert out.splitlines()[-1] == "2 measured, 1 failed: odd"
+
+
+def test_a_broken_meta_json_that_was_named_is_bad_input(
+    shop: Measure, workspace: Workspace
+) -> None:
+    broken(workspace, "odd")
+    with pytest.raises(UsageError, match=r"^frameworks/odd/meta\.json: line 2"):
+        shop(Request("odd"))
+    assert shop(Request("tonic")) == 0
+
+
+def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(
+    shop: Measure, workspace: Workspace
+) -> None:
+    for name in ("grpc-go", "tonic"):
+        (workspace.frameworks / name / "meta.json").unlink()
+    add(workspace, "odd", tests=["of-another-time"])
+    with pytest.raises(UsageError, match=r"^no enabled framework subscribes to any profile$"):
+        shop(Request("all"))
+
+
+def test_unary_calls_are_requests(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(workspace, "unary", tests=["unary-grpc"])
+    assert shop(Request("unary")) == 0
+    counts = {each.profile.connection_count for each in saved(workspace)}
+    assert counts == {256, 1024}
+    assert capsys.readouterr().out.startswith(
+        "unary unary-grpc at 256 connections: 1.00 M requests/s (best of 3 runs; "
+    )
 
 
 def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> None:

@@ -154,6 +154,14 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
         ["run", "tonic", "--runtime=podman"],
         ["run", "tonic", "--duration=999us"],
         ["run", "\udcff"],
+        ["validate"],
+        ["validate", "tonik"],
+        ["validate", "tonic", "stream-grpc-tls"],
+        ["validate", "tonic", "stream-grp"],
+        ["validate", "tonic", "--runtime=podman"],
+        ["validate", "tonic", "--ready-timeout=soon"],
+        ["validate", "all", "--running"],
+        ["validate", "all", "unary-grpc"],
         ["schema", "page"],
         ["jump"],
         [],
@@ -187,6 +195,8 @@ def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
     [
         ([], "publish an honest"),
         (["run"], "Exit codes: 0 done, 1 a framework failed, 2 bad usage"),
+        (["validate"], "Check that the answers of FRAMEWORK"),
+        (["validate"], "Exit codes: 0 done, 1 a framework failed, 2 bad usage"),
         (["list"], "Show the frameworks"),
         (["schema"], "JSON Schema"),
         (["publish"], "from the records alone"),
@@ -214,6 +224,32 @@ def test_the_list_names_what_can_be_run(
     assert ["tonic", "Rust", "tuned", "stream-grpc"] in rows
     assert "retired" not in outcome.out
     assert "Server streaming over TLS" in outcome.out
+
+
+def test_the_list_survives_what_is_broken_and_says_it(
+    root: str, capsys: pytest.CaptureFixture[str], workspace: Workspace
+) -> None:
+    for name in ("a-broken-one", "zz-broken"):
+        folder = workspace.frameworks / name
+        folder.mkdir()
+        (folder / "meta.json").write_text('{"display_name": "x\x1b",\n}')
+    (workspace.profiles / "odd.yaml").write_text("name: [")
+    outcome = Outcome(capsys, root, "list")
+    assert outcome.code == 2
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["tonic", "Rust", "tuned", "stream-grpc"] in rows
+    assert "Server streaming over TLS" in outcome.out
+    first, second, third = outcome.err.splitlines()
+    assert first.startswith("error: frameworks/a-broken-one/meta.json: line ")
+    assert second.startswith("error: frameworks/zz-broken/meta.json: line ")
+    assert third.startswith("error: profiles/odd.yaml: line ")
+
+
+def test_the_list_shows_every_connection_count(
+    root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = Outcome(capsys, root, "list")
+    assert "  256, 1024 connections  Unary calls over h2c" in outcome.out
 
 
 def test_an_empty_checkout_can_be_listed(

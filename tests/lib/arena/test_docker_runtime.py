@@ -49,6 +49,10 @@ def test_a_container_has_no_privileges(workspace: Workspace, cpus: tuple[int, ..
         str(workspace.frameworks / "Grpc-Go"),
     ]  # fmt: skip
     pairs = dict(itertools.pairwise(run))
+    mounts = [value for option, value in itertools.pairwise(run) if option == "--mount"]
+    limits = [
+        value.partition("=")[0] for option, value in itertools.pairwise(run) if option == "--ulimit"
+    ]
     assert list(run[:3]) == ["docker", "run", "--detach"]
     assert run[-1] == "httparena-grpc-go"
     assert pairs["--name"] == "httparena-grpc-go"
@@ -56,9 +60,14 @@ def test_a_container_has_no_privileges(workspace: Workspace, cpus: tuple[int, ..
     assert pairs["--cap-drop"] == "ALL"
     assert pairs["--security-opt"] == "no-new-privileges"
     assert pairs["--pids-limit"] == "4096"
-    assert pairs["--ulimit"].startswith("nofile=")
+    assert limits == ["nofile", "memlock"]
     assert pairs["--label"] == "httparena"
-    assert pairs["--mount"] == f'type=bind,"source={workspace.certs}",target=/certs,readonly'
+    assert mounts[0] == f'type=bind,"source={workspace.certs}",target=/certs,readonly'
+    assert [each.split(",")[2:] for each in mounts] == [
+        ["target=/certs", "readonly"],
+        ["target=/data/dataset.json", "readonly"],
+        ["target=/data/static", "readonly"],
+    ]
     assert {"--log-driver", "--log-opt"} <= set(run)
     assert pairs.get("--cpuset-cpus") == (None if cpus is None else "0-1,4")
     assert not {"--privileged", "--cap-add", "--pid", "--ipc", "-v", "--volume"} & set(run)

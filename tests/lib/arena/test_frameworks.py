@@ -37,6 +37,75 @@ def test_an_httparena_entry_is_read_as_it_is(tmp_path: Path) -> None:
     assert framework.native is None
 
 
+# As HttpArena's documentation describes it in 2026, every key of it.
+THEIRS = {
+    "display_name": "Tonic + proxy (níma)",
+    "language": "Rust",
+    "engine": "hyper",
+    "type": "flagship",
+    "mode": "standard",
+    "completeness": {"routing": True, "middleware": False},
+    "tls_check": True,
+    "description": "…",
+    "repo": "https://example.org",
+    "enabled": True,
+    "tests": ["unary-grpc", "baseline-h2"],
+    "maintainers": ["someone"],
+}
+
+
+@pytest.mark.parametrize(
+    ("type_", "mode", "rules"),
+    [
+        ("flagship", "standard", "production"),
+        ("flagship", "tuned", "tuned"),
+        ("emerging", None, "production"),
+        ("emerging", "tuned", "tuned"),
+        ("experimental", "standard", "production"),
+        (None, None, "production"),
+        (None, "tuned", "tuned"),
+        ("engine", None, "engine"),
+        ("engine", "tuned", "engine"),
+        ("infrastructure", None, "engine"),
+        ("production", None, "production"),
+        ("production", "tuned", "tuned"),
+        ("tuned", "standard", "tuned"),
+    ],
+)
+def test_httparenas_type_and_mode_say_which_rules_an_entry_follows(
+    tmp_path: Path, type_: str | None, mode: str | None, rules: str
+) -> None:
+    write(tmp_path, "x", **THEIRS | {"type": type_, "mode": mode})
+    assert load_framework(tmp_path, "x").type == rules
+
+
+def test_what_is_httparenas_alone_leaves_no_trace(tmp_path: Path) -> None:
+    write(tmp_path, "x", **THEIRS)
+    kept = load_framework(tmp_path, "x").model_dump(mode="json", exclude={"name", "native"})
+    own = {key: THEIRS[key] for key in kept}
+    assert kept == own | {"type": "production"}
+    assert set(THEIRS) - set(kept) == {"mode", "completeness", "tls_check"}
+
+
+def test_tests_are_all_that_an_entry_must_say(tmp_path: Path) -> None:
+    (tmp_path / "wtx").mkdir()
+    (tmp_path / "wtx" / "meta.json").write_text('{"tests": ["unary-grpc-tls"]}')
+    framework = load_framework(tmp_path, "wtx")
+    assert (framework.display_name, framework.language) == ("wtx", "unknown")
+    assert (framework.type, framework.enabled, framework.native) == ("production", True, None)
+
+
+def test_null_is_as_good_as_absent(tmp_path: Path) -> None:
+    write(tmp_path, "x", **dict.fromkeys([*THEIRS, "native"]) | {"tests": []})
+    assert load_framework(tmp_path, "x") == load_framework(write_least(tmp_path), "x")
+
+
+def write_least(folder: Path) -> Path:
+    write(folder / "least", "x")
+    (folder / "least" / "x" / "meta.json").write_text('{"tests": []}')
+    return folder / "least"
+
+
 def test_every_framework_of_the_checkout_can_be_read() -> None:
     folder = ROOT / "frameworks"
     names = framework_names(folder)
@@ -48,6 +117,12 @@ def test_every_framework_of_the_checkout_can_be_read() -> None:
     ("changes", "said"),
     [
         ({"type": "fast"}, "meta.json: type: "),
+        ({"type": ["engine"]}, "meta.json: type: "),
+        ({"mode": "turbo"}, "meta.json: mode: must be standard or tuned, not 'turbo'"),
+        ({"mode": ["tuned"]}, "meta.json: mode: must be standard or tuned"),
+        ({"completness": {}}, r"completness: unknown key \(did you mean completeness"),
+        ({"moode": "tuned"}, r"moode: unknown key \(did you mean mode"),
+        ({"tests": None}, "meta.json: tests: Field required"),
         ({"tests": "stream-grpc"}, "meta.json: tests: "),
         ({"display_name": ""}, "meta.json: display_name: "),
         ({"name": "other"}, "meta.json: name: unknown key"),
@@ -74,10 +149,12 @@ def test_a_mistyped_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_name_a_container_is_no_framework(tmp_path: Path) -> None:
-    for name in ("good", "-bad", "bad name", "x" * 65):
+    good = ["A", "a-b_c.d", "aspnet_caddy", "b--c__d", "x" * 64]
+    bad = ["-bad", "bad-", "bad name", "a..b", "a.-b", "a___b", "_a", "bäd", "x" * 65]
+    for name in good + bad:
         write(tmp_path, name)
     (tmp_path / "without-meta").mkdir()
-    assert framework_names(tmp_path) == ["good"]
+    assert framework_names(tmp_path) == good
 
 
 def hash_after(folder: Path, path: str, content: str) -> str:

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from tests.fakes import a_provenance, a_record, a_run, at
+from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, at
 
 from arena.files import to_json
 from arena.leaderboard import Board, Row, rank
@@ -150,6 +150,41 @@ def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
     assert row.server_cpu_s_per_million_high == pytest.approx(0.2)
     assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
     assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
+
+
+def test_a_row_says_how_the_server_packs_its_messages_and_what_was_checked() -> None:
+    late = WARNED.model_copy(update={"check": PASSED.check})
+    again = WARNED.model_copy(update={"detail": "another time"})
+    row = row_of(
+        a_record(
+            "a",
+            1.0,
+            packed=3.25,
+            contract=[PASSED, WARNED, PASSED.model_copy(update={"check": "cancel"})],
+            contract_after=[late, again],
+        )
+    )
+    assert row.messages_per_data_frame == 3.25
+    # Each check once, as it came out worst: the first one passed, and then warned.
+    assert row.checks_warned == (late, WARNED)
+    assert row.checks_passed == 1
+
+
+def test_a_row_of_an_older_record_says_what_that_knows() -> None:
+    row = row_of(a_record("a", 1.0, contract=[PASSED]))
+    assert (row.messages_per_data_frame, row.checks_passed, row.checks_warned) == (None, 1, ())
+    nothing = row_of(a_record("a", failure="broke", contract=[FAILED]))
+    assert (nothing.checks_passed, nothing.checks_warned) == (None, ())
+
+
+def test_a_server_that_broke_under_the_load_is_not_ranked_for_it() -> None:
+    runs = [a_run(9e6)]
+    broke = a_record("a", failure="wrong", status="invalid", runs=runs, contract_after=[FAILED])
+    broke = broke.model_copy(update={"headline": None})
+    board = only_board(broke, a_record("b", 1.0))
+    assert ranks(board) == [(1, "b"), (None, "a")]
+    assert board.rows[1].value is None
+    assert board.rows[1].failure
 
 
 def test_where_no_call_finished_there_is_no_rank_and_no_end_to_the_cost_of_a_million() -> None:

@@ -26,9 +26,20 @@ def test_the_classic_profile_is_httparenas_workload(folder: Path) -> None:
     assert profile.expect == ("result = a + b + i",)
 
 
-def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path) -> None:
-    plain = load_profile(folder, "stream-grpc").model_dump()
-    twin = load_profile(folder, "stream-grpc-tls").model_dump()
+def test_the_unary_profile_is_httparenas_workload(folder: Path) -> None:
+    profile = load_profile(folder, "unary-grpc")
+    assert profile.call == "benchmark.BenchmarkService/GetSum"
+    assert profile.request == {"a": 1, "b": 2}
+    assert (profile.messages_per_call, profile.metric) == (1, "requests/s")
+    assert (profile.connections, profile.streams_per_connection) == ((256, 1024), 100)
+    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.expect == ("result = a + b",)
+
+
+@pytest.mark.parametrize("name", ["stream-grpc", "unary-grpc"])
+def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path, name: str) -> None:
+    plain = load_profile(folder, name).model_dump()
+    twin = load_profile(folder, f"{name}-tls").model_dump()
     assert {key for key in plain if plain[key] != twin[key]} == {"name", "title", "port", "tls"}
     assert (twin["port"], twin["tls"]) == (8443, True)
 
@@ -44,7 +55,9 @@ def test_a_mistyped_name_is_answered_with_the_nearest(folder: Path) -> None:
 
 
 def test_a_name_like_nothing_is_answered_with_all(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls.*\)"):
+    with pytest.raises(
+        UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls, unary-grpc.*\)"
+    ):
         load_profile(folder, "zzz")
 
 
@@ -74,6 +87,8 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("request: {a: 2147483648}", "x.yaml: request.a: "),
         ("call: GetSum", "x.yaml: call: "),
         ("pick: median", "x.yaml: pick: "),
+        ("metric: calls/s", "x.yaml: metric: "),
+        ("metric: requests/s", "x.yaml: metric: requests/s is for calls that one message answers"),
         ("expect: result = a + b", "x.yaml: expect: "),
         ("expect: [result]", "x.yaml: expect.0: "),
         ("expect: [result = ]", "x.yaml: expect.0: "),

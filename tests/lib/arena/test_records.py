@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import MEAN_NS, a_profile, a_record, a_run
+from tests.fakes import FAILED, MEAN_NS, PASSED, WARNED, a_profile, a_record, a_run
 
 from arena import records
 from arena.errors import HostError
@@ -113,6 +113,35 @@ def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:
     assert list(read_records(tmp_path)) == [(record.path, record)]
 
 
+def test_what_the_contract_found_reads_back_with_its_bytes(tmp_path: Path) -> None:
+    record = a_record(
+        failure="wrong",
+        runs=[a_run()],
+        contract=[PASSED, WARNED],
+        contract_after=[FAILED],
+        packed=2.5,
+    )
+    with Draft(tmp_path) as draft:
+        path = draft.save(record)
+    data = json.loads(path.read_bytes())
+    assert data["contract_after"] == [
+        {"check": "stream-10", "status": "fail", "detail": "9 replies, not 10", "wire": "00 00"}
+    ]
+    assert data["messages_per_data_frame"] == 2.5
+    assert read_record(path) == record
+
+
+def test_a_record_from_before_the_second_validation_is_read(tmp_path: Path) -> None:
+    data = json.loads(to_json(a_record(contract=[PASSED])))
+    for key in ("contract_after", "messages_per_data_frame"):
+        del data[key]
+    del data["contract"][0]["wire"]
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    record = read_record(tmp_path / "x.json")
+    assert record.contract == (PASSED,)
+    assert (record.contract_after, record.messages_per_data_frame) == ((), None)
+
+
 def test_a_draft_that_is_not_saved_leaves_nothing(tmp_path: Path) -> None:
     def fail() -> None:
         with Draft(tmp_path / "results") as draft:
@@ -189,6 +218,9 @@ def spoiled(**changes: Any) -> str:
         (spoiled(status="fine"), "status: "),
         (spoiled(surprise=1), "surprise: Extra inputs"),
         (spoiled(flags=["unheard-of"]), "flags.0: "),
+        (spoiled(contract=[{"check": "x", "status": "fine"}]), "contract.0.status: "),
+        (spoiled(contract_after=[{"check": "x", "status": "?"}]), "contract_after.0.status: "),
+        (spoiled(messages_per_data_frame="many"), "messages_per_data_frame: "),
         (spoiled(started_at=None), "started_at: "),
         (spoiled(started_at="yesterday"), "started_at: "),
         (spoiled(started_at="2026-13-45T99-99-99.000000Z"), "does not match format"),

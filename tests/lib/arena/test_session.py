@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import (
+    FAILED,
+    PASSED,
+    WARNED,
     FakeGenerator,
     FakeProgress,
     FakeRuntime,
@@ -12,25 +15,36 @@ from tests.fakes import (
     a_framework,
     a_measurement,
     a_profile,
+    a_report,
 )
 
-from arena import contract, host, session
-from arena.errors import ContractError, FrameworkError, HostError, StageError
+from arena import contract, host
+from arena.contract import Report, Scope
+from arena.errors import FrameworkError, HostError, StageError
 from arena.host import CpuPlan
-from arena.records import Check, Draft, MeasuredProfile, Record, read_record
+from arena.records import Draft, MeasuredProfile, Record, read_record
 from arena.session import Plan, Session
 from arena.workspace import Workspace
 
-PASSED = Check(check="GetSum", status="pass")
-FAILED = Check(check="StreamSum(10)", status="fail", detail="9 replies, not 10")
+Find = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "require_free_port", lambda _: None)
     monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
-    monkeypatch.setattr(contract, "check", lambda _: [PASSED])
-    monkeypatch.setattr(session, "_LAST_BREATH_S", 0.05)
+    monkeypatch.setattr(contract, "check", lambda *_: a_report())
+
+
+@pytest.fixture
+def find(monkeypatch: pytest.MonkeyPatch) -> Find:
+    """Return what sets the contract's reports: the one before the runs, the one after them."""
+
+    def reports(*found: Report) -> None:
+        waiting = list(found)
+        monkeypatch.setattr(contract, "check", lambda *_: waiting.pop(0))
+
+    return reports
 
 
 class Outcome:
@@ -65,6 +79,9 @@ class Outcome:
         assert self.record.failure
         assert self.record.failure.log
         return (self.results / self.record.failure.log).read_text()
+
+    def last_run(self) -> str:
+        return [line for line in self.progress.lines if line.startswith("run 3 of 3: ")][-1]
 
     def failure(self) -> tuple[str, str, str]:
         assert self.record.failure
@@ -114,7 +131,7 @@ def test_a_good_session_becomes_a_record(measure: Measure) -> None:
 
 def test_the_record_says_how_it_came_about(measure: Measure) -> None:
     record = measure().record
-    assert record.contract == (PASSED,)
+    assert record.contract == record.contract_after == (PASSED,)
     assert record.framework.image_digest == "sha256:abc"
     provenance = record.provenance
     assert provenance.runtime
@@ -123,7 +140,15 @@ def test_the_record_says_how_it_came_about(measure: Measure) -> None:
     assert provenance.generator.argv == ("ghz", "-z")
     assert provenance.overrides == {"RUNS": "3"}
     assert (provenance.cpus.server, provenance.cpus.generator) == ("0-1", "2-3")
-    assert set(provenance.stages_s) == {"build", "start", "contract", "warm-up", "runs", "stop"}
+    assert list(provenance.stages_s) == [
+        "build",
+        "start",
+        "contract",
+        "warm-up",
+        "runs",
+        "contract after the runs",
+        "stop",
+    ]
 
 
 def test_each_run_has_its_own_cost_and_its_raw_output(measure: Measure) -> None:
@@ -236,7 +261,7 @@ def test_up_to_a_call_in_a_hundred_may_fail_and_is_flagged(
     assert outcome.error is None
     assert (outcome.record.status, outcome.record.flags) == ("ok", ("failed-calls",))
     said = "".join(f"; calls failed: {n} x {code}" for code, n in failed.items())
-    assert outcome.progress.lines[-1].endswith(said)
+    assert outcome.progress.lines[-2].endswith(said)
 
 
 SLOW = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
@@ -257,7 +282,7 @@ def test_messages_that_were_counted_are_a_rate_though_no_call_finished(measure: 
     assert outcome.record.flags == ("none-finished",)
     assert outcome.record.headline
     assert outcome.record.headline.value == 1e3
-    assert outcome.progress.lines[-1].startswith("run 3 of 3: 1.00 k messages/s; ")
+    assert outcome.progress.lines[-2].startswith("run 3 of 3: 1.00 k messages/s; ")
 
 
 @pytest.mark.parametrize(("busy_s", "status"), [(0.049, "failed"), (0.051, "ok")])
@@ -271,42 +296,95 @@ def test_an_idle_server_that_finishes_no_call_is_stuck(
 
 
 def test_a_wrong_answer_is_an_invalid_record_and_no_load_is_put_on(
-    measure: Measure, monkeypatch: pytest.MonkeyPatch
+    measure: Measure, find: Find
 ) -> None:
-    def lie(_: object) -> list[Check]:
-        raise ContractError("contract", "StreamSum(10): 9 replies", checks=[PASSED, FAILED])
-
-    monkeypatch.setattr(contract, "check", lie)
+    find(a_report(PASSED, FAILED))
     generator = FakeGenerator()
     outcome = measure(generator=generator)
-    assert outcome.failure() == ("invalid", "contract", "StreamSum(10): 9 replies")
+    assert outcome.failure() == ("invalid", "contract", str(FAILED))
     assert outcome.record.contract == (PASSED, FAILED)
+    assert outcome.record.contract_after == ()
     assert outcome.log() == "listening\nlast words\n"
     assert generator.fired == []
 
 
-@pytest.mark.parametrize("looks", [0, 2])
-def test_a_server_that_ends_during_the_contract_failed_and_gave_no_wrong_answer(
-    measure: Measure, monkeypatch: pytest.MonkeyPatch, looks: int
+def test_a_server_that_is_wrong_after_the_runs_is_invalid_and_keeps_them(
+    measure: Measure, find: Find
 ) -> None:
-    class Dying(FakeServer):
-        """Its end is seen only at a later look: the connection breaks first."""
+    find(a_report(PASSED), a_report(PASSED, FAILED))
+    outcome = measure()
+    assert outcome.failure() == ("invalid", "contract after the runs", str(FAILED))
+    assert outcome.record.contract == (PASSED,)
+    assert outcome.record.contract_after == (PASSED, FAILED)
+    assert len(outcome.record.runs) == 3
+    assert outcome.record.headline is None
 
-        looked = 0
 
-        def ended(self) -> str | None:
-            self.looked += 1
-            return "killed by SIGSEGV" if self.looked > looks else None
+def test_what_the_contract_found_is_in_the_record(measure: Measure, find: Find) -> None:
+    find(a_report(PASSED, WARNED, packed=2.5), a_report(PASSED, packed=9.0))
+    record = measure().record
+    assert record.status == "ok"
+    assert record.contract == (PASSED, WARNED)
+    assert record.contract_after == (PASSED,)
+    assert record.messages_per_data_frame == 2.5
+    assert {"contract", "contract after the runs"} <= set(record.provenance.stages_s)
 
-    def broken_off(_: object) -> list[Check]:
-        raise ContractError("contract", "StreamSum(10): hung up", checks=[PASSED, FAILED])
 
-    monkeypatch.setattr(contract, "check", broken_off)
-    outcome = measure(FakeRuntime(Dying()))
-    reason = "the server ended in the middle of it (killed by SIGSEGV)"
-    assert outcome.failure() == ("failed", "contract", reason)
+def test_both_times_the_profiles_own_port_and_call_are_checked(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Scope, object]] = []
+
+    def check(scope: Scope, server: object) -> Report:
+        asked.append((scope, server))
+        return a_report()
+
+    monkeypatch.setattr(contract, "check", check)
+    runtime = FakeRuntime()
+    profile = a_profile(port=8443, tls=True)
+    measure(runtime, profile=profile)
+    assert asked == [(contract.scope_of(profile), runtime.server)] * 2
+
+
+def test_a_warning_is_said_once_and_is_no_hindrance(measure: Measure, find: Find) -> None:
+    later = WARNED.model_copy(update={"check": "cancel", "detail": "it took a second"})
+    find(a_report(WARNED), a_report(WARNED, later))
+    outcome = measure()
+    assert outcome.record.status == "ok"
+    assert [line for line in outcome.progress.lines if line.startswith("warning: ")] == [
+        f"warning: {WARNED}",
+        "warning: cancel: it took a second",
+    ]
+
+
+def test_a_server_that_a_check_has_ended_is_invalid_by_the_name_of_that_check(
+    measure: Measure, find: Find
+) -> None:
+    """The contract's own report says that it ended."""
+    find(a_report(PASSED, FAILED))
+    outcome = measure(FakeRuntime(FakeServer(how="killed by SIGSEGV")))
+    assert outcome.failure() == ("invalid", "contract", str(FAILED))
     assert outcome.record.contract == (PASSED, FAILED)
     assert outcome.log() == "listening\nlast words\n"
+
+
+def test_a_server_that_ends_during_the_contract_after_the_runs_failed(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nothing was found wrong: it ended with the last of its answers."""
+    runtime = FakeRuntime()
+    checked: list[None] = []
+
+    def check(*_: object) -> Report:
+        checked.append(None)
+        runtime.server.how = "exit code 0" if len(checked) == 2 else None
+        return a_report()
+
+    monkeypatch.setattr(contract, "check", check)
+    outcome = measure(runtime)
+    reason = "the server ended in the middle of it (exit code 0)"
+    assert outcome.failure() == ("failed", "contract after the runs", reason)
+    assert len(outcome.record.runs) == 3
 
 
 @pytest.mark.parametrize(("port", "asked"), [(8080, [8080, 8443]), (9090, [8080, 8443, 9090])])

@@ -6,10 +6,10 @@ from typing import get_args
 
 import jinja2
 import pytest
-from tests.fakes import a_record, a_run
+from tests.fakes import PASSED, WARNED, a_record, a_run
 
 from arena.leaderboard import Leaderboard, rank
-from arena.records import Flag, Record
+from arena.records import Check, Flag, Record
 from arena.site import FLAGS, render
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "site" / "templates"
@@ -45,10 +45,36 @@ def page(*records: Record) -> str:
             a_record("a", runs=[a_run(9e3, ok=0, counted=45_000)], flags=["none-finished"]),
             ">9.00 k<",
         ),
+        (a_record("a", 1.0, packed=1.0), "Messages per DATA frame"),
+        (a_record("a", 1.0, packed=1.0), '<td class="num">1.00<'),
+        (a_record("a", 1.0, packed=812.345), '<td class="num">812<'),
+        (a_record("a", 1.0, contract=[PASSED]), " 1 check passed ·"),
+        (a_record("a", 1.0, contract=[WARNED]), "warning: content-type</a> ·"),
+        (a_record("a", 1.0, contract=[WARNED]), 'title="it is answered with 200, not 415"'),
+        (a_record("a", 1.0), "Server CPU per million messages<"),
+        (a_record("a", 1.0, profile={"metric": "requests/s"}), "Server CPU per million requests<"),
+        (a_record("a", 1.0, profile={"metric": "requests/s"}), ">requests/s<"),
     ],
 )
 def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
     assert shown in page(record)
+
+
+@pytest.mark.parametrize("packed", [None, 1.5])
+def test_every_row_is_as_wide_as_the_table(packed: float | None) -> None:
+    text = page(a_record("a", 1.0, packed=packed), a_record("b", failure="it broke"))
+    (table,) = re.findall("<table>.*</table>", text, re.DOTALL)
+    assert ("Messages per DATA frame" in table) == (packed is not None)
+    widths = {
+        sum(int(span or 1) for span in re.findall(r'<t[hd]\b(?:[^>]*?colspan="(\d+)")?', row))
+        for row in re.findall("<tr.*?</tr>", table, re.DOTALL)
+    }
+    assert widths == {11 if packed is None else 12}
+
+
+def test_a_row_that_does_not_know_how_it_packs_says_so_beside_one_that_does() -> None:
+    text = page(a_record("a", 2.0), a_record("b", 1.0, packed=7.5))
+    assert text.index('<td class="num">–</td>') < text.index('<td class="num">7.50</td>')
 
 
 def test_no_path_of_this_host_is_on_the_page() -> None:
@@ -88,7 +114,9 @@ def test_the_same_leaderboard_makes_the_same_bytes() -> None:
     assert page(*records) == page(*reversed(records))
 
 
-@pytest.mark.parametrize("key", ["display_name", "language", "reason", "title", "override"])
+@pytest.mark.parametrize(
+    "key", ["display_name", "language", "reason", "title", "override", "check", "detail"]
+)
 def test_hostile_words_are_only_words(key: str) -> None:
     records = {
         "display_name": a_record("a", 1.0, display_name=HOSTILE),
@@ -96,6 +124,8 @@ def test_hostile_words_are_only_words(key: str) -> None:
         "reason": a_record("a", failure=HOSTILE),
         "title": a_record("a", 1.0, profile={"title": HOSTILE}),
         "override": a_record("a", 1.0, overrides={"DURATION": HOSTILE}),
+        "check": a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]),
+        "detail": a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]),
     }
     text = page(records[key])
     assert "<script" not in text

@@ -1,0 +1,103 @@
+// Command server answers benchmark.BenchmarkService: in clear text (h2c) on
+// port 8080 and over TLS on port 8443.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"httparena/frameworks/grpc-go-tuned/pb"
+)
+
+const (
+	// The heap may grow to five times what is in use before garbage is collected.
+	gcPercent = 400
+
+	// Goroutines that wait for calls, so that a call need not start one and grow its stack.
+	streamWorkersPerCPU = 32
+
+	// Calls still open this long after SIGTERM are broken off.
+	stopGrace = time.Second
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("grpc-go-tuned: ")
+	debug.SetGCPercent(gcPercent)
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until SIGTERM or SIGINT, which end it without an error.
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+
+	chain := getenv("TLS_CERT", "/certs/server.crt")
+	key := getenv("TLS_KEY", "/certs/server.key")
+	certificate, err := credentials.NewServerTLSFromFile(chain, key)
+	if err != nil {
+		return fmt.Errorf("cannot load the certificate %s with the key %s: %w", chain, key, err)
+	}
+	clearText, err := net.Listen("tcp", ":8080")
+	if err != nil {
+		return err
+	}
+	encrypted, err := net.Listen("tcp", ":8443")
+	if err != nil {
+		return err
+	}
+
+	// Credentials belong to a grpc.Server, so each port has its own.
+	h2c := newServer()
+	tls := newServer(grpc.Creds(certificate))
+	failed := make(chan error, 2)
+	go func() { failed <- h2c.Serve(clearText) }()
+	go func() { failed <- tls.Serve(encrypted) }()
+
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		shutDown(h2c, tls)
+		return nil
+	}
+}
+
+func newServer(options ...grpc.ServerOption) *grpc.Server {
+	workers := uint32(streamWorkersPerCPU * runtime.GOMAXPROCS(0))
+	server := grpc.NewServer(append(options, grpc.NumStreamWorkers(workers))...)
+	pb.RegisterBenchmarkServiceServer(server, benchmarkService{})
+	return server
+}
+
+// shutDown lets the open calls finish, but for no longer than stopGrace.
+func shutDown(servers ...*grpc.Server) {
+	time.AfterFunc(stopGrace, func() {
+		for _, server := range servers {
+			server.Stop()
+		}
+	})
+	for _, server := range servers {
+		server.GracefulStop()
+	}
+}
+
+func getenv(name, fallback string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return fallback
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Makes .build/pb from benchmark.proto, if one of the two has changed.
+set -eu
+cd "$(dirname "$0")"
+
+if ! ruby -e 'require "grpc"' 2>/dev/null; then
+    echo 'grpc-ruby: Ruby finds no grpc: apt-get install ruby-grpc' >&2
+    exit 1
+fi
+
+stamp=$(
+    protoc --version
+    cat build.sh benchmark.proto
+)
+if [ "$stamp" = "$(cat .build/stamp 2>/dev/null)" ]; then
+    exit 0
+fi
+
+rm -rf .build
+mkdir -p .build/pb
+protoc --plugin=protoc-gen-grpc="$(command -v grpc_ruby_plugin)" \
+    --ruby_out=.build/pb --grpc_out=.build/pb benchmark.proto
+printf '%s\n' "$stamp" >.build/stamp

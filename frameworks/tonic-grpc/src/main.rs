@@ -1,0 +1,77 @@
+//! Answers benchmark.BenchmarkService: in clear text (h2c) on port 8080 and over TLS on
+//! port 8443.
+
+mod service;
+
+use std::net::{Ipv6Addr, SocketAddr};
+use std::process::ExitCode;
+use std::time::Duration;
+use std::{env, fs};
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use tonic::transport::{Identity, Server, ServerTlsConfig};
+
+use service::{BenchmarkServiceServer, Sums};
+
+const H2C_PORT: u16 = 8080;
+const TLS_PORT: u16 = 8443;
+
+/// Calls still open this long after SIGTERM are broken off.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tonic-grpc: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, which end it without an error.
+async fn run() -> anyhow::Result<()> {
+    let h2c = serve(Server::builder(), H2C_PORT);
+    let tls = serve(with_tls(Server::builder())?, TLS_PORT);
+    tokio::select! {
+        ended = async { tokio::try_join!(h2c, tls) } => ended.map(drop),
+        () = grace_is_over() => Ok(()),
+    }
+}
+
+fn with_tls(server: Server) -> anyhow::Result<Server> {
+    let chain = env::var("TLS_CERT").unwrap_or_else(|_| "/certs/server.crt".to_owned());
+    let key = env::var("TLS_KEY").unwrap_or_else(|_| "/certs/server.key".to_owned());
+    let read = |path| fs::read(path).with_context(|| format!("cannot read {path}"));
+    let identity = Identity::from_pem(read(&chain)?, read(&key)?);
+    server
+        .tls_config(ServerTlsConfig::new().identity(identity))
+        .with_context(|| format!("cannot use the certificate {chain} with the key {key}"))
+}
+
+/// Takes no more connections after a stop signal, and returns when the open ones are done.
+async fn serve(mut server: Server, port: u16) -> anyhow::Result<()> {
+    let every_address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+    server
+        .add_service(BenchmarkServiceServer::new(Sums))
+        .serve_with_shutdown(every_address, stop_signal())
+        .await
+        .with_context(|| format!("cannot serve on port {port}"))
+}
+
+async fn stop_signal() {
+    let listen = |kind| signal(kind).expect("tokio can listen for signals");
+    let mut terminate = listen(SignalKind::terminate());
+    let mut interrupt = listen(SignalKind::interrupt());
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+async fn grace_is_over() {
+    stop_signal().await;
+    tokio::time::sleep(STOP_GRACE).await;
+}

@@ -1,0 +1,62 @@
+"""Whether it answers many calls at once."""
+
+from contextlib import ExitStack
+
+from arena.benchmark_pb2 import StreamRequest, SumRequest
+from arena.contract.link import Link
+from arena.contract.messages import WrongError
+from arena.contract.replies import require, stream_request, sum_of, sum_request, sums_of
+from arena.contract.scope import Scope
+from arena.contract.values import TIMEOUT_S
+from arena.contract.wire import Answer
+
+_STREAMS = 4
+_REPLIES = 1000
+CONNECTIONS = 64
+_FEW_REPLIES = 50
+
+_Asked = tuple[SumRequest | StreamRequest, Answer]
+
+
+def streams(scope: Scope) -> None:
+    """Make four calls at a time on one connection."""
+    with Link(scope, TIMEOUT_S) as link:
+        asked = [_ask(scope, link, _REPLIES) for _ in range(_STREAMS)]
+        link.finish(*(answer for _, answer in asked))
+        for number, each in enumerate(asked, 1):
+            _require_right(each, f"stream {number} of {_STREAMS}")
+
+
+def connections(scope: Scope) -> None:
+    """Make a call on each of 64 connections, all open before the first answer is read."""
+    with ExitStack() as stack:
+        links = [stack.enter_context(Link(scope, TIMEOUT_S)) for _ in range(CONNECTIONS)]
+        asked = []
+        for link in links:
+            asked.append(_ask(scope, link, _FEW_REPLIES))
+            link.flush()
+        for number, (link, each) in enumerate(zip(links, asked, strict=True), 1):
+            try:
+                link.finish(each[1])
+            except WrongError as error:
+                error.detail = f"connection {number} of {CONNECTIONS}: {error.detail}"
+                raise
+            _require_right(each, f"connection {number} of {CONNECTIONS}")
+
+
+def _ask(scope: Scope, link: Link, replies: int) -> _Asked:
+    if "StreamSum" in scope.calls:
+        many = stream_request(replies)
+        return many, link.call("StreamSum", many)
+    one = sum_request()
+    return one, link.call("GetSum", one)
+
+
+def _require_right(asked: _Asked, where: str) -> None:
+    request, answer = asked
+    expected = sums_of(request) if isinstance(request, StreamRequest) else [sum_of(request)]
+    try:
+        require(answer, expected)
+    except WrongError as error:
+        error.detail = f"{where}: {error.detail}"
+        raise

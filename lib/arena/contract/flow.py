@@ -1,0 +1,125 @@
+"""Whether it streams: it stops at a closed window, goes on when it opens, ends when cancelled."""
+
+from arena.contract.link import HangError, Link
+from arena.contract.messages import WrongError
+from arena.contract.replies import INT32_MAX, require, require_value, stream_request, sums_of
+from arena.contract.scope import Scope
+from arena.contract.values import TIMEOUT_S, get_sum
+from arena.contract.watch import Watched, rest
+from arena.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
+
+LONG = 100_000
+
+# The slowest servers there are make some 10,000 replies a second.
+_LONG_TIMEOUT_S = 60.0
+
+# What is sent has arrived when nothing came for so long: it crosses no network.
+_QUIET_S = 0.15
+
+# So many replies are read before a stream is cancelled.
+_BEFORE_CANCEL = 2000
+
+# A server that is rightly blocked may still collect garbage, but takes no more than this.
+_RUNAWAY_BYTES = 64 << 20
+
+# With a large buffer, millions of replies would still have to be read after a cancel.
+_SMALL_BUFFER = 128 << 10
+
+
+def long_stream(scope: Scope) -> None:
+    """Ask for 100,000 replies through a window of 64 KB, which is reopened once it is full."""
+    request = stream_request(LONG)
+    with Link(scope, _LONG_TIMEOUT_S, window=DEFAULT_WINDOW, held=True) as link:
+        answer = link.call("StreamSum", request)
+        _until_closed(link, answer)
+        if answer.ended:
+            raise WrongError(f"the stream ended after {len(answer.messages)} replies, not {LONG}")
+        link.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
+        link.wait(lambda: answer.over or len(answer.messages) > LONG)
+        if not answer.over:
+            raise WrongError(f"there are more than {LONG} replies")
+        link.finish(answer)
+        require(answer, sums_of(request))
+
+
+def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
+    """Ask for a stream without end through 64 KB: the server sends that much, and then rests.
+
+    Whether it rests is only `judged` of a server that does so when there is nothing to do.
+    """
+    request = stream_request(INT32_MAX)
+    with Link(scope, TIMEOUT_S, window=DEFAULT_WINDOW, held=True) as link:
+        answer = link.call("StreamSum", request)
+        _until_closed(link, answer, server)
+        _require_beginning(answer, request.a + request.b)
+        _require_rest(server, "with the window closed", judged=judged)
+        link.wire.cancel(answer)
+        link.flush()
+        get_sum(link)
+
+
+def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
+    """Reset a stream without end: the server stops sending, and the connection lives."""
+    with Link(
+        scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
+    ) as link:
+        answer = link.call("StreamSum", stream_request(INT32_MAX))
+        link.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
+        if answer.over:
+            raise WrongError(f"the stream ended after {len(answer.messages)} replies")
+        link.wire.cancel(answer)
+        try:
+            link.until_quiet(_QUIET_S)
+        except HangError as error:
+            raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
+        get_sum(link)
+        _require_rest(server, "after its stream was cancelled", judged=judged)
+
+
+def _until_closed(link: Link, answer: Answer, server: Watched | None = None) -> None:
+    """Read until the closed window has stopped the server, having seen a reply."""
+    before = _peak(server)
+
+    def require_flat() -> None:
+        if (grown := _peak(server) - before) > _RUNAWAY_BYTES:
+            mib = f"{grown / 2**20:.0f} MiB"
+            raise WrongError(f"no first reply while its memory grows by {mib}: all is made before")
+
+    try:
+        link.wait(lambda: answer.over or answer.messages, require_flat)
+    except HangError as error:
+        error.detail = f"no first reply: {error.detail}; is all of it made before any is sent?"
+        raise
+    link.until_quiet(_QUIET_S)
+
+
+def _peak(server: Watched | None) -> int:
+    try:
+        return server.cost().peak_bytes if server else 0
+    except OSError as error:
+        raise WrongError("the server ended before its first reply") from error
+
+
+def _require_beginning(answer: Answer, first: int) -> None:
+    if answer.over:
+        raise WrongError(f"the stream ended after {len(answer.messages)} replies")
+    for number, message in enumerate(answer.messages):
+        require_value(message, first + number, number)
+
+
+def _require_rest(server: Watched | None, when: str, *, judged: bool) -> None:
+    """Raise WrongError if a server grows, or works on; only growth if it never rests anyway."""
+    if server is None:
+        return
+    try:
+        found = rest(server, _RUNAWAY_BYTES)
+    except OSError as error:
+        raise WrongError(f"the server ended {when}") from error
+    grown = f"{found.grown_bytes / 2**20:.0f} MiB"
+    if found.grown_bytes > _RUNAWAY_BYTES:
+        raise WrongError(f"its memory grows {when}: by {grown}, replies that nobody takes")
+    if judged and not found.idle:
+        raise WrongError(
+            f"the server goes on making replies {when}: it uses {found.cpu_s:.1f} s of CPU "
+            f"and {grown} more memory in {found.passed_s:.1f} s"
+        )

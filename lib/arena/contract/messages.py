@@ -1,0 +1,52 @@
+"""gRPC's length-prefixed messages. Source: gRPC over HTTP2, Length-Prefixed-Message."""
+
+import struct
+
+# One flag byte, then the message's length.
+PREFIX = struct.Struct(">BI")
+
+# No reply of the benchmark's is longer than a few bytes; servers refuse more than this, too.
+_LARGEST = 4 << 20
+
+# So many bytes of what was wrong are shown.
+_SHOWN = 32
+
+
+class WrongError(Exception):
+    """The server did something wrong: a sentence, and the bytes that show it."""
+
+    def __init__(self, detail: str, wire: bytes | bytearray = b"") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.wire = hexadecimal(wire)
+
+
+def hexadecimal(data: bytes | bytearray) -> str:
+    """Return bytes as pairs of hex digits, the first 32 of them: `00 00 00 00 02 08 07 …`."""
+    more = " …" if len(data) > _SHOWN else ""
+    return bytes(data[:_SHOWN]).hex(" ") + more
+
+
+def frame(message: bytes) -> bytes:
+    """Return a message with its prefix, uncompressed."""
+    return PREFIX.pack(0, len(message)) + message
+
+
+def split(data: bytearray) -> list[bytes]:
+    """Take the complete messages off the front of `data`; WrongError on what cannot be one."""
+    messages = []
+    at = 0
+    while len(data) - at >= PREFIX.size:
+        flag, length = PREFIX.unpack_from(data, at)
+        if flag:
+            what = "a reply is compressed, unasked" if flag == 1 else f"a reply's flag is {flag}"
+            raise WrongError(what, data[at:])
+        if length > _LARGEST:
+            raise WrongError(f"a reply announces {length} bytes", data[at:])
+        end = at + PREFIX.size + length
+        if len(data) < end:
+            break
+        messages.append(bytes(data[at + PREFIX.size : end]))
+        at = end
+    del data[:at]
+    return messages

@@ -1,0 +1,224 @@
+"""`arena validate`: a verdict for each framework, and nothing is left running or recorded."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.plumbing import ROOT, Arena, Outcome, Snapshot, eventually, listeners
+
+from arena import certs
+
+pytestmark = pytest.mark.integration
+
+
+def validate(arena: Arena, *arguments: str, **environment: str) -> Outcome:
+    """Validate to its end, natively, queueing behind whoever measures on this host."""
+    return arena.command("validate", "--wait", "--runtime", "native", *arguments, **environment)
+
+
+def kept(arena: Arena) -> Snapshot:
+    """Return every file of the checkout but the certificate, which is made when first needed."""
+    return {name: what for name, what in arena.snapshot().items() if ".certs" not in name}
+
+
+def temporary(arena: Arena) -> dict[str, str]:
+    """Return the environment in which temporary files are below the checkout."""
+    folder = arena.root / "tmp"
+    folder.mkdir(exist_ok=True)
+    return {"TMPDIR": str(folder)}
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="grpc-go needs Go")
+def test_grpc_go_passes_on_both_ports(bare: Arena) -> None:
+    (bare.workspace.frameworks / "grpc-go").symlink_to(ROOT / "frameworks" / "grpc-go")
+    done = validate(bare, "grpc-go", **temporary(bare))
+    assert done.code == 0, done
+    assert done.stdout == "grpc-go  PASS\n"
+    h2c, _, tls = done.stderr.partition("check port 8443 (TLS):\n")
+    for line in ("  ok   unary-sum", "  ok   stream-5000", "  ok   backpressure"):
+        assert line in h2c.splitlines()
+    for line in ("  ok   unary-sum", "  ok   tls-alpn", "  ok   tls-version"):
+        assert line in tls.splitlines()
+    assert list((bare.root / "tmp").iterdir()) == []
+    assert list(bare.results.iterdir()) == []
+
+
+def test_a_named_profile_is_checked_on_its_port_alone(arena: Arena) -> None:
+    before = kept(arena)
+    done = validate(arena, "victim", "quick", "--json")
+    assert done.code == 0, done
+    (victim,) = json.loads(done.stdout)["frameworks"]
+    assert (victim["framework"], victim["verdict"]) == ("victim", "pass")
+    ((port),) = victim["ports"]
+    assert (port["port"], port["tls"], port["verdict"]) == (8080, False, "pass")
+    assert port["messages_per_data_frame"] >= 1
+    assert {each["status"] for each in port["checks"]} == {"pass"}
+    assert kept(arena) == before
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"), [("wrong-sum", "unary-sum"), ("one-short", "stream-5000")]
+)
+def test_a_server_that_lies_fails_by_the_name_of_the_check(
+    arena: Arena, faulty_server: str, fault: str, check: str
+) -> None:
+    arena.add("victim", native={"run": f"echo listening; {faulty_server} {fault}"})
+    done = validate(arena, "victim", "quick", **temporary(arena))
+    assert done.code == 1, done
+    assert done.stdout.startswith(f"victim  FAIL  {check}: ")
+    assert f"\n  FAIL {check}  " in done.stderr
+    assert "  | listening\n" in done.stderr
+    (log,) = [each for each in done.stderr.splitlines() if each.startswith("  log: ")]
+    assert Path(log.removeprefix("  log: ")).read_text().startswith("listening\n")
+    assert len(arena.records("victim")) == 1
+
+
+def test_the_bytes_that_were_wrong_are_shown(arena: Arena, faulty_server: str) -> None:
+    arena.add("victim", native={"run": f"{faulty_server} garbage"})
+    done = validate(arena, "victim", "quick", **temporary(arena))
+    assert done.code == 1, done
+    (line,) = [each for each in done.stderr.splitlines() if each.startswith("  FAIL unary-sum  ")]
+    # A reply of one byte that is no message.
+    assert line.endswith("  bytes: 00 00 00 00 01 ff")
+
+
+def test_all_goes_on_after_every_kind_of_failure(arena: Arena, faulty_server: str) -> None:
+    meta = arena.workspace.frameworks / "victim" / "meta.json"
+    native = json.loads(meta.read_bytes())["native"]
+    for name in ("a-broken-meta", "b-build", "c-start", "d-lies", "e-off", "f-tools", "zz-good"):
+        arena.add(name, tests=["quick"], native=native)
+    (arena.workspace.frameworks / "a-broken-meta" / "meta.json").write_text('{"type": 1,\n')
+    arena.add("b-build", tests=["quick"], native={"build": "echo no; exit 7", "run": "true"})
+    arena.add("c-start", tests=["quick"], native={"run": "exit 3"})
+    arena.add("d-lies", tests=["quick"], native={"run": f"{faulty_server} wrong-sum"})
+    arena.add("e-off", tests=["quick"], native=native, enabled=False)
+    arena.add("f-tools", tests=["quick"], native={"needs": ["no-such-compiler"], "run": "true"})
+    before = kept(arena)
+    done = validate(arena, "all", "quick", TMPDIR=str(arena.root.parent))
+    assert done.code == 1, done
+    assert "Traceback" not in done.stderr
+    lines = done.stdout.splitlines()
+    expected = [
+        "a-broken-meta  FAIL  frameworks/a-broken-meta/meta.json: line ",
+        "b-build        FAIL  build: `echo no; exit 7` failed (exit code 7)",
+        "c-start        FAIL  start: the server ended before it was ready (exit code 3)",
+        "d-lies         FAIL  unary-sum: ",
+        "e-off          SKIP  its meta.json says `enabled`: false",
+        "f-tools        SKIP  f-tools needs no-such-compiler on PATH",
+        "victim         PASS",
+        "zz-good        PASS",
+        "2 passed, 0 warned, 4 failed, 2 skipped",
+    ]
+    assert len(lines) == len(expected), done
+    for line, beginning in zip(lines, expected, strict=True):
+        assert line.startswith(beginning)
+    assert kept(arena) == before
+
+
+def test_where_everything_is_skipped_the_host_cannot_do_it(arena: Arena) -> None:
+    arena.add("victim", native={"needs": ["no-such-compiler"], "run": "true"})
+    for words in (["all"], ["victim"]):
+        done = validate(arena, *words)
+        assert done.code == 3
+        assert done.stdout.startswith("victim  SKIP  victim needs no-such-compiler on PATH")
+        assert done.error
+
+
+@contextmanager
+def started_by_hand(program: Path, certificates: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run the good server as its author would."""
+    eventually(lambda: not listeners(), "the ports are free")
+    files = {"TLS_CERT": certificates / "server.crt", "TLS_KEY": certificates / "server.key"}
+    environment = {**os.environ, **{name: str(path) for name, path in files.items()}}
+    server = subprocess.Popen([program], env=environment, stdin=subprocess.DEVNULL)
+    try:
+        eventually(listeners, "the server listens")
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
+def test_a_server_that_runs_already_is_checked_and_left_alone(arena: Arena, grpc_go: Path) -> None:
+    arena.add("victim", tests=["quick"], native={"build": "exit 7", "run": "exit 7"})
+    certs.ensure_certificate(arena.workspace.certs)
+    with started_by_hand(grpc_go, arena.workspace.certs) as server:
+        done = arena.command("validate", "--wait", "--running", "victim")
+        assert done.code == 0, done
+        assert done.stdout == "victim  PASS\n"
+        assert server.poll() is None
+
+
+def test_where_nothing_runs_that_is_said(arena: Arena) -> None:
+    done = arena.command(
+        "validate", "--wait", "--running", "victim", "quick", "--ready-timeout", "100ms"
+    )
+    assert done.code == 1
+    assert done.stdout.startswith(
+        "victim  FAIL  start: the server was not ready on port 8080 within 0.1 s ("
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("line", "native"),
+    [
+        ("build victim", {"build": "sleep 60", "run": "true"}),
+        ("await victim", {"run": "sleep 60 & setsid sleep 60 & wait"}),
+        ("check port 8080", None),
+    ],
+)
+def test_an_interrupt_leaves_nothing(
+    arena: Arena, number: signal.Signals, line: str, native: dict[str, Any] | None
+) -> None:
+    if native:
+        arena.add("victim", native=native)
+    environment = temporary(arena)
+    before = kept(arena)
+    words = ("validate", "--wait", "--runtime", "native", "victim", "quick")
+    with arena.start(*words, **environment) as running:
+        running.await_line(line)
+        running.signal(number)
+        done = running.end()
+    assert done.code == 130, done
+    assert done.stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in done.stderr
+    assert arena.left_behind() == []
+    assert kept(arena) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["victin"], ["no framework `victin`", "did you mean victim?"]),
+        (["victim", "quik"], ["no profile `quik`", "did you mean quick?"]),
+        (["victim", "unary-grpc"], ["victim does not subscribe to unary-grpc"]),
+        (["all", "--running"], ["--running"]),
+        ([], ["FRAMEWORK"]),
+    ],
+)
+def test_bad_usage_is_refused_in_a_line(
+    arena: Arena, arguments: list[str], words: list[str]
+) -> None:
+    done = validate(arena, *arguments)
+    assert done.code == 2
+    assert done.stdout == ""
+    assert all(word in done.error for word in words), done.error
+
+
+def test_a_benchmark_that_runs_is_not_disturbed(arena: Arena) -> None:
+    with arena.running("victim", "quick", "--duration", "60s") as first:
+        first.await_line("run 1 of 1")
+        for words in (["--runtime", "native"], ["--running"]):
+            done = arena.command("validate", "victim", "quick", *words)
+            assert done.code == 3
+            assert f"(process {first.popen.pid}: " in done.error
+        first.signal(signal.SIGINT)
+        assert first.end().code == 130
