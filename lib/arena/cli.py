@@ -153,7 +153,8 @@ def run(workspace: Workspace, /, framework: str, profile: str | None, **options:
 @click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
 @click.option(
     "--running", is_flag=True,
-    help="Build and start nothing: check the server that runs already, in an IDE say.",
+    help="Build and start nothing: check the server that runs already, in an IDE say. Only its "
+    "answers: its CPU and memory are not looked at.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")
 @click.pass_obj
@@ -168,6 +169,21 @@ def validate(workspace: Workspace, /, **options: object) -> int:
 
     request = Request(**options)  # type: ignore[arg-type]
     return check(workspace, request, command=shlex.join(sys.argv[1:]))
+
+
+@cli.command()
+@click.argument("name")
+@click.option(
+    "--language", required=True,
+    help="What it is to be written in, like go or python; an unknown one is answered with all.",
+)  # fmt: skip
+@click.pass_obj
+def new(workspace: Workspace, /, name: str, language: str) -> None:
+    """Make frameworks/NAME, a server that is complete but for its four calls."""
+    from arena import scaffold
+
+    for line in scaffold.new(workspace, name, language):
+        click.echo(line)
 
 
 @cli.command(name="list")
@@ -279,18 +295,3 @@ def _table(rows: list[tuple[str, ...]]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo("  " + printable("  ".join(cells).rstrip()))
-
-
-@cli.command()
-@click.argument("name")
-@click.option(
-    "--language", required=True,
-    help="What it is to be written in, like go or python; an unknown one is answered with all.",
-)  # fmt: skip
-@click.pass_obj
-def new(workspace: Workspace, /, name: str, language: str) -> None:
-    """Make frameworks/NAME, a server that is complete but for its four calls."""
-    from arena import scaffold
-
-    for line in scaffold.new(workspace, name, language):
-        click.echo(line)

@@ -87,11 +87,6 @@ def profile_names(folder: Path) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
-def load_profiles(folder: Path) -> list[Profile]:
-    """Read every profile of the folder."""
-    return [load_profile(folder, name) for name in profile_names(folder)]
-
-
 def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
     """Return the file's keys laid over those of the profile it extends."""
     if path in children:

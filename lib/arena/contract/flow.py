@@ -2,7 +2,14 @@
 
 from arena.contract.link import HangError, Link
 from arena.contract.messages import WrongError
-from arena.contract.replies import INT32_MAX, require, require_value, stream_request, sums_of
+from arena.contract.replies import (
+    INT32_MAX,
+    require,
+    require_ok,
+    require_value,
+    stream_request,
+    sums_of,
+)
 from arena.contract.scope import Scope
 from arena.contract.values import TIMEOUT_S, get_sum
 from arena.contract.watch import Watched, rest
@@ -33,6 +40,7 @@ def long_stream(scope: Scope) -> None:
         answer = link.call("StreamSum", request)
         _until_closed(link, answer)
         if answer.ended:
+            require_ok(answer)
             raise WrongError(f"the stream ended after {len(answer.messages)} replies, not {LONG}")
         link.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
         link.wait(lambda: answer.over or len(answer.messages) > LONG)
@@ -66,6 +74,7 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
         answer = link.call("StreamSum", stream_request(INT32_MAX))
         link.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
         if answer.over:
+            require_ok(answer)
             raise WrongError(f"the stream ended after {len(answer.messages)} replies")
         link.wire.cancel(answer)
         try:
@@ -102,6 +111,7 @@ def _peak(server: Watched | None) -> int:
 
 def _require_beginning(answer: Answer, first: int) -> None:
     if answer.over:
+        require_ok(answer)
         raise WrongError(f"the stream ended after {len(answer.messages)} replies")
     for number, message in enumerate(answer.messages):
         require_value(message, first + number, number)

@@ -56,17 +56,22 @@ def sums_of(request: StreamRequest) -> list[int]:
 def require(answer: Answer, expected: Sequence[int]) -> None:
     """Raise WrongError unless an answer that is over is exactly this, and its status is OK."""
     require_form(answer)
-    if answer.status != "0":
-        # Servers write it percent-encoded (gRPC over HTTP2, Status-Message).
-        message = unquote((answer.trailers or answer.headers or {}).get("grpc-message", ""))
-        said = f" ({message:.100})" if message else ""
-        raise WrongError(f"grpc-status is {answer.status:.20}, not 0{said}")
+    require_ok(answer)
     if answer.trailers is None and expected:
         raise WrongError(f"there are only trailers (grpc-status 0), not {_replies(len(expected))}")
     for number, value in enumerate(expected[: len(answer.messages)]):
         require_value(answer.messages[number], value, number)
     if len(answer.messages) != len(expected):
         raise WrongError(f"{_replies(len(answer.messages))}, not {len(expected)}")
+
+
+def require_ok(answer: Answer) -> None:
+    """Raise WrongError if an answer has ended with a status that is not OK."""
+    if answer.status not in {None, "0"}:
+        # Servers write it percent-encoded (gRPC over HTTP2, Status-Message).
+        message = unquote((answer.trailers or answer.headers or {}).get("grpc-message", ""))
+        said = f" ({message:.100})" if message else ""
+        raise WrongError(f"grpc-status is {answer.status:.20}, not 0{said}")
 
 
 def require_value(message: bytes, value: int, number: int) -> None:

@@ -3,7 +3,7 @@
 from arena.benchmark_pb2 import SumRequest
 from arena.contract.link import HangError, Link
 from arena.contract.messages import WrongError
-from arena.contract.replies import int32, require, require_value, sum_of, sum_request
+from arena.contract.replies import int32, require, require_ok, require_value, sum_of, sum_request
 from arena.contract.scope import Scope
 from arena.contract.values import TIMEOUT_S
 
@@ -20,6 +20,7 @@ def collect_sum(scope: Scope) -> None:
     with Link(scope, TIMEOUT_S) as link:
         answer = link.call("CollectSum", *requests[:-1], end=False)
         link.until_quiet(_QUIET_S)
+        require_ok(answer)
         if answer.messages or answer.over:
             raise WrongError("the answer comes before the client has ended its requests")
         link.send(answer, requests[-1], end=True)
@@ -67,5 +68,6 @@ def _await_reply(link: Link, number: int, request: SumRequest) -> None:
         error.detail = f"request {number} is not answered before the next: {error.detail}"
         raise
     if len(answer.messages) <= number:
+        require_ok(answer)
         raise WrongError(f"the call ends after {number} of {_ROUNDS} requests")
     require_value(answer.messages[number], sum_of(request), number)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.errors import UsageError
-from arena.profiles import load_profile, load_profiles, profile_names
+from arena.profiles import load_profile, profile_names
 from arena.workspace import Workspace
 
 
@@ -45,7 +45,8 @@ def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path, name: str)
 
 
 def test_every_profile_of_the_checkout_can_be_read(folder: Path) -> None:
-    assert [each.name for each in load_profiles(folder)] == profile_names(folder)
+    names = profile_names(folder)
+    assert [load_profile(folder, name).name for name in names] == names
     assert profile_names(folder) == sorted(profile_names(folder))
 
 

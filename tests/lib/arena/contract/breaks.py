@@ -131,10 +131,18 @@ def until_closed(lie: Manner) -> Manner:
     return manner
 
 
-def ending(talk: Talk) -> Steps[None]:
-    """Say that all went well."""
-    yield TURN
-    talk.trailers()
+def failing(status: int, message: str = "") -> Manner:
+    """Say that it went wrong, after the headers."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield TURN
+        talk.trailers(status, message)
+
+    return manner
+
+
+# Say that all went well.
+ending = failing(0)
 
 
 def buffering(growth: int) -> Manner:

@@ -29,11 +29,15 @@ _CALLS: Mapping[str, frozenset[Call]] = {
 
 @dataclass(frozen=True)
 class Tls:
-    """The TLS of a server: what it chooses by ALPN, and the versions it speaks."""
+    """The TLS of a server: what it chooses by ALPN, and the versions it speaks.
+
+    A liar's is right for its first `honest` connections.
+    """
 
     protocols: tuple[str, ...] = ("h2",)
     least: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
+    honest: int = 0
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from tests.lib.arena.contract.lies import (
     nothing,
     off_by_one,
     only_trailers,
+    refusing,
     with_one_more,
 )
 from tests.lib.arena.contract.short import SOON_S
@@ -98,6 +99,15 @@ def a_few(talk: Talk) -> Steps[None]:
     talk.trailers()
 
 
+def wrong_once(talk: Talk) -> Steps[None]:
+    """Answer the first request wrongly, and no other."""
+    talk.headers()
+    value = yield from echoed(talk)
+    assert value is not None
+    yield from replies(talk, [value + 1])
+    yield from hanging(talk)
+
+
 def twice(talk: Talk) -> Steps[None]:
     """Answer each request twice."""
     talk.headers()
@@ -146,13 +156,22 @@ REQUESTS = [
          "0 replies, not 1"),
     Liar(_COLLECT, "a stub", collecting(only_trailers(12), some=True),
          "grpc-status is 12, not 0"),
+    Liar(_COLLECT, "no CollectSum", collecting(refusing(12, "unknown method"), some=True),
+         r"grpc-status is 12, not 0 \(unknown method\)", short=_QUIET),
+    Liar(_COLLECT, "OK at once", collecting(refusing(0), some=True),
+         "the answer comes before the client has ended its requests", short=_QUIET),
     Liar(_COLLECT, "no answer after the last", collecting(hanging, some=True),
          "no answer within 0.3 s", short=_SHORT),
+    Liar(_ECHO, "no EchoSum", one_by_one(refusing(12, "unknown method")),
+         r"grpc-status is 12, not 0 \(unknown method\)"),
+    Liar(_ECHO, "OK at once", one_by_one(refusing(0)), "the call ends after 0 of 10 requests"),
     Liar(_ECHO, "no answer before the last", one_by_one(at_the_end(list)),
          "request 0 is not answered before the next: no answer within 0.3 s", short=_SHORT),
     Liar(_ECHO, "one behind", one_by_one(one_behind),
          "request 0 is not answered before the next: no answer within 0.3 s", short=_SHORT),
     Liar(_ECHO, "a wrong value", one_by_one(changed(off_by_one)), f"reply 0 {_WRONG}"),
+    Liar(_ECHO, "a wrong value, and no other", one_by_one(wrong_once), f"reply 0 {_WRONG}",
+         short=_SHORT),
     Liar(_ECHO, "each is answered twice", one_by_one(twice), f"reply 1 {_WRONG}"),
     Liar(_ECHO, "an end after three", one_by_one(a_few), "the call ends after 3 of 10 requests"),
     Liar(_ECHO, "no end", one_by_one(without_an_end), "no answer within 0.3 s", short=_SHORT),

@@ -12,7 +12,7 @@ from tests.lib.arena.contract.honest import (
     reply,
     values_of,
 )
-from tests.lib.arena.contract.talk import Manner, Steps, Talk
+from tests.lib.arena.contract.talk import TURN, Manner, Steps, Talk
 
 from arena.contract.messages import PREFIX
 
@@ -182,12 +182,22 @@ def only_trailers(status: int, message: str = "") -> Manner:
     return manner
 
 
-def bare(status: str) -> Manner:
-    """Answer with an HTTP status, and nothing of gRPC's."""
+def refusing(status: int, message: str = "") -> Manner:
+    """Send an error, whatever the client has still to say."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield TURN
+        talk.trailers_only(status, message)
+
+    return manner
+
+
+def bare(status: str, *extra: tuple[str, str]) -> Manner:
+    """Answer with an HTTP status, and nothing of gRPC's but what is told."""
 
     def manner(talk: Talk) -> Steps[None]:
         yield from talk.half_close()
-        talk.headers(status=status, content_type="text/html", end=True)
+        talk.headers(*extra, status=status, content_type="text/html", end=True)
 
     return manner
 

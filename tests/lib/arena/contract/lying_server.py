@@ -96,13 +96,14 @@ class Connection:
 class Server:
     """The listener and its connections, and what its manners want to be seen from the outside.
 
-    `tls` may be changed meanwhile. `busy` is whether it uses its CPU, `growth` how many bytes it
-    takes between two looks at it.
+    `tls` may be changed meanwhile; the next connections may have one each, `next_tls`. `busy` is
+    whether it uses its CPU, `growth` how many bytes it takes between two looks at it.
     """
 
     def __init__(self, manner: Manner, tls: ssl.SSLContext | None) -> None:
         self.manner = manner
         self.tls = tls
+        self.next_tls: list[ssl.SSLContext] = []
         self.busy = False
         self.growth = 0
         self.how_ended: str | None = None
@@ -137,7 +138,8 @@ class Server:
                 return
             plain.settimeout(_PATIENCE_S)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            thread = threading.Thread(target=self._converse, args=(plain, self.tls))
+            tls = self.next_tls.pop(0) if self.next_tls else self.tls
+            thread = threading.Thread(target=self._converse, args=(plain, tls))
             self._threads.append(thread)
             thread.start()
 

@@ -47,6 +47,7 @@ def found_of(liar: Liar, server: Server, clock: Clock, certificates: Path) -> li
         if liar.tls:
             lies = its_own or not liar.alone
             server.tls = context_of(liar.tls if lies else Tls(), certificates)
+            server.next_tls = [context_of(Tls(), certificates)] * (liar.tls.honest if lies else 0)
 
     def tell(made: Check) -> None:
         if made.status != "pass":

@@ -103,6 +103,8 @@ final class BenchmarkService extends BenchmarkServiceGrpc.BenchmarkServiceImplBa
       this.replies = replies;
       replies.disableAutoRequest();
       replies.setOnReadyHandler(this::resume);
+      // Armeria keeps what it has not delivered of a cancelled call until that is asked for.
+      replies.setOnCancelHandler(() -> replies.request(Integer.MAX_VALUE));
     }
 
     private void resume() {
