@@ -16,7 +16,7 @@ from arena.errors import FrameworkError
 from arena.records import Check
 
 _POLL_S = 0.05
-_PROBE_TIMEOUT_S = 2.0
+_PROBE_TIMEOUT_S = 5.0
 
 # A crash takes a moment to be seen after the connection broke.
 _LAST_BREATH_S = 0.5
@@ -80,7 +80,8 @@ def _checks(
     scope: Scope, server: Watched | None, measured: list[float]
 ) -> Iterator[tuple[str, _Run]]:
     """Yield the checks of a scope in their order."""
-    judged = server is not None and _rests(server)
+    streams_long = "StreamSum" in scope.calls and not scope.light
+    judged = streams_long and server is not None and _rests(server)
     yield "unary-sum", partial(values.unary_sum, scope)
     yield "unary-extremes", partial(values.unary_extremes, scope)
     if "StreamSum" in scope.calls:
@@ -88,8 +89,8 @@ def _checks(
             yield name, partial(_stream, scope, request, measured if name == _MEASURED else None)
     yield "framing", partial(values.framing, scope)
     if not scope.light:
-        if "StreamSum" in scope.calls:
-            yield f"stream-{flow.LONG}", partial(flow.long_stream, scope)
+        if streams_long:
+            yield f"stream-{flow.LONG}", partial(flow.long_stream, scope, server)
             yield "backpressure", partial(flow.backpressure, scope, server, judged=judged)
             yield "cancel", partial(flow.cancel, scope, server, judged=judged)
         yield "four-streams", partial(crowd.streams, scope)

@@ -18,13 +18,18 @@ _FEW_REPLIES = 50
 _Asked = tuple[SumRequest | StreamRequest, Answer]
 
 
-def streams(scope: Scope) -> None:
-    """Make four calls at a time on one connection."""
+def streams(scope: Scope) -> str:
+    """Make four calls at a time on one connection; return what is odd if that is too many."""
     with Link(scope, TIMEOUT_S) as link:
+        link.wait(lambda: link.wire.greeted)
+        most = link.wire.most_streams
+        if most is not None and most < _STREAMS:
+            return f"no more than {most} of {_STREAMS} calls are allowed at a time on a connection"
         asked = [_ask(scope, link, _REPLIES) for _ in range(_STREAMS)]
         link.finish(*(answer for _, answer in asked))
         for number, each in enumerate(asked, 1):
             _require_right(each, f"stream {number} of {_STREAMS}")
+    return ""
 
 
 def connections(scope: Scope) -> None:

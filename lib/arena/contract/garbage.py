@@ -26,9 +26,9 @@ def unknown_method(scope: Scope) -> str:
     """Ask for a method and a service that are not there: UNIMPLEMENTED."""
     odd = ""
     for path in (f"{SERVICE}/GetDifference", "benchmark.NoSuchService/GetSum"):
-        answer = _answered(scope, path, frame(b""))
+        answer = _answered(scope, path, frame(b""), timeout_s=_AFTERWARDS_S)
         if answer is None:
-            raise WrongError(f"/{path}: no answer within {_TIMEOUT_S:g} s")
+            raise WrongError(f"/{path}: no answer within {_AFTERWARDS_S:g} s")
         if answer.status == _UNIMPLEMENTED:
             continue
         status = (answer.headers or {}).get(":status")
@@ -84,14 +84,18 @@ def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
 
 
 def _answered(
-    scope: Scope, path: str, body: bytes, content_type: str = "application/grpc"
+    scope: Scope,
+    path: str,
+    body: bytes,
+    content_type: str = "application/grpc",
+    timeout_s: float | None = None,
 ) -> Answer | None:
     """Return what comes back, even a reset or a closed connection; None if nothing does.
 
     WrongError if the server does not answer a right call afterwards.
     """
     answer: Answer | None
-    with Link(scope, _TIMEOUT_S) as link:
+    with Link(scope, timeout_s or _TIMEOUT_S) as link:
         try:
             answer = link.wire.request(path, body, content_type=content_type)
             link.until_over(answer)

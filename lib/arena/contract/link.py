@@ -44,11 +44,13 @@ class Link:
         *,
         window: int = OPEN_WINDOW,
         held: bool = False,
+        tight: bool = False,
         receive_buffer: int | None = None,
     ) -> None:
         self._timeout_s = timeout_s
         self._deadline = time.monotonic() + timeout_s
-        self.wire = Wire(f"localhost:{scope.port}", tls=scope.tls, window=window, held=held)
+        authority = f"localhost:{scope.port}"
+        self.wire = Wire(authority, tls=scope.tls, window=window, held=held, tight=tight)
         try:
             self._socket = _connected(scope.port, self._left(), receive_buffer)
             if scope.tls:
@@ -119,17 +121,16 @@ class Link:
     ) -> None:
         """Exchange bytes until the condition holds; `meanwhile` is called ten times a second."""
         step = _STEP_S if meanwhile else math.inf
+        due = time.monotonic() + step
         while True:
             self.flush()
             if condition():
                 return
-            try:
-                data = self._read(min(step, self._left_or_hang()))
-            except TimeoutError:
-                if meanwhile:
-                    meanwhile()
-            else:
-                self._taken(data)
+            with suppress(TimeoutError):
+                self._taken(self._read(min(step, self._left_or_hang())))
+            if meanwhile and time.monotonic() >= due:
+                meanwhile()
+                due = time.monotonic() + step
 
     def until_quiet(self, quiet_s: float) -> None:
         """Exchange bytes until nothing has come for so long, or the server has hung up."""
@@ -163,7 +164,7 @@ class Link:
     def _taken(self, data: bytes) -> None:
         if not data:
             goaway = self.wire.goaway
-            said = f", with GOAWAY ({code_name(goaway)})" if goaway else ""
+            said = "" if goaway is None else f", with GOAWAY ({code_name(goaway)})"
             raise WrongError(f"the server closed the connection in the middle of the call{said}")
         self.wire.take(data)
 

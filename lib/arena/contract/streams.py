@@ -6,6 +6,7 @@ from arena.contract.messages import WrongError
 from arena.contract.replies import int32, require, require_ok, require_value, sum_of, sum_request
 from arena.contract.scope import Scope
 from arena.contract.values import TIMEOUT_S
+from arena.contract.wire import Answer
 
 _REQUESTS = 100
 _ROUNDS = 10
@@ -35,7 +36,7 @@ def echo_sum(scope: Scope) -> None:
         answer = link.call("EchoSum", end=False)
         for number, request in enumerate(requests):
             link.send(answer, request)
-            _await_reply(link, number, request)
+            _await_reply(link, answer, number, request)
         link.send(answer, end=True)
         link.finish(answer)
         require(answer, [sum_of(each) for each in requests])
@@ -60,8 +61,7 @@ def half_close(scope: Scope) -> None:
             require(answer, [sum_of(each) for each in requests])
 
 
-def _await_reply(link: Link, number: int, request: SumRequest) -> None:
-    answer = next(iter(link.wire.answers.values()))
+def _await_reply(link: Link, answer: Answer, number: int, request: SumRequest) -> None:
     try:
         link.wait(lambda: answer.over or len(answer.messages) > number)
     except HangError as error:

@@ -7,6 +7,7 @@ import socket
 import ssl
 import warnings
 from contextlib import closing
+from typing import NamedTuple
 
 from arena.contract.link import tls_context, tls_over
 from arena.contract.messages import WrongError
@@ -30,7 +31,7 @@ def version(scope: Scope) -> None:
     for old in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
         try:
             spoken = _handshake(scope, ("h2",), most=old).version
-        except WrongError:
+        except _RefusedError:
             continue
         raise WrongError(f"the server speaks {spoken}")
 
@@ -43,12 +44,15 @@ def downgrade(scope: Scope) -> str:
     return ""
 
 
-class _Shaken:
+class _RefusedError(WrongError):
+    """The server ended the handshake."""
+
+
+class _Shaken(NamedTuple):
     """What a handshake agreed on."""
 
-    def __init__(self, secure: ssl.SSLSocket) -> None:
-        self.protocol = secure.selected_alpn_protocol()
-        self.version = secure.version()
+    protocol: str | None
+    version: str | None
 
 
 def _handshake(
@@ -66,10 +70,12 @@ def _handshake(
     try:
         plain = socket.create_connection(("localhost", scope.port), timeout=_TIMEOUT_S)
         with closing(tls_over(plain, context)) as secure:
-            return _Shaken(secure)
+            return _Shaken(secure.selected_alpn_protocol(), secure.version())
     except ssl.SSLError as error:
-        raise WrongError(f"the TLS handshake fails ({error.reason or error})") from error
+        raise _RefusedError(f"the TLS handshake fails ({error.reason or error})") from error
     except TimeoutError as error:
         raise WrongError(f"no TLS handshake within {_TIMEOUT_S:g} s") from error
+    except ConnectionResetError as error:
+        raise _RefusedError("the server hangs up on the TLS handshake") from error
     except OSError as error:
         raise WrongError(f"the TLS handshake fails ({error.strerror or error})") from error

@@ -12,7 +12,7 @@ from arena.measurement import Cost
 _IDLE_SHARE = 0.3
 _SLICE_S = 0.1
 
-# Runtimes compile and collect garbage for a while after they had work.
+# A server that has just started may still be busy with itself.
 PATIENCE_S = 2.0
 
 
@@ -36,8 +36,10 @@ class Rest:
     grown_bytes: int
 
 
-def rest(server: Watched, most_grown_bytes: float = math.inf) -> Rest:
-    """Wait until the server is idle, for two seconds at most; OSError if it has ended.
+def rest(
+    server: Watched, most_grown_bytes: float = math.inf, patience_s: float = PATIENCE_S
+) -> Rest:
+    """Wait until the server is idle, but no longer than that; OSError if it has ended.
 
     It is not waited for once it holds so many bytes more than at first.
     """
@@ -46,11 +48,13 @@ def rest(server: Watched, most_grown_bytes: float = math.inf) -> Rest:
     while True:
         slice_began = time.monotonic()
         time.sleep(_SLICE_S)
+        if how := server.ended():
+            raise ProcessLookupError(how)
         now = server.cost()
         share = (now.cpu_s - before.cpu_s) / (time.monotonic() - slice_began)
         grown = now.peak_bytes - first.peak_bytes
         idle = share < _IDLE_SHARE
         passed = time.monotonic() - began
-        if idle or grown > most_grown_bytes or passed >= PATIENCE_S:
+        if idle or grown > most_grown_bytes or passed >= patience_s:
             return Rest(idle, passed, now.cpu_s - first.cpu_s, grown)
         before = now

@@ -4,6 +4,7 @@ It exists to check servers, never to load them: every frame is looked at, and no
 that it was not told to. What the server must not do is a WrongError. Source: RFC 9113.
 """
 
+import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,9 @@ LARGEST_WINDOW = 2**31 - 1
 
 _FRAME_HEAD = 9
 _LARGEST_FRAME = 16_384
+
+# What generators call themselves.
+_USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")
 _CANCEL = 8
 
 # Of an HPACK encoder, unless the server wants a smaller one (RFC 9113, section 6.5.2).
@@ -90,27 +94,52 @@ class Answer:
         return (last or {}).get("grpc-status")
 
 
+@dataclass
+class _Sending:
+    """What is still to be sent of a request, and how much of it the server takes now."""
+
+    window: int
+    body: bytearray = field(default_factory=bytearray)
+    end: bool = False
+
+
 class Wire:
     """One connection: `output` is to be sent, what is received goes to `take`.
 
-    Streams begin with `window` bytes, which are given back as they arrive unless `held`. The
-    connection's own window is never a limit.
+    Streams begin with `window` bytes, which are given back as they arrive unless `held`. So
+    with the connection's own window if it is `tight`; else that one is never a limit.
+    `greeted` says that the server's SETTINGS have come, `most_streams` what they allow.
     """
 
-    def __init__(self, authority: str, *, tls: bool, window: int, held: bool = False) -> None:
+    def __init__(
+        self,
+        authority: str,
+        *,
+        tls: bool,
+        window: int,
+        held: bool = False,
+        tight: bool = False,
+    ) -> None:
         self.output = bytearray(PREFACE)
         self.answers: dict[int, Answer] = {}
         self.goaway: int | None = None
         self.held = held
+        self.greeted = False
+        self.most_streams: int | None = None
         self._authority = authority
         self._scheme = "https" if tls else "http"
         self._window = window
         self._next_stream = 1
+        # Nothing tells a check from a load.
+        self._user_agent = random.choice(_USER_AGENTS)  # noqa: S311 - not a secret
         self._encoder = hpack.Encoder()
         self._decoder = hpack.Decoder()
         self._partial = bytearray()
         self._block: tuple[int, bool, bytearray] | None = None
-        self._greeted = False
+        self._left = DEFAULT_WINDOW
+        self._sending: dict[int, _Sending] = {}
+        self._server_window = DEFAULT_WINDOW
+        self._server_left = DEFAULT_WINDOW
         self._handlers: Mapping[type[Frame], Callable[[Any], None]] = {
             DataFrame: self._data,
             HeadersFrame: self._headers,
@@ -120,10 +149,12 @@ class Wire:
             PingFrame: self._ping,
             GoAwayFrame: self._goaway,
             PushPromiseFrame: self._push,
+            WindowUpdateFrame: self._window_update,
         }
         settings = {SettingsFrame.ENABLE_PUSH: 0, SettingsFrame.INITIAL_WINDOW_SIZE: window}
         self._send(SettingsFrame(0, settings=settings))
-        self._send(WindowUpdateFrame(0, window_increment=LARGEST_WINDOW - DEFAULT_WINDOW))
+        if not tight:
+            self.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
 
     def request(
         self, path: str, body: bytes, *, end: bool = True, content_type: str = "application/grpc"
@@ -139,7 +170,7 @@ class Wire:
             (":authority", self._authority),
             ("te", "trailers"),
             ("content-type", content_type),
-            ("user-agent", "httparena-contract"),
+            ("user-agent", self._user_agent),
         ]
         block = self._encoder.encode(fields)
         self._send(HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
@@ -148,8 +179,11 @@ class Wire:
         return answer
 
     def send(self, answer: Answer, body: bytes, *, end: bool = False) -> None:
-        """Send more of a request's body; it must be shorter than any server's first window."""
-        self._send(DataFrame(answer.stream, body, flags=["END_STREAM"] if end else []))
+        """Send more of a request's body, as the server's windows allow."""
+        sending = self._sending.setdefault(answer.stream, _Sending(self._server_window))
+        sending.body += body
+        sending.end = sending.end or end
+        self._send_on(answer.stream, sending)
 
     def cancel(self, answer: Answer) -> None:
         """Reset a stream: what still arrives of it is counted, and dropped."""
@@ -161,6 +195,11 @@ class Wire:
         answer.window += increment
         self._send(WindowUpdateFrame(answer.stream, window_increment=increment))
 
+    def open_connection(self, increment: int) -> None:
+        """Let the server send so many bytes more on all streams together."""
+        self._left += increment
+        self._send(WindowUpdateFrame(0, window_increment=increment))
+
     def take(self, data: bytes) -> None:
         """Take what the server sent; WrongError if it is no HTTP/2, or not allowed."""
         self._partial += data
@@ -168,7 +207,7 @@ class Wire:
         while len(self._partial) - at >= _FRAME_HEAD:
             head = bytes(self._partial[at : at + _FRAME_HEAD])
             length = int.from_bytes(head[:3], "big")
-            if not self._greeted and head[3] != SettingsFrame.type:
+            if not self.greeted and head[3] != SettingsFrame.type:
                 raise WrongError("the server does not speak HTTP/2", self._partial[at:])
             if length > _LARGEST_FRAME:
                 raise WrongError(f"a frame of {length} bytes is larger than allowed", head)
@@ -190,7 +229,7 @@ class Wire:
     def _frame(self, seen: Frame) -> None:
         if self._block is not None and not isinstance(seen, ContinuationFrame):
             raise WrongError("a header block is interrupted by another frame")
-        # WINDOW_UPDATE, PRIORITY and what is yet to be invented do not matter here.
+        # PRIORITY, and what is yet to be invented, does not matter here.
         if handle := self._handlers.get(type(seen)):
             handle(seen)
 
@@ -220,11 +259,46 @@ class Wire:
             answer.reset = seen.error_code
 
     def _settings(self, seen: SettingsFrame) -> None:
-        self._greeted = True
-        if "ACK" not in seen.flags:
-            table = seen.settings.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
-            self._encoder.header_table_size = min(table, _LARGEST_TABLE)
-            self._send(SettingsFrame(0, flags=["ACK"]))
+        self.greeted = True
+        if "ACK" in seen.flags:
+            return
+        told = seen.settings
+        table = told.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
+        self._encoder.header_table_size = min(table, _LARGEST_TABLE)
+        self.most_streams = told.get(SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams)
+        self._send(SettingsFrame(0, flags=["ACK"]))
+        window = told.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
+        for sending in self._sending.values():
+            sending.window += window - self._server_window
+        self._server_window = window
+        self._send_all_on()
+
+    def _window_update(self, seen: WindowUpdateFrame) -> None:
+        if seen.stream_id == 0:
+            self._server_left += seen.window_increment
+        elif sending := self._sending.get(seen.stream_id):
+            sending.window += seen.window_increment
+        self._send_all_on()
+
+    def _send_all_on(self) -> None:
+        for stream, sending in list(self._sending.items()):
+            self._send_on(stream, sending)
+
+    def _send_on(self, stream: int, sending: _Sending) -> None:
+        """Send what the server's windows allow; END_STREAM goes with the last byte."""
+        while sending.body or sending.end:
+            room = min(sending.window, self._server_left, _LARGEST_FRAME)
+            part = bytes(sending.body[: max(room, 0)])
+            if sending.body and not part:
+                return
+            del sending.body[: len(part)]
+            sending.window -= len(part)
+            self._server_left -= len(part)
+            last = sending.end and not sending.body
+            self._send(DataFrame(stream, part, flags=["END_STREAM"] if last else []))
+            if last:
+                del self._sending[stream]
+                return
 
     def _ping(self, seen: PingFrame) -> None:
         if "ACK" not in seen.flags:
@@ -232,6 +306,11 @@ class Wire:
 
     def _goaway(self, seen: GoAwayFrame) -> None:
         self.goaway = seen.error_code
+        if any(
+            not answer.over and stream > seen.last_stream_id
+            for stream, answer in self.answers.items()
+        ):
+            raise WrongError(f"the server refuses the call: GOAWAY ({code_name(seen.error_code)})")
 
     def _push(self, _: PushPromiseFrame) -> None:
         raise WrongError("the server pushes, though that was turned off")
@@ -246,6 +325,10 @@ class Wire:
         answer = self._answer(seen.stream_id)
         size = seen.flow_controlled_length
         answer.received += size
+        self._left -= size
+        if self._left < 0:
+            more = -self._left
+            raise WrongError(f"the server sent {more} bytes more than the window allows", seen.data)
         if answer.cancelled:
             return
         if answer.ended:

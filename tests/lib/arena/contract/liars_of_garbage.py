@@ -18,7 +18,7 @@ _TRUNCATED = "truncated-message"
 _OVERSIZED = "oversized-prefix"
 _TYPE = "content-type"
 
-_SHORT = {"garbage._TIMEOUT_S": SOON_S}
+_SHORT = {"garbage._TIMEOUT_S": SOON_S, "garbage._AFTERWARDS_S": SOON_S}
 _METHOD = "/benchmark.BenchmarkService/GetDifference"
 _SERVICE = "/benchmark.NoSuchService/GetSum"
 _ENDED = r"the server ended \(signal 11\)"

@@ -39,8 +39,10 @@ def without_preface(data: bytes) -> bytes:
 class Peer:
     """A server that has greeted a client: what it sends is taken at once."""
 
-    def __init__(self, window: int = 1 << 20, *, held: bool = False, tls: bool = False) -> None:
-        self.wire = Wire("localhost:8080", tls=tls, window=window, held=held)
+    def __init__(
+        self, window: int = 1 << 20, *, held: bool = False, tight: bool = False, tls: bool = False
+    ) -> None:
+        self.wire = Wire("localhost:8080", tls=tls, window=window, held=held, tight=tight)
         self.encoder = hpack.Encoder()
         self.greeting = frames_in(without_preface(bytes(self.wire.output)))
         self.wire.output.clear()

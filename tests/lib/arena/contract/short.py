@@ -22,5 +22,6 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(flow, "LONG", LONG)
     patch.setattr(crowd, "CONNECTIONS", CONNECTIONS)
     patch.setattr(flow, "_QUIET_S", 0.02)
+    patch.setattr(flow, "_SILENT_S", 0.02)
     patch.setattr(streams, "_QUIET_S", 0.02)
     patch.setattr(checks, "_LAST_BREATH_S", 0.05)

@@ -49,19 +49,24 @@ def test_a_server_that_never_reads_is_given_up() -> None:
     assert caught.value.detail == "no answer within 0.1 s"
 
 
+def trickling(talk: Talk) -> Steps[None]:
+    talk.headers()
+    while True:
+        talk.raw(DataFrame(talk.stream, reply(7)))
+        yield TURN
+
+
 def test_all_waiting_ends_at_one_deadline() -> None:
     """Each reply comes in time, and the deadline passes all the same."""
-
-    def trickling(talk: Talk) -> Steps[None]:
-        talk.headers()
-        while True:
-            talk.raw(DataFrame(talk.stream, reply(7)))
-            yield TURN
-
     with linked(unary(trickling), SOON_S) as link:
         answer = link.call("GetSum", sum_request())
         with pytest.raises(HangError):
             link.wait(lambda: answer.over)
+
+
+def test_so_it_does_for_a_call_whose_end_may_be_any() -> None:
+    with linked(unary(trickling), SOON_S) as link, pytest.raises(HangError):
+        link.until_over(link.call("GetSum", sum_request()))
 
 
 def test_who_waits_may_look_around_meanwhile() -> None:

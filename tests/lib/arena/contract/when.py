@@ -13,10 +13,10 @@ from tests.lib.arena.contract.honest import (
 from tests.lib.arena.contract.talk import Manner, RefusedError, Steps, Talk
 
 from arena.benchmark_pb2 import StreamRequest, SumRequest
+from arena.contract.link import OPEN_WINDOW
 
 INT32_MAX = 2**31 - 1
 INT32_MIN = -(2**31)
-_NARROW = 65_535
 
 About = Callable[[Any], bool]
 
@@ -54,7 +54,7 @@ def endlessly(lie: Manner, *, narrow: bool) -> Manner:
     """Lie about a StreamSum without end: through a narrow window, or a wide one."""
 
     def manner(talk: Talk) -> Steps[None]:
-        is_narrow = talk.first_window <= _NARROW
+        is_narrow = talk.first_window <= OPEN_WINDOW
         yield from (lie if is_narrow == narrow else honest)(talk)
 
     return streaming(manner, INT32_MAX)
