@@ -123,8 +123,6 @@ def test_so_it_does_over_tls(volley_program: Path, tmp_path: Path) -> None:
          "the server closed the connection in the middle of the call", ""),
         ("--goaway-after", 3, "unary-sum",
          "the server closed the connection in the middle of the call", ""),
-        ("--max-concurrent-streams", 3, "four-streams",
-         r"the server reset the stream \(REFUSED_STREAM\)", ""),
     ],
 )  # fmt: skip
 def test_a_fault_is_caught_by_name(

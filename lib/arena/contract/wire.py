@@ -188,6 +188,7 @@ class Wire:
     def cancel(self, answer: Answer) -> None:
         """Reset a stream: what still arrives of it is counted, and dropped."""
         answer.cancelled = True
+        self._sending.pop(answer.stream, None)
         self._send(RstStreamFrame(answer.stream, error_code=_CANCEL))
 
     def open_window(self, answer: Answer, increment: int) -> None:
@@ -255,6 +256,7 @@ class Wire:
 
     def _reset(self, seen: RstStreamFrame) -> None:
         answer = self._answer(seen.stream_id)
+        self._sending.pop(answer.stream, None)
         if not answer.over:
             answer.reset = seen.error_code
 

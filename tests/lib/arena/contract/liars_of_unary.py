@@ -151,6 +151,10 @@ BREAKS = [
          gone("the server closed the connection in the middle of the call"), alone=False),
     Liar(_SUM, "it dies", unary(dying),
          r".*; then the server ended \(signal 11\)", alone=False),
+    Liar(_EXTREMES, "it dies beyond the edge", lying("GetSum", dying, overflows),
+         r".*; then the server ended \(signal 11\)", alone=False),
+    Liar(_EXTREMES, "it hangs up beyond the edge", lying("GetSum", hanging_up, overflows),
+         "the server closed the connection in the middle of the call"),
     Liar(_EXTREMES, "it dies at an edge", unary(dying, INT32_MIN, 0),
          r"-2147483648 \+ 0 = -2147483648: .*; then the server ended \(signal 11\)", alone=False),
 ]  # fmt: skip

@@ -82,6 +82,16 @@ def test_who_waits_may_look_around_meanwhile() -> None:
     assert len(seen) == 2
 
 
+def test_one_may_look_around_though_bytes_keep_coming() -> None:
+    def look() -> None:
+        raise WrongError("enough")
+
+    with linked(unary(trickling)) as link:
+        link.call("GetSum", sum_request())
+        with pytest.raises(WrongError, match=r"^enough$"):
+            link.wait(lambda: False, look)
+
+
 def test_who_looks_around_still_gives_up() -> None:
     with linked(hanging, SOON_S) as link, pytest.raises(HangError):
         link.wait(lambda: False, lambda: None)

@@ -71,6 +71,21 @@ def test_a_server_may_be_idle_though_it_grew(clock: Clock) -> None:
     assert rounded(rest(Told([0.0], [500]), 100)) == (True, 0.1, 0.0, 500)
 
 
+def test_patience_may_be_longer(clock: Clock) -> None:
+    assert not rest(Told([0.1] * 100)).idle
+    found = rest(Told([*[0.1] * 50, 0.0]), patience_s=6)
+    assert rounded(found) == (True, 5.1, 5.0, 0)
+
+
+def test_a_server_that_ends_meanwhile_is_told(clock: Clock) -> None:
+    class Ending(Told):
+        def ended(self) -> str | None:
+            return "exit code 3" if clock.now >= 1000.25 else None
+
+    with pytest.raises(OSError, match=r"^exit code 3$"):
+        rest(Ending([0.1] * 100))
+
+
 def test_a_server_that_ended_has_no_cost(clock: Clock) -> None:
     class Ended(Told):
         def cost(self) -> Cost:

@@ -149,6 +149,37 @@ def test_a_goaway_is_noted_and_calls_go_on() -> None:
     assert answer.status == "0"
 
 
+def test_a_goaway_that_leaves_out_what_is_over_refuses_nothing() -> None:
+    peer = Peer()
+    answer = peer.call()
+    peer.take(peer.headers(answer), peer.trailers(answer))
+    peer.take(GoAwayFrame(0, last_stream_id=0, error_code=0))
+    assert peer.wire.goaway == 0
+
+
+def test_it_is_noted_how_many_streams_are_allowed() -> None:
+    peer = Peer()
+    assert (peer.wire.greeted, [peer.wire.most_streams]) == (True, [None])
+    peer.take(SettingsFrame(0, settings={SettingsFrame.MAX_CONCURRENT_STREAMS: 0}))
+    peer.take(SettingsFrame(0))
+    assert peer.wire.most_streams == 0
+
+
+def test_nobody_is_greeted_at_first() -> None:
+    assert not Wire("localhost:1", tls=False, window=1).greeted
+
+
+def test_it_calls_itself_what_generators_do() -> None:
+    seen = set()
+    for _ in range(100):
+        peer = Peer()
+        peer.wire.request("x", b"")
+        headers = peer.sent()[0]
+        assert isinstance(headers, HeadersFrame)
+        seen.add(dict(decoded(headers.data))["user-agent"].partition("/")[0])
+    assert seen == {"grpc-go", "h2load nghttp2", "volley"}
+
+
 def test_codes_have_names_but_for_those_that_are_unknown() -> None:
     assert [code_name(number) for number in (0, 1, 8, 11, 13, 14, 2**32 - 1)] == [
         "NO_ERROR", "PROTOCOL_ERROR", "CANCEL", "ENHANCE_YOUR_CALM", "HTTP_1_1_REQUIRED",
@@ -174,6 +205,16 @@ def test_a_breach_of_the_window_is_counted_and_shown(payload: int, padding: int)
     more = payload + (padding + 1 if padding else 0) - 100
     assert error.detail == f"the server sent {more} bytes more than the window allows"
     assert error.wire == hexadecimal(frame(bytes(payload - 5)))
+
+
+def test_what_is_cancelled_still_takes_from_the_connection() -> None:
+    peer = Peer(window=LARGEST_WINDOW, held=True, tight=True)
+    answer = peer.call()
+    peer.take(peer.headers(answer))
+    peer.wire.cancel(answer)
+    peer.take(*[data(answer, bytes(16_384))] * 3, data(answer, bytes(16_383)))
+    error = taking(peer, data(answer, b"1"))
+    assert error.detail == "the server sent 1 bytes more than the window allows"
 
 
 def test_a_window_opens_by_as_much_as_it_is_told() -> None:
