@@ -6,7 +6,7 @@ from functools import partial
 
 from arena.benchmark_pb2 import StreamRequest
 from arena.contract import crowd, flow, garbage, streams, tls, values
-from arena.contract.link import Link
+from arena.contract.link import HangError, Link
 from arena.contract.messages import WrongError
 from arena.contract.replies import stream_request, sum_request
 from arena.contract.report import Report
@@ -59,6 +59,8 @@ def check(
     done: list[Check] = []
     measured: list[float] = []
     for name, run in _checks(scope, server, measured):
+        if name == "cancel" and done[-1].status == "fail":
+            continue  # A server that hoards one stream without end is not given a second one.
         try:
             odd = run()
         except WrongError as error:
@@ -152,10 +154,14 @@ def _gone(scope: Scope, server: Watched | None) -> str:
 
 def _probe(scope: Scope) -> str | None:
     """Say why GetSum is not answered; None if it is, rightly or not."""
+    answer = None
     try:
         with Link(scope, _PROBE_TIMEOUT_S) as link:
             answer = link.call("GetSum", sum_request())
             link.finish(answer)
-    except WrongError as error:
+    except HangError as error:
         return error.detail
+    except WrongError as error:
+        # What came and is wrong is for a check to tell, with its bytes.
+        return None if answer is not None and answer.messages_began else error.detail
     return None if answer.status is not None else "the answer has no grpc-status"

@@ -11,11 +11,15 @@ from arena.contract.replies import (
     sums_of,
 )
 from arena.contract.scope import Scope
-from arena.contract.values import TIMEOUT_S, get_sum
+from arena.contract.values import TIMEOUT_S, still_right
 from arena.contract.watch import Watched, rest
 from arena.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
 LONG = 100_000
+
+# More than any window or buffer holds; and a server that makes all of it before it sends any
+# does not take the whole host's memory.
+ENDLESS = 20_000_000
 
 # The slowest servers there are make some 10,000 replies a second.
 _LONG_TIMEOUT_S = 60.0
@@ -61,7 +65,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
     Whether it rests is only `judged` of a server that does so when there is nothing to do.
     """
-    request = stream_request(INT32_MAX)
+    request = stream_request(ENDLESS)
     # Here it is the connection's window that closes: in the long stream it was the stream's.
     with Link(scope, TIMEOUT_S, held=True, tight=True) as link:
         answer = link.call("StreamSum", request)
@@ -70,7 +74,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
         _require_rest(server, "with the window closed", judged=judged)
         link.wire.cancel(answer)
         link.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
-        get_sum(link)
+        still_right(link)
 
 
 def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
@@ -88,7 +92,7 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
             link.until_quiet(_SILENT_S)
         except HangError as error:
             raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
-        get_sum(link)
+        still_right(link)
         _require_rest(server, "after its stream was cancelled", judged=judged)
 
 

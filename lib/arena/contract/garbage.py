@@ -7,7 +7,7 @@ from arena.contract.link import SERVICE, HangError, Link
 from arena.contract.messages import PREFIX, WrongError, frame, hexadecimal
 from arena.contract.replies import sum_request
 from arena.contract.scope import Scope
-from arena.contract.values import get_sum
+from arena.contract.values import still_right
 from arena.contract.wire import Answer, code_name
 
 # Whatever a server makes of garbage, it need not think long.
@@ -102,11 +102,7 @@ def _answered(
         except HangError:
             answer = None
     with Link(scope, _AFTERWARDS_S) as again:
-        try:
-            get_sum(again)
-        except WrongError as error:
-            error.detail = f"afterwards, GetSum: {error.detail}"
-            raise
+        still_right(again)
     return answer
 
 

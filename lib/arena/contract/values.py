@@ -37,10 +37,26 @@ def get_sum(link: Link, request: SumRequest | None = None) -> Answer:
     return answer
 
 
+def still_right(link: Link) -> None:
+    """Call GetSum after something else: if it is wrong, that is said."""
+    try:
+        get_sum(link)
+    except WrongError as error:
+        error.detail = f"afterwards, GetSum: {error.detail}"
+        raise
+
+
 def unary_sum(scope: Scope) -> None:
     """Call GetSum with random operands, with small and negative ones, and with none."""
     with Link(scope, TIMEOUT_S) as link:
-        for request in (*(sum_request() for _ in range(3)), SumRequest(a=-3, b=2), SumRequest()):
+        some = sum_request()
+        for request in (
+            *(sum_request() for _ in range(3)),
+            SumRequest(a=-3, b=2),
+            SumRequest(a=some.a),
+            SumRequest(b=some.b),
+            SumRequest(),
+        ):
             get_sum(link, request)
 
 

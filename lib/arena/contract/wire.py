@@ -81,6 +81,11 @@ class Answer:
         return self.ended or self.reset is not None
 
     @property
+    def messages_began(self) -> bool:
+        """Whether the first bytes of a gRPC body have come, be they right or wrong."""
+        return self.is_grpc and self.data_frames > 0
+
+    @property
     def is_grpc(self) -> bool:
         """The body holds messages; else it is a page that says in words what went wrong."""
         headers = self.headers or {}

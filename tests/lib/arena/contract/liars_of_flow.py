@@ -40,6 +40,7 @@ _FOUR = "four-streams"
 _MANY = f"connections-{CONNECTIONS}"
 _WRONG = f"is {NUMBER}, not {NUMBER}"
 _CLOSED = "the server closed the connection in the middle of the call"
+_LOST = f"afterwards, GetSum: ({_CLOSED}|.*broke.*)"
 _MIB = 1 << 20
 
 _LONG_HANG = {"flow._LONG_TIMEOUT_S": SOON_S}
@@ -101,7 +102,7 @@ BACKPRESSURE = [
     Liar(_BACK, "an error", endlessly(until_closed(failing(8)), narrow=True),
          "grpc-status is 8, not 0", short=_QUIET),
     Liar(_BACK, "the connection dies with the cancel",
-         endlessly(after_cancel(losing_the_connection), narrow=True), f"({_CLOSED}|.*broke.*)"),
+         endlessly(after_cancel(losing_the_connection), narrow=True), _LOST),
     Liar(_BACK, "it dies at the closed window", endlessly(until_closed(dying), narrow=True),
          r"the server ended with the window closed; then the server ended \(signal 11\)",
          alone=False, short=_QUIET),
@@ -112,7 +113,7 @@ CANCEL = [
          "the server still sends 1 s after RST_STREAM",
          short={"flow.TIMEOUT_S": 1, "flow._SILENT_S": 0.5}),
     Liar(_CANCEL, "the connection dies with it",
-         endlessly(after_cancel(losing_the_connection), narrow=False), f"({_CLOSED}|.*broke.*)"),
+         endlessly(after_cancel(losing_the_connection), narrow=False), _LOST),
     Liar(_CANCEL, "an end before it", endlessly(changed(only_so_many(100)), narrow=False),
          "the stream ended after 100 replies"),
     Liar(_CANCEL, "an error before it", endlessly(refusing(8), narrow=False),

@@ -92,6 +92,16 @@ def test_one_may_look_around_though_bytes_keep_coming() -> None:
             link.wait(lambda: False, look)
 
 
+def test_nobody_looks_around_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.contract.link._STEP_S", 2 * SOON_S)
+    seen: list[int] = []
+    with linked(unary(trickling), 3 * SOON_S) as link:
+        link.call("GetSum", sum_request())
+        with pytest.raises(HangError):
+            link.wait(lambda: False, lambda: seen.append(1))
+    assert len(seen) <= 1
+
+
 def test_who_looks_around_still_gives_up() -> None:
     with linked(hanging, SOON_S) as link, pytest.raises(HangError):
         link.wait(lambda: False, lambda: None)

@@ -75,6 +75,16 @@ def test_no_frame_is_larger_than_any_server_takes() -> None:
     assert sizes == [(16_384, False), (16_384, False), (7232, True)]
 
 
+def test_new_settings_may_take_back_what_was_given() -> None:
+    peer = peer_with(4)
+    peer.wire.request("x", b"123456789")
+    peer.sent()
+    peer.take(settings(1), WindowUpdateFrame(1, window_increment=3))
+    assert data_of(peer) == []
+    peer.take(WindowUpdateFrame(1, window_increment=1))
+    assert data_of(peer) == [(1, b"5", False)]
+
+
 def test_new_settings_are_acknowledged_before_they_are_used() -> None:
     peer = peer_with(4)
     peer.wire.request("x", b"123456789")

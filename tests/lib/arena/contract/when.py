@@ -13,6 +13,7 @@ from tests.lib.arena.contract.honest import (
 from tests.lib.arena.contract.talk import Manner, RefusedError, Steps, Talk
 
 from arena.benchmark_pb2 import StreamRequest, SumRequest
+from arena.contract import flow
 from arena.contract.link import OPEN_WINDOW
 
 INT32_MAX = 2**31 - 1
@@ -57,7 +58,7 @@ def endlessly(lie: Manner, *, narrow: bool) -> Manner:
         is_narrow = talk.first_window <= OPEN_WINDOW
         yield from (lie if is_narrow == narrow else honest)(talk)
 
-    return streaming(manner, INT32_MAX)
+    return streaming(manner, flow.ENDLESS, INT32_MAX)
 
 
 def on_stream(number: int, lie: Manner) -> Manner:
