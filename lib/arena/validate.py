@@ -161,6 +161,7 @@ def _checker(workspace: Workspace, request: Request, shows: Progress) -> Callabl
 
 def _running(job: Job, request: Request, shows: Progress) -> Outcome:
     """Check the server that somebody else has started."""
+    shows.say("its CPU and memory are not looked at: only a server that is started here is")
     ports, problem = _check_ports(job, None, request, shows)
     return judged(job.framework.name, ports, problem)
 
