@@ -69,9 +69,8 @@ def unary_extremes(scope: Scope) -> str:
             try:
                 _saying(link, a, b)
             except WrongError as error:
-                get_sum(
-                    link
-                )  # Another value, or a refusal, is odd; whatever breaks the rest is wrong.
+                # Another value, or a refusal, is odd; whatever breaks the rest is wrong.
+                get_sum(link)
                 return f"sums do not wrap around: {error.detail}"
     return ""
 

@@ -56,6 +56,8 @@ LONG_STREAM = [
     Liar(_LONG, "nothing before all is made", streaming(hanging, LONG),
          "no first reply: no answer within 0.3 s; is all of it made before any is sent\\?",
          short=_LONG_HANG),
+    Liar(_LONG, "all is made and kept before any is sent", streaming(buffering(40 * _MIB), LONG),
+         "no first reply while its memory grows by 80 MiB: all is made before"),
     Liar(_LONG, "an end at the closed window", streaming(until_closed(ending), LONG),
          rf"the stream ended after \d+ replies, not {LONG}", short=_QUIET),
     Liar(_LONG, "an end after a few", streaming(changed(only_so_many(100)), LONG),
