@@ -285,6 +285,21 @@ def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
     assert [each.count for each in asked[:6]] == [10, 5000, PROFILE["count"], 0, -3, 10]
 
 
+def test_the_edges_of_int32_are_asked_and_what_is_beyond() -> None:
+    asked: set[tuple[int, int]] = set()
+
+    def note(request: SumRequest) -> bool:
+        asked.add((request.a, request.b))
+        return False
+
+    with serving(lying("GetSum", honest, note)) as server:
+        assert values.unary_extremes(Scope(server.port, tls=False)) == ""
+    most, least = 2**31 - 1, -(2**31)
+    assert {(most, 0), (least, 0), (most - 1, 1), (least + 1, -1)} <= asked
+    assert {(most, least), (least, most), (0, 0), (1, -1), (-1, -1)} <= asked
+    assert {(most, 1), (most, most), (least, -1), (least, least)} <= asked
+
+
 def test_no_two_calls_are_the_same_but_at_the_edges() -> None:
     asked: list[tuple[int, int]] = []
 
