@@ -1,6 +1,5 @@
 """Running the bench: every generator under every workload, in turn, round after round."""
 
-import resource
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from arena.bench.counting_server import build, serving
 from arena.bench.workloads import WORKLOADS, Workload
 from arena.errors import HostError
 from arena.files import tail
+from arena.limits import allow_open_files
 from arena.measurement import Cost
 from arena.processes import Child, adopt_orphans, exit_words, run_bounded
 from arena.progress import Progress
@@ -64,8 +64,7 @@ def run(
         contestants = find(workspace, environment, progress)
         with progress.waiting("build the counting server"):
             server = build(workspace)
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        allow_open_files()
         return [
             _shot(workspace, server, workload, contestants[name], duration_s, progress, number)
             for number in range(1, rounds + 1)

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 from arena.benchmark_pb2 import StreamRequest, SumRequest
 from arena.contract.link import Link
-from arena.contract.messages import WrongError
+from arena.contract.messages import named
 from arena.contract.replies import require, stream_request, sum_of, sum_request, sums_of
 from arena.contract.scope import Scope
 from arena.contract.values import TIMEOUT_S
@@ -28,7 +28,8 @@ def streams(scope: Scope) -> str:
         asked = [_ask(scope, link, _REPLIES) for _ in range(_STREAMS)]
         link.finish(*(answer for _, answer in asked))
         for number, each in enumerate(asked, 1):
-            _require_right(each, f"stream {number} of {_STREAMS}")
+            with named(f"stream {number} of {_STREAMS}"):
+                _require_right(each)
     return ""
 
 
@@ -41,12 +42,9 @@ def connections(scope: Scope) -> None:
             asked.append(_ask(scope, link, _FEW_REPLIES))
             link.flush()
         for number, (link, each) in enumerate(zip(links, asked, strict=True), 1):
-            try:
+            with named(f"connection {number} of {CONNECTIONS}"):
                 link.finish(each[1])
-            except WrongError as error:
-                error.detail = f"connection {number} of {CONNECTIONS}: {error.detail}"
-                raise
-            _require_right(each, f"connection {number} of {CONNECTIONS}")
+                _require_right(each)
 
 
 def _ask(scope: Scope, link: Link, replies: int) -> _Asked:
@@ -57,11 +55,7 @@ def _ask(scope: Scope, link: Link, replies: int) -> _Asked:
     return one, link.call("GetSum", one)
 
 
-def _require_right(asked: _Asked, where: str) -> None:
+def _require_right(asked: _Asked) -> None:
     request, answer = asked
     expected = sums_of(request) if isinstance(request, StreamRequest) else [sum_of(request)]
-    try:
-        require(answer, expected)
-    except WrongError as error:
-        error.detail = f"{where}: {error.detail}"
-        raise
+    require(answer, expected)

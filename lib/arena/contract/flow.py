@@ -4,14 +4,12 @@ from arena.contract.link import HangError, Link
 from arena.contract.messages import WrongError
 from arena.contract.replies import (
     INT32_MAX,
-    require,
     require_ok,
     require_value,
     stream_request,
-    sums_of,
 )
 from arena.contract.scope import Scope
-from arena.contract.values import TIMEOUT_S, still_right
+from arena.contract.values import TIMEOUT_S, finish_stream, still_right
 from arena.contract.watch import Watched, rest
 from arena.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
@@ -50,14 +48,9 @@ def long_stream(scope: Scope, server: Watched | None = None) -> None:
         answer = link.call("StreamSum", request)
         _until_closed(link, answer, server)
         if answer.ended:
-            require_ok(answer)
-            raise WrongError(f"the stream ended after {len(answer.messages)} replies, not {LONG}")
+            raise _ended_early(answer, f", not {LONG}")
         link.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
-        link.wait(lambda: answer.over or len(answer.messages) > LONG)
-        if not answer.over:
-            raise WrongError(f"there are more than {LONG} replies")
-        link.finish(answer)
-        require(answer, sums_of(request))
+        finish_stream(link, answer, request)
 
 
 def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
@@ -85,8 +78,7 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
         answer = link.call("StreamSum", stream_request(INT32_MAX))
         link.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
         if answer.over:
-            require_ok(answer)
-            raise WrongError(f"the stream ended after {len(answer.messages)} replies")
+            raise _ended_early(answer)
         link.wire.cancel(answer)
         try:
             link.until_quiet(_SILENT_S)
@@ -120,10 +112,15 @@ def _peak(server: Watched | None) -> int:
         raise WrongError("the server ended before its first reply") from error
 
 
+def _ended_early(answer: Answer, more: str = "") -> WrongError:
+    """Return what is wrong with a stream that has ended; its status says more, if it is not OK."""
+    require_ok(answer)
+    return WrongError(f"the stream ended after {len(answer.messages)} replies{more}")
+
+
 def _require_beginning(answer: Answer, first: int) -> None:
     if answer.over:
-        require_ok(answer)
-        raise WrongError(f"the stream ended after {len(answer.messages)} replies")
+        raise _ended_early(answer)
     for number, message in enumerate(answer.messages):
         require_value(message, first + number, number)
 

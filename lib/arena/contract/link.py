@@ -52,7 +52,7 @@ class Link:
         authority = f"localhost:{scope.port}"
         self.wire = Wire(authority, tls=scope.tls, window=window, held=held, tight=tight)
         try:
-            self._socket = _connected(scope.port, self._left(), receive_buffer)
+            self._socket = connected(scope.port, self._left(), receive_buffer)
             if scope.tls:
                 self._socket = tls_over(self._socket, tls_context())
                 if self._socket.selected_alpn_protocol() != "h2":
@@ -79,13 +79,11 @@ class Link:
 
     def call(self, call: Call, *requests: Message, end: bool = True) -> Answer:
         """Open a call with these requests; `end` says that there are no more."""
-        body = b"".join(frame(each.SerializeToString()) for each in requests)
-        return self.wire.request(f"{SERVICE}/{call}", body, end=end)
+        return self.wire.request(f"{SERVICE}/{call}", _framed(requests), end=end)
 
     def send(self, answer: Answer, *requests: Message, end: bool = False) -> None:
         """Send more requests of an open call."""
-        body = b"".join(frame(each.SerializeToString()) for each in requests)
-        self.wire.send(answer, body, end=end)
+        self.wire.send(answer, _framed(requests), end=end)
 
     def finish(self, *answers: Answer) -> None:
         """Wait until these calls are over; WrongError if one is reset, or seems to have no end."""
@@ -202,7 +200,11 @@ class Link:
         return WrongError(str(error).strip() or type(error).__name__)
 
 
-def _connected(port: int, timeout_s: float, receive_buffer: int | None) -> socket.socket:
+def _framed(requests: Sequence[Message]) -> bytes:
+    return b"".join(frame(each.SerializeToString()) for each in requests)
+
+
+def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
     """Connect to localhost, by whichever of its addresses answers."""
     problem: OSError = ConnectionRefusedError()
     for family, kind, protocol, _, address in socket.getaddrinfo(

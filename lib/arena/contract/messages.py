@@ -1,6 +1,8 @@
 """gRPC's length-prefixed messages. Source: gRPC over HTTP2, Length-Prefixed-Message."""
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 # One flag byte, then the message's length.
 PREFIX = struct.Struct(">BI")
@@ -19,6 +21,21 @@ class WrongError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.wire = hexadecimal(wire)
+
+
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """Say of whatever is wrong inside the block what it was that was wrong."""
+    try:
+        yield
+    except WrongError as error:
+        error.detail = f"{what}: {error.detail}"
+        raise
+
+
+def is_grpc(content_type: str) -> bool:
+    """Tell gRPC's content-type: `application/grpc`, `application/grpc+proto`; not grpc-web's."""
+    return content_type.partition(";")[0].partition("+")[0].strip() == "application/grpc"
 
 
 def hexadecimal(data: bytes | bytearray) -> str:

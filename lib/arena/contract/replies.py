@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from google.protobuf.message import DecodeError
 
 from arena.benchmark_pb2 import StreamRequest, SumReply, SumRequest
-from arena.contract.messages import WrongError, frame
+from arena.contract.messages import WrongError, frame, is_grpc
 from arena.contract.wire import Answer
 
 INT32_MAX = 2**31 - 1
@@ -91,7 +91,7 @@ def require_form(answer: Answer) -> None:
     if http != "200":
         raise WrongError(f"the server answered with HTTP status {http!s:.10}")
     content = headers.get("content-type", "")
-    if not _is_grpc(content):
+    if not is_grpc(content):
         raise WrongError(f"the content-type is {content!r:.60}")
     encoding = headers.get("grpc-encoding", "identity")
     if encoding != "identity":
@@ -101,11 +101,6 @@ def require_form(answer: Answer) -> None:
     if answer.status is None:
         early = " (it is in the headers, before the replies)" if "grpc-status" in headers else ""
         raise WrongError(f"the call ended without grpc-status in its trailers{early}")
-
-
-def _is_grpc(content_type: str) -> bool:
-    """Tell gRPC's content-type: `application/grpc`, `application/grpc+proto`; not grpc-web's."""
-    return content_type.partition(";")[0].partition("+")[0].strip() == "application/grpc"
 
 
 def _replies(count: int) -> str:

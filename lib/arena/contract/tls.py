@@ -3,13 +3,12 @@
 The checks return what is only odd.
 """
 
-import socket
 import ssl
 import warnings
 from contextlib import closing
 from typing import NamedTuple
 
-from arena.contract.link import tls_context, tls_over
+from arena.contract.link import connected, tls_context, tls_over
 from arena.contract.messages import WrongError
 from arena.contract.scope import Scope
 
@@ -68,7 +67,7 @@ def _handshake(
             context.minimum_version = most
             context.set_ciphers("ALL:@SECLEVEL=0")
     try:
-        plain = socket.create_connection(("localhost", scope.port), timeout=_TIMEOUT_S)
+        plain = connected(scope.port, _TIMEOUT_S)
         with closing(tls_over(plain, context)) as secure:
             return _Shaken(secure.selected_alpn_protocol(), secure.version())
     except ssl.SSLError as error:

@@ -2,7 +2,7 @@
 
 from arena.benchmark_pb2 import StreamRequest, SumRequest
 from arena.contract.link import Link
-from arena.contract.messages import WrongError
+from arena.contract.messages import WrongError, named
 from arena.contract.replies import (
     INT32_MAX,
     INT32_MIN,
@@ -39,11 +39,8 @@ def get_sum(link: Link, request: SumRequest | None = None) -> Answer:
 
 def still_right(link: Link) -> None:
     """Call GetSum after something else: if it is wrong, that is said."""
-    try:
+    with named("afterwards, GetSum"):
         get_sum(link)
-    except WrongError as error:
-        error.detail = f"afterwards, GetSum: {error.detail}"
-        raise
 
 
 def unary_sum(scope: Scope) -> None:
@@ -76,23 +73,26 @@ def unary_extremes(scope: Scope) -> str:
 
 
 def _saying(link: Link, a: int, b: int) -> None:
-    try:
+    with named(f"{a} + {b} = {int32(a + b)}"):
         get_sum(link, SumRequest(a=a, b=b))
-    except WrongError as error:
-        error.detail = f"{a} + {b} = {int32(a + b)}: {error.detail}"
-        raise
 
 
 def stream(scope: Scope, request: StreamRequest) -> Answer:
     """Call StreamSum: exactly the replies it must have, in order, and OK."""
     with Link(scope, TIMEOUT_S) as link:
         answer = link.call("StreamSum", request)
-        link.wait(lambda: answer.over or len(answer.messages) > max(request.count, 1))
-        if not answer.over:
-            raise WrongError(f"there are more than {max(request.count, 1)} replies")
-        link.finish(answer)
-        require(answer, sums_of(request))
+        finish_stream(link, answer, request)
         return answer
+
+
+def finish_stream(link: Link, answer: Answer, request: StreamRequest) -> None:
+    """Wait for the rest of a stream, but no longer than it is right; all of it must be."""
+    most = max(request.count, 1)
+    link.wait(lambda: answer.over or len(answer.messages) > most)
+    if not answer.over:
+        raise WrongError(f"there are more than {most} replies")
+    link.finish(answer)
+    require(answer, sums_of(request))
 
 
 def framing(scope: Scope) -> None:

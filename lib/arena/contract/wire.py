@@ -24,7 +24,7 @@ from hyperframe.frame import (
     WindowUpdateFrame,
 )
 
-from arena.contract.messages import WrongError, split
+from arena.contract.messages import WrongError, is_grpc, split
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DEFAULT_WINDOW = 65_535
@@ -89,8 +89,7 @@ class Answer:
     def is_grpc(self) -> bool:
         """The body holds messages; else it is a page that says in words what went wrong."""
         headers = self.headers or {}
-        kind = headers.get("content-type", "")
-        return headers.get(":status") == "200" and kind.startswith("application/grpc")
+        return headers.get(":status") == "200" and is_grpc(headers.get("content-type", ""))
 
     @property
     def status(self) -> str | None:

@@ -17,6 +17,7 @@ from arena.cgroups import Cgroup, cgroup_of
 from arena.errors import FrameworkError, HostError
 from arena.frameworks import Framework
 from arena.interrupts import held
+from arena.limits import most_open_files
 from arena.measurement import Cost
 from arena.runtimes import Built, run_build
 from arena.units import format_cpus, format_duration
@@ -33,7 +34,6 @@ _CONTROL_TIMEOUT_S = 60.0
 _STOP_GRACE_S = 2
 _LAST_BREATH_S = 2.0
 _PIDS_LIMIT = 4096
-_MOST_OPEN_FILES = 1_048_576
 
 # What HttpArena mounts into every container: some entries that also serve HTTP do not start
 # without it. No gRPC call reads it, so nothing is in it.
@@ -113,8 +113,7 @@ def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
     Open files, and the memory that io_uring may lock, are raised to our own hard limits: a
     daemon without CAP_SYS_RESOURCE, started under the same ones, could not go further.
     """
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    open_files = _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
+    open_files = most_open_files()
     _, locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     options = [
         "--name", name,
