@@ -13,13 +13,12 @@ cut, and why, is told in `ghz/cut.py`.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import saved
 from ghz.errors import GhzParseError
 from ghz.json_report import parse_json
 from ghz.report import Bucket, Calls, GhzReport, Latency, Rate
@@ -61,24 +60,14 @@ def parse(text: str) -> GhzReport:
 
 def parse_file(path: str | Path) -> GhzReport:
     """Read a saved report; `-` is stdin. Raises GhzParseError, also for an unreadable file."""
-    where = "stdin" if str(path) == "-" else str(path)
     try:
-        if where == "stdin":
-            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with Path(path).open("rb") as file:
-                raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise GhzParseError(f"{where}: {error.strerror or error}") from None
+        text = saved.read(path, MAX_BYTES, "ghz")
     except ValueError as error:
-        raise GhzParseError(f"{where!r}: {error}") from None
-    if len(raw) > MAX_BYTES:
-        raise GhzParseError(f"{where}: larger than {MAX_BYTES} bytes, no ghz report is")
+        raise GhzParseError(str(error)) from None
     try:
-        # An error message is the server's bytes, which need not be UTF-8.
-        return parse(raw.decode("utf-8", errors="replace"))
+        return parse(text)
     except GhzParseError as error:
-        raise GhzParseError(f"{where}: {error}") from None
+        raise GhzParseError(f"{saved.shown(path)}: {error}") from None
 
 
 def as_dict(report: GhzReport, messages_per_call: int) -> dict[str, object]:
@@ -128,19 +117,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="messages the server sends in one call, where they are not counted (default 1)",
     )
     arguments = parser.parse_args(argv)
-    try:
-        report = parse_file(arguments.file)
-        print(json.dumps(as_dict(report, arguments.messages_per_call), indent=2), flush=True)
-    except GhzParseError as error:
-        print(f"parse_ghz: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # Nobody reads on. Python would complain once more when it flushes stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return saved.print_json(
+        "parse_ghz",
+        lambda: as_dict(parse_file(arguments.file), arguments.messages_per_call),
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from typing import Literal
 from ghz.checks import INT64_MAX, UINT64_MAX
 from ghz.errors import GhzParseError, quoted
 from ghz.json_values import JsonObject
-from ghz.report import Calls, Latency
+from ghz.report import Calls, Latency, Second
+from ghz.seconds import as_counted
 
 _SCHEMA = 1
 
@@ -40,6 +41,8 @@ class Counted:
     messages: int
     calls: Calls
     latency: Latency
+    seconds: tuple[Second, ...]
+    replies_checked: int | None
 
 
 def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int]) -> Counted | None:
@@ -53,7 +56,19 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
     messages = own.whole("messages", INT64_MAX)
     _check_time(own, messages, total_ns / 1e9)
     calls = _calls(own.child("calls"), statuses)
-    return Counted(messages, calls, _latency(own.child("latency_ns"), calls.ok))
+    return Counted(
+        messages=messages,
+        calls=calls,
+        latency=read_latency(own.child("latency_ns"), calls.ok),
+        seconds=as_counted(own, total_ns),
+        replies_checked=read_replies_checked(own.child("checks")),
+    )
+
+
+def read_replies_checked(checks: JsonObject) -> int | None:
+    """Read how many replies were held against the rules; None if there was no rule."""
+    compared = "compared" in checks.members and checks.flag("compared")
+    return checks.whole("replies_checked", UINT64_MAX) if compared else None
 
 
 def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:
@@ -69,10 +84,7 @@ def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:
 
 def _calls(told: JsonObject, statuses: Mapping[str, int]) -> Calls:
     ok, cut = told.whole("ok", UINT64_MAX), told.whole("cut", UINT64_MAX)
-    failed = {code: n for code, n in sorted(told.counts("failed").items()) if n}
-    for code in failed:
-        if code == "OK" or not _CODE.fullmatch(code):
-            raise GhzParseError(f"`{told.where}.failed` has {quoted(code)}: no code of an error")
+    failed = read_failed(told)
     if Counter({"OK": ok, "Canceled": cut}) + Counter(failed) != Counter(statuses):
         raise GhzParseError(
             f"`{told.where}` and `statusCodeDistribution` disagree: edited or not from one run"
@@ -80,7 +92,16 @@ def _calls(told: JsonObject, statuses: Mapping[str, int]) -> Calls:
     return Calls(ok=ok, failed=failed, cut=cut)
 
 
-def _latency(told: JsonObject, ok: int) -> Latency:
+def read_failed(told: JsonObject) -> dict[str, int]:
+    """Read the member `failed`: calls by code, without those of which there are none."""
+    failed = {code: n for code, n in sorted(told.counts("failed").items()) if n}
+    for code in failed:
+        if code == "OK" or not _CODE.fullmatch(code):
+            raise GhzParseError(f"`{told.where}.failed` has {quoted(code)}: no code of an error")
+    return failed
+
+
+def read_latency(told: JsonObject, ok: int) -> Latency:
     """Read the figures; none if there are more samples than OK calls (`--count-errors`)."""
     name, samples = told.string("kind"), told.whole("samples", UINT64_MAX)
     kind = _KINDS.get(name)

@@ -13,11 +13,12 @@ from ghz.details import Detail, read_details
 from ghz.errors import GhzParseError
 from ghz.json_values import JsonObject
 from ghz.report import Bucket, Calls, GhzReport
+from ghz.seconds import from_details
 
 
 def parse_json(text: str) -> GhzReport:
     """Read one JSON report. Raises GhzParseError."""
-    report = _load(text)
+    report = load(text)
     count = report.whole("count", UINT64_MAX)
     total_ns = report.whole("total", INT64_MAX)
     check_elapsed(total_ns)
@@ -34,7 +35,7 @@ def parse_json(text: str) -> GhzReport:
     )
     slowest_ns = report.whole("slowest", INT64_MAX)
     if counted is not None:
-        calls, latencies = counted.calls, counted.latency
+        calls, latencies, seconds = counted.calls, counted.latency, counted.seconds
     else:
         details = read_details(report, count, total_ns, statuses)
         calls = Calls.from_statuses(statuses, _cut(report, count, details, errors, statuses))
@@ -43,6 +44,7 @@ def parse_json(text: str) -> GhzReport:
             if details
             else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
         )
+        seconds = from_details(details, total_ns) if len(details) == count else ()
     return GhzReport(
         form="json",
         name=report.string("name") if "name" in report.members else "",
@@ -59,10 +61,13 @@ def parse_json(text: str) -> GhzReport:
         calls=calls,
         latency=latencies,
         messages=counted.messages if counted is not None else None,
+        seconds=seconds,
+        replies_checked=counted.replies_checked if counted is not None else None,
     )
 
 
-def _load(text: str) -> JsonObject:
+def load(text: str) -> JsonObject:
+    """Load a JSON object. Raises GhzParseError."""
     try:
         loaded: object = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:

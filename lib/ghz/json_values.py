@@ -49,6 +49,22 @@ class JsonObject:
             raise self._wrong(key, "is out of range:", value)
         return float(value)
 
+    def wholes(self, key: str) -> list[int]:
+        """Get a list of integers from 0 on."""
+        value = self._get(key)
+        if not isinstance(value, list):
+            raise self._wrong(key, "must be a list, is", value)
+        label = self._label(key)
+        items = JsonObject({f"[{place}]": item for place, item in enumerate(value)}, label)
+        return [items.whole(place, UINT64_MAX) for place in items.members]
+
+    def flag(self, key: str) -> bool:
+        """Get true or false."""
+        value = self._get(key)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "must be true or false, is", value)
+        return value
+
     def string(self, key: str) -> str:
         """Get a string."""
         value = self._get(key)
@@ -92,7 +108,7 @@ class JsonObject:
             return self.members[key]
         except KeyError:
             raise GhzParseError(
-                f"key `{self._label(key)}` is missing: not a ghz report, or not all of it"
+                f"key `{self._label(key)}` is missing: not a whole report"
             ) from None
 
     def _label(self, key: str) -> str:

@@ -70,6 +70,22 @@ class Latency:
 
 
 @dataclass(frozen=True)
+class Second:
+    """One second: calls that were begun in it, that ended in it, and the latter's latencies (ns).
+
+    `messages` came in it; None: ghz counts calls.
+    """
+
+    sent: int
+    ok: int
+    failed: int
+    messages: int | None = None
+    p50_ns: int | None = None
+    p99_ns: int | None = None
+    max_ns: int | None = None
+
+
+@dataclass(frozen=True)
 class Bucket:
     """One histogram bar: calls up to `mark_ns`, above the mark before."""
 
@@ -110,6 +126,10 @@ class GhzReport:
     latency: Latency
     messages: int | None = None
     """Those that came inside the run, as volley counted them; None: ghz counts calls."""
+    seconds: tuple[Second, ...] = ()
+    """From the run's start; none where they cannot be told, as in text."""
+    replies_checked: int | None = None
+    """Those that volley held against what they must be; None: nobody did."""
 
     @property
     def elapsed_s(self) -> float:
