@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measure a framework under a profile, save the record, rebuild the leaderboard and its page.
+# Measure a framework under profiles, save the records, rebuild the leaderboard and its page.
 #
-#   ./scripts/benchmark.sh <framework|all> [profile]
+#   ./scripts/benchmark.sh <framework|all> [profile|'pattern-*']...
 #   ./scripts/benchmark.sh --help
 #
 # Needs Python 3.11 and, for ghz and the Go servers, Go or Docker; everything else sets itself up.

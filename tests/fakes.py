@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.contract import Report
+from arena.figures import headline_of, spread_of
 from arena.frameworks import Framework
 from arena.generators import Shot
 from arena.measurement import Calls, Cost, Latency, Measurement, Raw, Run
@@ -23,8 +24,6 @@ from arena.records import (
     Provenance,
     Record,
     RuntimeInfo,
-    headline_of,
-    spread_of,
 )
 from arena.runtimes import Built
 
@@ -143,7 +142,7 @@ def a_record(
             "profile": measured,
             "headline": headline_of(measured, runs),
             "runs": tuple(runs),
-            "spread": spread_of(runs),
+            "spread": spread_of(measured.metric, runs),
             "flags": tuple(flags),
             "contract": tuple(contract),
             "contract_after": tuple(contract_after),
@@ -275,9 +274,10 @@ class FakeGenerator:
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
         return GeneratorInfo(name=self.name, version="v1", found="PATH", argv=("ghz", "-z"))
 
-    def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
+    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         number = len(self.fired)
-        self.fired.append((raw.name, duration_s))
+        self.fired.append((stem.name, profile.window_s))
+        raw = stem.with_suffix(".json")
         raw.write_text(f"{number}")
         problem = self.on_fire(number)
         on_tick(0.1)

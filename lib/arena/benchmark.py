@@ -10,23 +10,32 @@ import click
 
 from arena import generators, host, selection
 from arena.errors import FrameworkError, HostError, UsageError
+from arena.figures import bar_of, figure_words, value_words
 from arena.files import printable, shown
 from arena.frameworks import Framework
+from arena.generators import Generator
 from arena.limits import allow_open_files
 from arena.processes import adopt_orphans
-from arena.profiles import Profile
+from arena.profiles import Kind, Profile
 from arena.progress import Progress, progress
 from arena.publish import publish
-from arena.records import Draft, Record, clear_drafts, headline_words
+from arena.records import Draft, Record, clear_drafts, measured_profile
 from arena.runtimes import Runtime, choose, require_known
-from arena.session import Plan, Session, measured_profile
-from arena.units import bar_words, format_duration, format_rate
+from arena.session import Plan, Session
+from arena.units import format_duration
 from arena.workspace import Workspace
 
 # What may be overridden from the environment, beside the flags' own variables.
 _ENVIRONMENT = (
-    "GHZ", "GHZ_IMAGE", "VOLLEY", "VOLLEY_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS",
+    "GHZ", "GHZ_IMAGE", "H2LOAD", "H2LOAD_IMAGE", "VOLLEY", "VOLLEY_IMAGE", "LOADGEN_DOCKER",
+    "SERVER_CPUS", "LOADGEN_CPUS",
 )  # fmt: skip
+
+# The overrides that only some kinds of load know.
+_ONLY_FOR: Mapping[str, frozenset[Kind]] = {
+    "DURATION": frozenset({"closed", "blast"}),
+    "REQUESTS": frozenset({"scheduled", "blast"}),
+}
 
 
 @dataclass(frozen=True)
@@ -34,9 +43,10 @@ class Request:
     """What a person asked for on the command line; None where they left it to the profile."""
 
     framework: str
-    profile: str | None = None
+    profiles: tuple[str, ...] = ()
     runs: int | None = None
     duration: float | None = None
+    requests: int | None = None
     runtime: str = "auto"
     generator: str | None = None
     ready_timeout: float = 60.0
@@ -69,15 +79,45 @@ def benchmark(
             pass  # Better to learn now than after an hour that nothing can be saved.
         runtime = choose(request.runtime, workspace, shows)
         remove_leftovers(runtime, shows)
-        for each in _runnable(request, plans, runtime, shows):
+        runnable = list(_runnable(request, plans, runtime, shows))
+        found = _find_generators(workspace, runnable, environment, shows)
+        for each in runnable:
+            generator = found.get(each.profile.generator)
+            if generator is None:
+                codes.append((each.title, HostError.exit_code))
+                continue
             with Draft(drafts) as draft:
-                code = _one(workspace, request, each, runtime, environment, draft, shows)
+                code = _one(workspace, request, each, runtime, generator, draft, shows)
             codes.append((each.title, code))
     if len(codes) > 1:
         failed = [name for name, code in codes if code]
         which = f": {', '.join(failed)}" if failed else ""
         click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed{which}")
     return _worst(codes)
+
+
+def _find_generators(
+    workspace: Workspace, plans: Sequence[Plan], environment: Mapping[str, str], shows: Progress
+) -> dict[str, Generator]:
+    """Find every generator that the plans need, by the name it was asked for.
+
+    One that cannot be had is said, and its plans are not measured; HostError if there are no
+    others.
+    """
+    found = {}
+    missing = []
+    for each in {each.profile.generator: each for each in plans}.values():
+        cpus = each.cpus.generator
+        try:
+            generator = generators.resolve(each.profile, workspace, environment, cpus, shows)
+            found[each.profile.generator] = generator
+        except HostError as error:
+            missing.append(error)
+    for reason in missing:
+        if not found:
+            raise reason
+        click.echo(f"error: {printable(str(reason))}", err=True)
+    return found
 
 
 def _worst(codes: Sequence[tuple[str, int]]) -> int:
@@ -104,19 +144,22 @@ def plan(
             measured_profile(profile, connections),
             cpus,
             request.ready_timeout,
-            overrides,
+            _in_force(overrides, profile),
         )
         for framework in frameworks
         if framework.enabled or not of_all
-        for found in selection.profiles(workspace, framework, request.profile, of_all=of_all)
+        for found in selection.profiles(workspace, framework, request.profiles, of_all=of_all)
         for profile in [_overridden(found, workspace, request)]
-        for connections in profile.connections
+        for connections in profile.record_connections
     ]
-    for profile in {each.profile.generator: each.profile for each in plans}.values():
-        generators.check(profile, environment)
+    generators.check((each.profile for each in plans), environment)
     if not plans:
-        wanted = f"`{request.profile}`" if request.profile else "any profile"
+        wanted = ", ".join(request.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
+    for name in _ONLY_FOR.keys() & overrides.keys():
+        if not any(name in each.overrides for each in plans):
+            kinds = " and ".join(sorted(_ONLY_FOR[name]))
+            raise UsageError(f"--{name.lower()}: is for {kinds} loads, and none of these is one")
     return plans
 
 
@@ -124,8 +167,10 @@ def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Pro
     changes: dict[str, object] = {}
     if request.runs is not None:
         changes["runs"] = request.runs
-    if request.duration is not None:
+    if request.duration is not None and profile.kind in _ONLY_FOR["DURATION"]:
         changes["duration_s"] = request.duration
+    if request.requests is not None and profile.kind in _ONLY_FOR["REQUESTS"]:
+        changes |= _fewer(profile, request.requests)
     if request.generator is not None:
         generators.require_known(request.generator, "--generator")
         changes["generator"] = request.generator
@@ -135,6 +180,22 @@ def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Pro
     return profile.model_copy(update=changes)
 
 
+def _fewer(profile: Profile, requests: int) -> dict[str, object]:
+    """Return what to change for so many requests: of a blast, the most that leave together."""
+    if profile.kind == "scheduled":
+        return {"requests": requests}
+    return {"sweep": tuple(n for n in profile.sweep if n <= requests) or profile.sweep[:1]}
+
+
+def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
+    """Return the overrides that change this profile's load."""
+    return {
+        name: value
+        for name, value in overrides.items()
+        if profile.kind in _ONLY_FOR.get(name, frozenset({profile.kind}))
+    }
+
+
 def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, str]:
     """Return every override in force, by the name it goes by in the environment."""
     found = {name: environment[name] for name in _ENVIRONMENT if environment.get(name)}
@@ -142,6 +203,8 @@ def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, st
         found["RUNS"] = str(request.runs)
     if request.duration is not None:
         found["DURATION"] = format_duration(request.duration)
+    if request.requests is not None:
+        found["REQUESTS"] = str(request.requests)
     if request.runtime != "auto":
         found["RUNTIME"] = request.runtime
     if request.generator is not None:
@@ -176,13 +239,12 @@ def _one(
     request: Request,
     each: Plan,
     runtime: Runtime,
-    environment: Mapping[str, str],
+    generator: Generator,
     draft: Draft,
     shows: Progress,
 ) -> int:
     """Run one session and publish it; return its exit code."""
     shows.say(f"{each.title}, {each.cpus}")
-    generator = generators.resolve(each.profile, workspace, environment, each.cpus.generator, shows)
     each = each.loaded_by(generator.name)
     info = generator.info(each.profile)
     shows.say(f"generator: {info.name} {info.version} (from {info.found})")
@@ -202,21 +264,26 @@ def _one(
     return error.exit_code if error else 0
 
 
+def _length(profile: Profile) -> str:
+    """Say how long a run takes."""
+    if profile.kind == "scheduled":
+        return f"{profile.requests} requests in {profile.window_s:.1f} s"
+    most = "at most " if profile.kind == "blast" else ""
+    return most + format_duration(profile.window_s)
+
+
 def _headline(record: Record) -> str:
     """Say the result in a line, with what a reader must know before trusting it."""
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
-    value = headline_words(headline.value, headline.high, record.flags)
     flags = f"; {', '.join(record.flags)}" if record.flags else ""
     profile = record.profile
-    several = len(profile.connections) > 1
-    where = f"{profile.name} at {profile.connection_count} connections" if several else profile.name
-    return (
-        f"{record.framework.name} {where}: {value} "
-        f"{headline.metric} ({headline.rule}; {bar_words(headline.low, headline.high)}; "
-        f"median {format_rate(spread.median) if spread.median else 'unknown'}{flags})"
-    )
+    figure = figure_words(profile.metric, headline.value, headline.high, record.flags)
+    middle = value_words(profile.metric, spread.median, 0) if spread.median else "unknown"
+    bar = bar_of(profile.metric, profile.kind, headline.low, headline.high)
+    how = "; ".join(part for part in (headline.rule, bar, f"median {middle}{flags}") if part)
+    return f"{record.framework.name} {profile.label}: {figure} ({how})"
 
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
@@ -241,9 +308,8 @@ def _show(
     for each in _runnable(request, plans, runtime, shows):
         profile = each.profile
         click.echo(
-            f"{each.title}: runs: {profile.runs} x "
-            f"{format_duration(profile.duration_s)}, after {format_duration(profile.warmup_s)} "
-            f"of warm-up; {each.cpus}"
+            f"{each.title}: runs: {profile.runs} x {_length(profile)}, "
+            f"after {format_duration(profile.warmup_s)} of warm-up; {each.cpus}"
         )
         load = generators.preview(profile, workspace, environment, each.cpus.generator)
         for argv in (*runtime.plan(each.framework, each.cpus.server), load):

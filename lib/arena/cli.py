@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -91,27 +91,34 @@ def cli(context: click.Context, root: Path) -> None:
 
 
 @cli.command(
-    epilog="Environment: GHZ, GHZ_IMAGE, VOLLEY, VOLLEY_IMAGE, LOADGEN_DOCKER=true choose the "
-    "generator's program; SERVER_CPUS and LOADGEN_CPUS (like 0-3) choose the CPUs. A flag wins "
-    "over the environment, that over the profile. Exit codes: 0 done, 1 a framework failed, 2 bad "
-    "usage or input, 3 the host cannot do it, 130 interrupted."
+    epilog="Environment: GHZ, H2LOAD, VOLLEY, GHZ_IMAGE, H2LOAD_IMAGE, VOLLEY_IMAGE and "
+    "LOADGEN_DOCKER=true choose the generator's program; SERVER_CPUS and LOADGEN_CPUS (like 0-3) "
+    "choose the CPUs. A flag wins over the environment, that over the profile. Exit codes: 0 done, "
+    "1 a framework failed, 2 bad usage or input, 3 the host cannot do it, 130 interrupted."
 )
 @click.argument("framework")
-@click.argument("profile", required=False)
+@click.argument("profiles", nargs=-1, metavar="[PROFILE]...")
 @click.option(
     "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True,
     help="Timed runs. [default: the profile's]",
 )  # fmt: skip
 @click.option(
     "--duration", type=Duration(), envvar="DURATION", show_envvar=True,
-    help="Length of a run, like 5s or 500ms. [default: the profile's]",
+    help="Length of a run, like 5s or 500ms; of a blast, the most it takes. "
+    "[default: the profile's]",
+)  # fmt: skip
+@click.option(
+    "--requests", type=click.IntRange(1, 100_000_000), envvar="REQUESTS", show_envvar=True,
+    help="Calls of a load schedule; of a blast, the most that leave together. "
+    "[default: the profile's]",
 )  # fmt: skip
 @click.option(
     "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
     help="docker, native, or auto: docker when a daemon answers. [default: auto]",
 )  # fmt: skip
 @click.option(
-    "--generator", help="Which program makes the load: ghz or volley. [default: the profile's]"
+    "--generator",
+    help="Which program makes the load: ghz, h2load or volley. [default: the profile's]",
 )
 @click.option(
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
@@ -121,16 +128,16 @@ def cli(context: click.Context, root: Path) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @click.option("--no-save", is_flag=True, help="Measure, but keep no record and publish nothing.")
 @click.pass_obj
-def run(workspace: Workspace, /, framework: str, profile: str | None, **options: object) -> int:
-    """Measure FRAMEWORK (or `all`) under PROFILE and rebuild the leaderboard.
+def run(workspace: Workspace, /, **options: object) -> int:
+    """Measure FRAMEWORK (or `all`) under each PROFILE and rebuild the leaderboard.
 
     Builds the server, starts it, checks its answers, warms it up, loads it for the profile's
-    timed runs, saves the record and renders the page. Without PROFILE: every profile the
-    framework subscribes to.
+    timed runs, saves the record and renders the page. A PROFILE may be a pattern, like 'load-*'.
+    Without one: every profile the framework subscribes to, the light ones first.
     """
     from arena.benchmark import Request, benchmark
 
-    request = Request(framework=framework, profile=profile, **options)  # type: ignore[arg-type]
+    request = Request(**options)  # type: ignore[arg-type]
     return benchmark(workspace, request, os.environ, command=shlex.join(sys.argv[1:]))
 
 
@@ -218,7 +225,7 @@ def list_(workspace: Workspace) -> int:
             (
                 each.name,
                 each.generator,
-                f"{', '.join(map(str, each.connections))} connections",
+                _connections(each.connections),
                 each.title,
             )
             for each in profiles
@@ -227,6 +234,20 @@ def list_(workspace: Workspace) -> int:
     for each in errors:
         _say_error(str(each))
     return UsageError.exit_code if errors else 0
+
+
+@cli.command()
+@click.option("--write", is_flag=True, help="Put the table into docs/profiles.md.")
+@click.pass_obj
+def profiles(workspace: Workspace, /, write: bool) -> None:
+    """Print the table of all profiles, in Markdown."""
+    from arena import profile_table
+    from arena.files import shown
+
+    if write:
+        click.echo(f"written: {shown(profile_table.write(workspace))}")
+    else:
+        click.echo(profile_table.table(profile_table.all_profiles(workspace)), nl=False)
 
 
 @cli.command()
@@ -285,6 +306,10 @@ def bench_generators(
         command=shlex.join(sys.argv[1:]), rounds=runs, duration_s=duration, wait=wait,
     )  # fmt: skip
     click.echo(report.to_json(shots) if as_json else report.to_text(shots, runs, duration))
+
+
+def _connections(counts: Sequence[int]) -> str:
+    return f"{', '.join(map(str, counts))} connection{'s' if tuple(counts) != (1,) else ''}"
 
 
 def _table(rows: list[tuple[str, ...]]) -> None:

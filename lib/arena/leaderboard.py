@@ -11,8 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from arena.figures import figure_of
 from arena.files import Frozen
-from arena.measurement import Run
+from arena.measurement import BlastPoint, Run, Second
+from arena.profiles import LOWER_IS_BETTER, Kind, Metric
 from arena.records import Check, Failure, Flag, Record
 
 # Which types are ranked against each other.
@@ -26,7 +28,7 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
 _GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
-_TRIAL = {"RUNS", "DURATION"}
+_TRIAL = {"RUNS", "DURATION", "REQUESTS"}
 _LOAD = _TRIAL | {"SERVER_CPUS", "LOADGEN_CPUS"}
 
 
@@ -41,11 +43,12 @@ class RowFailure(Failure):
 class Row(Frozen):
     """One framework on a board. Without a good record yet, there is only its failure.
 
-    `value`, `low`, `high`, `median` and `rates` are in the board's metric. `overrides` are
-    those that changed the load. The server's CPU seconds per million messages, or requests, lie
-    between their `_low` and their `_high`, which is absent if no call finished. `checks_passed`
-    counts the contract's checks and `checks_warned` holds those that warn, before and after the
-    runs: a check made twice counts once, by the worse of its outcomes.
+    `value`, `low`, `high`, `median` and `rates` are in the board's metric. `seconds` and `points`
+    are those of the headline's run, where it has them. `overrides` are those that changed the
+    load. The server's CPU seconds per million messages, or requests, lie between their `_low` and
+    their `_high`, which is absent if no call finished. `checks_passed` counts the contract's
+    checks and `checks_warned` holds those that warn, before and after the runs: a check made twice
+    counts once, by the worse of its outcomes.
     """
 
     rank: int | None
@@ -60,8 +63,11 @@ class Row(Frozen):
     median: float | None = None
     cv: float | None = None
     rates: tuple[float, ...] = ()
+    seconds: tuple[Second, ...] = ()
+    points: tuple[BlastPoint, ...] = ()
     p50_ns: float | None = None
     p99_ns: float | None = None
+    p999_ns: float | None = None
     latency_kind: str | None = None
     server_cpu_s_per_million_low: float | None = None
     server_cpu_s_per_million_high: float | None = None
@@ -85,10 +91,13 @@ class Board(Frozen):
 
     profile: str
     title: str
+    call: str
+    tls: bool
     connections: int
     generator: str
     division: Literal["framework", "engine"]
-    metric: str
+    kind: Kind = "closed"
+    metric: Metric
     rows: tuple[Row, ...]
 
 
@@ -122,30 +131,41 @@ def rank(records: Iterable[Record]) -> Leaderboard:
                     Board(
                         profile=newest.profile.name,
                         title=newest.profile.title,
+                        call=newest.profile.call,
+                        tls=newest.profile.tls,
                         connections=connections,
                         generator=generator,
                         division=division,
+                        kind=newest.profile.kind,
                         metric=newest.profile.metric,
-                        rows=_ranked(rows),
+                        rows=_ranked(rows, newest.profile.metric),
                     )
                 )
     return Leaderboard(boards=tuple(boards))
 
 
-def _ranked(rows: list[Row]) -> tuple[Row, ...]:
-    """Order by value, the highest first; equal values share a rank.
+def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
+    """Order by value, the best first; equal values share a rank.
 
     Without a value there is no rank, nor with one of 0: no call finished, so it is only known
-    to be lower than `high`.
+    to be lower than `high`. Nor is there one for a load that was not the schedule's.
     """
-    rows.sort(key=lambda row: (row.value is None, -(row.value or 0), row.framework))
+    sign = 1 if metric in LOWER_IS_BETTER else -1
+
+    def order(row: Row) -> tuple[bool, bool, float, str]:
+        return row.value is None, not _can_rank(row), sign * (row.value or 0), row.framework
+
     ranked: list[Row] = []
-    for place, row in enumerate(rows, 1):
+    for place, row in enumerate(sorted(rows, key=order), 1):
         above = ranked[-1] if ranked else None
         shares = above is not None and above.value == row.value
         number = above.rank if above and shares else place
-        ranked.append(row.model_copy(update={"rank": number if row.value else None}))
+        ranked.append(row.model_copy(update={"rank": number if _can_rank(row) else None}))
     return tuple(ranked)
+
+
+def _can_rank(row: Row) -> bool:
+    return bool(row.value) and "missed-schedule" not in row.flags
 
 
 def _row(history: list[Record]) -> Row:
@@ -190,9 +210,12 @@ def _values(record: Record) -> dict[str, object]:
         "rule": headline.rule,
         "median": spread.median,
         "cv": spread.cv,
-        "rates": tuple(run.rate for run in record.runs),
+        "rates": tuple(figure_of(record.profile.metric, run)[0] for run in record.runs),
+        "seconds": best.seconds,
+        "points": best.points,
         "p50_ns": best.latency_ns.p50,
         "p99_ns": best.latency_ns.p99,
+        "p999_ns": best.latency_ns.p999,
         "latency_kind": best.latency_ns.kind,
         "server_cpu_s_per_million_low": _per_million(best, best.rate_high),
         "server_cpu_s_per_million_high": _per_million(best, best.rate_low),
@@ -226,7 +249,8 @@ def _worst(record: Record) -> list[Check]:
 def _per_million(run: Run, rate: float) -> float | None:
     """Return the server's CPU seconds for a million messages at a rate; None if that is 0.
 
-    The server worked for the cut calls too, so the cost has an error bar as the rate has.
+    The server worked for the cut calls too, so the cost has an error bar as the rate has. The
+    rate of a blast is that of one point, and the cost that of them all.
     """
-    messages = rate * run.elapsed_s
+    messages = run.messages if run.points else rate * run.elapsed_s
     return run.server.cpu_s / messages * 1e6 if messages else None

@@ -1,8 +1,13 @@
 """What one run measured. Units are in the names; formulas are those of docs/measuring.md."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from arena.files import Frozen
+
+Whole = Annotated[int, Field(ge=0)]
+Nanoseconds = Annotated[float, Field(ge=0)]
 
 
 class Calls(Frozen):
@@ -21,7 +26,7 @@ class Latency(Frozen):
 
     `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
     sent, "coordinated omission") and `response` when it was timed from the intended send.
-    A figure the generator cannot know is absent.
+    A figure the generator cannot know is absent, the number of its samples as well.
     """
 
     kind: Literal["service", "response"]
@@ -33,7 +38,7 @@ class Latency(Frozen):
     p99: float | None = None
     p999: float | None = None
     max: float | None = None
-    samples: int
+    samples: int | None
 
 
 class Cost(Frozen):
@@ -43,12 +48,61 @@ class Cost(Frozen):
     peak_bytes: int
 
 
+class Unchecked(Frozen):
+    """OK calls whose gRPC status, and whose replies, the generator did not look at."""
+
+    status: int
+    replies: int
+
+
+class Second(Frozen):
+    """One second of a run, counted from its start; the last one may be shorter.
+
+    `intended` calls were due in it by the schedule, `sent` ones were begun, `ok` and `failed`
+    ones ended; `messages` came, and the latencies (ns) are those of the OK calls that ended.
+    """
+
+    length_s: Annotated[float, Field(gt=0, le=1)] = 1.0
+    intended: Whole | None = None
+    sent: Whole | None = None
+    ok: Whole
+    failed: Whole
+    messages: Whole
+    p50_ns: Nanoseconds | None = None
+    p99_ns: Nanoseconds | None = None
+    max_ns: Nanoseconds | None = None
+
+
+class BlastPoint(Frozen):
+    """`requests` calls that left together over at most so many `connections`, `repetitions` times.
+
+    `rate` is the median of the repetitions' OK calls per second, from the first send to the last
+    response; it lies between `rate_low` and `rate_high` (95 % of the time, from 6 repetitions up;
+    else these are the extremes). `ok`, `failed` (by gRPC status) and `latency_ns` are those of
+    all repetitions.
+    """
+
+    connections: Annotated[int, Field(ge=1)]
+    requests: Annotated[int, Field(ge=1)]
+    repetitions: Annotated[int, Field(ge=1)]
+    rate: Annotated[float, Field(ge=0)]
+    rate_low: Annotated[float, Field(ge=0)]
+    rate_high: Annotated[float, Field(ge=0)]
+    latency_ns: Latency
+    ok: Whole
+    failed: dict[str, Whole]
+
+
 class Measurement(Frozen):
     """One run as the generator reported it.
 
     `messages` and `rate` (messages per second of actual elapsed time) rank it; the truth lies
     between `rate_low` and `rate_high`, which are `rate` where messages were counted, rather
     than calls. `reported_calls_per_s` is the generator's own figure.
+
+    `seconds` are there if the generator tells them, `points` if it was a blast: then `rate` is
+    that of the fastest point. `approximate` means that the generator cannot make this load
+    exactly; docs/measuring.md says how far off it is.
     """
 
     elapsed_s: float
@@ -59,6 +113,10 @@ class Measurement(Frozen):
     rate_high: float
     reported_calls_per_s: float | None
     latency_ns: Latency
+    unchecked: Unchecked | None = None
+    seconds: tuple[Second, ...] = ()
+    points: tuple[BlastPoint, ...] = ()
+    approximate: bool = False
 
 
 class Raw(Frozen):

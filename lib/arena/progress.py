@@ -49,7 +49,7 @@ class PlainProgress:
     @contextmanager
     def window(self, text: str, seconds: float) -> Iterator[Tick]:
         """Say what begins and how long it takes."""
-        self.say(f"{text} ({seconds:g} s) …")
+        self.say(f"{text} ({round(seconds, 1):g} s) …")
         yield lambda _: None
 
 

@@ -24,5 +24,6 @@ def publish(workspace: Workspace, progress: Progress) -> Path:
     leaderboard = rank(good)
     write_atomic(workspace.results / "leaderboard.json", to_json(leaderboard))
     page = workspace.site / "public" / "index.html"
-    write_atomic(page, render(leaderboard, workspace.site / "templates"))
+    last_page = page.read_text(errors="replace") if page.is_file() else ""
+    write_atomic(page, render(leaderboard, workspace.site / "templates", last_page))
     return page

@@ -8,10 +8,9 @@ how a record came about, so one can be read, ranked and rendered years later.
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean, median, stdev
 from typing import Annotated, Any, Literal, Self
 
 import pydantic
@@ -23,25 +22,28 @@ from arena.frameworks import Framework
 from arena.interrupts import held
 from arena.measurement import Run
 from arena.profiles import Profile
-from arena.units import rate_words
 
 # What is added to a record as an option leaves the number as it is: every older record is read
 # as before. A runner from before the addition leaves out, and says so, what it does not know.
 SCHEMA = 1
 
-# Little's law holds in a closed loop; a record further off than this says so.
-LITTLES_LAW_TOLERANCE = 0.15
-# A generator that used this share of its CPUs had nothing left to give.
-CLIENT_BOUND_SHARE = 0.90
-# HttpArena ranks by the best of this many runs.
-BEST_OF = 3
+# The most calls in flight that warm a server up for a load that is not a closed one.
+_WARM_UP_CALLS = 100
 
 _DRAFT = ".httparena-draft-"
 
 _UTC_PATTERN = r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}Z$"
 
 Flag = Literal[
-    "client-bound", "littles-law", "cut-calls", "none-finished", "failed-calls", "unpinned"
+    "client-bound",
+    "littles-law",
+    "missed-schedule",
+    "cut-calls",
+    "none-finished",
+    "failed-calls",
+    "status-unchecked",
+    "approximate",
+    "unpinned",
 ]
 
 
@@ -66,9 +68,39 @@ class MeasuredProfile(Profile):
     connection_count: int
 
     @property
-    def concurrency(self) -> int:
-        """Calls in flight at any time."""
-        return self.connection_count * self.streams_per_connection
+    def label(self) -> str:
+        """Its name, with the connections where it has records of several counts."""
+        count = self.connection_count
+        several = len(self.record_connections) > 1
+        return f"{self.name} at {count} connection{'s' * (count != 1)}" if several else self.name
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are open at any time; in a scheduled load, and in a blast, at most."""
+        if self.sweep:
+            return self.sweep[-1]
+        return self.concurrency or self.connection_count * (self.streams_per_connection or 1)
+
+    def warm_up(self) -> "MeasuredProfile":
+        """Return the closed load that warms a server up for this one."""
+        changes: dict[str, object] = {"duration_s": self.warmup_s}
+        if self.kind != "closed":
+            in_flight = min(self.in_flight, _WARM_UP_CALLS)
+            changes |= {
+                "kind": "closed",
+                "schedule": None,
+                "requests": None,
+                "sweep": (),
+                "repetitions": None,
+                "concurrency": in_flight,
+                "connection_count": min(self.connection_count, in_flight),
+            }
+        return self.model_copy(update=changes)
+
+
+def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
+    """Return the profile for one of its connection counts."""
+    return MeasuredProfile(**profile.model_dump(), connection_count=connections)
 
 
 class Headline(Frozen):
@@ -222,87 +254,6 @@ def utc_now() -> str:
 def parse_utc(text: str) -> datetime:
     """Return the moment that utc_now wrote."""
     return datetime.strptime(text, "%Y-%m-%dT%H-%M-%S.%fZ").replace(tzinfo=UTC)
-
-
-def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
-    """Pick the best of the first three runs, HttpArena's rule; None without a run."""
-    first = runs[:BEST_OF]
-    if not first:
-        return None
-    number, best = max(enumerate(first, 1), key=lambda pair: pair[1].rate)
-    return Headline(
-        metric=profile.metric,
-        value=best.rate,
-        low=best.rate_low,
-        high=best.rate_high,
-        rule=_rule(len(runs)),
-        run=number,
-    )
-
-
-def _rule(runs: int) -> str:
-    if runs > BEST_OF:
-        return f"best of the first {BEST_OF} of {runs} runs"
-    return f"best of {runs} runs" if runs > 1 else "one run"
-
-
-def headline_words(value: float, high: float, flags: Sequence[Flag]) -> str:
-    """Return a headline's value as far as its flags let it be known."""
-    return rate_words(value, high, client_bound="client-bound" in flags)
-
-
-def spread_of(runs: Sequence[Run]) -> Spread | None:
-    """Describe how the rates of all runs lie; None without a run."""
-    rates = [run.rate for run in runs]
-    if not rates:
-        return None
-    mean = fmean(rates)
-    return Spread(
-        median=median(rates),
-        min=min(rates),
-        max=max(rates),
-        cv=stdev(rates) / mean if len(rates) > 1 and mean else None,
-    )
-
-
-def flags_of(
-    profile: MeasuredProfile,
-    runs: Sequence[Run],
-    headline: Headline | None,
-    generator_cpus: int | None,
-) -> tuple[Flag, ...]:
-    """Say what a reader must know before trusting the headline.
-
-    `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
-    server's. client-bound: it used 90 % of its own, or, sharing, more CPU than the server.
-    Cut calls matter only where they make the rate uncertain: not if messages were counted.
-    """
-    if headline is None:
-        return ()
-    best = runs[headline.run - 1]
-    flags: list[Flag] = []
-    if generator_cpus is None:
-        bound = best.generator.cpu_s > best.server.cpu_s
-    else:
-        bound = best.generator.cpu_s >= CLIENT_BOUND_SHARE * generator_cpus * best.elapsed_s
-    if bound:
-        flags.append("client-bound")
-    latency = best.latency_ns
-    if latency.mean is not None and latency.kind == "service":
-        # Calls/s by way of the messages: those that were counted of cut calls are work, too.
-        calls_per_s = best.messages / profile.messages_per_call / best.elapsed_s
-        in_flight = calls_per_s * latency.mean / 1e9
-        if abs(in_flight / profile.concurrency - 1) > LITTLES_LAW_TOLERANCE:
-            flags.append("littles-law")
-    if best.calls.cut and best.rate_low < best.rate_high:
-        flags.append("cut-calls")
-    if not best.calls.ok:
-        flags.append("none-finished")
-    if any(run.calls.failed for run in runs):
-        flags.append("failed-calls")
-    if generator_cpus is None:
-        flags.append("unpinned")
-    return tuple(flags)
 
 
 class Draft:

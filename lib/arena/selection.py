@@ -1,6 +1,8 @@
-"""What a person named: one framework or `all`, one profile or every one subscribed to."""
+"""What a person named: one framework or `all`; some profiles, or every one subscribed to."""
 
 import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from arena.errors import UsageError
@@ -8,6 +10,7 @@ from arena.files import shown
 from arena.frameworks import Framework, framework_names, load_framework
 from arena.profiles import Profile, load_profile, profile_names
 from arena.progress import Progress
+from arena.records import measured_profile
 from arena.workspace import Workspace
 
 ALL = "all"
@@ -47,27 +50,53 @@ def frameworks(workspace: Workspace, name: str) -> Selection:
 
 
 def profiles(
-    workspace: Workspace, framework: Framework, name: str | None, *, of_all: bool
+    workspace: Workspace, framework: Framework, wanted: Sequence[str], *, of_all: bool
 ) -> list[Profile]:
-    """Return the profile of that name if the framework subscribes to it; without a name, all.
+    """Return the profiles that were named, or match, and that the framework subscribes to.
 
-    None is a UsageError if the framework was named itself, and nothing to do if it is one `of_all`.
+    Without a name, all of them; the light ones first, and each one once. A name without a match
+    is a UsageError. If the framework was named itself, so is one that it does not subscribe to.
     """
-    if name:
-        named = load_profile(workspace.profiles, name)
-        if named.name in framework.tests:
-            return [named]
-        if of_all:
-            return []
-        raise UsageError(
-            f"{framework.name} does not subscribe to {named.name}: "
-            f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
-        )
     known = profile_names(workspace.profiles)
-    subscribed = [each for each in framework.tests if each in known]
-    if not subscribed and not of_all:
-        raise none_subscribed(workspace, framework)
-    return [load_profile(workspace.profiles, each) for each in subscribed]
+    if not wanted:
+        names = {each for each in framework.tests if each in known}
+        if not names and not of_all:
+            raise none_subscribed(workspace, framework)
+        return _light_first(load_profile(workspace.profiles, each) for each in names)
+    names = set()
+    for pattern in wanted:
+        matches = _matching(workspace, pattern, known)
+        subscribed = [each for each in matches if each in framework.tests]
+        if not subscribed and not of_all:
+            raise UsageError(
+                f"{framework.name} does not subscribe to {pattern}: "
+                f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
+            )
+        names.update(subscribed)
+    return _light_first(load_profile(workspace.profiles, each) for each in names)
+
+
+def _matching(workspace: Workspace, pattern: str, known: Sequence[str]) -> list[str]:
+    """Return the profiles of a name, or of a pattern like `load-*`; UsageError if there is none."""
+    if not set(pattern) & set("*?["):
+        return [load_profile(workspace.profiles, pattern).name]
+    matches = fnmatch.filter(known, pattern)
+    if not matches:
+        raise UsageError(f"no profile matches `{pattern}` (there are: {', '.join(known)})")
+    return matches
+
+
+def _light_first(profiles: Iterable[Profile]) -> list[Profile]:
+    """Order by the calls that are in flight, then by how long it takes, then by name."""
+
+    def weight(profile: Profile) -> tuple[int, float, str]:
+        in_flight = max(
+            measured_profile(profile, connections).in_flight
+            for connections in profile.record_connections
+        )
+        return in_flight, profile.runs * profile.window_s, profile.name
+
+    return sorted(profiles, key=weight)
 
 
 def none_subscribed(workspace: Workspace, framework: Framework) -> UsageError:

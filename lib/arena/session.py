@@ -9,12 +9,12 @@ from pathlib import Path
 from arena import certs, contract, host
 from arena.contract import Report
 from arena.errors import ContractError, FrameworkError, GeneratorError, StageError
+from arena.figures import figure_of, figure_words, flags_of, headline_of, spread_of
 from arena.files import sha256_of, tail
 from arena.frameworks import Framework, source_sha256
 from arena.generators import Generator, Shot
 from arena.host import CpuPlan
 from arena.measurement import Cost, Measurement, Raw, Run
-from arena.profiles import Profile
 from arena.progress import Progress
 from arena.records import (
     Draft,
@@ -24,14 +24,11 @@ from arena.records import (
     Provenance,
     Record,
     RuntimeInfo,
-    flags_of,
-    headline_of,
     record_key,
-    spread_of,
     utc_now,
 )
 from arena.runtimes import Built, Runtime, Server
-from arena.units import format_ns, rate_words
+from arena.units import format_ns
 from arena.workspace import Workspace
 
 # HttpArena's entries listen on both, whichever the profile uses.
@@ -59,10 +56,8 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """What is measured, in words; the connections where the profile has several counts."""
-        title = f"{self.framework.name} under {self.profile.name}"
-        several = len(self.profile.connections) > 1
-        return f"{title} at {self.profile.connection_count} connections" if several else title
+        """What is measured, in words."""
+        return f"{self.framework.name} under {self.profile.label}"
 
     def loaded_by(self, generator: str) -> "Plan":
         """Return the plan under the generator that was found: boards never mix generators.
@@ -70,11 +65,6 @@ class Plan:
         It is not the one that was asked for where $GHZ is a drop-in for ghz.
         """
         return replace(self, profile=self.profile.model_copy(update={"generator": generator}))
-
-
-def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:
-    """Return the profile for one of its connection counts."""
-    return MeasuredProfile(**profile.model_dump(), connection_count=connections)
 
 
 class Session:
@@ -191,18 +181,18 @@ class Session:
             raise _gone(stage, how)
 
     def _warm_up(self, server: Server) -> None:
-        profile = self._plan.profile
-        shot = self._fire(server, "warm-up", "warm-up", profile.warmup_s)
-        self._measurement(shot, "warm-up")
+        profile = self._plan.profile.warm_up()
+        shot = self._fire(server, "warm-up", "warm-up", profile)
+        self._measurement(shot, "warm-up", profile)
 
     def _one_run(self, server: Server, number: int) -> Run:
         profile = self._plan.profile
         label = f"run {number} of {profile.runs}"
         started_at = utc_now()
         before = self._cost(server, label)
-        shot = self._fire(server, label, f"run-{number}", profile.duration_s)
+        shot = self._fire(server, label, f"run-{number}", profile)
         after = self._cost(server, label)
-        measured = self._measurement(shot, label)
+        measured = self._measurement(shot, label, profile)
         spent_s = after.cpu_s - before.cpu_s
         if not measured.messages and spent_s < _IDLE_SHARE * measured.elapsed_s:
             raise FrameworkError(
@@ -218,17 +208,16 @@ class Session:
         self._progress.say(f"{label}: {_figure(run, profile)}")
         return run
 
-    def _fire(self, server: Server, stage: str, name: str, duration_s: float) -> Shot:
-        """Put the load on for a window; raise when server or generator do not live through it."""
+    def _fire(self, server: Server, stage: str, name: str, profile: MeasuredProfile) -> Shot:
+        """Put a load on for its window; raise when server or generator do not live through it."""
 
         def watch(elapsed: float) -> None:
             tick(elapsed)
             if how := server.ended():
                 raise _gone(stage, how)
 
-        with self._progress.window(stage, duration_s) as tick:
-            raw = self._folder / f"{name}.json"
-            shot = self._generator.fire(self._plan.profile, duration_s, raw, watch)
+        with self._progress.window(stage, profile.window_s) as tick:
+            shot = self._generator.fire(profile, self._folder / name, watch)
         if how := server.ended():
             raise _gone(stage, how)
         if shot.problem:
@@ -241,13 +230,14 @@ class Session:
         except OSError as error:
             raise _gone(stage, server.ended() or str(error)) from error
 
-    def _measurement(self, shot: Shot, stage: str) -> Measurement:
+    def _measurement(self, shot: Shot, stage: str, profile: MeasuredProfile) -> Measurement:
         """Read the generator's output; a load in which too many calls failed is a failure.
 
-        Calls that were all cut are none: the server was only too slow to finish one.
+        Calls that were all cut are none: the server was only too slow to finish one. A blast
+        tells where the failures begin, so those are its figures.
         """
         try:
-            measured = self._generator.parse(shot.raw, self._plan.profile)
+            measured = self._generator.parse(shot.raw, profile)
         except ValueError as error:
             raise GeneratorError(
                 stage, f"{self._generator.name}'s output cannot be read: {error}", log=shot.raw
@@ -258,7 +248,7 @@ class Session:
             reason = f"no call succeeded ({codes or 'none was made'})"
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         failed = sum(calls.failed.values())
-        if failed > _MOST_FAILED * (calls.ok + failed):
+        if failed > _MOST_FAILED * (calls.ok + failed) and profile.kind != "blast":
             reason = f"{failed} of {calls.ok + failed} calls failed ({codes})"
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         return measured
@@ -278,7 +268,7 @@ class Session:
             profile=plan.profile,
             headline=headline,
             runs=tuple(self._runs),
-            spread=spread_of(self._runs),
+            spread=spread_of(plan.profile.metric, self._runs),
             flags=flags_of(plan.profile, self._runs, headline, plan.cpus.generator_count),
             contract=self._before.checks if self._before else (),
             contract_after=self._after.checks if self._after else (),
@@ -326,9 +316,9 @@ def _gone(stage: str, how: str) -> FrameworkError:
 
 def _figure(run: Run, profile: MeasuredProfile) -> str:
     """Say one run in a line."""
-    figure = rate_words(run.rate, run.rate_high)
-    parts = [f"{figure} {profile.metric}"]
-    if run.latency_ns.p99 is not None:
+    value, _, high = figure_of(profile.metric, run)
+    parts = [figure_words(profile.metric, value, high)]
+    if run.latency_ns.p99 is not None and profile.metric != "p99 latency":
         parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:

@@ -144,9 +144,9 @@ def plan(workspace: Workspace, request: Request) -> list[Job | Outcome]:
 def _scopes(workspace: Workspace, request: Request, framework: Framework) -> list[Scope]:
     """Return what is checked: of the named profile, or of all that is subscribed to."""
     if request.profile:
-        named = selection.profiles(workspace, framework, request.profile, of_all=request.of_all)
+        named = selection.profiles(workspace, framework, [request.profile], of_all=request.of_all)
         return [contract.scope_of(each) for each in named]
-    profiles = selection.profiles(workspace, framework, None, of_all=True)
+    profiles = selection.profiles(workspace, framework, [], of_all=True)
     return contract.scopes_of(framework, profiles)
 
 

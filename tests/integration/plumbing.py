@@ -30,8 +30,9 @@ _POLL_S = 0.02
 
 # What would change a run if the person who starts the tests had it set.
 _STEERING = (
-    "ARENA_DEBUG", "DOCKER_HOST", "DURATION", "GHZ", "GHZ_IMAGE", "LOADGEN_CPUS",
-    "LOADGEN_DOCKER", "RUNS", "RUNTIME", "SERVER_CPUS", "VOLLEY", "VOLLEY_IMAGE",
+    "ARENA_DEBUG", "DOCKER_HOST", "DURATION", "GHZ", "GHZ_IMAGE", "H2LOAD", "H2LOAD_IMAGE",
+    "LOADGEN_CPUS", "LOADGEN_DOCKER", "REQUESTS", "RUNS", "RUNTIME", "SERVER_CPUS", "VOLLEY",
+    "VOLLEY_IMAGE",
 )  # fmt: skip
 
 Value = TypeVar("Value")

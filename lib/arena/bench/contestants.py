@@ -4,36 +4,22 @@ ghz and volley wait for their last calls, so that their counts can be held again
 h2load cannot, and counts a call when its stream closes, whatever its status is.
 """
 
-import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import parse_ghz
-from arena import benchmark_pb2 as pb
+import parse_h2load
 from arena.errors import HostError, UsageError
-from arena.generators import ghz, ghz_flags, volley, volley_report
+from arena.generators import ghz, ghz_flags, h2load, h2load_flags, volley, volley_report
+from arena.generators.h2load_flags import Version
 from arena.generators.program import Program, ProgramInDocker
-from arena.generators.provision import output_of
 from arena.progress import Progress
 from arena.records import MeasuredProfile
-from arena.units import format_duration
 from arena.workspace import Workspace
 
 _WAIT = "--duration-stop=wait"
-
-# gRPC's prefix of a message: not compressed, four bytes of length.
-_PREFIX_BYTES = 4
-
-_FINISHED = re.compile(r"^finished in ([\d.]+)(us|ms|s), ", re.MULTILINE)
-_REQUESTS = re.compile(
-    r"^requests: \d+ total, \d+ started, \d+ done, "
-    r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$",
-    re.MULTILINE,
-)
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True)
@@ -51,8 +37,8 @@ class Contestant(Protocol):
     name: str
     version: str
 
-    def argv(self, profile: MeasuredProfile, folder: Path) -> list[str]:
-        """Return its command line; files it needs go to `folder`."""
+    def argv(self, profile: MeasuredProfile) -> list[str]:
+        """Return its command line."""
 
     def read(self, raw: Path, profile: MeasuredProfile) -> Told:
         """Read what it printed; ValueError if that is broken."""
@@ -67,11 +53,10 @@ class Ghz:
         self._program = program.program
         self.version = program.version
 
-    def argv(self, profile: MeasuredProfile, folder: Path) -> list[str]:
+    def argv(self, profile: MeasuredProfile) -> list[str]:
         """Return its command line."""
-        del folder
         fair = [_WAIT, "--disable-template-functions", "--disable-template-data"]
-        flags = ghz_flags.arguments(profile, profile.duration_s, fair, form="summary")
+        flags = ghz_flags.arguments(profile, fair, form="summary")
         return [self._program, *flags]
 
     def read(self, raw: Path, profile: MeasuredProfile) -> Told:
@@ -90,10 +75,9 @@ class Volley:
         self._program = program.program
         self.version = program.version
 
-    def argv(self, profile: MeasuredProfile, folder: Path) -> list[str]:
+    def argv(self, profile: MeasuredProfile) -> list[str]:
         """Return its command line."""
-        del folder
-        return [self._program, *volley.arguments(profile, profile.duration_s, [_WAIT])]
+        return [self._program, *volley.arguments(profile, [_WAIT])]
 
     def read(self, raw: Path, profile: MeasuredProfile) -> Told:
         """Take the messages that it counted."""
@@ -107,37 +91,22 @@ class H2load:
 
     name = "h2load"
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, version: Version, workspace: Workspace) -> None:
         self._program = program
-        # "h2load nghttp2/1.52.0"
-        self.version = output_of([program, "--version"]).strip().rpartition("/")[2]
+        self._version = version
+        self._workspace = workspace
+        self.version = version.name
 
-    def argv(self, profile: MeasuredProfile, folder: Path) -> list[str]:
-        """Return its command line; the request it sends goes to a file."""
-        message = pb.SumRequest(**profile.request).SerializeToString()
-        body = folder / "request.bin"
-        body.write_bytes(b"\0" + len(message).to_bytes(_PREFIX_BYTES, "big") + message)
-        return [
-            self._program,
-            "-c", str(profile.connection_count),
-            "-m", str(profile.streams_per_connection),
-            "-D", format_duration(profile.duration_s),
-            "-d", str(body),
-            "-H", "content-type: application/grpc",
-            "-H", "te: trailers",
-            f"http://127.0.0.1:{profile.port}/{profile.call}",
-        ]  # fmt: skip
+    def argv(self, profile: MeasuredProfile) -> list[str]:
+        """Return its command line, with the short report."""
+        h2load_flags.prepare(profile, self._workspace)
+        return [self._program, *h2load_flags.arguments(profile, None, self._version, json=False)]
 
     def read(self, raw: Path, profile: MeasuredProfile) -> Told:
-        """Take the requests that succeeded, in its words."""
+        """Take its OK calls."""
         del profile
-        text = raw.read_text(errors="replace")
-        finished, requests = _FINISHED.search(text), _REQUESTS.search(text)
-        if not finished or not requests:
-            raise ValueError("it is no summary of h2load's")
-        elapsed_s = float(finished[1]) * _SECONDS[finished[2]]
-        succeeded, *failed = (int(each) for each in requests.groups())
-        return Told(succeeded, sum(failed), elapsed_s)
+        report = parse_h2load.parse_file(raw)
+        return Told(report.calls.ok, sum(report.calls.failed.values()), report.elapsed_s)
 
 
 def find(
@@ -148,8 +117,8 @@ def find(
     As programs of this host only: what a container costs is not measured in the same way.
     """
     local = {key: value for key, value in environment.items() if key != "LOADGEN_DOCKER"}
-    h2load = shutil.which("h2load", path=local.get("PATH"))
-    if not h2load:
+    classic_unary = h2load.on_path(local)
+    if not classic_unary:
         raise HostError("there is no h2load on PATH; install it (Debian: nghttp2-client)")
     ghz.check(local)
     volley.check(local)
@@ -163,4 +132,6 @@ def find(
                 f"{each.name} is to be had here in an image only; name a program with "
                 f"{each.name.upper()}=/path/to/{each.name}"
             )
-    return {each.name: each for each in (Ghz(classic), H2load(h2load), Volley(ours))}
+    return {
+        each.name: each for each in (Ghz(classic), H2load(*classic_unary, workspace), Volley(ours))
+    }

@@ -89,7 +89,7 @@ def _shot(
         raw, errors = folder / "raw", folder / "errors"
         with serving(server, folder) as peer:
             profile = workload.profile(peer.port, duration_s)
-            argv = contestant.argv(profile, folder)
+            argv = contestant.argv(profile)
             with progress.window(f"round {number}: {name}", duration_s) as tick:
                 ended = run_bounded(
                     lambda: Child(argv, cwd=workspace.root, stdout=raw, stderr=errors),

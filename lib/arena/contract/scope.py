@@ -9,19 +9,6 @@ from arena.profiles import Profile
 
 Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
 
-H2C_PORT = 8080
-TLS_PORT = 8443
-
-# The customary names of tests, and the call each of them needs: those that have no profile here.
-_TESTS: dict[str, Call] = {
-    "unary-grpc": "GetSum",
-    "stream-grpc": "StreamSum",
-    "client-stream-grpc": "CollectSum",
-    "bidi-grpc": "EchoSum",
-}
-_TLS = "-tls"
-
-
 @dataclass(frozen=True)
 class Scope:
     """One port of a server, and the calls that are checked there.
@@ -39,23 +26,21 @@ class Scope:
 
 def scope_of(profile: Profile) -> Scope:
     """Return what must be right before, and after, a profile is measured."""
-    method = profile.call.rpartition("/")[2]
-    calls = {call for call in get_args(Call) if call in {"GetSum", method}}
+    calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
     request = {str(key): value for key, value in profile.request.items()}
-    return Scope(
-        profile.port, profile.tls, frozenset(calls), request if method == "StreamSum" else None
-    )
+    exact = request if profile.method == "StreamSum" else None
+    return Scope(profile.port, profile.tls, frozenset(calls), exact)
 
 
 def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
     """Return all that a framework subscribes to, the port without TLS first.
 
-    A test that neither has a profile nor a customary name is another runner's.
+    A test without a profile is another runner's.
     """
     known = {profile.name: scope_of(profile) for profile in profiles}
     found: dict[tuple[int, bool], Scope] = {}
     for test in framework.tests:
-        scope = known.get(test) or _customary(test)
+        scope = known.get(test)
         if scope is None:
             continue
         before = found.setdefault((scope.port, scope.tls), scope)
@@ -67,11 +52,3 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
     return plain + [
         replace(scope, light=scope.calls <= done) for scope in found.values() if scope.tls
     ]
-
-
-def _customary(test: str) -> Scope | None:
-    tls = test.endswith(_TLS)
-    call = _TESTS.get(test.removesuffix(_TLS))
-    if call is None:
-        return None
-    return Scope(TLS_PORT if tls else H2C_PORT, tls, frozenset({"GetSum", call}))

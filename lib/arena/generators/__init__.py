@@ -1,6 +1,6 @@
 """Generators: the programs that make the load."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -40,8 +40,8 @@ class Generator(Protocol):
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
         """Return which program makes the load, and its exact command line."""
 
-    def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
-        """Put the load on for a window, its output going to `raw`."""
+    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+        """Put the load on for its window, the raw output going to `stem` and a suffix."""
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read a raw output; ValueError if it is broken."""
@@ -59,6 +59,9 @@ class Module(Protocol):
     ) -> Generator:
         """Find it on this host; HostError names the ways to provide it."""
 
+    def refuses(self, profile: Profile) -> str:
+        """Return why it cannot make a profile's load; empty if it can."""
+
     def check(self, environment: Mapping[str, str]) -> None:
         """Raise UsageError if the environment names one that is none."""
 
@@ -73,9 +76,9 @@ class Module(Protocol):
 
 
 def _modules() -> dict[str, Module]:
-    from arena.generators import ghz, volley
+    from arena.generators import ghz, h2load, volley
 
-    return {"ghz": ghz, "volley": volley}
+    return {"ghz": ghz, "h2load": h2load, "volley": volley}
 
 
 def names() -> list[str]:
@@ -103,9 +106,18 @@ def resolve(
     return _modules()[profile.generator].resolve(workspace, environment, cpus, progress)
 
 
-def check(profile: Profile, environment: Mapping[str, str]) -> None:
-    """Raise UsageError if the environment names a generator that is none: before any work."""
-    _modules()[profile.generator].check(environment)
+def check(profiles: Iterable[Profile], environment: Mapping[str, str]) -> None:
+    """Raise UsageError, before any work, if a profile's generator cannot make its load.
+
+    Or if the environment names a generator that is none.
+    """
+    used = set()
+    for profile in profiles:
+        if why := _modules()[profile.generator].refuses(profile):
+            raise UsageError(f"{profile.name}: {profile.generator} cannot make this load: {why}")
+        used.add(profile.generator)
+    for name in sorted(used):
+        _modules()[name].check(environment)
 
 
 def preview(

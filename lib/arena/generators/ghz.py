@@ -7,7 +7,7 @@ from pathlib import Path
 
 import parse_ghz
 from arena.errors import HostError, UsageError
-from arena.generators import volley
+from arena.generators import Shot, blast_report, ghz_blast, volley
 from arena.generators.ghz_flags import arguments
 from arena.generators.ghz_report import measurement_of
 from arena.generators.program import Dialect, Program, ProgramInDocker
@@ -20,7 +20,8 @@ from arena.generators.provision import (
     wants_docker,
 )
 from arena.measurement import Measurement
-from arena.progress import Progress
+from arena.profiles import Profile
+from arena.progress import Progress, Tick
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
 
@@ -149,17 +150,38 @@ def preview(
     if wants_docker(environment):
         image = environment.get("GHZ_IMAGE") or _DEFAULT_IMAGE
         contained = ProgramInDocker(_DIALECT, workspace, cpus, image, "", "")
-        return contained.command(profile, profile.duration_s)
+        return contained.command(contained.arguments(profile))
     own = workspace.tools / "bin" / "ghz"
     found = environment.get("GHZ") or shutil.which("ghz", path=environment.get("PATH"))
     program = found or str(own if own.exists() else "ghz")
-    speaks = volley.arguments if volley.version_of([program]) else arguments
-    return [program, *speaks(profile, profile.duration_s)]
+    dialect = volley.DIALECT if volley.version_of([program]) else _DIALECT
+    return [program, *dialect.arguments(profile, cpus)]
 
 
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved ghz output into a measurement; ValueError if it is broken."""
+    if profile.kind == "blast":
+        return blast_report.measurement(raw)
     return measurement_of(parse_ghz.parse_file(raw), profile)
 
 
-_DIALECT = Dialect("ghz", arguments, measurement)
+def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:
+    """Return HttpArena's own flags; how many threads ghz has is up to Go, and to its CPUs."""
+    del cpus
+    return ghz_blast.arguments(profile) if profile.kind == "blast" else arguments(profile)
+
+
+def _fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+    """Start ghz once; again and again for a blast."""
+    if profile.kind == "blast":
+        return ghz_blast.fire(program, profile, stem, on_tick)
+    return program.shoot(program.arguments(profile), program.raw(stem), profile.window_s, on_tick)
+
+
+def refuses(profile: Profile) -> str:
+    """Return why ghz cannot make a load: it can make all."""
+    del profile
+    return ""
+
+
+_DIALECT = Dialect("ghz", _arguments, measurement, fire=_fire)

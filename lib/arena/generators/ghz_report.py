@@ -1,8 +1,16 @@
 """What lib/parse_ghz.py reads of ghz's output or volley's, as a measurement."""
 
-from arena.measurement import Calls, Latency, Measurement
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+from math import ceil
+
+from arena.measurement import Calls, Latency, Measurement, Second, Unchecked
 from arena.records import MeasuredProfile
+from arena.schedule import SECOND_NS
+from ghz.report import Second as ToldSecond
 from parse_ghz import GhzReport
+
+_NOTHING = ToldSecond(sent=0, ok=0, failed=0)
 
 
 def measurement_of(report: GhzReport, profile: MeasuredProfile) -> Measurement:
@@ -10,10 +18,11 @@ def measurement_of(report: GhzReport, profile: MeasuredProfile) -> Measurement:
 
     ghz counts calls, not messages: every OK call stands for `messages_per_call` of them, and
     the calls it cut may have delivered any number, which is what the error bar spans. Where
-    messages were counted, there is no error bar.
+    replies were counted, there is no error bar.
     """
-    rate = report.rate(profile.messages_per_call)
-    counted = report.messages
+    each = _messages_per_reply(profile)
+    counted = None if report.messages is None or each is None else report.messages * each
+    rate = replace(report, messages=counted).rate(profile.messages_per_call)
     return Measurement(
         elapsed_s=report.elapsed_s,
         calls=Calls(ok=report.calls.ok, failed=dict(report.calls.failed), cut=report.calls.cut),
@@ -23,4 +32,60 @@ def measurement_of(report: GhzReport, profile: MeasuredProfile) -> Measurement:
         rate_high=rate.high,
         reported_calls_per_s=report.reported_calls_per_s,
         latency_ns=Latency.model_validate(report.latency.as_dict()),
+        unchecked=_unchecked(report),
+        seconds=_seconds(report, profile),
     )
+
+
+def _messages_per_reply(profile: MeasuredProfile) -> int | None:
+    """Return how many messages a reply stands for: in EchoSum the request too that it answers.
+
+    None in CollectSum: its one reply says nothing of the messages of the calls that were cut.
+    """
+    if profile.method == "CollectSum":
+        return None
+    return profile.messages_per_call // profile.replies
+
+
+def _unchecked(report: GhzReport) -> Unchecked:
+    """Return whose replies nobody compared; the status of every call has been read."""
+    every = report.replies_checked is not None and report.replies_checked >= (report.messages or 0)
+    return Unchecked(status=0, replies=0 if every else report.calls.ok)
+
+
+def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
+    """Return the run's seconds, with what was due in each by the profile's schedule.
+
+    Of calls that stream there are none, unless their messages were counted: a call that ended in
+    one second had most of its messages in others.
+    """
+    each = _messages_per_reply(profile)
+    is_counted = report.messages is not None and each is not None
+    if not report.seconds or not (is_counted or profile.is_unary):
+        return ()
+    due = _due(profile)
+    return tuple(
+        Second(
+            length_s=min(report.elapsed_s - place, 1.0) if place < report.elapsed_s else 1.0,
+            intended=(intended or 0) if due else None,
+            sent=told.sent,
+            ok=told.ok,
+            failed=told.failed,
+            messages=told.ok if told.messages is None else told.messages * (each or 1),
+            p50_ns=told.p50_ns,
+            p99_ns=told.p99_ns,
+            max_ns=told.max_ns,
+        )
+        for place, (found, intended) in enumerate(zip_longest(report.seconds, due))
+        for told in [found or _NOTHING]
+    )
+
+
+def _due(profile: MeasuredProfile) -> list[int]:
+    """Return how many calls are due in each second of the profile's schedule; none without one."""
+    schedule, requests = profile.schedule, profile.requests
+    if schedule is None or requests is None:
+        return []
+    last = ceil((schedule.length_ns(requests) or 0) / SECOND_NS) or 1
+    edges = [min(schedule.due_before(at * SECOND_NS), requests) for at in range(last + 1)]
+    return [after - before for before, after in pairwise(edges)]

@@ -23,13 +23,21 @@ _GRACE_S = 30.0
 class Dialect:
     """What one kind of program has to itself: its name, its command line and its output.
 
-    `report_codes` are the exit codes that come with a whole report.
+    `arguments` are for a profile and for the CPUs it has to itself (None: it shares the
+    server's), with paths from the project's root. `prepare`
+    writes the files below the root that it is going to need; `folders` are those which it reads.
+    `report_codes` are the exit codes that come with a whole report, and `suffix` is that of its
+    raw output. `fire` is for a load that takes more than one start of the program.
     """
 
     name: str
-    arguments: Callable[[MeasuredProfile, float], list[str]]
+    arguments: Callable[[MeasuredProfile, Sequence[int] | None], list[str]]
     measurement: Callable[[Path, MeasuredProfile], Measurement]
+    prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
+    folders: tuple[str, ...] = ("requests",)
     report_codes: frozenset[int] = frozenset({0})
+    suffix: str = ".json"
+    fire: "Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None" = None
 
 
 class Program:
@@ -54,16 +62,25 @@ class Program:
 
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
         """Return which program makes the load, and its exact command line."""
-        argv = self.command(profile, profile.duration_s)
         return GeneratorInfo(
-            name=self.name, version=self.version, found=self._found, argv=tuple(argv)
+            name=self.name,
+            version=self.version,
+            found=self._found,
+            argv=tuple(self.command(self.arguments(profile))),
         )
 
-    def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
-        """Put the load on for a window, its JSON going to `raw`."""
+    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+        """Put the load on for its window, the raw output going to `stem` and a suffix."""
+        self._dialect.prepare(profile, self._workspace)
+        if self._dialect.fire:
+            return self._dialect.fire(self, profile, stem, on_tick)
+        return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
+
+    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+        """Start the program once, its output going to `raw`; it is killed long after its window."""
         errors = raw.with_suffix(".stderr")
-        argv = self.command(profile, duration_s)
-        ended = run_bounded(lambda: self._child(argv, raw, errors), duration_s + _GRACE_S, on_tick)
+        argv = self.command(arguments)
+        ended = run_bounded(lambda: self._child(argv, raw, errors), window_s + _GRACE_S, on_tick)
         problem = None
         if ended.timed_out:
             problem = f"{self.name} did not end {_GRACE_S:g} s after its window and was killed"
@@ -77,12 +94,20 @@ class Program:
         return Shot(raw=raw, log=log, cost=ended.cost, problem=problem, output=output)
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
-        """Read the program's JSON; ValueError if it is broken."""
+        """Read the program's output; ValueError if it is broken."""
         return self._dialect.measurement(raw, profile)
 
-    def command(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
-        """Return the command line for a window."""
-        return [self.program, *self._dialect.arguments(profile, duration_s)]
+    def arguments(self, profile: MeasuredProfile) -> list[str]:
+        """Return what the program is told for a profile."""
+        return self._dialect.arguments(profile, self._cpus)
+
+    def raw(self, stem: Path) -> Path:
+        """Return where the raw output goes."""
+        return stem.with_suffix(self._dialect.suffix)
+
+    def command(self, arguments: list[str]) -> list[str]:
+        """Return the whole command line."""
+        return [self.program, *arguments]
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
         return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors, cpus=self._cpus)
@@ -94,8 +119,8 @@ class ProgramInDocker(Program):
     The program it runs is an image.
     """
 
-    def fire(self, profile: MeasuredProfile, duration_s: float, raw: Path, on_tick: Tick) -> Shot:
-        """Put the load on; the container is gone when this returns or raises."""
+    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+        """Start the program once; its container is gone when this returns or raises."""
         from arena.runtimes.docker import inspect, remove_container
 
         container = _container(self.name)
@@ -115,7 +140,7 @@ class ProgramInDocker(Program):
                 return
 
         try:
-            shot = super().fire(profile, duration_s, raw, watch)
+            shot = super().shoot(arguments, raw, window_s, watch)
         finally:
             with held():
                 remove_container(container)
@@ -124,14 +149,18 @@ class ProgramInDocker(Program):
             problem = f"the control group of {self.name}'s container could not be read"
         return replace(shot, cost=used, problem=problem)
 
-    def command(self, profile: MeasuredProfile, duration_s: float) -> list[str]:
-        """Return the command line for a window."""
+    def command(self, arguments: list[str]) -> list[str]:
+        """Return the whole command line."""
         from arena.runtimes.docker import bind_mount, sandbox
 
+        folders = [
+            option
+            for folder in self._dialect.folders
+            for option in bind_mount(self._workspace.root / folder, f"/{folder}")
+        ]
         return [
             "docker", "run", "--rm", *sandbox(_container(self.name), self._cpus),
-            *bind_mount(self._workspace.requests, "/requests"), "--workdir", "/", self.program,
-            *self._dialect.arguments(profile, duration_s),
+            *folders, "--workdir", "/", self.program, *arguments,
         ]  # fmt: skip
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:

@@ -53,6 +53,14 @@ def output_of(argv: Sequence[str]) -> str:
     return done.stdout + done.stderr
 
 
+def in_image(image: str) -> list[str]:
+    """Return the command that runs a short program of an image, without a network."""
+    from arena.runtimes.docker import LABEL
+
+    run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL"]
+    return [*run, "--label", LABEL, image]
+
+
 def build(argv: Sequence[str], folder: Path, log: Path, called: str, ways: str) -> None:
     """Run a generator's build in `folder`; HostError names the log and the other `ways`."""
     log.parent.mkdir(parents=True, exist_ok=True)

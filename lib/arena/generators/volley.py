@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from arena.errors import HostError, UsageError
-from arena.generators import ghz_flags
+from arena.generators import blast_report, ghz_flags, volley_blast, volley_report
 from arena.generators.program import Dialect, Program, ProgramInDocker
 from arena.generators.provision import (
     ensure_image,
+    in_image,
     named_program,
     output_of,
     require_daemon,
@@ -23,7 +24,8 @@ from arena.generators.volley_build import (
     own_program,
     sources_sha256,
 )
-from arena.generators.volley_report import measurement
+from arena.measurement import Measurement
+from arena.profiles import Profile
 from arena.progress import Progress
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
@@ -31,16 +33,39 @@ from arena.workspace import Workspace
 _VERSION = re.compile(r"volley (\S+)\s*")
 
 
-def arguments(profile: MeasuredProfile, duration_s: float, more: Sequence[str] = ()) -> list[str]:
+def arguments(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return ghz's flags, and what the replies must be: volley decodes and checks each one."""
-    expected = ["--expect-replies", str(profile.messages_per_call)]
-    for rule in profile.expect:
-        expected += ["--expect", rule]
-    return ghz_flags.arguments(profile, duration_s, [*expected, *more])
+    if profile.kind == "blast":
+        return volley_blast.arguments(profile, _expected(profile))
+    return ghz_flags.arguments(profile, [*_expected(profile), *more])
+
+
+def _expected(profile: MeasuredProfile) -> list[str]:
+    rules = [flag for rule in profile.expect for flag in ("--expect", rule)]
+    return ["--expect-replies", str(profile.replies), *rules]
+
+
+def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:
+    """Return the command line; volley takes as many threads as it is allowed CPUs by itself."""
+    del cpus
+    return arguments(profile)
+
+
+def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn a saved volley output into a measurement; ValueError, one line, if it is broken."""
+    if profile.kind == "blast":
+        return blast_report.measurement(raw)
+    return volley_report.measurement(raw, profile)
+
+
+def refuses(profile: Profile) -> str:
+    """Return why volley cannot make a load: it can make all."""
+    del profile
+    return ""
 
 
 # Where no call succeeded it ends with 1, and still tells how many were made.
-DIALECT = Dialect("volley", arguments, measurement, report_codes=frozenset({0, 1}))
+DIALECT = Dialect("volley", _arguments, measurement, report_codes=frozenset({0, 1}))
 
 
 def resolve(
@@ -90,10 +115,7 @@ def version_of(command: Sequence[str]) -> str | None:
 
 def image_version(image: str) -> str | None:
     """Return the version of the volley that an image holds; None if it holds none."""
-    from arena.runtimes.docker import LABEL
-
-    run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL", "--label", LABEL]
-    return version_of([*run, image])
+    return version_of(in_image(image))
 
 
 def _checked(named: str) -> tuple[Path, str]:
@@ -139,7 +161,7 @@ def preview(
     if wants_docker(environment):
         image = _image(workspace, environment)
         contained = ProgramInDocker(DIALECT, workspace, cpus, image, "", "")
-        return contained.command(profile, profile.duration_s)
+        return contained.command(contained.arguments(profile))
     own = own_program(workspace)
     found = environment.get("VOLLEY") or str(own if own.exists() else "volley")
-    return [found, *arguments(profile, profile.duration_s)]
+    return [found, *arguments(profile)]

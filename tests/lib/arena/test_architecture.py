@@ -71,7 +71,10 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == (ARENA / name).read_text()
 
 
-HEAVY = {"cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "yaml"}
+HEAVY = {
+    "altair", "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich",
+    "vl_convert", "yaml",
+}  # fmt: skip
 
 
 def loaded_by(*words: str) -> set[str]:

@@ -12,6 +12,7 @@ from arena import benchmark as main_job
 from arena import contract, generators, host, records, selection
 from arena.benchmark import Request, benchmark, plan
 from arena.errors import HostError, UsageError
+from arena.profiles import Profile
 from arena.records import Record, read_records
 from arena.session import Plan
 from arena.workspace import Workspace
@@ -46,17 +47,63 @@ def planned(workspace: Workspace, request: Request, **environment: str) -> list[
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (Request("tonic", "stream-grpc"), [("tonic", "stream-grpc")]),
+        (Request("tonic", ("stream-grpc",)), [("tonic", "stream-grpc")]),
         (Request("grpc-go"), [("grpc-go", "stream-grpc"), ("grpc-go", "stream-grpc-tls")]),
-        (Request("all", "stream-grpc"), [("grpc-go", "stream-grpc"), ("tonic", "stream-grpc")]),
-        (Request("all", "stream-grpc-tls"), [("grpc-go", "stream-grpc-tls")]),
-        (Request("retired", "stream-grpc"), [("retired", "stream-grpc")]),
+        (Request("all", ("stream-grpc",)), [("grpc-go", "stream-grpc"), ("tonic", "stream-grpc")]),
+        (Request("all", ("stream-grpc-tls",)), [("grpc-go", "stream-grpc-tls")]),
+        (Request("retired", ("stream-grpc",)), [("retired", "stream-grpc")]),
     ],
 )
 def test_what_is_subscribed_to_is_planned(
     workspace: Workspace, request_: Request, expected: list[tuple[str, str]]
 ) -> None:
     assert planned(workspace, request_) == expected
+
+
+SHORTER = Request("odd-jobs", requests=100, duration=0.5)
+
+
+def test_an_override_is_in_force_only_where_it_means_something(workspace: Workspace) -> None:
+    add(workspace, "odd-jobs", tests=["stream-grpc", "load-const", "blast-unary"])
+    found = {each.profile.name: each for each in plans_of(workspace, SHORTER, {})}
+    closed, scheduled, blast = (
+        found[name] for name in ("stream-grpc", "load-const", "blast-unary")
+    )
+    assert (closed.profile.duration_s, dict(closed.overrides)) == (0.5, {"DURATION": "500ms"})
+    assert (scheduled.profile.requests, dict(scheduled.overrides)) == (100, {"REQUESTS": "100"})
+    assert scheduled.profile.window_s == 99 / 200
+    assert blast.profile.sweep == (1, 2, 5, 10, 20, 50, 100)
+    assert dict(blast.overrides) == {"DURATION": "500ms", "REQUESTS": "100"}
+
+
+def test_a_blast_is_never_shortened_to_nothing(workspace: Workspace) -> None:
+    (workspace.profiles / "big.yaml").write_text(
+        "extends: blast-unary\nname: big\nconnections: [1]\nsweep: [10, 20]"
+    )
+    add(workspace, "wide", tests=["big"])
+    (one,) = plans_of(workspace, Request("wide", requests=3), {})
+    assert one.profile.sweep == (10,)
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request("tonic", requests=9), "^--requests: is for blast and scheduled loads, and none"),
+        (Request("timed", duration=9.0), "^--duration: is for blast and closed loads, and none"),
+    ],
+)
+def test_an_override_that_means_nothing_here_is_refused(
+    workspace: Workspace, request_: Request, said: str
+) -> None:
+    add(workspace, "timed", tests=["load-const"])
+    with pytest.raises(UsageError, match=said):
+        plans_of(workspace, request_, {})
+
+
+def test_several_profiles_and_patterns_can_be_asked_for(workspace: Workspace) -> None:
+    add(workspace, "timed", tests=["load-const", "load-line-up", "stream-grpc", "bidi-grpc"])
+    found = planned(workspace, Request("timed", ("load-*", "bidi-grpc")))
+    assert sorted(name for _, name in found) == ["bidi-grpc", "load-const", "load-line-up"]
 
 
 def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> None:
@@ -72,9 +119,9 @@ def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> 
     ("request_", "said"),
     [
         (Request("grpcgo"), r"no framework `grpcgo` \(did you mean grpc-go"),
-        (Request("tonic", "stream-grp"), r"no profile `stream-grp` \(did you mean stream-grpc"),
-        (Request("all", "nothing"), "no profile `nothing`"),
-        (Request("tonic", "stream-grpc-tls"), "tonic does not subscribe to stream-grpc-tls"),
+        (Request("tonic", ("stream-grp",)), r"no profile `stream-grp` \(did you mean stream-grpc"),
+        (Request("all", ("nothing",)), "no profile `nothing`"),
+        (Request("tonic", ("stream-grpc-tls",)), "tonic does not subscribe to stream-grpc-tls"),
         (Request("odd"), "odd subscribes to no profile of this runner"),
         (Request("tonic", generator="gzh"), r"--generator: .*did you mean ghz"),
     ],
@@ -211,7 +258,7 @@ def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
     shop: Measure, workspace: Workspace
 ) -> None:
     breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
-    assert shop(Request("all", "stream-grpc"), generator=breaks) == 3
+    assert shop(Request("all", ("stream-grpc",)), generator=breaks) == 3
     assert {each.framework.name: each.status for each in saved(workspace)} == {
         "grpc-go": "failed",
         "tonic": "ok",
@@ -247,7 +294,7 @@ def test_of_several_connection_counts_each_one_counts(
     add(workspace, "wide", tests=["many"])
     assert shop(Request("wide"), generator=breaks_at(0)) == 3
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "1 measured, 1 failed: wide under many at 1 connections"
+    assert last == "1 measured, 1 failed: wide under many at 1 connection"
 
 
 def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Measure, workspace: Workspace) -> None:
@@ -294,7 +341,7 @@ def test_a_subscription_that_looks_misspelt_is_warned_of_and_no_other(
     warnings: list[str],
 ) -> None:
     add(workspace, "typist", tests=tests)
-    assert shop(Request("typist", "stream-grpc", dry_run=True)) == 0
+    assert shop(Request("typist", ("stream-grpc",), dry_run=True)) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     assert said == [f"warning: frameworks/typist/meta.json: tests: {each}" for each in warnings]
 
@@ -303,7 +350,7 @@ def test_all_skips_what_cannot_be_run_here_and_says_so(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go"})
-    assert shop(Request("all", "stream-grpc"), runtime) == 0
+    assert shop(Request("all", ("stream-grpc",)), runtime) == 0
     assert [each.framework.name for each in saved(workspace)] == ["tonic"]
     assert "skipped grpc-go: needs go" in capsys.readouterr().err
 
@@ -319,7 +366,7 @@ def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], *, dry_run: bool
 ) -> None:
     broken(workspace, "odd")
-    assert shop(Request("all", "stream-grpc", dry_run=dry_run)) == 1
+    assert shop(Request("all", ("stream-grpc",), dry_run=dry_run)) == 1
     out, err = capsys.readouterr()
     assert err.count("error: ") == 1
     assert "error: frameworks/odd/meta.json: line 2: Expecting value\n" in err
@@ -360,6 +407,36 @@ def test_unary_calls_are_requests(
     assert capsys.readouterr().out.startswith(
         "unary unary-grpc at 256 connections: 1.00 M requests/s (best of 3 runs; "
     )
+
+
+def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
+    shop: Measure,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    add(workspace, "both", tests=["stream-grpc", "load-const"])
+    profile = workspace.profiles / "load-const.yaml"
+    profile.write_text(profile.read_text().replace("generator: ghz", "generator: volley"))
+
+    def resolve(profile: Profile, *_: object) -> FakeGenerator:
+        if profile.generator == "volley":
+            raise HostError("there is no volley: build it")
+        return FakeGenerator()
+
+    def run(*profiles: str) -> int:
+        with monkeypatch.context() as patch:
+            patch.setattr(main_job, "choose", lambda *_: FakeRuntime())
+            patch.setattr(generators, "resolve", resolve)
+            return benchmark(workspace, Request("both", profiles), {"PATH": ""}, "run it")
+
+    assert run() == 3
+    said = capsys.readouterr()
+    assert "error: there is no volley: build it" in said.err
+    assert said.out.endswith("1 measured, 1 failed: both under load-const\n")
+    assert [each.profile.name for each in saved(workspace)] == ["stream-grpc"]
+    with pytest.raises(HostError, match="there is no volley"):
+        run("load-const")
 
 
 def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> None:
@@ -420,7 +497,7 @@ def test_a_dry_run_of_all_skips_what_cannot_be_run_here(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add(workspace, "here", native={"run": "exec ./server"})
-    request = Request("all", "stream-grpc", runtime="native", dry_run=True)
+    request = Request("all", ("stream-grpc",), runtime="native", dry_run=True)
     assert benchmark(workspace, request, {}, "run it") == 0
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["here"]

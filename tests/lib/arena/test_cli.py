@@ -134,7 +134,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
         monkeypatch.setenv(name, value)
     assert Outcome(capsys, root, "run", "tonic", "stream-grpc", *words).code == 0
     expected = benchmark.Request(
-        "tonic", "stream-grpc", runs=runs, duration=duration, runtime=runtime
+        "tonic", ("stream-grpc",), runs=runs, duration=duration, runtime=runtime
     )
     assert asked == [expected]
 
@@ -249,7 +249,7 @@ def test_the_list_shows_every_connection_count(
     root: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcome = Outcome(capsys, root, "list")
-    assert "  256, 1024 connections  Unary calls over h2c" in outcome.out
+    assert "  256, 1024 connections   Unary calls over h2c" in outcome.out
 
 
 def test_an_empty_checkout_can_be_listed(

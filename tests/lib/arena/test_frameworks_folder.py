@@ -16,6 +16,8 @@ NAMES = framework_names(FRAMEWORKS)
 TESTS = [
     "unary-grpc", "unary-grpc-tls", "stream-grpc", "stream-grpc-tls", "client-stream-grpc",
     "bidi-grpc",
+    "load-const", "load-step-up", "load-step-down", "load-line-up", "load-line-down",
+    "blast-unary", "sustained-unary",
 ]  # fmt: skip
 
 # Files that package managers write, or that tell them where to look.

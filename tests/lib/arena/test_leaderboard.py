@@ -7,7 +7,8 @@ from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a
 
 from arena.files import to_json
 from arena.leaderboard import Board, Row, rank
-from arena.records import Record
+from arena.measurement import BlastPoint, Latency
+from arena.records import Flag, Record
 
 
 def only_board(*records: Record) -> Board:
@@ -28,6 +29,53 @@ def test_the_fastest_comes_first() -> None:
 def test_equal_values_share_a_rank_and_the_next_one_counts_them() -> None:
     board = only_board(*(a_record(n, v) for n, v in [("b", 2.0), ("a", 2.0), ("c", 1.0)]))
     assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
+
+
+SCHEDULED = {
+    "kind": "scheduled",
+    "metric": "p99 latency",
+    "messages_per_call": 1,
+    "connections": (1,),
+    "concurrency": 10,
+}
+
+
+def a_timed_record(name: str, p99_ns: float, *flags: Flag) -> Record:
+    run = a_run()
+    latency = run.latency_ns.model_copy(update={"p99": p99_ns})
+    run = run.model_copy(update={"latency_ns": latency})
+    return a_record(name, runs=[run], profile=SCHEDULED, flags=flags)
+
+
+def test_of_a_schedule_the_lowest_p99_comes_first_and_who_missed_it_has_no_rank() -> None:
+    board = only_board(
+        a_timed_record("slow", 3e6),
+        a_timed_record("early", 1e3, "missed-schedule"),
+        a_timed_record("fast", 1e6),
+    )
+    assert (board.kind, board.metric) == ("scheduled", "p99 latency")
+    assert ranks(board) == [(1, "fast"), (2, "slow"), (None, "early")]
+    assert board.rows[0].rates == (1e6,)
+
+
+def test_the_cost_of_a_blast_is_that_of_all_its_calls() -> None:
+    point = BlastPoint(
+        connections=1, requests=10, repetitions=1, rate=9e6, rate_low=8e6, rate_high=9e6,
+        latency_ns=Latency(kind="response", samples=10), ok=10, failed={},
+    )  # fmt: skip
+    run = a_run(9e6, server_cpu_s=4.0).model_copy(
+        update={"points": (point,), "messages": 2_000_000}
+    )
+    blast = {"kind": "blast", "metric": "requests/s", "messages_per_call": 1}
+    (row,) = only_board(a_record("a", runs=[run], profile=blast)).rows
+    assert row.server_cpu_s_per_million_low == row.server_cpu_s_per_million_high == 2.0
+    assert row.points == (point,)
+
+
+def test_a_board_says_what_is_called_and_how() -> None:
+    secure = {"tls": True, "call": "benchmark.BenchmarkService/GetSum", "messages_per_call": 1}
+    board = only_board(a_record("a", profile=secure))
+    assert (board.call, board.tls) == ("benchmark.BenchmarkService/GetSum", True)
 
 
 def test_those_that_only_failed_come_last_and_have_no_rank() -> None:
@@ -149,7 +197,15 @@ def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
     assert row.server_cpu_s_per_million_low == pytest.approx(0.15)
     assert row.server_cpu_s_per_million_high == pytest.approx(0.2)
     assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
+    assert row.p999_ns is None
     assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
+
+
+def test_a_row_knows_the_slowest_of_a_thousand_where_the_generator_does() -> None:
+    run = a_run()
+    latency = run.latency_ns.model_copy(update={"p999": 3e9})
+    row = row_of(a_record("a", runs=[run.model_copy(update={"latency_ns": latency})]))
+    assert row.p999_ns == 3e9
 
 
 def test_a_row_says_how_the_server_packs_its_messages_and_what_was_checked() -> None:

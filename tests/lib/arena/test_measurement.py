@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from tests.fakes import a_measurement, a_run
 
-from arena.measurement import Cost, Latency, Run
+from arena.measurement import Cost, Latency, Run, Second
 
 
 def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:
@@ -20,10 +20,29 @@ def test_a_run_reads_back_as_it_was_written() -> None:
     assert Run.model_validate_json(run.model_dump_json()) == run
 
 
-@pytest.mark.parametrize("name", sorted(Run.model_fields))
+# What only some generators, or some kinds of load, can tell.
+OPTIONAL = {"unchecked", "seconds", "points", "approximate"}
+
+
+@pytest.mark.parametrize("name", sorted(set(Run.model_fields) - OPTIONAL))
 def test_a_run_without_one_of_its_facts_is_none(name: str) -> None:
     with pytest.raises(ValidationError, match=name):
         Run.model_validate(a_run().model_dump(exclude={name}))
+
+
+def test_a_run_of_an_older_runner_has_none_of_what_it_did_not_know() -> None:
+    old = Run.model_validate(a_run().model_dump(exclude=OPTIONAL))
+    assert (old.unchecked, old.seconds, old.points, old.approximate) == (None, (), (), False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("length_s", 0), ("length_s", 1.5), ("sent", -1), ("ok", -1), ("p99_ns", -1)]
+)
+def test_a_second_that_cannot_have_been_is_none(key: str, value: float) -> None:
+    second = {"ok": 1, "failed": 0, "messages": 1}
+    assert Second.model_validate(second).length_s == 1.0
+    with pytest.raises(ValidationError, match=key):
+        Second.model_validate({**second, key: value})
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -57,7 +57,7 @@ def test_a_mistyped_name_is_answered_with_the_nearest(folder: Path) -> None:
 
 def test_a_name_like_nothing_is_answered_with_all(folder: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls, unary-grpc.*\)"
+        UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls, .*unary-grpc.*\)"
     ):
         load_profile(folder, "zzz")
 
@@ -75,9 +75,9 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("warmup: 0s", "x.yaml: warmup: '0s' must be at least 1ms"),
         ("duration_s: 5", "x.yaml: duration_s: unknown key (did you mean duration?)"),
         ("warmup_s: 5", "x.yaml: warmup_s: unknown key (did you mean warmup?)"),
-        ("messages_per_call: 4999", "x.yaml: messages_per_call: must be 5000, what the request"),
-        ("request: {a: 1, b: 2}", "x.yaml: messages_per_call: must be 1, what the request"),
-        ("request: {a: 1, count: 0}", "x.yaml: messages_per_call: must be 1, what the request"),
+        ("messages_per_call: 4999", "x.yaml: messages_per_call: must be 5000, what one Stream"),
+        ("request: {a: 1, b: 2}", "x.yaml: messages_per_call: must be 1, what one"),
+        ("request: {a: 1, count: 0}", "x.yaml: messages_per_call: must be 1, what one"),
         ("call: benchmark.BenchmarkService/GetSum", "x.yaml: messages_per_call: must be 1, what"),
         ("request: {a: 1, cuont: 5000}", "x.yaml: request.cuont"),
         ("runs: 0", "x.yaml: runs: Input should be greater than or equal to 1, not 0"),
@@ -154,3 +154,173 @@ def test_a_grandchild_inherits_from_both(folder: Path) -> None:
     (folder / "x.yaml").write_text("extends: stream-grpc-tls\nname: x\nduration: 1s")
     profile = load_profile(folder, "x")
     assert (profile.tls, profile.duration_s, profile.runs) == (True, 1.0, 3)
+
+
+# ---- kinds of load
+
+
+SCHEDULED = """
+generator: ghz
+title: x
+kind: scheduled
+call: benchmark.BenchmarkService/GetSum
+request: {a: 1, b: 2}
+messages_per_call: 1
+port: 8080
+tls: false
+connections: [1]
+concurrency: 10
+requests: 1000
+schedule: {shape: const, rps: 200}
+warmup: 2s
+runs: 1
+pick: best
+metric: p99 latency
+name: x
+"""
+
+BLAST = """
+extends: blast-unary
+name: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "window_s"),
+    [
+        ("load-const", {"shape": "const", "rps": 200}, 49.995),
+        (
+            "load-step-up",
+            {"shape": "step", "start": 50, "end": 150, "step": 10, "step_duration_s": 5.0},
+            84.993,
+        ),
+        (
+            "load-step-down",
+            {
+                "shape": "step",
+                "start": 200,
+                "step": -10,
+                "step_duration_s": 5.0,
+                "max_duration_s": 40.0,
+            },
+            68.325,
+        ),
+        ("load-line-up", {"shape": "line", "start": 5, "step": 5}, 62.743),
+        ("load-line-down", {"shape": "line", "start": 200, "step": -2, "end": 100}, 74.49),
+    ],
+)
+def test_the_schedules_are_ghzs(
+    folder: Path, name: str, schedule: dict[str, object], window_s: float
+) -> None:
+    profile = load_profile(folder, name)
+    assert profile.schedule
+    assert profile.schedule.model_dump(exclude_none=True) == schedule
+    assert profile.window_s == pytest.approx(window_s, abs=1e-3)
+    assert (profile.requests, profile.concurrency, profile.connections) == (10_000, 10, (1,))
+    assert profile.record_connections == (1,)
+
+
+def test_the_blast_is_one_record_of_three_ways(folder: Path) -> None:
+    profile = load_profile(folder, "blast-unary")
+    assert (profile.connections, profile.record_connections) == ((1, 8, 1000), (1000,))
+    assert (profile.sweep[0], profile.sweep[-1], profile.repetitions) == (1, 10_000, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "up", "replies", "counted"),
+    [
+        ("unary-grpc", False, 1, 1),
+        ("stream-grpc", False, 5000, 5000),
+        ("client-stream-grpc", True, 1, 1000),
+        ("bidi-grpc", True, 1000, 2000),
+    ],
+)
+def test_what_a_call_moves(
+    folder: Path, name: str, *, up: bool, replies: int, counted: int
+) -> None:
+    profile = load_profile(folder, name)
+    assert (profile.streams_up, profile.replies) == (up, replies)
+    assert profile.messages_per_call == profile.counted_per_call == counted
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (SCHEDULED, "duration: 5s", "duration: is not for a scheduled load"),
+        (SCHEDULED, "sweep: [1]", "sweep: is not for a scheduled load"),
+        (SCHEDULED, "kind: burst", "kind: "),
+        (SCHEDULED, "requests:", "requests: "),
+        (SCHEDULED, "requests: 0", "requests: "),
+        (SCHEDULED, "metric: requests/s", "metric: p99 latency is that of a scheduled load"),
+        (SCHEDULED, "connections: [11]", "connections: 11 is more than the 10 calls at a time"),
+        (
+            SCHEDULED.replace("requests: 1000", "requests: 5"),
+            "connections: [6]",
+            "connections: 6 is more than the 5 requests",
+        ),
+        (SCHEDULED, "schedule: 5", "schedule: "),
+        (SCHEDULED, "schedule: {shape: const}", "schedule.rps: is missing: a const schedule"),
+        (SCHEDULED, "schedule: {shape: wave, rps: 5}", "schedule.shape: "),
+        (SCHEDULED, "schedule: {shape: const, rps: 0}", "schedule.rps: "),
+        (SCHEDULED, "schedule: {shape: const, rsp: 5}", "schedule.rsp: unknown key"),
+        (SCHEDULED, "schedule: {shape: line, start: 0, step: 5}", "schedule.start: "),
+        (SCHEDULED, "schedule: {shape: line, start: 5, step: 0}", "schedule.step: is 0"),
+        (
+            SCHEDULED,
+            "schedule: {shape: line, start: 50, step: 5, end: 10}",
+            "schedule.end: is on the wrong side: step 5 does not lead there from start 50",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: line, start: 20, step: -15}",
+            "schedule: never ends: its rate falls to 0 before 1000 requests are due",
+        ),
+        (
+            SCHEDULED.replace("requests: 1000", "requests: 100000"),
+            "schedule: {shape: const, rps: 1}",
+            "schedule: takes longer than a day to send 100000 requests",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration: 5 parsecs}",
+            "schedule.step_duration: '5 parsecs' is not a duration",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration: 0s}",
+            "schedule.step_duration: '0s' must be at least 1ms",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration_s: 5}",
+            "schedule.step_duration_s: unknown key (did you mean step_duration?)",
+        ),
+        (BLAST, "call: benchmark.BenchmarkService/CollectSum", "call: a blast is of unary calls"),
+        (BLAST, "connections: [1, 10001]", "connections: 10001 is more than the 10000 calls"),
+        (BLAST, "sweep: [1, 5, 5]", "sweep: must rise from each number to the next"),
+        (BLAST, "sweep: [0, 5]", "sweep.0: "),
+        (BLAST, "repetitions: 0", "repetitions: "),
+        (BLAST, "requests: 10", "requests: is not for a blast load"),
+        (BLAST, "duration: 0s", "duration: '0s' must be at least 1ms"),
+        ("extends: stream-grpc\nname: x\n", "concurrency: 10", "streams_per_connection: write eit"),
+        ("extends: stream-grpc\nname: x\n", "duration: 5 parsecs", "duration: '5 parsecs' is not"),
+        ("extends: stream-grpc\nname: x\n", "requests_per_call: 2", "requests_per_call: must be 1"),
+        ("extends: bidi-grpc\nname: x\n", "requests_per_call: 10", "messages_per_call: must be 20"),
+    ],
+)
+def test_what_does_not_go_with_the_kind_is_named_with_its_file(
+    folder: Path, text: str, line: str, said: str
+) -> None:
+    key = line.partition(":")[0]
+    kept = [each for each in text.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join([*kept, line]))
+    with pytest.raises(UsageError, match=re.escape(f"x.yaml: {said}")):
+        load_profile(folder, "x")
+
+
+@pytest.mark.parametrize("key", ["schedule", "requests", "concurrency"])
+def test_a_scheduled_load_without_one_of_its_keys_is_refused(folder: Path, key: str) -> None:
+    kept = [each for each in SCHEDULED.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join(kept))
+    with pytest.raises(UsageError, match=rf"x\.yaml: {key}: is missing: a scheduled load needs it"):
+        load_profile(folder, "x")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes import FakeProgress, a_record
+from tests.lib.arena.charts.loads import lasting
 
 from arena.files import to_json
 from arena.leaderboard import Leaderboard
@@ -92,8 +93,30 @@ def test_a_record_that_cannot_be_a_row_is_left_out_and_the_others_stand(
     assert said in warning
 
 
+def test_what_the_last_page_shows_is_not_drawn_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[object] = []
+
+    def count(drawing: object) -> str:
+        drawn.append(drawing)
+        return 'viewBox="0 0 1 1"></svg>'
+
+    monkeypatch.setattr("arena.charts.draw.draw", count)
+    for name in "ab":
+        with Draft(workspace.results) as draft:
+            draft.save(lasting(name, 1000.0 + ord(name)))
+        publish(workspace, FakeProgress())
+    assert len(drawn) == 2
+    workspace.site.joinpath("public", "index.html").write_bytes(b"\xff\x00<svg")
+    publish(workspace, FakeProgress())
+    assert len(drawn) == 4
+
+
 def test_publishing_twice_changes_no_byte(workspace: Workspace) -> None:
     save(workspace, "a", 1e6)
+    with Draft(workspace.results) as draft:
+        draft.save(lasting("b", 1000.0))
     made = [workspace.results / "leaderboard.json", publish(workspace, FakeProgress())]
     before = [path.read_bytes() for path in made]
     publish(workspace, FakeProgress())

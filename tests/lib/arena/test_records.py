@@ -5,100 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import FAILED, MEAN_NS, PASSED, WARNED, a_profile, a_record, a_run
+from tests.fakes import FAILED, PASSED, WARNED, a_record, a_run
 
 from arena import records
 from arena.errors import HostError
 from arena.files import to_json
 from arena.leaderboard import Leaderboard
-from arena.measurement import Run
-from arena.records import Draft, Record, flags_of, headline_of, read_record, read_records, spread_of
-
-
-@pytest.mark.parametrize(
-    ("rates", "value", "run", "rule"),
-    [
-        ([5.0], 5.0, 1, "one run"),
-        ([5.0, 7.0], 7.0, 2, "best of 2 runs"),
-        ([5.0, 7.0, 6.0], 7.0, 2, "best of 3 runs"),
-        ([5.0, 7.0, 6.0, 9.0], 7.0, 2, "best of the first 3 of 4 runs"),
-        ([5.0, 6.0, 7.0, 9.0, 9.0, 9.0, 9.0, 9.0], 7.0, 3, "best of the first 3 of 8 runs"),
-        ([7.0, 7.0, 7.0], 7.0, 1, "best of 3 runs"),
-    ],
-)
-def test_the_headline_is_the_best_of_the_first_three(
-    rates: list[float], value: float, run: int, rule: str
-) -> None:
-    headline = headline_of(a_profile(), [a_run(rate, cut=2) for rate in rates])
-    assert headline
-    assert (headline.value, headline.run, headline.rule) == (value, run, rule)
-    assert (headline.low, headline.high) == (value, value + 2000)
-    assert headline.metric == "messages/s"
-
-
-def test_without_a_run_there_is_nothing_to_say() -> None:
-    assert headline_of(a_profile(), []) is None
-    assert spread_of([]) is None
-    assert flags_of(a_profile(), [], None, None) == ()
-
-
-def test_the_spread_is_that_of_all_runs() -> None:
-    spread = spread_of([a_run(rate) for rate in (1.0, 2.0, 3.0, 10.0)])
-    assert spread
-    assert (spread.median, spread.min, spread.max) == (2.5, 1.0, 10.0)
-    assert spread.cv == pytest.approx(4.0824829 / 4)
-
-
-@pytest.mark.parametrize("rates", [[4.0], [0.0, 0.0]])
-def test_where_there_is_no_spread_to_tell_none_is_told(rates: list[float]) -> None:
-    spread = spread_of([a_run(rate) for rate in rates])
-    assert spread
-    assert spread.cv is None
-
-
-def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
-    runs = [run, *more]
-    return flags_of(a_profile(), runs, headline_of(a_profile(), runs), cpus)
-
-
-@pytest.mark.parametrize(
-    ("run", "cpus", "expected"),
-    [
-        (a_run(), 2, ()),
-        # Five seconds on two CPUs are ten; 90 % of them are the limit.
-        (a_run(generator_cpu_s=8.99), 2, ()),
-        (a_run(generator_cpu_s=9.0), 2, ("client-bound",)),
-        (a_run(generator_cpu_s=4.0, server_cpu_s=1.0), 2, ()),
-        # On shared CPUs it is the one that uses more.
-        (a_run(generator_cpu_s=4.0, server_cpu_s=4.0), None, ("unpinned",)),
-        (a_run(generator_cpu_s=4.01, server_cpu_s=4.0), None, ("client-bound", "unpinned")),
-        (a_run(mean_ns=MEAN_NS * 1.149), 2, ()),
-        (a_run(mean_ns=MEAN_NS * 1.151), 2, ("littles-law",)),
-        (a_run(mean_ns=MEAN_NS * 0.851), 2, ()),
-        (a_run(mean_ns=MEAN_NS * 0.849), 2, ("littles-law",)),
-        (a_run(mean_ns=None), 2, ()),
-        (a_run(cut=1), 2, ("cut-calls",)),
-        (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
-        (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
-        # Messages that were counted are certain, whatever was cut.
-        (a_run(ok=900, cut=256, counted=5_000_000), 2, ()),
-        (a_run(ok=0, cut=256, counted=5_000_000, mean_ns=None), 2, ("none-finished",)),
-        # And they say how much of the cut calls was done: 1000 calls' worth, though 800 ended.
-        (a_run(ok=800, cut=256, counted=5_000_000), 2, ()),
-        (a_run(ok=800, cut=256, counted=4_200_000), 2, ("littles-law",)),
-        # An open loop has as many calls in flight as it must.
-        (a_run(mean_ns=MEAN_NS / 9, kind="response"), 2, ()),
-    ],
-)
-def test_every_flag_begins_at_its_limit(
-    run: Run, cpus: int | None, expected: tuple[str, ...]
-) -> None:
-    assert flags(run, cpus=cpus) == expected
-
-
-def test_flags_are_of_the_best_run_but_a_failed_call_anywhere_counts() -> None:
-    best, other = a_run(2e6), a_run(1e6, cut=5, failed={"Internal": 1}, generator_cpu_s=10.0)
-    assert flags(best, other) == ("failed-calls",)
+from arena.records import Draft, Record, read_record, read_records
 
 
 def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ def add(workspace: Workspace, name: str, **changes: Any) -> None:
     (folder / "meta.json").write_text(json.dumps({**meta, **changes}))
 
 
-def names(workspace: Workspace, framework: str, profile: str | None, *, of_all: bool) -> list[str]:
+def names(workspace: Workspace, framework: str, *wanted: str, of_all: bool) -> list[str]:
     (found,) = selection.frameworks(workspace, framework).frameworks
-    return [each.name for each in selection.profiles(workspace, found, profile, of_all=of_all)]
+    return [each.name for each in selection.profiles(workspace, found, wanted, of_all=of_all)]
 
 
 def test_all_are_those_that_can_be_read_and_those_that_cannot(workspace: Workspace) -> None:
@@ -53,23 +53,23 @@ def test_one_that_was_named_must_be_there_and_can_be_read(workspace: Workspace) 
 def test_without_a_profile_all_that_is_subscribed_to_and_known_is_meant(
     workspace: Workspace, *, of_all: bool
 ) -> None:
-    assert names(workspace, "grpc-go", None, of_all=of_all) == ["stream-grpc", "unary-grpc"]
+    assert names(workspace, "grpc-go", of_all=of_all) == ["stream-grpc", "unary-grpc"]
     assert names(workspace, "grpc-go", "unary-grpc", of_all=of_all) == ["unary-grpc"]
 
 
 @pytest.mark.parametrize(
-    ("framework", "profile", "said"),
+    ("framework", "profiles", "said"),
     [
-        ("odd", None, "odd subscribes to no profile of this runner"),
-        ("odd", "stream-grpc", "odd does not subscribe to stream-grpc: .* of-another-runner"),
+        ("odd", [], "odd subscribes to no profile of this runner"),
+        ("odd", ["stream-grpc"], "odd does not subscribe to stream-grpc: .* of-another-runner"),
     ],
 )
 def test_nothing_is_an_error_only_for_what_was_named(
-    workspace: Workspace, framework: str, profile: str | None, said: str
+    workspace: Workspace, framework: str, profiles: list[str], said: str
 ) -> None:
-    assert names(workspace, framework, profile, of_all=True) == []
+    assert names(workspace, framework, *profiles, of_all=True) == []
     with pytest.raises(UsageError, match=said):
-        names(workspace, framework, profile, of_all=False)
+        names(workspace, framework, *profiles, of_all=False)
 
 
 @pytest.mark.parametrize("of_all", [False, True])
@@ -81,7 +81,7 @@ def test_a_profile_that_is_not_there_is_always_an_error(
 
 
 def test_a_subscription_that_looks_misspelt_is_warned_of(workspace: Workspace) -> None:
-    add(workspace, "typist", tests=["stream-grcp", "bidi-grpc"])
+    add(workspace, "typist", tests=["stream-grcp", "another-runners"])
     (typist,) = selection.frameworks(workspace, "typist").frameworks
     progress = FakeProgress()
     selection.warn_of_typos(workspace, typist, progress)
@@ -90,3 +90,41 @@ def test_a_subscription_that_looks_misspelt_is_warned_of(workspace: Workspace) -
         "warning: frameworks/typist/meta.json: tests: no profile `stream-grcp` "
         "(did you mean stream-grpc?)"
     )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (["*-grpc"], ["stream-grpc", "unary-grpc"]),
+        (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", "unary-grpc"]),
+        (["unary-grp?"], ["unary-grpc"]),
+        # What matches beside it is not subscribed to.
+        (["stream-grpc*"], ["stream-grpc"]),
+    ],
+)
+def test_profiles_can_be_named_by_patterns_and_come_once(
+    workspace: Workspace, wanted: list[str], expected: list[str]
+) -> None:
+    assert names(workspace, "grpc-go", *wanted, of_all=False) == expected
+
+
+@pytest.mark.parametrize("of_all", [False, True])
+def test_a_pattern_without_a_match_is_always_an_error(
+    workspace: Workspace, *, of_all: bool
+) -> None:
+    with pytest.raises(UsageError, match=r"^no profile matches `lo-\*` \(there are: .*stream-grpc"):
+        names(workspace, "grpc-go", "stream-grpc", "lo-*", of_all=of_all)
+
+
+def test_a_pattern_that_matches_only_what_is_not_subscribed_to_is_an_error(
+    workspace: Workspace,
+) -> None:
+    with pytest.raises(UsageError, match=r"^grpc-go does not subscribe to load-\*: "):
+        names(workspace, "grpc-go", "load-*", of_all=False)
+    assert names(workspace, "grpc-go", "load-*", of_all=True) == []
+
+
+def test_the_light_ones_come_first(workspace: Workspace) -> None:
+    add(workspace, "all-round", tests=["unary-grpc", "blast-unary", "stream-grpc", "load-const"])
+    expected = ["load-const", "stream-grpc", "blast-unary", "unary-grpc"]
+    assert names(workspace, "all-round", of_all=False) == expected

@@ -121,10 +121,10 @@ def test_a_good_session_becomes_a_record(measure: Measure) -> None:
     assert (record.headline.value, record.headline.run) == (3e6, 2)
     assert [run.rate for run in record.runs] == [1e6, 3e6, 2e6]
     assert generator.fired == [
-        ("warm-up.json", 2.0),
-        ("run-1.json", 5.0),
-        ("run-2.json", 5.0),
-        ("run-3.json", 5.0),
+        ("warm-up", 2.0),
+        ("run-1", 5.0),
+        ("run-2", 5.0),
+        ("run-3", 5.0),
     ]
     assert runtime.stopped == 1
 

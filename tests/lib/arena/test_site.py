@@ -2,18 +2,26 @@
 
 import re
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import jinja2
 import pytest
 from tests.fakes import PASSED, WARNED, a_record, a_run
+from tests.lib.arena.charts.loads import SCHEDULED, a_second, blast, lasting, scheduled
 
 from arena.leaderboard import Leaderboard, rank
+from arena.measurement import Run
 from arena.records import Check, Flag, Record
 from arena.site import FLAGS, render
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "site" / "templates"
 HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
+
+
+def of_latency(**changes: float | None) -> Run:
+    """Return a run whose latency has other figures."""
+    run = a_run()
+    return run.model_copy(update={"latency_ns": run.latency_ns.model_copy(update=changes)})
 
 
 def page(*records: Record) -> str:
@@ -54,22 +62,46 @@ def page(*records: Record) -> str:
         (a_record("a", 1.0), "Server CPU per million messages<"),
         (a_record("a", 1.0, profile={"metric": "requests/s"}), "Server CPU per million requests<"),
         (a_record("a", 1.0, profile={"metric": "requests/s"}), ">requests/s<"),
+        (a_record("a", 1.0, profile={"connection_count": 1}), "· 1 connection ·"),
+        (a_record("a", 1.0, profile={"connection_count": 1024}), "· 1,024 connections ·"),
+        (blast("a"), "· up to 8 connections ·"),
+        (a_record("a", runs=[of_latency(p50=None, p99=None)]), '<td class="num">–</td>'),
+        (a_record("a", runs=[of_latency(p999=3e9)]), ">p99.9<"),
+        (a_record("a", runs=[of_latency(p999=3e9)]), '<td class="num">3.00 s</td>'),
+        (scheduled("a", []), ">p99 latency<"),
+        (scheduled("a", []), "<b>2.10 s</b><small>response<"),
+        (scheduled("a", []), "Server CPU per million requests<"),
     ],
 )
 def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
     assert shown in page(record)
 
 
-@pytest.mark.parametrize("packed", [None, 1.5])
-def test_every_row_is_as_wide_as_the_table(packed: float | None) -> None:
-    text = page(a_record("a", 1.0, packed=packed), a_record("b", failure="it broke"))
+@pytest.mark.parametrize(
+    ("kind", "packed", "p999", "columns"),
+    [
+        ({}, None, None, 11),
+        ({}, 1.5, None, 12),
+        ({}, None, 3e9, 12),
+        ({}, 1.5, 3e9, 13),
+        (SCHEDULED, None, None, 10),
+        (SCHEDULED, None, 3e9, 11),
+    ],
+)
+def test_every_row_is_as_wide_as_the_table(
+    kind: dict[str, Any], packed: float | None, p999: float | None, columns: int
+) -> None:
+    good = a_record("a", packed=packed, profile=kind, runs=[of_latency(p999=p999)])
+    text = page(good, a_record("b", failure="it broke", profile=kind))
     (table,) = re.findall("<table>.*</table>", text, re.DOTALL)
     assert ("Messages per DATA frame" in table) == (packed is not None)
+    # Where the p99 is the headline, it has no second column.
+    assert len(re.findall(">p99( latency)?<", table)) == 1
     widths = {
         sum(int(span or 1) for span in re.findall(r'<t[hd]\b(?:[^>]*?colspan="(\d+)")?', row))
         for row in re.findall("<tr.*?</tr>", table, re.DOTALL)
     }
-    assert widths == {11 if packed is None else 12}
+    assert widths == {columns}
 
 
 def test_a_row_that_does_not_know_how_it_packs_says_so_beside_one_that_does() -> None:
@@ -112,6 +144,67 @@ def test_the_same_leaderboard_makes_the_same_bytes() -> None:
     again = Leaderboard.model_validate_json(leaderboard.model_dump_json(by_alias=True))
     assert render(leaderboard, TEMPLATES) == render(again, TEMPLATES)
     assert page(*records) == page(*reversed(records))
+
+
+KINDS = [
+    scheduled("a", [a_second()] * 3),
+    blast("b"),
+    lasting("c", 1000.0),
+]
+
+
+def test_pictures_are_described_and_have_their_numbers_folded_below_them() -> None:
+    text = page(*KINDS, a_record("d", 1.0))
+    figures = re.findall("<figure>.*?</figure>", text, re.DOTALL)
+    assert len(figures) == 3
+    for figure, name, rows in zip(figures, "bca", (6, 7, 3), strict=True):
+        assert f"<figcaption>{name}</figcaption>" in figure
+        assert re.search(f'<svg role="img" aria-label="{name}: ', figure)
+        folded = figure.partition("<details>")[2]
+        assert folded.count("<tr><td>") == rows
+    assert text.count("Only the first 6 rows have one.") == 0
+
+
+def test_a_board_of_many_rows_says_that_only_the_first_have_a_picture() -> None:
+    text = page(*(lasting(name, 1000.0) for name in "abcdefgh"))
+    assert text.count("<figure>") == 6
+    assert "Only the first 6 rows have one." in text
+
+
+def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
+    text = page(blast("a", []), scheduled("b", []), lasting("c", 1.0, count=6))
+    assert "<figure" not in text
+    assert 'class="caption"' not in text
+
+
+def test_the_page_with_pictures_loads_nothing_and_says_no_name_twice() -> None:
+    text = page(*KINDS, lasting("d", 500.0))
+    assert not re.findall(r"https?:|//|@import|url\(|<script|<link|<img|\son\w+=", text)
+    ids = re.findall(r'\sid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_pictures_come_from_the_last_page_byte_for_byte() -> None:
+    leaderboard = rank(KINDS)
+    first = render(leaderboard, TEMPLATES)
+    assert render(leaderboard, TEMPLATES) == first
+    assert render(leaderboard, TEMPLATES, first) == first
+    assert render(leaderboard, TEMPLATES, "something else") == first
+
+
+def test_a_hostile_name_is_only_a_name_in_and_below_a_picture() -> None:
+    records = [
+        each.model_copy(
+            update={"framework": each.framework.model_copy(update={"display_name": HOSTILE * 9})}
+        )
+        for each in KINDS
+    ]
+    first = page(*records)
+    for text in (first, render(rank(records), TEMPLATES, first)):
+        assert "<script" not in text
+        assert text.count("<svg ") == text.count("</svg>") == 3
+        assert text.count("<figcaption>&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;") == 3
+    assert render(rank(records), TEMPLATES, first) == first
 
 
 @pytest.mark.parametrize(

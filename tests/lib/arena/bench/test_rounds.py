@@ -33,8 +33,8 @@ class Stub:
     def __init__(self, program: Path) -> None:
         self._program = program
 
-    def argv(self, profile: MeasuredProfile, folder: Path) -> list[str]:
-        return [str(self._program), str(profile.port), str(folder)]
+    def argv(self, profile: MeasuredProfile) -> list[str]:
+        return [str(self._program), str(profile.port)]
 
     def read(self, raw: Path, profile: MeasuredProfile) -> Told:
         return Told(counted=int(raw.read_text()), failed=1, elapsed_s=2.0)
@@ -52,7 +52,7 @@ def shoot(workspace: Workspace, tmp_path: Path) -> Shoot:
 
 
 def test_a_shot_has_what_both_sides_counted_and_what_it_cost(shoot: Shoot) -> None:
-    shot = shoot('[ "$1" = 4711 ] && [ -d "$2" ] && echo 38')
+    shot = shoot('[ "$1" = 4711 ] && echo 38')
     assert (shot.counted, shot.server_counted, shot.failed) == (38, 40, 1)
     assert shot.rate == 19.0
     assert shot.cpu_ns_per_unit == pytest.approx(shot.cost.cpu_s / 38 * 1e9)
@@ -80,4 +80,4 @@ def test_one_that_does_not_end_is_killed(shoot: Shoot, monkeypatch: pytest.Monke
 def test_a_workload_is_a_profile_that_can_be_run() -> None:
     profile = UNARY.profile(4711, 5.0)
     assert type(profile) is type(a_profile())
-    assert (profile.concurrency, profile.replies, profile.messages_per_call) == (6400, 1, 1)
+    assert (profile.in_flight, profile.replies, profile.messages_per_call) == (6400, 1, 1)

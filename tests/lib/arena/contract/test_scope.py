@@ -25,7 +25,20 @@ def profile(name: str, call: str = "StreamSum", *, tls: bool = False) -> Profile
     )
 
 
-def scopes(*tests: str, profiles: tuple[Profile, ...] = ()) -> list[Scope]:
+CALLS = {
+    "unary-grpc": "GetSum",
+    "stream-grpc": "StreamSum",
+    "client-stream-grpc": "CollectSum",
+    "bidi-grpc": "EchoSum",
+}
+KNOWN = tuple(
+    profile(f"{name}{'-tls' if tls else ''}", call, tls=tls)
+    for name, call in CALLS.items()
+    for tls in (False, True)
+)
+
+
+def scopes(*tests: str, profiles: tuple[Profile, ...] = KNOWN) -> list[Scope]:
     return scopes_of(a_framework(tests=tests), profiles)
 
 
@@ -66,14 +79,19 @@ def test_a_framework_that_subscribes_to_nothing_known_has_no_scope() -> None:
 
 def test_a_port_has_the_calls_of_all_its_tests() -> None:
     assert scopes("unary-grpc", "stream-grpc", "client-stream-grpc", "bidi-grpc") == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum", "CollectSum", "EchoSum"))
+        Scope(
+            8080,
+            tls=False,
+            calls=calls("GetSum", "StreamSum", "CollectSum", "EchoSum"),
+            request=REQUEST,
+        )
     ]
 
 
 def test_the_port_without_tls_comes_first_and_the_other_needs_only_the_values() -> None:
     assert scopes("stream-grpc-tls", "unary-grpc-tls", "stream-grpc") == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum")),
-        Scope(8443, tls=True, calls=calls("GetSum", "StreamSum"), light=True),
+        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), request=REQUEST),
+        Scope(8443, tls=True, calls=calls("GetSum", "StreamSum"), request=REQUEST, light=True),
     ]
 
 

@@ -114,7 +114,7 @@ def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
     assert (generator.name, info.name, info.found) == ("volley", "volley", where)
     profile = a_profile(expect=("result = a + b + i",))
     # It is held to the same checks as every volley: one board, one rule.
-    argv, own_argv = generator.command(profile, 5.0), volley.arguments(profile, 5.0)
+    argv, own_argv = generator.info(profile).argv, tuple(volley.arguments(profile))
     assert argv[-len(own_argv) :] == own_argv
     assert argv[argv.index("--expect") + 1] == "result = a + b + i"
     raw = tmp_path / "raw.json"
@@ -128,7 +128,7 @@ def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
     find: Find, tmp_path: Path
 ) -> None:
     named = str(a_program(tmp_path / "mine", VOLLEY))
-    generators.check(a_profile(), {"GHZ": named})
+    generators.check([a_profile()], {"GHZ": named})
     check_drop_in(find(GHZ=named), "$GHZ", tmp_path)
     assert find(GHZ=named).info(a_profile()).argv[0] == named
     assert find(GHZ=named).version == "0.1.0"
@@ -218,18 +218,18 @@ def test_in_docker_by_wish_even_with_ghz_on_path(
         f'type=bind,"source={workspace.requests}",target=/requests,readonly'
     )
     image = argv.index("httparena-ghz:v0.121.0")
-    assert argv[image + 1 :] == ghz_flags.arguments(a_profile(), 5.0)
+    assert argv[image + 1 :] == ghz_flags.arguments(a_profile())
 
 
 def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot:
     a_program(bin_ / "ghz", f"[ $1 = --version ] && echo v1 && exit; {script}")
-    return find().fire(a_profile(), 1.5, tmp_path / "run-1.json", lambda _: None)
+    return find().fire(a_profile(duration_s=1.5), tmp_path / "run-1", lambda _: None)
 
 
 def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path: Path) -> None:
     shot = fire(find, bin_, tmp_path, 'echo "$*"')
     assert shot.problem is None
-    assert shot.raw.read_text().split() == ghz_flags.arguments(a_profile(), 1.5)
+    assert shot.raw.read_text().split() == ghz_flags.arguments(a_profile(duration_s=1.5))
     assert "1500ms" in shot.raw.read_text()
     assert shot.cost.peak_bytes > 0
     assert shot.log == shot.raw
@@ -263,7 +263,7 @@ def test_a_container_whose_cost_cannot_be_read_is_a_problem(
 
     monkeypatch.setattr(program, "cgroup_of", hidden)
     a_program(bin_ / "docker", DAEMON)
-    shot = find(LOADGEN_DOCKER="1").fire(a_profile(), 1.5, tmp_path / "x.json", lambda _: None)
+    shot = find(LOADGEN_DOCKER="1").fire(a_profile(duration_s=1.5), tmp_path / "x", lambda _: None)
     assert shot.problem == "the control group of ghz's container could not be read"
 
 
@@ -280,29 +280,29 @@ def test_the_environment_is_checked_before_any_work(
     environment: dict[str, str], said: str | None
 ) -> None:
     if said is None:
-        generators.check(a_profile(), environment)
+        generators.check([a_profile()], environment)
     else:
         with pytest.raises(UsageError, match=said):
-            generators.check(a_profile(), environment)
+            generators.check([a_profile()], environment)
 
 
 @pytest.mark.parametrize("said", ["true", "TRUE", "1", "yes", "Yes"])
 def test_yes_to_docker_can_be_written_in_several_ways(said: str) -> None:
     # With Docker, $GHZ is not looked at.
-    generators.check(a_profile(), {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+    generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
 
 
 @pytest.mark.parametrize("said", ["false", "False", "0", "no", ""])
 def test_no_to_docker_can_be_written_in_several_ways(said: str) -> None:
     with pytest.raises(UsageError, match=r"^GHZ: /no/such is not a program"):
-        generators.check(a_profile(), {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+        generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
 
 
 @pytest.mark.parametrize("environment", [{}, {"GHZ": "/no/such"}])
 def test_any_other_word_about_docker_is_refused(environment: dict[str, str]) -> None:
     said = "^LOADGEN_DOCKER: write true or false, not 'banana'$"
     with pytest.raises(UsageError, match=said):
-        generators.check(a_profile(), {**environment, "LOADGEN_DOCKER": "banana"})
+        generators.check([a_profile()], {**environment, "LOADGEN_DOCKER": "banana"})
 
 
 @pytest.mark.parametrize("name", ["ghz", "volley"])
@@ -335,7 +335,7 @@ def test_volley_in_the_place_of_ghz_is_previewed_with_its_checks(
 ) -> None:
     named = str(a_program(tmp_path / "mine", VOLLEY))
     argv = generators.preview(a_profile(), workspace, {"PATH": "", "GHZ": named}, None)
-    assert argv == [named, *volley.arguments(a_profile(), 5.0)]
+    assert argv == [named, *volley.arguments(a_profile())]
 
 
 def test_a_real_output_becomes_a_measurement() -> None:

@@ -81,7 +81,7 @@ def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -
     profile = a_profile(generator="volley", expect=("result = a + b + i", "x = 1"))
     argv = generators.preview(profile, workspace, {"PATH": ""}, None)
     assert argv[0] == "volley"
-    ghz = ghz_flags.arguments(profile, 5.0)
+    ghz = ghz_flags.arguments(profile)
     assert argv[1:] == [
         *ghz[:-1],
         "--expect-replies", "5000", "--expect", "result = a + b + i", "--expect", "x = 1",
@@ -90,7 +90,7 @@ def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -
 
 
 def test_without_a_rule_only_the_number_of_replies_is_checked() -> None:
-    argv = volley.arguments(a_profile(), 5.0)
+    argv = volley.arguments(a_profile())
     assert "--expect" not in argv
     assert argv[argv.index("--expect-replies") + 1] == "5000"
 
@@ -125,10 +125,10 @@ def test_a_named_program_that_is_not_volley_is_refused_before_any_work(
     profile = a_profile(generator="volley")
     environment = {"VOLLEY": str(tmp_path / "mine")}
     with pytest.raises(UsageError, match=rf"^VOLLEY: .*{said}"):
-        generators.check(profile, environment)
+        generators.check([profile], environment)
     # It is not looked at where an image is asked for, or another generator is used.
-    generators.check(profile, {**environment, "LOADGEN_DOCKER": "true"})
-    generators.check(a_profile(), environment)
+    generators.check([profile], {**environment, "LOADGEN_DOCKER": "true"})
+    generators.check([a_profile()], environment)
 
 
 def test_cargo_builds_it_once_and_what_it_built_is_used_again(
@@ -281,7 +281,7 @@ def test_in_docker_by_wish_even_with_volley_named(
     argv = list(generator.info(a_profile()).argv)
     assert argv[:3] == ["docker", "run", "--rm"]
     assert argv[argv.index("--name") + 1] == "httparena-volley-run"
-    assert argv[argv.index("mine:1") + 1 :] == volley.arguments(a_profile(), 5.0)
+    assert argv[argv.index("mine:1") + 1 :] == volley.arguments(a_profile())
     shown = generators.preview(a_profile(generator="volley"), workspace, environment, None)
     assert shown == argv
 
@@ -299,7 +299,7 @@ def test_an_image_that_is_not_volley_is_refused(find: Find, bin_: Path, outside:
 def fire(find: Find, tmp_path: Path, script: str) -> tuple[generators.Shot, Program]:
     named = a_program(tmp_path / "mine", f"{VOLLEY}\n{script}")
     generator = find(VOLLEY=str(named))
-    return generator.fire(a_profile(), 0.5, tmp_path / "run-1.json", lambda _: None), generator
+    return generator.fire(a_profile(duration_s=0.5), tmp_path / "run-1", lambda _: None), generator
 
 
 def test_a_shot_leaves_its_report(find: Find, tmp_path: Path) -> None:

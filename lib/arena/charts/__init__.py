@@ -1,0 +1,36 @@
+"""Pictures of a board's rows: what to draw, what to say of it, and the numbers below it.
+
+Everything here is made of the leaderboard alone. `pictures_of` says what a board shows; `Drawn`
+makes SVG of it, by way of draw.py, the only module that knows a drawing library.
+"""
+
+from collections.abc import Sequence
+
+from arena.charts.blast import FULL, blast_pictures
+from arena.charts.drawn import Drawn
+from arena.charts.picture import MOST, Picture, Table
+from arena.charts.scheduled import scheduled_pictures
+from arena.charts.sustained import sustained_pictures
+from arena.leaderboard import Board
+from arena.profiles import Kind
+
+__all__ = ["CAPTIONS", "MOST", "Drawn", "Picture", "Table", "pictures_of"]
+
+# What all pictures of a board show.
+CAPTIONS: dict[Kind, str] = {
+    "scheduled": "Calls that were due against calls that were sent, and the latency of those that "
+    "succeeded, second by second. The latencies have the same scale in all pictures.",
+    "blast": "○ Throughput stops growing: the server is full, or the generator where a row is "
+    f"client-bound. This is the smallest N whose median is at least {FULL * 100:.0f} % of the "
+    "highest. ✕ The first failure. Each picture has its own scale.",
+    "closed": "Throughput, second by second. Each picture has its own scale.",
+}
+
+
+def pictures_of(board: Board, boards: Sequence[Board]) -> list[Picture]:
+    """Return the pictures of a board's first rows, one each; `boards` are all there are."""
+    if board.kind == "scheduled":
+        return scheduled_pictures(board)
+    if board.kind == "blast":
+        return blast_pictures(board, boards)
+    return sustained_pictures(board)

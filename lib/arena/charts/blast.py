@@ -1,0 +1,132 @@
+"""Blasts: throughput and failures against N, one line per way to spread the calls."""
+
+from collections.abc import Sequence
+
+from arena.charts.drawing import BlastDrawing, Way
+from arena.charts.picture import Picture, Table, first_rows
+from arena.charts.sustained import is_sustained
+from arena.leaderboard import Board, Row
+from arena.measurement import BlastPoint
+from arena.units import format_ns, format_rate
+
+# Throughput has stopped growing at the first N that comes so close to its highest.
+FULL = 0.95
+
+_HEAD = ("Connections", "N", "Requests/s", "Median within", "p50", "p99", "Failed")
+
+
+def blast_pictures(board: Board, boards: Sequence[Board]) -> list[Picture]:
+    """Return one picture a row, with what the same clients sustain beside it, where it is known."""
+    return [
+        _picture(row, _ways(row, _sustained(board, row, boards)))
+        for row in first_rows(board, lambda row: bool(row.points))
+    ]
+
+
+def _picture(row: Row, ways: tuple[Way, ...]) -> Picture:
+    return Picture(
+        row=row,
+        label=f"{row.display_name}: requests per second, and failed calls, against the number of "
+        f"requests that leave together. {' '.join(map(_words, ways))}",
+        drawing=BlastDrawing(ways),
+        words=(
+            *map(_words, ways),
+            *(() if any(way.fails_at for way in ways) else ("No call failed.",)),
+        ),
+        table=Table(_HEAD, tuple(_cells(point) for way in ways for point in way.points)),
+    )
+
+
+def _ways(row: Row, sustained: dict[int, float]) -> tuple[Way, ...]:
+    """Return the row's points by the way they were spread, the fewest connections first."""
+    ways = []
+    for connections in sorted({point.connections for point in row.points}):
+        points = tuple(
+            sorted(
+                (each for each in row.points if each.connections == connections),
+                key=lambda each: each.requests,
+            )
+        )
+        ways.append(
+            Way(
+                name=_name(connections, points),
+                points=points,
+                full_at=full_at(points),
+                fails_at=next(
+                    (each.requests for each in points if sum(each.failed.values())), None
+                ),
+                sustained=sustained.get(connections),
+            )
+        )
+    return tuple(ways)
+
+
+def full_at(points: Sequence[BlastPoint]) -> int | None:
+    """Return the N at which throughput stops growing; None if no call ever succeeded.
+
+    `points` are those of one way, by N.
+    """
+    highest = max(point.rate for point in points)
+    if not highest:
+        return None
+    return next(point.requests for point in points if point.rate >= FULL * highest)
+
+
+def _name(connections: int, points: Sequence[BlastPoint]) -> str:
+    if connections == 1:
+        return "1 connection"
+    # For most points there are as many connections as requests.
+    if 2 * sum(point.requests <= connections for point in points) > len(points):
+        return f"one per request, up to {connections:,}"
+    return f"{connections:,} connections"
+
+
+def _sustained(board: Board, row: Row, boards: Sequence[Board]) -> dict[int, float]:
+    """Return what the framework sustains, by connections: requests/s of a closed load.
+
+    Only a load of the same calls counts, made by the same generator under the same conditions.
+    """
+    found: dict[int, float] = {}
+    for other in boards:
+        if other.kind == "closed" and _same_load(other) == _same_load(board):
+            for each in other.rows:
+                if is_sustained(each) and _conditions(each) == _conditions(row):
+                    found.setdefault(other.connections, each.value or 0.0)
+    return found
+
+
+def _same_load(board: Board) -> tuple[object, ...]:
+    return board.call, board.tls, board.generator, board.metric, board.division
+
+
+def _conditions(row: Row) -> tuple[object, ...]:
+    cpus = (
+        "unpinned" in row.flags,
+        row.overrides.get("SERVER_CPUS"),
+        row.overrides.get("LOADGEN_CPUS"),
+    )
+    return row.framework, row.machine, row.generator, row.runtime, row.standin, cpus
+
+
+def _words(way: Way) -> str:
+    if way.full_at is None:
+        return f"{way.name}: no call succeeded."
+    best = max(point.rate for point in way.points)
+    grows = way.full_at == way.points[-1].requests and len(way.points) > 1
+    full = "still grows" if grows else "stops growing"
+    fails = f", first failure at N = {way.fails_at:,}" if way.fails_at else ""
+    return (
+        f"{way.name}: at best {format_rate(best)} requests/s, {full} at N = {way.full_at:,}{fails}."
+    )
+
+
+def _cells(point: BlastPoint) -> tuple[str, ...]:
+    latency = point.latency_ns
+    return (
+        f"{point.connections:,}",
+        f"{point.requests:,}",
+        format_rate(point.rate),
+        f"{format_rate(point.rate_low)} – {format_rate(point.rate_high)}",
+        *("–" if value is None else format_ns(value) for value in (latency.p50, latency.p99)),
+        ", ".join(f"{count:,} {status}" for status, count in sorted(point.failed.items())) or "0",
+    )

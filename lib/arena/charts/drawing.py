@@ -1,0 +1,47 @@
+"""What is drawn: numbers alone, no name of anybody's, so that nothing in an SVG can be hostile."""
+
+from dataclasses import dataclass
+
+from arena.measurement import BlastPoint, Second
+
+
+@dataclass(frozen=True)
+class ScheduledDrawing:
+    """Calls per second, due and sent, above their latency; `ticks` (ns) are the latency's axis."""
+
+    seconds: tuple[Second, ...]
+    ticks: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SustainedDrawing:
+    """Throughput in each second, and that of the whole run, in `metric`."""
+
+    seconds: tuple[Second, ...]
+    metric: str
+    whole: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to spread the requests of a blast, its points by N.
+
+    Throughput stops growing at N = `full_at`, the first call fails at N = `fails_at`, and the same
+    connections sustain `sustained` requests per second, as far as each of these is known.
+    """
+
+    name: str
+    points: tuple[BlastPoint, ...]
+    full_at: int | None
+    fails_at: int | None
+    sustained: float | None
+
+
+@dataclass(frozen=True)
+class BlastDrawing:
+    """Throughput against N, one line per way, above the failures, if there are any."""
+
+    ways: tuple[Way, ...]
+
+
+Drawing = ScheduledDrawing | SustainedDrawing | BlastDrawing

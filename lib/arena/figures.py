@@ -1,0 +1,146 @@
+"""From runs to figures: the headline, its error bar, the spread, the flags, and their words."""
+
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+
+from arena.measurement import Run, Second
+from arena.profiles import LOWER_IS_BETTER, Kind, Metric
+from arena.records import Flag, Headline, MeasuredProfile, Spread
+from arena.units import bar_words, format_ns, rate_words
+
+# Little's law holds in a closed loop; a record further off than this says so.
+LITTLES_LAW_TOLERANCE = 0.15
+# A generator that used this share of its CPUs had nothing left to give.
+CLIENT_BOUND_SHARE = 0.90
+# HttpArena ranks by the best of this many runs.
+BEST_OF = 3
+# A scheduled load has missed a second if it sent so much more or less than was due in it; one
+# call may always fall on the other side of its edge.
+SCHEDULE_TOLERANCE = 0.05
+
+
+def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
+    """Return what a run amounts to in a metric, and the ends of its error bar."""
+    if metric == "p99 latency":
+        p99_ns = run.latency_ns.p99 or 0.0
+        return p99_ns, p99_ns, p99_ns
+    return run.rate, run.rate_low, run.rate_high
+
+
+def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
+    """Pick the best of the first three runs, HttpArena's rule; None without a run."""
+    first = [figure_of(profile.metric, run) for run in runs[:BEST_OF]]
+    if not first:
+        return None
+    best = min(first) if profile.metric in LOWER_IS_BETTER else max(first)
+    value, low, high = best
+    return Headline(
+        metric=profile.metric,
+        value=value,
+        low=low,
+        high=high,
+        rule=_rule(profile, len(runs)),
+        run=first.index(best) + 1,
+    )
+
+
+def _rule(profile: MeasuredProfile, runs: int) -> str:
+    of = "fastest point of " if profile.kind == "blast" else ""
+    if runs > BEST_OF:
+        return f"{of}best of the first {BEST_OF} of {runs} runs"
+    return f"{of}best of {runs} runs" if runs > 1 else f"{of}one run"
+
+
+def value_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:
+    """Return a figure as far as its flags let it be known: `≥ 1.02 M`, `1.20 ms`."""
+    if metric == "p99 latency":
+        return format_ns(value)
+    return rate_words(value, high, client_bound="client-bound" in flags)
+
+
+def figure_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:
+    """Return a figure with its metric: `≥ 1.02 M messages/s`, `p99 latency 1.20 ms`."""
+    words = value_words(metric, value, high, flags)
+    return f"{metric} {words}" if metric in LOWER_IS_BETTER else f"{words} {metric}"
+
+
+def bar_of(metric: Metric, kind: Kind, low: float, high: float) -> str:
+    """Return an error bar in words; empty where the metric has none."""
+    if metric == "p99 latency":
+        return ""
+    bar = bar_words(low, high)
+    return f"median within {bar}" if kind == "blast" and low < high else bar
+
+
+def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:
+    """Describe how the figures of all runs lie; None without a run."""
+    figures = [figure_of(metric, run)[0] for run in runs]
+    if not figures:
+        return None
+    mean = fmean(figures)
+    return Spread(
+        median=median(figures),
+        min=min(figures),
+        max=max(figures),
+        cv=stdev(figures) / mean if len(figures) > 1 and mean else None,
+    )
+
+
+def missed(second: Second) -> bool:
+    """Return whether a second's load was not the one that was due by the schedule."""
+    if second.intended is None or second.sent is None:
+        return False
+    allowed = max(SCHEDULE_TOLERANCE * second.intended, 1)
+    return abs(second.sent - second.intended) > allowed
+
+
+def flags_of(
+    profile: MeasuredProfile,
+    runs: Sequence[Run],
+    headline: Headline | None,
+    generator_cpus: int | None,
+) -> tuple[Flag, ...]:
+    """Say what a reader must know before trusting the headline, in the order of `Flag`.
+
+    `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
+    server's.
+    """
+    if headline is None:
+        return ()
+    best = runs[headline.run - 1]
+    # Cut calls matter only where they make the rate uncertain: not if messages were counted.
+    holds: dict[Flag, bool] = {
+        "client-bound": _is_client_bound(profile, best, generator_cpus),
+        "littles-law": _misses_littles_law(profile, best),
+        "missed-schedule": any(map(missed, best.seconds)),
+        "cut-calls": bool(best.calls.cut) and best.rate_low < best.rate_high,
+        "none-finished": not best.calls.ok,
+        "failed-calls": any(run.calls.failed for run in runs),
+        "status-unchecked": bool(best.unchecked and best.unchecked.status),
+        "approximate": best.approximate,
+        "unpinned": generator_cpus is None,
+    }
+    return tuple(flag for flag, held in holds.items() if held)
+
+
+def _is_client_bound(profile: MeasuredProfile, best: Run, generator_cpus: int | None) -> bool:
+    """Return whether the generator used 90 % of its own CPUs, or, sharing, more than the server.
+
+    A scheduled load is not meant to use them: what it cannot keep up with, it misses.
+    """
+    if profile.kind == "scheduled":
+        return False
+    if generator_cpus is None:
+        return best.generator.cpu_s > best.server.cpu_s
+    return best.generator.cpu_s >= CLIENT_BOUND_SHARE * generator_cpus * best.elapsed_s
+
+
+def _misses_littles_law(profile: MeasuredProfile, best: Run) -> bool:
+    """Return whether calls/s x mean latency is not what a closed loop has in flight."""
+    latency = best.latency_ns
+    if profile.kind != "closed" or latency.mean is None or latency.kind != "service":
+        return False
+    # Calls/s by way of the messages: those that were counted of cut calls are work, too.
+    calls_per_s = best.messages / profile.messages_per_call / best.elapsed_s
+    in_flight = calls_per_s * latency.mean / 1e9
+    return abs(in_flight / profile.in_flight - 1) > LITTLES_LAW_TOLERANCE

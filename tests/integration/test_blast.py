@@ -1,0 +1,144 @@
+"""Blasts with the real generators: from the profile to the record, and back to the raw output."""
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.integration.plumbing import ROOT, Arena, eventually
+
+pytestmark = pytest.mark.integration
+
+# The real profile, made small.
+_TINY = {
+    "extends": "blast-unary",
+    "name": "tiny",
+    "title": "Tiny",
+    "sweep": [1, 2, 5],
+    "connections": [1, 2],
+    "repetitions": 2,
+    "duration": "20s",
+    "warmup": "200ms",
+}
+
+_POINTS = [(ways, calls) for ways in (1, 2) for calls in (1, 2, 5)]
+
+
+@pytest.fixture
+def tiny(arena: Arena) -> Arena:
+    """Return a checkout with the tiny blast, and a good server that takes part in it."""
+    (arena.workspace.profiles / "tiny.yaml").write_text(yaml.safe_dump(_TINY))
+    meta = arena.workspace.frameworks / "victim" / "meta.json"
+    changed = json.loads(meta.read_bytes())
+    changed["tests"].append("tiny")
+    meta.write_text(json.dumps(changed))
+    return arena
+
+
+def record_of(arena: Arena) -> dict[str, Any]:
+    """Return the one record; its raw output gives the same figures again."""
+    (record,) = arena.records("victim", "tiny")
+    assert record["status"] == "ok"
+    (run,) = record["runs"]
+    raw = arena.results / run["raw"]["path"]
+    assert hashlib.sha256(raw.read_bytes()).hexdigest() == run["raw"]["sha256"]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "lib" / "parse_blast.py"), str(raw)],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    again = json.loads(done.stdout)
+    assert again["elapsed_s"] == run["elapsed_s"]
+    assert again["calls"] == {name: run["calls"][name] for name in ("ok", "failed")}
+    for point, saved in zip(again["points"], run["points"], strict=True):
+        figures = point.pop("rate")
+        rates = [figures["median"], figures["low"], figures["high"]]
+        assert rates == [saved.pop(name) for name in ("rate", "rate_low", "rate_high")]
+        assert point == saved
+    return record
+
+
+def check_sweep(record: dict[str, Any]) -> None:
+    """Check that every point was measured as often as asked for, and that the best one counts."""
+    (run,) = record["runs"]
+    assert [(point["connections"], point["requests"]) for point in run["points"]] == _POINTS
+    assert run["calls"] == {"ok": 2 * 2 * 8, "failed": {}, "cut": 0}
+    assert {point["repetitions"] for point in run["points"]} == {2}
+    assert run["messages"] == run["calls"]["ok"]
+    assert run["generator"]["cpu_s"] > 0
+    assert run["generator"]["peak_bytes"] > 1 << 20
+    assert record["profile"]["connection_count"] == 2
+    assert record["headline"]["metric"] == "requests/s"
+    assert record["headline"]["rule"].startswith("fastest point of ")
+    assert record["headline"]["value"] == run["rate"] > 0
+
+
+def test_volley_blasts_and_checks_every_reply(tiny: Arena, volley_program: Path) -> None:
+    done = tiny.run("victim", "tiny", VOLLEY=str(volley_program))
+    assert done.code == 0, done
+    record = record_of(tiny)
+    check_sweep(record)
+    (run,) = record["runs"]
+    assert run["raw"]["path"].endswith("/run-1.json")
+    assert run["latency_ns"]["kind"] == "response"
+    assert run["unchecked"] == {"status": 0, "replies": 0}
+    assert not run["approximate"]
+    assert "approximate" not in record["flags"]
+    generator = record["provenance"]["generator"]
+    assert (generator["name"], generator["argv"][1]) == ("volley", "blast")
+
+
+def test_ghz_blasts_by_one_start_each_and_says_that_it_is_an_approximation(tiny: Arena) -> None:
+    done = tiny.run("victim", "tiny", "--generator", "ghz")
+    assert done.code == 0, done
+    record = record_of(tiny)
+    check_sweep(record)
+    (run,) = record["runs"]
+    assert run["raw"]["path"].endswith("/run-1.jsonl.gz")
+    assert run["latency_ns"]["kind"] == "service"
+    assert run["unchecked"] == {"status": 0, "replies": 2 * 2 * 8}
+    assert run["approximate"]
+    assert "approximate" in record["flags"]
+    generator = record["provenance"]["generator"]
+    assert generator["name"] == "ghz"
+    assert "--connections 2 -c 5 -n 5" in " ".join(generator["argv"])
+    left = sorted(path.name for path in (tiny.results / run["raw"]["path"]).parent.iterdir())
+    assert "run-1.json" not in left
+
+
+def test_in_the_place_of_ghz_volley_blasts_as_volley(tiny: Arena, volley_program: Path) -> None:
+    done = tiny.run("victim", "tiny", "--generator", "ghz", GHZ=str(volley_program))
+    assert done.code == 0, done
+    record = record_of(tiny)
+    check_sweep(record)
+    assert record["profile"]["generator"] == "volley"
+    generator = record["provenance"]["generator"]
+    assert (generator["name"], generator["found"]) == ("volley", "$GHZ")
+    assert generator["argv"][1] == "blast"
+
+
+def test_a_sweep_whose_time_is_over_has_measured_less_often(tiny: Arena) -> None:
+    path = tiny.workspace.profiles / "tiny.yaml"
+    path.write_text(yaml.safe_dump({**_TINY, "repetitions": 1000, "duration": "500ms"}))
+    done = tiny.run("victim", "tiny", "--generator", "ghz")
+    assert done.code == 0, done
+    (run,) = record_of(tiny)["runs"]
+    assert 0 < sum(point["repetitions"] for point in run["points"]) < 1000
+
+
+def test_a_sweep_by_ghz_can_be_interrupted(tiny: Arena) -> None:
+    path = tiny.workspace.profiles / "tiny.yaml"
+    path.write_text(yaml.safe_dump({**_TINY, "repetitions": 1000}))
+    with tiny.running("victim", "tiny", "--generator", "ghz") as running:
+        running.await_line("run 1 of 1")
+        eventually(lambda: tiny.processes("ghz"), "ghz runs")
+        running.signal(signal.SIGINT)
+        done = running.end()
+    assert done.code == 130
+    assert "Traceback" not in done.stderr
+    # That nothing is left behind is what the checkout sees to.
+    assert tiny.records("victim", "tiny") == []
