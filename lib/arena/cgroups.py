@@ -44,8 +44,12 @@ class Cgroup:
         return Cost(cpu_s=cpu_s, peak_bytes=self._largest)
 
 
-def cgroup_of(pid: int, proc: Path = _PROC) -> Cgroup:
-    """Find the control group of a process; HostError if the host hides it from us."""
+def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
+    """Find the control group of a process; HostError if the host hides it from us.
+
+    With a container's id, it is that container's: in its first moments, the process of one is
+    still in groups that it shares with others, and leaves them one by one.
+    """
     try:
         membership = (proc / str(pid) / "cgroup").read_text().splitlines()
         mounts = (proc / "self" / "mountinfo").read_text().splitlines()
@@ -59,6 +63,10 @@ def cgroup_of(pid: int, proc: Path = _PROC) -> Cgroup:
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             paths[controller] = path
+    # Where there is version 1, what version 2 says beside it may be another group.
+    accounts = [name for name in ("cpuacct", "memory") if name in paths] or [""]
+    if not all(container in paths.get(name, "") for name in accounts):
+        raise HostError(f"the process {pid} is not yet in the control group of its container")
     folders = {name: _folder(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
     if folders["cpuacct"] and folders["memory"] and folders["cpuacct"].exists():
         return Cgroup(

@@ -133,7 +133,8 @@ class ProgramInDocker(Program):
             on_tick(elapsed)
             try:
                 if group is None:
-                    group = cgroup_of(inspect("container", container)["State"]["Pid"])
+                    seen = inspect("container", container)
+                    group = cgroup_of(seen["State"]["Pid"], container=seen["Id"])
                 used = group.cost()
             except (OSError, HostError):
                 # Not started yet, or over: the last sample, at most a tick old, stands.

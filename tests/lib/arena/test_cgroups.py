@@ -1,6 +1,7 @@
 """A container's cost, from control groups of both versions (fake /proc trees)."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,17 @@ def test_version_1_counts_nanoseconds_and_keeps_a_peak(kernel: Kernel) -> None:
 def test_version_2_counts_microseconds_and_keeps_a_peak(kernel: Kernel) -> None:
     version_2(kernel)
     assert cgroup_of(42, kernel.ready()).cost() == Cost(cpu_s=1.5, peak_bytes=900)
+
+
+@pytest.mark.parametrize("version", [version_1, version_2])
+def test_a_process_on_its_way_into_its_container_is_not_in_its_group(
+    kernel: Kernel, version: Callable[[Kernel], object]
+) -> None:
+    version(kernel)
+    own = GROUP.rpartition("/")[2]
+    assert cgroup_of(42, kernel.ready(), container=own).cost()
+    with pytest.raises(HostError, match="process 42 is not yet in the control group"):
+        cgroup_of(42, kernel.ready(), container="another")
 
 
 def test_without_a_peak_the_largest_sample_stands(kernel: Kernel) -> None:

@@ -258,7 +258,7 @@ def test_a_ghz_that_does_not_end_is_killed(
 def test_a_container_whose_cost_cannot_be_read_is_a_problem(
     find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hidden(_: int) -> None:
+    def hidden(_: int, *, container: str) -> None:
         raise HostError("hidden")
 
     monkeypatch.setattr(program, "cgroup_of", hidden)
