@@ -10,11 +10,13 @@
 //! - [`measure`]: counting and timing, one tally a thread.
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`engine`]: the load loop: sockets, threads, time.
+//! - [`blast`]: many calls at one moment, again and again.
 //! - [`serve`]: a reference server that counts for itself and breaks on demand.
-//! - [`program`]: what the two commands do.
+//! - [`program`]: what the commands do.
 
 #![forbid(unsafe_code)]
 
+pub mod blast;
 pub mod cli;
 pub mod engine;
 pub mod grpc;

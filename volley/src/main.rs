@@ -8,6 +8,7 @@ use volley::program;
 fn main() -> ExitCode {
     let done = match cli::parse(std::env::args_os()) {
         Ok(Command::Run(options)) => program::run(&options),
+        Ok(Command::Blast(options)) => program::blast(&options),
         Ok(Command::Serve(args)) => program::serve(&args),
         Err(exit) => return exit.print(),
     };

@@ -1,16 +1,20 @@
-//! What the two commands do: make a run and print its report, or serve.
+//! What the commands do: put a load on and print its report, or serve.
+
+mod blast;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+pub use blast::blast;
+
 use crate::cli::{Format, Options, ServeArgs};
 use crate::engine::{self, EngineError};
 use crate::measure::Progress;
-use crate::report::live::{Live, Moment};
+use crate::report::live::{self, Live, Moment};
 use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
 use crate::serve::{self, ServeError};
 
@@ -56,8 +60,7 @@ impl From<io::Error> for Failure {
 ///
 /// Whatever kept the load from being put on, or the report from being written.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
-    // Opened before the load, so that what is wrong with it is not learned after it.
-    let file = options.output.as_deref().map(open).transpose()?;
+    let out = Out::open(options)?;
     let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
     // On a terminal what volley adds stands last. Where both streams may end in one file, it goes
     // first: whatever follows ghz's summary would be read as a part of its last error.
@@ -65,22 +68,20 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     if !adds_last {
         print_own(&report, options)?;
     }
-    match options.output.as_deref().zip(file) {
-        Some((path, file)) => empty(&file)
-            .and_then(|()| print(&report, options.format, file))
-            .map_err(|error| unwritable(path, &error))?,
-        None => print(&report, options.format, io::stdout().lock())
-            .or_else(unless_hung_up)
-            .map_err(|error| io::Error::other(format!("cannot write the report: {error}")))?,
-    }
+    out.print(|out| print(&report, options.format, out))?;
     if adds_last {
         print_own(&report, options)?;
     }
-    Ok(if report.calls.ok > 0 {
+    Ok(success_if(report.calls.ok > 0))
+}
+
+/// Whether some call succeeded is what the exit status tells.
+fn success_if(any_ok: bool) -> ExitCode {
+    if any_ok {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    })
+    }
 }
 
 /// Print what ghz's formats have no place for to stderr.
@@ -88,12 +89,10 @@ fn print_own(report: &Report, options: &Options) -> io::Result<()> {
     if options.quiet {
         return Ok(());
     }
-    let mut out = BufWriter::new(io::stderr().lock());
-    match options.format {
+    buffered(io::stderr().lock(), |mut out| match options.format {
         Format::Summary => own_section::write(report, &mut out),
-        _ => own_section::write_warnings(report, &mut out),
-    }
-    .and_then(|()| out.flush())
+        _ => own_section::write_warnings(&report.warnings, &mut out),
+    })
     .or_else(unless_hung_up)
 }
 
@@ -133,9 +132,7 @@ fn config(args: &ServeArgs) -> serve::Config {
 }
 
 fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnTick<'_>) -> T) -> T {
-    let terminal = io::stderr();
-    let is_shown = terminal.is_terminal() && !options.quiet;
-    let mut live = Live::new(terminal, is_shown);
+    let mut live = live_line(options);
     let mut before = Progress::default();
     let length = options.duration.or(options.max_duration);
     let done = work(&mut |now: &Progress, elapsed_s: f64| {
@@ -149,19 +146,60 @@ fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnTick<'_>) ->
         };
         before = *now;
         // The line is for a person; a run does not end because nobody sees it.
-        let _ = live.draw(&moment);
+        let _ = live.draw(&live::line(&moment));
     });
     let _ = live.clear();
     done
 }
 
-fn open(path: &Path) -> Result<File, io::Error> {
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .map_err(|error| unwritable(path, &error))
+fn live_line(options: &Options) -> Live<Stderr> {
+    let terminal = io::stderr();
+    let is_shown = terminal.is_terminal() && !options.quiet;
+    Live::new(terminal, is_shown)
+}
+
+/// Where the report goes: a file, or stdout.
+struct Out<'a> {
+    file: Option<(&'a Path, File)>,
+}
+
+impl<'a> Out<'a> {
+    /// Opened before the load, so that what is wrong with it is not learned after it.
+    fn open(options: &'a Options) -> Result<Self, Failure> {
+        let Some(path) = options.output.as_deref() else {
+            return Ok(Self { file: None });
+        };
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)
+            .map_err(|error| unwritable(path, &error))?;
+        Ok(Self {
+            file: Some((path, file)),
+        })
+    }
+
+    fn print(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        match self.file {
+            Some((path, file)) => empty(&file)
+                .and_then(|()| buffered(file, write))
+                .map_err(|error| unwritable(path, &error))?,
+            None => buffered(io::stdout().lock(), write)
+                .or_else(unless_hung_up)
+                .map_err(|error| io::Error::other(format!("cannot write the report: {error}")))?,
+        }
+        Ok(())
+    }
+}
+
+fn buffered(
+    out: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    write(&mut out)?;
+    out.flush()
 }
 
 /// Drops what an older report left in a file; a device or a pipe has nothing to drop, and refuses.
@@ -179,8 +217,7 @@ fn unwritable(path: &Path, error: &io::Error) -> io::Error {
     ))
 }
 
-fn print(report: &Report, format: Format, out: impl Write) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
+fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Summary => summary::write(report, &mut out),
         Format::Csv => csv::write(report, &mut out),
@@ -188,8 +225,7 @@ fn print(report: &Report, format: Format, out: impl Write) -> io::Result<()> {
         Format::Pretty => pretty::write(report, &mut out),
         Format::Html => html::write(report, &mut out),
         Format::Prometheus => prometheus::write(report, &mut out),
-    }?;
-    out.flush()
+    }
 }
 
 /// A reader that has seen enough (`| head`) is no error.

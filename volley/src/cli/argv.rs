@@ -2,14 +2,33 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command};
 
 use super::args::is_switch_named;
 use super::exit::CliExit;
-use super::refused;
+use super::{refused, usage};
+
+/// What the words after `program` say; `shown` is the command as its help shows it.
+pub(super) fn matches(
+    program: &str,
+    command: &Command,
+    shown: impl Fn() -> Command,
+    words: &[OsString],
+) -> Result<ArgMatches, CliExit> {
+    let words = translate(command, words)?;
+    let argv = std::iter::once(OsString::from(program)).chain(words);
+    command
+        .clone()
+        .try_get_matches_from(argv)
+        .map_err(|error| match error.kind() {
+            ErrorKind::DisplayHelp => CliExit::Print(shown().render_help()),
+            _ => usage::exit(program, &error),
+        })
+}
 
 /// Turn `--no-flag` into `--flag=false`, and refuse the flags volley does not have.
-pub(super) fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, CliExit> {
+fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, CliExit> {
     let mut translated = Vec::with_capacity(words.len());
     let mut rest = words.iter();
     for word in rest.by_ref() {

@@ -39,7 +39,29 @@ Examples:
   Settings from a file, one of them overruled:
     volley --config bench.toml -c 20
 
+`volley blast` lets calls go all at once, more and more of them: see `volley blast --help`.
 `volley serve` starts a server to try all this on: see `volley serve --help`.";
+
+pub(super) const BLAST_ABOUT: &str = "\
+Let N unary calls leave together, and see how many a second come back: for one N after another, over
+one connection, a few, and many.
+
+All is ready before a blast: connections are open, calls encoded. Its throughput is its OK calls
+over the time from the first send to the last OK response. A latency counts from when the calls were
+let go, the wait for the server's limits included.
+
+A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535, 64KiB, 4 MB.
+A flag without a value can be turned off again, as in --no-insecure.";
+
+pub(super) const BLAST_EXAMPLES: &str = "\
+Examples:
+  The whole sweep, each reply checked:
+    volley blast --insecure --proto benchmark.proto --call benchmark.BenchmarkService/GetSum \\
+           -d '{\"a\": 1, \"b\": 2}' --expect 'result = a + b' localhost:8080
+
+  A quick look, as JSON:
+    volley blast --insecure --proto benchmark.proto --call benchmark.BenchmarkService/GetSum \\
+           --requests 10,100,1000 --connections 1,100 --repetitions 3 -O json localhost:8080";
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -16,8 +16,8 @@ pub struct Target {
 pub enum HostError {
     #[error("HOST `{0}` has no port: write `{0}:8080`, or the port your server has")]
     NoPort(String),
-    #[error("`serve` is a command and goes first: `volley serve [FLAGS]`")]
-    Serve,
+    #[error("`{0}` is a command and goes first: `volley {0} [FLAGS]`")]
+    Command(&'static str),
     #[error("HOST `{host}`: `{port}` is no port, which is a number from 1 to 65535")]
     Port { host: String, port: String },
     #[error("HOST `{0}`: an IPv6 address goes into brackets, as in `[::1]:8080`")]
@@ -38,8 +38,8 @@ pub enum HostError {
 pub fn parse(text: &str) -> Result<Target, HostError> {
     let text = text.trim();
     let owned = || text.to_owned();
-    if text == "serve" {
-        return Err(HostError::Serve);
+    if let Some(command) = ["blast", "serve"].into_iter().find(|name| *name == text) {
+        return Err(HostError::Command(command));
     }
     refuse_other_targets(text)?;
     let (host, port) = match text.strip_prefix('[') {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(refusal("localhost"), line);
         assert_eq!(refusal("localhost:"), line);
         assert_eq!(parse("[::1]"), Err(HostError::NoPort("[::1]".into())));
-        assert_eq!(parse("serve"), Err(HostError::Serve));
+        assert_eq!(parse("serve"), Err(HostError::Command("serve")));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod args;
 mod argv;
+mod blast;
 mod config;
 pub mod duration;
 mod exit;
@@ -19,6 +20,7 @@ mod value;
 
 use std::ffi::OsString;
 
+pub use blast::BlastOptions;
 pub use config::ConfigError;
 pub use duration::GoDuration;
 pub use exit::CliExit;
@@ -32,6 +34,8 @@ pub use serve::{Freeze, ServeArgs};
 pub enum Command {
     /// `volley [FLAGS] HOST`
     Run(Box<Options>),
+    /// `volley blast [FLAGS] HOST`
+    Blast(Box<BlastOptions>),
     /// `volley serve [FLAGS]`
     Serve(Box<ServeArgs>),
 }
@@ -44,6 +48,9 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "serve" => {
             serve::parse(rest).map(Box::new).map(Command::Serve)
         }
+        Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
+            .map(Box::new)
+            .map(Command::Blast),
         _ => run::parse(&words, &mut std::io::stdin())
             .map(Box::new)
             .map(Command::Run),

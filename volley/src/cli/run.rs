@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::Read;
 
-use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, FromArgMatches};
 
 use super::args::{self, RunArgs};
@@ -15,15 +14,7 @@ use super::{argv, config, usage};
 /// Read the words after `volley`.
 pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Options, CliExit> {
     let command = args::command();
-    let words = argv::translate(&command, words)?;
-    let program = OsString::from("volley");
-    let matches = command
-        .clone()
-        .try_get_matches_from(std::iter::once(&program).chain(&words))
-        .map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp => CliExit::Print(args::help_command().render_help()),
-            _ => usage::exit("volley", &error),
-        })?;
+    let matches = argv::matches("volley", &command, args::help_command, words)?;
     let flags = with_config(&command, &matches)?;
     let file = flags.target.config.clone();
     resolve(flags, stdin).map_err(|error| match file {

@@ -23,6 +23,14 @@ pub fn positive<T: FromStr + Bounds + Default + PartialEq>(text: &str) -> Result
         .ok_or_else(|| format!("a whole number from 1 to {} is needed", T::HIGH))
 }
 
+/// A whole number from 1 to `MOST`.
+pub fn up_to<const MOST: u32>(text: &str) -> Result<u32, String> {
+    positive(text)
+        .ok()
+        .filter(|number| *number <= MOST)
+        .ok_or_else(|| format!("a whole number from 1 to {MOST} is needed"))
+}
+
 /// A duration above zero.
 pub fn span(text: &str) -> Result<Duration, String> {
     match duration::parse(text) {

@@ -6,13 +6,14 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use super::EngineError;
+use super::book::Book;
 use super::clock::Clock;
 use super::driver::{Driver, Harvest};
 use super::live::Gauge;
 use super::plan::Plan;
 use super::signals;
 use crate::cli::Options;
-use crate::measure::{Progress, TallyOptions, process};
+use crate::measure::{Progress, Tally, TallyOptions, process};
 use crate::pace::whole_ns;
 use crate::report::Report;
 
@@ -31,10 +32,7 @@ pub type OnTick<'a> = &'a mut dyn FnMut(&Progress, f64);
 pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError> {
     let plan = Plan::new(options)?;
     super::limits::allow_sockets(plan.connections);
-    let signal = signals::watch().map_err(|error| EngineError::Host {
-        doing: "watch for signals",
-        error,
-    })?;
+    let signal = signals::watch()?;
     let gauges: Vec<Gauge> = (0..plan.threads).map(|_| Gauge::default()).collect();
     let clock = Clock::start();
     let counting = TallyOptions {
@@ -46,88 +44,101 @@ pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError
         window_ns: plan.window.length_ns,
         wall_start: SystemTime::now(),
     };
-    let crew = Crew {
-        plan: &plan,
-        clock,
-        signal: &signal,
-        gauges: &gauges,
-        counting: &counting,
+    let hire = |index: u32| {
+        let gauge = gauges.get(index as usize)?;
+        let tally = Tally::new(&counting.for_thread(index, plan.threads));
+        Some(Driver::new(&plan, index, clock, &signal, gauge, tally))
     };
-    let finished = crew.work(on_tick)?;
+    let work = |driver: Driver<'_, Tally>, start: &Receiver<u64>, done: &Sender<_>| {
+        if let Ok(start_ns) = start.recv() {
+            let harvest = driver.run(start_ns);
+            if harvest.is_err() {
+                signal.store(true, Ordering::Relaxed); // the others stop too
+            }
+            // The receiver outlives all threads, unless another one failed.
+            let _ = done.send(harvest);
+        }
+    };
+    let finished = crew(plan.threads, &signal, hire, work, |starts, results| {
+        let watch = Watch {
+            plan: &plan,
+            clock,
+            gauges: &gauges,
+        };
+        watch.conduct(starts, results, on_tick)
+    })?;
     Ok(super::outcome::report(options, &plan, &counting, finished))
 }
 
-/// What the threads of a run share: nothing that any of them writes to on the hot path.
-struct Crew<'a> {
+/// Put threads to work: each has its driver, and is connected before any gets an order.
+///
+/// `hire` makes the driver of a thread; `work` is what a thread does, with its orders and a way to tell how they went;
+/// `conduct` gives the orders, once all are ready, and gathers what is told.
+///
+/// # Errors
+///
+/// What kept a thread from connecting, or what `conduct` says.
+pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
+    threads: u32,
+    signal: &AtomicBool,
+    hire: impl Fn(u32) -> Option<Result<Driver<'a, B>, EngineError>> + Sync,
+    work: impl Fn(Driver<'a, B>, &Receiver<O>, &Sender<R>) + Sync,
+    conduct: impl FnOnce(&[Sender<O>], &Receiver<R>) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    let (hire, work) = (&hire, &work);
+    thread::scope(|scope| {
+        let (ready, readiness) = mpsc::channel();
+        let (done, results) = mpsc::channel();
+        let mut orders = Vec::new();
+        for index in 0..threads {
+            let (order, its_orders) = mpsc::channel();
+            orders.push(order);
+            let (ready, done) = (ready.clone(), done.clone());
+            scope.spawn(move || {
+                let connected =
+                    hire(index)?.and_then(|mut driver| driver.connect().map(|()| driver));
+                let (told, driver) = match connected {
+                    Ok(driver) => (Ok(()), Some(driver)),
+                    Err(error) => (Err(error), None),
+                };
+                ready.send(told).ok()?;
+                work(driver?, &its_orders, &done);
+                Some(())
+            });
+        }
+        drop((ready, done));
+        // A failure drops `orders`, and with them every thread that waits for one; the flag ends those that still
+        // connect.
+        for outcome in readiness.iter().take(orders.len()) {
+            outcome.inspect_err(|_| signal.store(true, Ordering::Relaxed))?;
+        }
+        conduct(&orders, &results)
+    })
+}
+
+/// What the conductor of a run looks at while its threads work.
+struct Watch<'a> {
     plan: &'a Plan,
     clock: Clock,
-    signal: &'a AtomicBool,
     gauges: &'a [Gauge],
-    counting: &'a TallyOptions,
 }
 
 /// A run that is over.
 pub(super) struct Finished {
     /// What each thread brought home.
-    pub harvests: Vec<Harvest>,
+    pub harvests: Vec<Harvest<Tally>>,
     /// When the window opened.
     pub opened_ns: u64,
     /// CPU seconds of this process when the window opened, and at the end.
     pub cpu_s: (f64, f64),
 }
 
-impl Crew<'_> {
-    fn work(&self, on_tick: OnTick<'_>) -> Result<Finished, EngineError> {
-        thread::scope(|scope| {
-            let (ready, readiness) = mpsc::channel();
-            let (done, results) = mpsc::channel();
-            let mut starts = Vec::new();
-            for index in 0..self.plan.threads {
-                let (start, begin) = mpsc::channel();
-                starts.push(start);
-                let (ready, done) = (ready.clone(), done.clone());
-                scope.spawn(move || {
-                    if let Some(driver) = self.prepare(index, &ready)
-                        && let Ok(start_ns) = begin.recv()
-                    {
-                        let harvest = driver.run(start_ns);
-                        if harvest.is_err() {
-                            self.signal.store(true, Ordering::Relaxed); // the others stop too
-                        }
-                        // The receiver outlives all threads, unless another one failed.
-                        let _ = done.send(harvest);
-                    }
-                });
-            }
-            drop((ready, done));
-            // A failure drops `starts`, and with them every thread that waits for its start; the flag
-            // ends those that still connect.
-            for outcome in readiness.iter().take(starts.len()) {
-                outcome.inspect_err(|_| self.signal.store(true, Ordering::Relaxed))?;
-            }
-            self.conduct(&starts, &results, on_tick)
-        })
-    }
-
-    /// Connect a thread's links; tell how that went.
-    fn prepare(&self, index: u32, ready: &Sender<Result<(), EngineError>>) -> Option<Driver<'_>> {
-        let gauge = self.gauges.get(index as usize)?;
-        let counting = self.counting.for_thread(index, self.plan.threads);
-        let connected = Driver::new(self.plan, index, self.clock, self.signal, gauge, &counting)
-            .and_then(|mut driver| driver.connect().map(|()| driver));
-        let (told, driver) = match connected {
-            Ok(driver) => (Ok(()), Some(driver)),
-            Err(error) => (Err(error), None),
-        };
-        ready.send(told).ok()?;
-        driver
-    }
-
+impl Watch<'_> {
     /// Start all threads at one moment, watch them, and gather what they bring home.
     fn conduct(
         &self,
         starts: &[Sender<u64>],
-        results: &Receiver<Result<Harvest, EngineError>>,
+        results: &Receiver<Result<Harvest<Tally>, EngineError>>,
         on_tick: OnTick<'_>,
     ) -> Result<Finished, EngineError> {
         let start_ns = self.clock.now_ns();

@@ -1,6 +1,7 @@
 //! The load loop: threads, each with its own connections, counters and histograms.
 
 mod alarm;
+mod book;
 mod call;
 mod clock;
 mod conduct;
@@ -19,6 +20,16 @@ mod tls;
 mod transport;
 mod trust;
 mod wire;
+
+pub(crate) use book::Book;
+pub(crate) use call::Ticket;
+pub(crate) use clock::Clock;
+pub(crate) use conduct::crew;
+pub(crate) use driver::Driver;
+pub(crate) use limits::allow_sockets;
+pub(crate) use live::Gauge;
+pub(crate) use plan::Plan;
+pub(crate) use signals::watch;
 
 pub use conduct::{OnTick, run};
 pub use error::EngineError;

@@ -47,13 +47,13 @@ pub fn report(
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
     for thread in harvests {
-        tally.merge(thread.tally);
+        tally.merge(thread.book);
     }
     tally.into_report(facts).exact_if_whole()
 }
 
 /// A signal outweighs a time limit, which outweighs the end of all calls.
-fn ended_by(harvests: &[Harvest]) -> EndedBy {
+fn ended_by(harvests: &[Harvest<Tally>]) -> EndedBy {
     let any = |why| harvests.iter().any(|thread| thread.ended_by == why);
     if any(EndedBy::Signal) {
         EndedBy::Signal
@@ -64,7 +64,7 @@ fn ended_by(harvests: &[Harvest]) -> EndedBy {
     }
 }
 
-fn warnings(harvests: &[Harvest], connections: u32) -> Vec<Warning> {
+fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {

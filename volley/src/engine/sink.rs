@@ -2,15 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use super::book::Book;
 use super::call::{Call, Ticket};
 use super::link::Link;
 use crate::grpc::{Code, SplitError, Status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::measure::{Ended, Outcome, Tally};
+use crate::measure::Outcome;
 
 /// A call is sent again so often before its refusal counts as its end.
-const MOST_REFUSALS: u8 = 10;
+pub const MOST_REFUSALS: u8 = 10;
 
 /// What holds for the replies of every call.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +23,11 @@ pub struct ReplyRules {
 }
 
 /// Takes the events of one read; `now_ns` is when that read came back.
-pub struct Sink<'a> {
+pub struct Sink<'a, B> {
     /// The moment of the read.
     pub now_ns: u64,
-    /// The thread's counters.
-    pub tally: &'a mut Tally,
+    /// The thread's book.
+    pub book: &'a mut B,
     /// Workers of the link that have no call now.
     pub idle: &'a mut Vec<u32>,
     /// Calls the server never touched, to be sent again.
@@ -43,7 +44,7 @@ pub struct Sink<'a> {
     pub together: u64,
 }
 
-impl Handler<Call> for Sink<'_> {
+impl<B: Book> Handler<Call> for Sink<'_, B> {
     fn on_headers(&mut self, call: &mut Call, headers: &HeaderList, end_stream: bool) -> Next {
         if call.answered {
             if end_stream {
@@ -89,7 +90,7 @@ impl Handler<Call> for Sink<'_> {
     fn on_closed(&mut self, call: Call, why: Closed) {
         let untouched = matches!(why, Closed::Refused) && call.fault.is_none() && !call.answered;
         if untouched && call.ticket.refusals < MOST_REFUSALS {
-            self.tally.retried(u64::from(self.counts(&call.ticket)));
+            self.book.retried(u64::from(self.counts(&call.ticket)));
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket
@@ -100,20 +101,20 @@ impl Handler<Call> for Sink<'_> {
     }
 }
 
-impl<'a> Sink<'a> {
+impl<'a, B: Book> Sink<'a, B> {
     /// Takes the events of one read on a link's connection.
     #[inline(always)]
     pub fn new(
         now_ns: u64,
         link: &'a mut Link,
-        tally: &'a mut Tally,
+        book: &'a mut B,
         inflated: &'a mut Vec<u8>,
         rules: ReplyRules,
         counted_from_ns: u64,
     ) -> Self {
         Self {
             now_ns,
-            tally,
+            book,
             idle: &mut link.idle,
             again: &mut link.again,
             rules,
@@ -131,7 +132,7 @@ impl<'a> Sink<'a> {
             if call.wrong_reply
                 && let Some(fault) = &call.fault
             {
-                self.tally.wrong_reply(self.now_ns, &fault.message);
+                self.book.wrong_reply(self.now_ns, &fault.message);
             }
         }
         self.over(call.ticket, call.outcome());
@@ -141,14 +142,11 @@ impl<'a> Sink<'a> {
     #[inline]
     pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
         if self.counts(&ticket) {
-            self.tally.ended(&Ended {
-                intended_ns: ticket.intended_ns,
-                sent_ns: ticket.sent_ns,
-                end_ns: self.now_ns,
-                outcome,
-            });
+            self.book.ended(&ticket, self.now_ns, outcome);
         }
-        self.idle.push(ticket.worker);
+        if B::HAS_WORKERS {
+            self.idle.push(ticket.worker);
+        }
     }
 
     /// Whether a call is one of the run's, not of the warm-up's.
@@ -197,13 +195,13 @@ impl<'a> Sink<'a> {
     fn time(&mut self, call: &mut Call, before: u64, came: u64) {
         let now_ns = self.now_ns;
         if before == 0 {
-            self.tally
+            self.book
                 .first_message(now_ns.saturating_sub(call.ticket.sent_ns));
             self.together += came - 1;
         } else if call.last_ns == now_ns {
             self.together += came;
         } else {
-            self.tally.gap(now_ns.saturating_sub(call.last_ns));
+            self.book.gap(now_ns.saturating_sub(call.last_ns));
             self.together += came - 1;
         }
         call.last_ns = now_ns;
@@ -213,8 +211,8 @@ impl<'a> Sink<'a> {
     /// Count what the read brought: once a read, not once a message.
     pub fn settle(self) {
         if self.came > 0 {
-            self.tally.messages(self.came, self.now_ns);
-            self.tally.zero_gaps(self.together);
+            self.book.messages(self.came, self.now_ns);
+            self.book.zero_gaps(self.together);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where a run stands.
 
-/// The stages of a run, in their order.
+/// The stages of a run, in their order; a sweep of blasts has [`Stage::Setup`] and [`Stage::Salvo`] alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Connections are being opened; nothing is sent.
@@ -11,6 +11,8 @@ pub enum Stage {
     Window,
     /// No call is begun; open ones are waited for.
     Drain,
+    /// Calls are laid ready and let go together (`volley blast`); no other is begun.
+    Salvo,
     /// Nothing is counted any more.
     Over,
 }

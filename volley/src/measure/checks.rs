@@ -7,7 +7,7 @@ const MOST_SAMPLES: usize = 10;
 
 /// Calls with a wrong reply: how many, and the first in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Failures {
+pub struct Failures {
     pub calls: u64,
     /// (when first, what), sorted: the earliest are kept, whatever the order threads are merged in.
     samples: Vec<(u64, String)>,

@@ -16,10 +16,16 @@ pub(super) const OTHERS: &str = "other errors";
 /// are kept, not the hundred that came first in time: so each kept count is exact, and merging
 /// threads in any order gives the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Errors {
+pub struct Errors {
     texts: BTreeMap<Arc<str>, u64>,
     others: u64,
     others_text: Arc<str>,
+}
+
+impl Default for Errors {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Errors {

@@ -1,8 +1,5 @@
 //! From what all threads counted to the report.
 
-use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use super::tally::Tally;
 use super::{series::Bin, warnings};
 use crate::pace::Schedule;
@@ -10,7 +7,9 @@ use crate::report::latency::{Kind, Latency};
 use crate::report::model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Sends, Series,
 };
+use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
+use std::collections::BTreeMap;
 
 /// What the engine knows about a run and no thread counted.
 #[derive(Clone, Debug)]
@@ -157,12 +156,6 @@ fn series(width_ns: u64, bins: &[Bin], run: &RunFacts) -> Series {
             .map(|from| due_before(from.saturating_add(width_ns)) - due_before(from))
             .collect(),
     }
-}
-
-/// A clock that stands before 1970 counts as standing there.
-fn unix_ns(wall: SystemTime) -> u64 {
-    let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -22,8 +22,10 @@ mod series;
 mod tally;
 mod warnings;
 
+pub(crate) use checks::Failures;
 pub use count::LATE_NS;
 pub use ended::{Ended, Outcome};
+pub(crate) use errors::Errors;
 pub use into_report::RunFacts;
 pub use options::TallyOptions;
 pub use tally::{Progress, Tally};

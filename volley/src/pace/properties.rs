@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{LoadSpec, Planned, Schedule, ScheduleKind};
+use super::{LoadSpec, Planned, SECOND_NS, Schedule, ScheduleKind, whole_ns};
 
-/// Any schedule that is not refused, with rates at which five seconds are quickly walked.
-fn any_schedule() -> impl Strategy<Value = Schedule> {
+/// Any schedule that is not refused, with the flags it was compiled from. Its rates are such that five seconds are quickly
+/// walked.
+fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
     let steps = prop_oneof![Just(ScheduleKind::Step), Just(ScheduleKind::Line)];
     let end = prop_oneof![Just(None), (0..3000_u32).prop_map(Some)];
     let changing = (
@@ -36,8 +37,41 @@ fn any_schedule() -> impl Strategy<Value = Schedule> {
         rps,
         ..LoadSpec::default()
     });
-    prop_oneof![changing, constant]
-        .prop_filter_map("refused", |spec| Schedule::new(&spec).ok().flatten())
+    prop_oneof![changing, constant].prop_filter_map("refused", |spec| {
+        let schedule = Schedule::new(&spec).ok().flatten()?;
+        Some((spec, schedule))
+    })
+}
+
+fn any_schedule() -> impl Strategy<Value = Schedule> {
+    any_flags().prop_map(|(_, schedule)| schedule)
+}
+
+/// Calls per second at a moment, straight from the flags, and until when they stay so.
+fn rate(spec: &LoadSpec, ns: u64) -> (f64, u64) {
+    let step_ns = match spec.schedule {
+        ScheduleKind::Const => return (f64::from(spec.rps), u64::MAX),
+        ScheduleKind::Step => whole_ns(spec.step_duration),
+        ScheduleKind::Line => SECOND_NS,
+    };
+    let climbed = |ns: u64| {
+        let steps = i128::from(ns / step_ns);
+        let value = i128::from(spec.start) + i128::from(spec.step) * steps;
+        match spec.end.map(i128::from) {
+            Some(end) if spec.step > 0 => value.min(end),
+            Some(end) => value.max(end),
+            None => value.clamp(0, u32::MAX.into()),
+        }
+    };
+    let max_ns = match whole_ns(spec.max_duration) {
+        0 => u64::MAX,
+        max_ns => max_ns,
+    };
+    if ns >= max_ns {
+        let last = spec.end.map_or_else(|| climbed(max_ns), i128::from);
+        return (last as f64, u64::MAX);
+    }
+    (climbed(ns) as f64, max_ns.min((ns / step_ns + 1) * step_ns))
 }
 
 proptest! {
@@ -59,13 +93,13 @@ proptest! {
     }
 
     #[test]
-    fn the_integral_of_the_rate_is_the_count(schedule in any_schedule(), ns in 0..20_000_000_000_u64) {
-        // Walks from change to change with the rate alone.
+    fn the_integral_of_the_rate_is_the_count((spec, schedule) in any_flags(), ns in 0..20_000_000_000_u64) {
         let mut area = 0.0;
         let mut at = 0;
         while at < ns {
-            let next = schedule.next_change_after(at).unwrap_or(ns).min(ns);
-            area += schedule.rate_at(at) * (next - at) as f64 / 1e9;
+            let (per_s, until_ns) = rate(&spec, at);
+            let next = until_ns.min(ns);
+            area += per_s * (next - at) as f64 / 1e9;
             at = next;
         }
         let count = schedule.count_until(ns) as f64;

@@ -61,21 +61,10 @@ impl Schedule {
         u64::try_from(calls).unwrap_or(u64::MAX)
     }
 
-    /// Calls per second at that moment.
-    pub fn rate_at(&self, ns: u64) -> f64 {
-        f64::from(self.rate.value_at(ns))
-    }
-
     /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … `every`
     /// 0 counts as 1.
     pub fn cursor(&self, first: u64, every: u64) -> Cursor {
         Cursor::new(self.clone(), first, every)
-    }
-
-    /// The next moment after `ns` at which the rate changes.
-    #[cfg(test)]
-    pub(super) fn next_change_after(&self, ns: u64) -> Option<u64> {
-        self.rate.next_change_after(ns)
     }
 
     pub(super) fn run_at(&self, n: u64) -> Option<Run> {
@@ -124,12 +113,14 @@ mod tests {
         }
     }
 
-    fn rates(spec: &LoadSpec, seconds: &[u64]) -> Vec<f64> {
+    /// The calls that are due in the second that begins there. Where the rate changes with whole seconds that is the
+    /// rate.
+    fn due_in(spec: &LoadSpec, seconds: &[u64]) -> Vec<u64> {
         let schedule = Schedule::new(spec).unwrap().unwrap();
-        seconds
-            .iter()
-            .map(|second| schedule.rate_at(second * S))
-            .collect()
+        let due = |second: &u64| {
+            schedule.count_until((second + 1) * S) - schedule.count_until(second * S)
+        };
+        seconds.iter().map(due).collect()
     }
 
     #[test]
@@ -159,18 +150,15 @@ mod tests {
     fn the_manuals_step_up_climbs_to_its_end_and_stays() {
         let spec = step(50, 10, Some(150), 5, 0);
         assert_eq!(
-            rates(&spec, &[0, 4, 5, 49, 50, 1000]),
-            [50.0, 50.0, 60.0, 140.0, 150.0, 150.0]
+            due_in(&spec, &[0, 4, 5, 49, 50, 1000]),
+            [50, 50, 60, 140, 150, 150]
         );
     }
 
     #[test]
     fn the_manuals_step_down_stays_where_the_longest_time_finds_it() {
         let spec = step(200, -10, None, 5, 40);
-        assert_eq!(
-            rates(&spec, &[0, 39, 40, 1000]),
-            [200.0, 130.0, 120.0, 120.0]
-        );
+        assert_eq!(due_in(&spec, &[0, 39, 40, 1000]), [200, 130, 120, 120]);
     }
 
     #[test]
@@ -179,33 +167,30 @@ mod tests {
             schedule: ScheduleKind::Line,
             ..step(200, -2, Some(50), 0, 0)
         };
-        assert_eq!(
-            rates(&spec, &[0, 1, 74, 75, 1000]),
-            [200.0, 198.0, 52.0, 50.0, 50.0]
-        );
+        assert_eq!(due_in(&spec, &[0, 1, 74, 75, 1000]), [200, 198, 52, 50, 50]);
     }
 
     #[test]
     fn a_last_step_that_would_overshoot_the_end_is_cut_short() {
         assert_eq!(
-            rates(&step(50, 30, Some(100), 1, 0), &[0, 1, 2, 3]),
-            [50.0, 80.0, 100.0, 100.0]
+            due_in(&step(50, 30, Some(100), 1, 0), &[0, 1, 2, 3]),
+            [50, 80, 100, 100]
         );
     }
 
     #[test]
     fn the_longest_time_jumps_to_the_end_if_it_comes_first() {
         assert_eq!(
-            rates(&step(50, 10, Some(500), 1, 3), &[2, 3, 4]),
-            [70.0, 500.0, 500.0]
+            due_in(&step(50, 10, Some(500), 1, 3), &[2, 3, 4]),
+            [70, 500, 500]
         );
     }
 
     #[test]
     fn the_end_holds_although_the_longest_time_is_not_over() {
         assert_eq!(
-            rates(&step(50, 10, Some(70), 1, 9), &[1, 2, 3, 9]),
-            [60.0, 70.0, 70.0, 70.0]
+            due_in(&step(50, 10, Some(70), 1, 9), &[1, 2, 3, 9]),
+            [60, 70, 70, 70]
         );
     }
 
@@ -221,8 +206,8 @@ mod tests {
     fn a_descent_without_an_end_stops_at_zero_and_sends_no_more() {
         let schedule = Schedule::new(&step(20, -15, None, 1, 0)).unwrap().unwrap();
         assert_eq!(
-            rates(&step(20, -15, None, 1, 0), &[0, 1, 2, 99]),
-            [20.0, 5.0, 0.0, 0.0]
+            due_in(&step(20, -15, None, 1, 0), &[0, 1, 2, 99]),
+            [20, 5, 0, 0]
         );
         assert_eq!(schedule.intended_ns(24), Some(1_800_000_000));
         assert_eq!(schedule.intended_ns(25), None);
@@ -234,7 +219,6 @@ mod tests {
         let spec = step(u32::MAX - 1, i32::MAX, None, u64::MAX, 0);
         let schedule = Schedule::new(&spec).unwrap().unwrap();
         assert_eq!(schedule.count_until(u64::MAX), u64::MAX);
-        assert!(schedule.rate_at(u64::MAX) <= f64::from(u32::MAX));
         assert_eq!(
             schedule.intended_ns(u64::MAX),
             Some(4_294_967_298_000_000_000)

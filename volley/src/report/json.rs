@@ -15,6 +15,7 @@ use super::model::{Detail, Report};
 use super::timestamp;
 
 mod own;
+pub(super) mod spread;
 
 /// Writes the report as one line.
 ///

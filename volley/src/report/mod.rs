@@ -3,6 +3,7 @@
 //! Each output module has one `write(&Report, &mut impl Write)`. They write in small pieces: hand
 //! them a `BufWriter`.
 
+pub mod blast;
 pub mod csv;
 mod escape;
 mod ghz;
@@ -16,7 +17,7 @@ pub mod own_section;
 pub mod pretty;
 pub mod prometheus;
 pub mod summary;
-mod timestamp;
+pub(crate) mod timestamp;
 pub mod warning;
 
 #[cfg(test)]

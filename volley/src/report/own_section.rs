@@ -7,6 +7,7 @@ use super::escape::visible;
 use super::latency::{Kind, Latency};
 use super::model::Report;
 use super::numbers::{duration, grouped, megabytes, rate};
+use super::warning::Warning;
 
 /// Writes a title, one line a fact, then the warnings.
 ///
@@ -45,7 +46,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         line(label, visible(sample).into_owned())?;
     }
     line("Own cost:", cost(report))?;
-    write_warnings(report, out)
+    write_warnings(&report.warnings, out)
 }
 
 /// Writes the warnings alone, a line each: what every format has beside it on stderr.
@@ -53,8 +54,8 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    for warning in &report.warnings {
+pub fn write_warnings(warnings: &[Warning], out: &mut impl Write) -> io::Result<()> {
+    for warning in warnings {
         writeln!(out, "warning: {}", visible(&warning.to_string()))?;
     }
     Ok(())
@@ -183,7 +184,7 @@ mod tests {
             ..samples::stream()
         };
         let mut out = Vec::new();
-        write_warnings(&report, &mut out).unwrap();
+        write_warnings(&report.warnings, &mut out).unwrap();
         assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
     }
 

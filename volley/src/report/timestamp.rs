@@ -1,6 +1,12 @@
 //! Moments of the wall clock as RFC 3339 text in UTC.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Nanoseconds since 1970. A clock that stands before that counts as standing there.
+pub fn unix_ns(wall: SystemTime) -> u64 {
+    let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// To the second, as in `2026-11-20T09:08:36Z`.
 pub fn to_the_second(unix_ns: u64) -> String {

@@ -54,6 +54,16 @@ pub enum Warning {
     },
     #[error("interrupted after {after}: the run is not as long as it was to be")]
     Interrupted { after: String },
+    /// `after` is how long it took.
+    #[error(
+        "the sweep was cut short after {after}: {fired} of {planned} blasts were made; raise `-x`, or lower `--requests` or \
+         `--repetitions`"
+    )]
+    CutShort {
+        fired: u64,
+        planned: u64,
+        after: String,
+    },
     #[error("the server let no stream be opened, so the run was given up: look at its limits")]
     NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]

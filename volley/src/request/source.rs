@@ -68,6 +68,12 @@ impl Source {
         })
     }
 
+    /// Whether nothing has to be rendered for each call.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        !matches!(self.requests, Requests::Rendered(_))
+    }
+
     /// The request of one call. `worker` and `number` (unique in the run, from 0) are what
     /// templates show, and `number` chooses among messages that take turns.
     ///

@@ -1,5 +1,6 @@
 //! The command line as a user meets it: whole lines in, options or whole error lines out.
 
+mod blast;
 mod config;
 mod ghz;
 mod options;
@@ -18,7 +19,7 @@ fn parse(words: &[&str]) -> Result<Options, String> {
     let argv = std::iter::once("volley").chain(words.iter().copied());
     match cli::parse(argv.map(OsString::from)) {
         Ok(Command::Run(options)) => Ok(*options),
-        Ok(Command::Serve(args)) => Err(format!("{args:?}")),
+        Ok(other) => Err(format!("{other:?}")),
         Err(exit) => Err(exit.to_string()),
     }
 }

@@ -33,6 +33,7 @@ fn help_goes_to_stdout() {
         }
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
+    assert!(volley(&["blast", "--help"]).1.contains("--repetitions"));
 }
 
 #[test]
@@ -42,6 +43,8 @@ fn a_usage_error_is_one_line_on_stderr_and_status_2() {
         &["--nonsense"],
         &["localhost"],
         &["serve", "--listen", "x"],
+        &["blast"],
+        &["blast", "--requests", "0", "localhost:1"],
         &["serve", "--tls-cert", "/no/such", "--tls-key", "/no/such"],
     ] {
         let (status, out, errors) = volley(args);

@@ -42,8 +42,18 @@ impl Volley {
 
     /// The same under TLS.
     pub fn secure(method: &str) -> Self {
+        Self::words(&[], method)
+    }
+
+    /// A sweep of blasts of such calls, under TLS unless told otherwise.
+    pub fn blast(method: &str) -> Self {
+        Self::words(&["blast"], method)
+    }
+
+    fn words(first: &[&str], method: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
         command
+            .args(first)
             .args([
                 "--proto",
                 concat!(env!("CARGO_MANIFEST_DIR"), "/../requests/benchmark.proto"),

@@ -4,6 +4,7 @@
 mod common;
 
 mod answers;
+mod blast;
 mod close;
 mod expect;
 mod faults;

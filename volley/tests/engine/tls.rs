@@ -56,6 +56,22 @@ fn attempt(secure: &Secure, volley: Volley) -> Finished {
 }
 
 #[test]
+fn a_sweep_of_blasts_under_tls_equals_the_servers_own_counts() {
+    let secure = secure("127.0.0.1", Faults::default());
+    let finished = Volley::blast(UNARY.method)
+        .data(UNARY.data)
+        .expect(UNARY.rule)
+        .flags("--requests 1,50,1000 --connections 1,4 --repetitions 2 --threads 2 --cacert")
+        .arg(&secure.cert)
+        .run(secure.server.address());
+    let report = finished.report();
+    let points = report.json["points"].as_array().unwrap().iter();
+    let ok: u64 = points.map(|point| point["ok"].as_u64().unwrap()).sum();
+    assert_eq!((report.exit, ok), (0, 2 * 2 * 1051));
+    assert_eq!(settled(&secure.server).calls_ok, ok);
+}
+
+#[test]
 fn calls_under_tls_equal_the_servers_own_counts() {
     let secure = secure("127.0.0.1", Faults::default());
     for shape in ALL {

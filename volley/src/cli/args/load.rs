@@ -47,13 +47,8 @@ pub struct LoadArgs {
     #[arg(long = "async")]
     pub is_async: Option<bool>,
 
-    /// Time limit of each call, 0: none (default 20s)
-    #[arg(short = 't', long, value_name = "TIME", value_parser = time)]
-    pub timeout: Option<Duration>,
-
-    /// + Threads that send and receive, at most --connections (default: what the host can spare)
-    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
-    pub threads: Option<u32>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 
     /// + Run the same load for this long first, and count nothing of it
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -63,6 +58,19 @@ pub struct LoadArgs {
     ///   20s)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub drain_timeout: Option<Duration>,
+}
+
+/// What holds for any load, and so for `volley blast` too.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Load")]
+pub struct LimitArgs {
+    /// Time limit of each call, 0: none (default 20s)
+    #[arg(short = 't', long, value_name = "TIME", value_parser = time)]
+    pub timeout: Option<Duration>,
+
+    /// + Threads that send and receive, at most --connections (default: what the host can spare)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub threads: Option<u32>,
 }
 
 /// What becomes of calls that are open when the time of the run is over.

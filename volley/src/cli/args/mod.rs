@@ -16,7 +16,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 pub use checks::CheckArgs;
 pub use connection::ConnectionArgs;
 pub use data::DataArgs;
-pub use load::{DurationStop, LoadArgs};
+pub use load::{DurationStop, LimitArgs, LoadArgs};
 pub use output::{Format, OutputArgs};
 pub use schedules::ScheduleArgs;
 pub use target::TargetArgs;
@@ -46,9 +46,19 @@ pub struct RunArgs {
 
 /// The parser of a run's flags.
 pub fn command() -> Command {
+    parser(plain())
+}
+
+/// The same flags as help shows them.
+pub fn help_command() -> Command {
+    shown(plain())
+}
+
+/// A command as it reads its flags.
+pub fn parser(plain: Command) -> Command {
     // A flag without a value takes `=false` too: that is what `--no-flag` is turned into, and what
     // a file says.
-    plain().mut_args(|arg| match is_switch(&arg) {
+    plain.mut_args(|arg| match is_switch(&arg) {
         true => arg
             .num_args(0..=1)
             .require_equals(true)
@@ -57,9 +67,9 @@ pub fn command() -> Command {
     })
 }
 
-/// The same flags as help shows them.
-pub fn help_command() -> Command {
-    let shown = plain().mut_arg("host", |arg| arg.required(true));
+/// A command as help shows its flags.
+pub fn shown(plain: Command) -> Command {
+    let shown = plain.mut_arg("host", |arg| arg.required(true));
     shown.mut_args(|arg| match is_switch(&arg) {
         true => arg.num_args(0).action(ArgAction::SetTrue),
         false => arg,
@@ -80,7 +90,9 @@ fn is_switch(arg: &Arg) -> bool {
 
 fn plain() -> Command {
     help::dress(RunArgs::command(), help::EXAMPLES)
-        .override_usage("volley [FLAGS] HOST\n       volley serve [FLAGS]")
+        .override_usage(
+            "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]",
+        )
         .version(env!("CARGO_PKG_VERSION"))
         .disable_version_flag(true)
         .arg(

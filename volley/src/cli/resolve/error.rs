@@ -43,6 +43,12 @@ pub enum UsageError {
     IdleThreads { threads: u32, connections: u32 },
     #[error("`--skipFirst {skip_first}` skips all {total} calls of `-n`: lower it, or raise `-n`")]
     SkipAll { skip_first: u64, total: u64 },
+    #[error(
+        "`--threads {threads}` is more than there are connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
+    )]
+    IdleBlastThreads { threads: u32, connections: u32 },
+    #[error("`--format`: `volley blast` writes `summary` or `json`")]
+    BlastFormat,
     #[error("`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`")]
     NoConnectTimeout,
 

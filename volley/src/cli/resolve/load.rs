@@ -39,7 +39,7 @@ pub fn resolve(args: &LoadArgs) -> Result<Load, UsageError> {
     if total == Some(0) {
         return Err(UsageError::NoCalls);
     }
-    let timeout = above_zero(Some(args.timeout.unwrap_or(TIMEOUT)));
+    let timeout = above_zero(Some(args.limits.timeout.unwrap_or(TIMEOUT)));
     let load = Load {
         total,
         duration,
@@ -48,7 +48,7 @@ pub fn resolve(args: &LoadArgs) -> Result<Load, UsageError> {
         drain_timeout: args.drain_timeout.or(timeout).unwrap_or(DRAIN_TIMEOUT),
         concurrency: args.concurrency.unwrap_or(CONCURRENCY),
         connections: args.connections.unwrap_or(1),
-        threads: args.threads,
+        threads: args.limits.threads,
         rps: args.rps.unwrap_or_default(),
     };
     for (flag, number, work) in [

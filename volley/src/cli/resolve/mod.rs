@@ -1,5 +1,6 @@
 //! From flags to [`Options`]: defaults, and what does not go together.
 
+mod blast;
 mod error;
 mod given;
 mod load;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+pub use blast::resolve as resolve_blast;
 pub use error::UsageError;
 
 use super::args::{Format, RunArgs};

@@ -3,54 +3,67 @@
 use mio::{Events, Interest, Token};
 use rustix::io::Errno;
 
-use super::{Driver, EngineError, Stage};
+use super::{Book, Driver, EngineError, Stage};
 use crate::engine::wire::{Phase, Wire};
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
     /// Open every connection of this thread and finish all handshakes; nothing is sent yet.
     pub fn connect(&mut self) -> Result<(), EngineError> {
-        let began_ns = self.clock.now_ns();
-        let deadline_ns = began_ns.saturating_add(self.plan.connect_timeout_ns);
-        for link in 0..self.links.len() {
-            self.open_wire(link, began_ns);
-        }
         let mut events = Events::with_capacity(1024);
+        let deadline_ns = self.begin_to_connect();
         loop {
-            self.next_address()?;
+            if let Some(reason) = self.next_address() {
+                return Err(self.unreachable(reason));
+            }
             if self.links.iter().all(|link| self.is_ready(link.wire)) {
                 return Ok(());
             }
-            if self.signal.load(std::sync::atomic::Ordering::Relaxed) {
+            if self.is_interrupted() {
                 return Err(EngineError::Interrupted);
             }
-            let now_ns = self.clock.now_ns();
-            if now_ns >= deadline_ns {
+            if self.clock.now_ns() >= deadline_ns {
                 return Err(self.unreachable(self.unanswered()));
             }
-            self.next_glance_ns = (now_ns + super::GLANCE_NS).min(deadline_ns);
-            self.wait(&mut events)?;
-            self.take_events(&events)?;
+            self.turn(&mut events, deadline_ns)?;
         }
     }
 
-    /// Try the target's next address for links that one refused; an error once none is left.
-    fn next_address(&mut self) -> Result<(), EngineError> {
+    /// Begin to open all links that have no connection, at the target's first address; until when
+    /// that may take.
+    pub(super) fn begin_to_connect(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
         for at in 0..self.links.len() {
-            let addresses = self.plan.addresses.len();
+            if let Some(link) = self.links.get_mut(at)
+                && link.wire.is_none()
+            {
+                (link.address, link.down) = (0, None);
+                self.open_wire(at, now_ns);
+            }
+        }
+        now_ns.saturating_add(self.plan.connect_timeout_ns)
+    }
+
+    /// Try the target's next address for links that one refused. Once none is left for a link, why the last failed;
+    /// that link stays down.
+    pub(super) fn next_address(&mut self) -> Option<String> {
+        let now_ns = self.clock.now_ns();
+        let addresses = self.plan.addresses.len();
+        let mut failed = None;
+        for at in 0..self.links.len() {
             let Some(link) = self.links.get_mut(at) else {
                 continue;
             };
-            let Some(down) = link.down.take() else {
+            let Some(down) = &link.down else {
                 continue;
             };
-            link.address += 1;
-            if link.address >= addresses {
-                return Err(self.unreachable(down.reason));
+            if link.address + 1 >= addresses {
+                failed.get_or_insert_with(|| down.reason.clone());
+                continue;
             }
+            (link.address, link.down) = (link.address + 1, None);
             self.open_wire(at, now_ns);
         }
-        Ok(())
+        failed
     }
 
     fn unreachable(&self, reason: String) -> EngineError {
@@ -75,7 +88,7 @@ impl Driver<'_> {
         format!("{what} within {seconds} s (`--connect-timeout`)")
     }
 
-    fn is_ready(&self, key: Option<usize>) -> bool {
+    pub(super) fn is_ready(&self, key: Option<usize>) -> bool {
         key.and_then(|key| self.wires.get(key))
             .is_some_and(|wire| wire.phase == Phase::Ready)
     }

@@ -1,6 +1,6 @@
 //! Beginning calls: as workers become free (closed loop), or as a schedule has it (open loop).
 
-use super::{Driver, EngineError, Stage};
+use super::{Book, Driver, EngineError, Stage};
 use crate::engine::call::{Call, Ticket};
 use crate::engine::wire::Phase;
 use crate::pace::Cursor;
@@ -8,7 +8,7 @@ use crate::pace::Cursor;
 /// With `--async` and no rate, calls are open up to here on each connection.
 const ASYNC_OPEN_MOST: usize = 10_000;
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
     /// Begin all calls that can begin now and that no read will bring about.
     pub(super) fn dispatch(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if self.cursor.is_some() {
@@ -186,7 +186,7 @@ impl Driver<'_> {
         if let Some(quota) = &mut self.quota {
             *quota -= 1;
         }
-        self.tally.sent(intended_ns, now_ns);
+        self.book.sent(intended_ns, now_ns);
         self.begin(key, ticket, now_ns)
     }
 
@@ -226,7 +226,7 @@ impl Driver<'_> {
         };
         let due = cursor.count_until(self.closes_ns - self.opens_ns);
         let missed = due.min(self.quota.unwrap_or(u64::MAX));
-        self.tally.missed(missed);
+        self.book.missed(missed);
         self.quota = Some(0);
     }
 }

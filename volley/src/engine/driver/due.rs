@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::{Driver, Stage};
+use super::{Book, Driver, Stage};
 use crate::http2::ErrorCode;
 use crate::request::{Body, Shape};
 
@@ -37,7 +37,7 @@ enum Task {
     End,
 }
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
     /// Arrange for what a call that was just opened needs later; its first message goes at once.
     pub(super) fn arrange(&mut self, key: usize, stream: u32, body: &Arc<Body>, now_ns: u64) {
         let streaming = self.plan.streaming;

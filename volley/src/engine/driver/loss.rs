@@ -1,12 +1,12 @@
 //! Connections that are lost, retired, silent or closed to new calls, and what takes their place.
 
-use super::{Driver, Stage};
+use super::{Book, Driver, Stage};
 use crate::engine::link::Link;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
 use crate::report::{EndedBy, Warning};
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
     /// Try the links again whose connection was lost; a run without any connection ends.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         if !self.broken {

@@ -5,6 +5,7 @@ mod dispatch;
 mod due;
 mod loss;
 mod receive;
+mod salvo;
 mod wait;
 
 use std::collections::BinaryHeap;
@@ -15,6 +16,7 @@ use slab::Slab;
 
 use super::EngineError;
 use super::alarm::Alarm;
+use super::book::Book;
 use super::clock::Clock;
 use super::link::Link;
 use super::live::Gauge;
@@ -23,7 +25,6 @@ use super::stage::Stage;
 use super::wire::Wire;
 use crate::cli::DurationStop;
 use crate::http2::ErrorCode;
-use crate::measure::{Tally, TallyOptions};
 use crate::pace::Cursor;
 use crate::report::{EndedBy, Warning};
 use crate::request::Source;
@@ -39,9 +40,9 @@ const ALARM: Token = Token(usize::MAX);
 const GLANCE_NS: u64 = 50_000_000;
 
 /// What a thread brings home.
-pub struct Harvest {
-    /// All it counted.
-    pub tally: Tally,
+pub struct Harvest<B> {
+    /// All it wrote down.
+    pub book: B,
     /// When it counted last.
     pub ended_ns: u64,
     /// Why it ended.
@@ -59,7 +60,7 @@ pub struct Harvest {
 }
 
 /// One thread's load loop.
-pub struct Driver<'a> {
+pub struct Driver<'a, B> {
     plan: &'a Plan,
     index: u32,
     clock: Clock,
@@ -70,7 +71,7 @@ pub struct Driver<'a> {
     wires: Slab<Wire>,
     links: Vec<Link>,
     source: Source,
-    tally: Tally,
+    book: B,
     stage: Stage,
     /// When the counted window opens, and when it closes (never: `u64::MAX`).
     opens_ns: u64,
@@ -110,7 +111,7 @@ pub struct Driver<'a> {
     gave_up: Option<Warning>,
 }
 
-impl<'a> Driver<'a> {
+impl<'a, B: Book> Driver<'a, B> {
     /// A thread's loop before its connections are open.
     pub fn new(
         plan: &'a Plan,
@@ -118,7 +119,7 @@ impl<'a> Driver<'a> {
         clock: Clock,
         signal: &'a AtomicBool,
         gauge: &'a Gauge,
-        tally: &TallyOptions,
+        book: B,
     ) -> Result<Self, EngineError> {
         let poll = Poll::new().map_err(host("open a poll"))?;
         let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
@@ -137,7 +138,7 @@ impl<'a> Driver<'a> {
                 .collect(),
             // Each thread makes its own requests: shared ones would share a reference count.
             source: Source::new(&plan.spec, &plan.method)?,
-            tally: Tally::new(tally),
+            book,
             stage: Stage::Setup,
             opens_ns: 0,
             closes_ns: u64::MAX,
@@ -168,7 +169,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Put the load on from `start_ns` until the run is over.
-    pub fn run(mut self, start_ns: u64) -> Result<Harvest, EngineError> {
+    pub fn run(mut self, start_ns: u64) -> Result<Harvest<B>, EngineError> {
         self.start(start_ns);
         let mut events = Events::with_capacity(1024);
         while self.stage.goes_on() {
@@ -190,8 +191,8 @@ impl<'a> Driver<'a> {
     fn advance(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if now_ns >= self.next_glance_ns {
             self.next_glance_ns = now_ns + GLANCE_NS;
-            self.gauge.set(&self.tally.progress());
-            if self.signal.load(Ordering::Relaxed) {
+            self.gauge.set(&self.book.progress());
+            if self.is_interrupted() {
                 self.finish(now_ns, EndedBy::Signal);
                 return Ok(());
             }
@@ -242,7 +243,7 @@ impl<'a> Driver<'a> {
         if self.plan.counts_by_begin() {
             self.counted_from_ns = self.opens_ns;
         }
-        self.tally.reset(self.opens_ns);
+        self.book.reset(self.opens_ns);
         self.quota = self.plan.quota_of(self.index);
         self.cursor = self.new_cursor();
         self.stirred = true;
@@ -267,19 +268,19 @@ impl<'a> Driver<'a> {
             Stage::Warmup => {
                 self.opens_ns = at_ns;
                 self.counted_from_ns = at_ns;
-                self.tally.reset(at_ns);
+                self.book.reset(at_ns);
             }
             Stage::Window => {
                 self.closes_ns = self.closes_ns.min(at_ns);
                 self.count_missed();
             }
-            Stage::Setup | Stage::Drain | Stage::Over => {}
+            Stage::Setup | Stage::Drain | Stage::Salvo | Stage::Over => {}
         }
         self.cut_open_calls(at_ns);
         self.ended_by = why;
         self.drained_ns = at_ns;
         self.stage = Stage::Over;
-        self.gauge.set(&self.tally.progress());
+        self.gauge.set(&self.book.progress());
     }
 
     /// Calls that are still open are neither a success nor an error of the server.
@@ -292,21 +293,19 @@ impl<'a> Driver<'a> {
         let again = self.links.iter_mut().flat_map(|link| link.again.drain(..));
         for ticket in open.map(|call| call.ticket).chain(again) {
             if ticket.sent_ns >= self.counted_from_ns {
-                self.tally
+                self.book
                     .cut_call(ticket.intended_ns, ticket.sent_ns, at_ns);
             }
         }
     }
 
-    fn harvest(mut self) -> Harvest {
-        for (_, wire) in &mut self.wires {
-            wire.close();
-        }
+    fn harvest(mut self) -> Harvest<B> {
+        self.hang_up();
         let down = self.links.into_iter().filter_map(|link| link.down);
         let down = down.filter(|down| down.tries > 1).map(|down| down.reason);
         let down = down.collect();
         Harvest {
-            tally: self.tally,
+            book: self.book,
             ended_ns: self.drained_ns,
             ended_by: self.ended_by,
             reconnects: self.reconnects,
@@ -317,13 +316,25 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Say goodbye on every connection.
+    pub(crate) fn hang_up(&mut self) {
+        for (_, wire) in &mut self.wires {
+            wire.close();
+        }
+    }
+
+    /// Whether the user has asked for the end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.signal.load(Ordering::Relaxed)
+    }
+
     /// The next moment at which the stage changes: what is read after it belongs to the next one.
     fn next_edge_ns(&self) -> u64 {
         match self.stage {
             Stage::Warmup => self.opens_ns,
             Stage::Window => self.closes_ns,
             Stage::Drain => self.drained_ns,
-            Stage::Setup | Stage::Over => u64::MAX,
+            Stage::Setup | Stage::Salvo | Stage::Over => u64::MAX,
         }
     }
 

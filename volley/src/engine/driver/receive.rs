@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use mio::Events;
 
-use super::{ALARM, Driver, EngineError, READ_BYTES, Stage};
+use super::{ALARM, Book, Driver, EngineError, READ_BYTES, Stage};
 use crate::engine::call::Call;
 use crate::engine::sink::Sink;
 use crate::engine::wire::Phase;
@@ -13,7 +13,7 @@ use crate::http2::Closed;
 /// Reads from one connection before the others have their turn.
 const READS_AT_ONCE: usize = 8;
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
     /// Do what the sockets are ready for.
     pub(super) fn take_events(&mut self, events: &Events) -> Result<(), EngineError> {
         for (key, to_end) in std::mem::take(&mut self.unread) {
@@ -102,7 +102,7 @@ impl Driver<'_> {
         let Self {
             wires,
             links,
-            tally,
+            book,
             counted_from_ns,
             inflated,
             plan,
@@ -117,7 +117,7 @@ impl Driver<'_> {
             return Ok(());
         };
         wire.heard_ns = now_ns;
-        let mut sink = Sink::new(now_ns, link, tally, inflated, plan.rules, *counted_from_ns);
+        let mut sink = Sink::new(now_ns, link, book, inflated, plan.rules, *counted_from_ns);
         let http = &mut wire.http;
         let taken = wire
             .transport
@@ -178,10 +178,10 @@ impl Driver<'_> {
     }
 
     /// Takes what becomes of a link's calls.
-    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_>> {
+    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B>> {
         let Self {
             links,
-            tally,
+            book,
             counted_from_ns,
             inflated,
             plan,
@@ -191,7 +191,7 @@ impl Driver<'_> {
         Some(Sink::new(
             now_ns,
             link,
-            tally,
+            book,
             inflated,
             plan.rules,
             *counted_from_ns,

@@ -4,7 +4,7 @@ use mio::Events;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use super::{Driver, EngineError, host};
+use super::{Book, Driver, EngineError, GLANCE_NS, host};
 use crate::engine::call::{self, Ticket};
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
@@ -15,7 +15,15 @@ const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
 /// What grpc-go says of a call that took longer than it was given.
 const TOO_LATE: &str = "context deadline exceeded";
 
-impl Driver<'_> {
+impl<B: Book> Driver<'_, B> {
+    /// Wait for the sockets until a moment, or a glance from now, and do what they are ready for.
+    pub(super) fn turn(&mut self, events: &mut Events, until_ns: u64) -> Result<(), EngineError> {
+        let glance_ns = self.clock.now_ns().saturating_add(GLANCE_NS);
+        self.next_glance_ns = glance_ns.min(until_ns);
+        self.wait(events)?;
+        self.take_events(events)
+    }
+
     /// Sleep until a socket is ready or the next moment at which something is to be done.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
@@ -81,7 +89,7 @@ impl Driver<'_> {
         self.close_retired(now_ns);
     }
 
-    fn end_late(&mut self, now_ns: u64, timeout_ns: u64) {
+    pub(super) fn end_late(&mut self, now_ns: u64, timeout_ns: u64) {
         let mut late = Vec::new();
         for (key, wire) in &mut self.wires {
             wire.http.for_each_call(|stream, call| {
@@ -103,7 +111,7 @@ impl Driver<'_> {
     }
 
     /// End the calls that wait to be sent again for too long: their link may stay without a connection.
-    fn end_unsent(&mut self, now_ns: u64, timeout_ns: u64) {
+    pub(super) fn end_unsent(&mut self, now_ns: u64, timeout_ns: u64) {
         for at in 0..self.links.len() {
             let Some(link) = self.links.get_mut(at) else {
                 continue;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Details;
+use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
 use crate::report::model::Report;
 
@@ -54,18 +55,9 @@ struct CallsView<'a> {
 
 #[derive(Serialize)]
 struct LatencyView<'a> {
-    kind: &'static str,
-    mean: Option<u64>,
-    min: Option<u64>,
-    p50: Option<u64>,
-    p75: Option<u64>,
-    p90: Option<u64>,
-    p95: Option<u64>,
-    p99: Option<u64>,
-    p999: Option<u64>,
+    #[serde(flatten)]
+    spread: Spread,
     p9999: Option<u64>,
-    max: Option<u64>,
-    samples: u64,
     includes_failed: bool,
     histogram: &'a str,
 }
@@ -87,14 +79,6 @@ struct SecondView {
     p99: Option<u64>,
     max: Option<u64>,
     samples: u64,
-}
-
-#[derive(Serialize)]
-struct ChecksView<'a> {
-    compared: bool,
-    replies_checked: u64,
-    failed: u64,
-    samples: &'a [String],
 }
 
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
@@ -147,32 +131,16 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         threads: report.threads,
         connections: report.connections,
         reconnects: report.reconnects,
-        checks: ChecksView {
-            compared: report.checks.compared,
-            replies_checked: report.checks.replies_checked,
-            failed: report.checks.failed,
-            samples: &report.checks.samples,
-        },
+        checks: ChecksView::of(&report.checks),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
         details,
     }
 }
 
 fn latency(latency: &Latency) -> LatencyView<'_> {
-    let told = |ns| (latency.samples > 0).then_some(ns);
     LatencyView {
-        kind: latency.kind.name(),
-        mean: told(latency.mean_ns),
-        min: told(latency.min_ns),
-        p50: latency.at(500_000),
-        p75: latency.at(750_000),
-        p90: latency.at(900_000),
-        p95: latency.at(950_000),
-        p99: latency.at(990_000),
-        p999: latency.at(999_000),
+        spread: Spread::of(latency),
         p9999: latency.at(999_900),
-        max: told(latency.max_ns),
-        samples: latency.samples,
         includes_failed: latency.includes_failed,
         histogram: &latency.histogram,
     }

@@ -1,0 +1,76 @@
+//! The median of a few repetitions, and how sure it is.
+
+use crate::report::blast::Interval;
+
+/// How sure the interval is to hold the median, at least.
+const CONFIDENCE: f64 = 0.95;
+
+/// The median of a sample with its interval; `None` without a sample.
+///
+/// The interval ends at two values of the sample that hold the median with a confidence of at least 95 %, whatever
+/// its distribution: the sign test's (Conover, Practical Nonparametric Statistics, 3.2). Fewer than 6 values cannot be that
+/// sure: there it is the least and the greatest.
+pub fn median(mut sample: Vec<f64>) -> Option<Interval> {
+    sample.sort_by(f64::total_cmp);
+    let rank = low_rank(sample.len());
+    let last = sample.len().checked_sub(1)?;
+    let at = |place: usize| sample.get(place).copied();
+    Some(Interval {
+        median: f64::midpoint(at(last / 2)?, at(sample.len() / 2)?),
+        low: at(rank - 1)?,
+        high: at(sample.len() - rank)?,
+    })
+}
+
+/// The rank, from 1, of the lower end; the upper one has the same from above. The median lies below the k-th of n values
+/// with a probability of P(B < k), B being binomial with n and ½.
+fn low_rank(n: usize) -> usize {
+    let mut tail = 0.0;
+    // The logarithm of the probability of exactly k, from 0 on: C(n, k) / 2ⁿ.
+    let mut exactly = -(n as f64) * std::f64::consts::LN_2;
+    let mut rank = 0;
+    while rank < n / 2 {
+        tail += exactly.exp();
+        if 1.0 - 2.0 * tail < CONFIDENCE {
+            break;
+        }
+        exactly += ((n - rank) as f64 / (rank + 1) as f64).ln();
+        rank += 1;
+    }
+    rank.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(n: u32) -> Interval {
+        median((1..=n).rev().map(f64::from).collect()).unwrap()
+    }
+
+    /// The ranks of tables of the sign test at 5 %, two-sided.
+    #[test]
+    fn the_interval_ends_at_the_ranks_of_the_sign_test() {
+        let low: Vec<f64> = (1..=12).map(|n| of(n).low).collect();
+        assert_eq!(low, [1., 1., 1., 1., 1., 1., 1., 1., 2., 2., 2., 3.]);
+        for n in 1..=12 {
+            let interval = of(n);
+            assert_eq!(interval.low + interval.high, f64::from(n + 1), "n = {n}");
+        }
+        assert_eq!(low_rank(20), 6);
+        assert_eq!(low_rank(100), 40);
+    }
+
+    #[test]
+    fn a_thousand_repetitions_still_have_an_interval() {
+        assert_eq!(low_rank(1000), 469);
+        assert_eq!(low_rank(5000), 2431);
+    }
+
+    #[test]
+    fn the_median_lies_between_the_two_in_the_middle() {
+        assert_eq!(of(5).median, 3.0);
+        assert_eq!(of(10).median, 5.5);
+        assert_eq!(median(Vec::new()), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! A sweep from its options to its report.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::SystemTime;
+
+use super::BlastError;
+use super::gun::{Fired, Gun};
+use super::order::Shuffler;
+use super::point::Gathering;
+use super::slots::Slots;
+use super::way::{Blast, pools};
+use crate::cli::BlastOptions;
+use crate::engine::{self, Clock, Driver, EngineError, Gauge, Plan};
+use crate::measure::{Errors, Failures, process};
+use crate::pace::whole_ns;
+use crate::report::blast::Sweep;
+use crate::report::blast::live::Moment;
+use crate::report::numbers::duration;
+use crate::report::timestamp::unix_ns;
+use crate::report::{Checks, Cost, Warning};
+use crate::request::{Shape, Source};
+
+/// Tells how a sweep is going, after each blast.
+pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
+
+/// Make a sweep and report it.
+///
+/// # Errors
+///
+/// [`BlastError`] if no load could be put on at all. A sweep that went wrong is a report.
+pub fn run(options: &BlastOptions, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
+    let plan = Plan::new(&options.run)?;
+    if plan.method.shape != Shape::Unary {
+        return Err(BlastError::NotUnary(options.run.call.clone()));
+    }
+    let source = Source::new(&plan.spec, &plan.method).map_err(EngineError::from)?;
+    if !source.is_fixed() {
+        return Err(BlastError::Template);
+    }
+    engine::allow_sockets(plan.connections);
+    let signal = engine::watch()?;
+    let clock = Clock::start();
+    let wall_start = SystemTime::now();
+    let gauge = Gauge::default();
+    let barrier = Barrier::new(plan.threads as usize);
+    let hire = |index| {
+        Some(Driver::new(
+            &plan,
+            index,
+            clock,
+            &signal,
+            &gauge,
+            Slots::default(),
+        ))
+    };
+    let work = |driver: Driver<'_, Slots>, orders: &Receiver<Blast>, done: &Sender<_>| {
+        Gun::new(driver, &plan, &barrier).serve(orders, done);
+    };
+    let mut conductor = Conductor::new(options);
+    let cost = engine::crew(plan.threads, &signal, hire, work, |orders, fired| {
+        let cpu_at_start_s = process::cpu_s();
+        conductor.sweep(clock, &signal, orders, fired, on_blast)?;
+        let cpu_total_s = process::cpu_s();
+        Ok(Cost {
+            cpu_s: cpu_total_s - cpu_at_start_s,
+            cpu_total_s,
+            peak_bytes: process::peak_bytes(),
+        })
+    })?;
+    let started_unix_ns = unix_ns(wall_start).saturating_add(conductor.started_ns);
+    let interrupted = signal.load(Ordering::Relaxed);
+    let warnings = conductor.warnings(interrupted);
+    Ok(Sweep {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: options.run.name.clone(),
+        target: plan.target.clone(),
+        call: plan.method.path.trim_start_matches('/').to_owned(),
+        options: options.run.given.clone(),
+        started_unix_ns,
+        elapsed_ns: conductor.elapsed_ns,
+        seed: options.seed,
+        repetitions: options.repetitions,
+        threads: plan.threads,
+        reconnects: conductor.reconnects,
+        cost,
+        checks: Checks {
+            compared: !options.run.expect.is_empty() || options.run.expect_replies.is_some(),
+            replies_checked: conductor.replies,
+            failed: conductor.wrong.calls,
+            samples: conductor.wrong.into_samples(),
+        },
+        errors: conductor.errors.into_counts(),
+        points: conductor
+            .points
+            .into_iter()
+            .map(Gathering::finish)
+            .collect(),
+        warnings,
+    })
+}
+
+/// Orders one blast after another, and counts what comes of them.
+struct Conductor<'a> {
+    options: &'a BlastOptions,
+    /// By way, then by requests.
+    points: Vec<Gathering>,
+    started_ns: u64,
+    elapsed_ns: u64,
+    fired: u64,
+    failed: u64,
+    reconnects: u64,
+    replies: u64,
+    wrong: Failures,
+    errors: Errors,
+    stream_limit: Option<u32>,
+}
+
+impl<'a> Conductor<'a> {
+    fn new(options: &'a BlastOptions) -> Self {
+        let (ways, _) = pools(&options.connections, options.most_requests());
+        let points = ways.iter().flat_map(|way| {
+            let requests = options.requests.iter();
+            requests.map(|requests| Gathering::new(*way, *requests))
+        });
+        Self {
+            options,
+            points: points.collect(),
+            started_ns: 0,
+            elapsed_ns: 0,
+            fired: 0,
+            failed: 0,
+            reconnects: 0,
+            replies: 0,
+            wrong: Failures::default(),
+            errors: Errors::default(),
+            stream_limit: None,
+        }
+    }
+
+    /// Repetition by repetition, so that a sweep that is cut short has measured every point about equally often, and a
+    /// slow drift of the host is spread over all of them.
+    fn sweep(
+        &mut self,
+        clock: Clock,
+        signal: &AtomicBool,
+        orders: &[Sender<Blast>],
+        fired: &Receiver<Result<Fired, EngineError>>,
+        on_blast: OnBlast<'_>,
+    ) -> Result<(), EngineError> {
+        self.started_ns = clock.now_ns();
+        let ends_ns = self
+            .started_ns
+            .saturating_add(whole_ns(self.options.max_duration));
+        let mut shuffler = Shuffler::new(self.options.seed);
+        'sweep: for repetition in 1..=self.options.repetitions {
+            for place in shuffler.order(self.points.len()) {
+                let is_over = clock.now_ns() >= ends_ns || signal.load(Ordering::Relaxed);
+                let Some(point) = self.points.get(place).filter(|_| !is_over) else {
+                    break 'sweep;
+                };
+                let blast = Blast {
+                    way: point.way,
+                    requests: point.requests,
+                    ends_ns,
+                };
+                for order in orders {
+                    // A thread that is gone has said why.
+                    let _ = order.send(blast);
+                }
+                let threads = fired.iter().take(orders.len()).collect::<Result<_, _>>()?;
+                if !self.count(place, threads) {
+                    break 'sweep;
+                }
+                on_blast(&Moment {
+                    repetition: repetition.into(),
+                    repetitions: self.options.repetitions.into(),
+                    fired: self.fired,
+                    planned: self.planned(),
+                    failed: self.failed,
+                });
+            }
+        }
+        self.elapsed_ns = clock.now_ns().saturating_sub(self.started_ns);
+        Ok(())
+    }
+
+    /// Count a blast; false if the sweep was over before it was. Such a blast is no shot: its open calls neither
+    /// succeeded nor failed.
+    fn count(&mut self, place: usize, threads: Vec<Fired>) -> bool {
+        if threads.iter().any(|thread| thread.is_cut) {
+            return false;
+        }
+        let released_ns = threads.iter().map(|thread| thread.released_ns).min();
+        let mut books = Vec::with_capacity(threads.len());
+        for thread in threads {
+            self.reconnects += thread.reconnects;
+            let limits = [self.stream_limit, thread.stream_limit];
+            self.stream_limit = limits.into_iter().flatten().min();
+            let mut slots = thread.slots;
+            self.replies += slots.replies;
+            self.wrong.merge(std::mem::take(&mut slots.wrong));
+            self.errors.merge(std::mem::take(&mut slots.errors));
+            books.push(slots);
+        }
+        if let Some(point) = self.points.get_mut(place) {
+            self.failed += point.add(self.fired, released_ns.unwrap_or_default(), &books);
+        }
+        self.fired += 1;
+        true
+    }
+
+    fn planned(&self) -> u64 {
+        self.points.len() as u64 * u64::from(self.options.repetitions)
+    }
+
+    fn warnings(&self, interrupted: bool) -> Vec<Warning> {
+        let after = duration(self.elapsed_ns);
+        let (fired, planned) = (self.fired, self.planned());
+        let mut warnings = Vec::new();
+        let mut warn = |due: bool, warning: Warning| {
+            if due {
+                warnings.push(warning);
+            }
+        };
+        if let Some(limit) = self.stream_limit {
+            warn(true, Warning::StreamLimit { limit });
+        }
+        let cut_short = Warning::CutShort {
+            fired,
+            planned,
+            after: after.clone(),
+        };
+        warn(fired < planned && !interrupted, cut_short);
+        warn(interrupted, Warning::Interrupted { after });
+        let ok = self.points.iter().any(Gathering::has_ok);
+        let count = self.failed;
+        warn(!ok && count > 0, Warning::AllFailed { count });
+        let reconnects = self.reconnects;
+        warn(reconnects > 0, Warning::Reconnected { reconnects });
+        let wrong = self.wrong.calls;
+        warn(wrong > 0, Warning::WrongReplies { wrong });
+        warnings
+    }
+}

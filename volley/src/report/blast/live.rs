@@ -1,0 +1,50 @@
+//! The line that tells how a sweep is going.
+
+use crate::report::numbers::grouped;
+
+/// How far a sweep has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The repetition that is under way, from 1.
+    pub repetition: u64,
+    pub repetitions: u64,
+    /// Blasts fired.
+    pub fired: u64,
+    pub planned: u64,
+    /// Calls failed so far.
+    pub failed: u64,
+}
+
+/// The line, without line ends and in plain text.
+///
+/// `repetition 3 of 10   97 of 390 blasts   0 failed`
+pub fn line(moment: &Moment) -> String {
+    format!(
+        "repetition {} of {}   {} of {} blasts   {} failed",
+        grouped(moment.repetition),
+        grouped(moment.repetitions),
+        grouped(moment.fired),
+        grouped(moment.planned),
+        grouped(moment.failed)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_tells_the_repetition_and_how_far_it_is() {
+        let moment = Moment {
+            repetition: 3,
+            repetitions: 10,
+            fired: 1_097,
+            planned: 3_900,
+            failed: 0,
+        };
+        assert_eq!(
+            line(&moment),
+            "repetition 3 of 10   1,097 of 3,900 blasts   0 failed"
+        );
+    }
+}

@@ -1,0 +1,151 @@
+//! How calls leave, and what they wait for: the server's limits, and their own.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use volley::http2::frame::{self, FrameHeader, Kind, flag};
+use volley::serve::{Config, Faults, Reference};
+
+use super::{CALLS, Sweep, blast, sweep_against};
+use crate::common::{one, reference, scripted, settled};
+
+#[test]
+fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
+    let (sender, received) = mpsc::channel();
+    let address = scripted::accept(move |_| {
+        let sender = sender.clone();
+        move |mut socket: TcpStream| {
+            let mut settings = Vec::new();
+            frame::write_settings(&mut settings, &[]);
+            socket.write_all(&settings)?;
+            let mut chunk = vec![0; 1 << 16];
+            loop {
+                let length = socket.read(&mut chunk)?;
+                let bytes = &chunk[..length];
+                let ends = frames(bytes.strip_prefix(frame::PREFACE).unwrap_or(bytes));
+                if length == 0 || ends > 0 {
+                    // Fails only where the test has given up.
+                    let _ = sender.send(ends);
+                    return Ok(());
+                }
+            }
+        }
+    });
+    let flags = "--requests 100 --connections 1 --repetitions 1";
+    let sweep = Sweep::of(&blast().flags(flags).run(address));
+    assert_eq!(received.recv_timeout(Duration::from_secs(30)), Ok(100));
+    assert_eq!(
+        sweep.failed(),
+        BTreeMap::from([("Unavailable".to_owned(), 100)])
+    );
+}
+
+/// Whole frames that end a request.
+fn frames(mut bytes: &[u8]) -> usize {
+    let mut ends = 0;
+    while let Some((header, rest)) = bytes.split_first_chunk::<{ frame::HEADER_LEN }>() {
+        let header = FrameHeader::parse(header);
+        let Some(rest) = rest.get(header.length as usize..) else {
+            break;
+        };
+        ends += usize::from(header.kind == Kind::Data && header.has(flag::END_STREAM));
+        bytes = rest;
+    }
+    ends
+}
+
+#[test]
+fn a_servers_limit_of_streams_is_kept_and_told() {
+    let server = Reference::start(Config {
+        max_concurrent_streams: Some(3),
+        ..Config::default()
+    })
+    .unwrap();
+    let (sweep, counts) = sweep_against(&server, "--threads 2");
+    assert_eq!((sweep.ok(), counts.calls_started), (CALLS, CALLS));
+    assert!(sweep.warns_of("limit of open streams a connection, 3,"));
+    assert_eq!(sweep.json["warnings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn requests_beyond_the_servers_windows_wait_for_them() {
+    let server = Reference::start(Config {
+        window: 20,
+        ..Config::default()
+    })
+    .unwrap();
+    // A request takes 9 bytes, and all of a blast's together more than the 65,535 that a connection begins with.
+    let flags = "--requests 8000 --connections 1 --repetitions 3";
+    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    sweep.check();
+    assert_eq!(sweep.ok(), 24_000);
+}
+
+#[test]
+fn calls_that_wait_for_room_fail_with_their_connection() {
+    for faults in [
+        Faults {
+            goaway_after: one(10),
+            ..Faults::default()
+        },
+        Faults {
+            close_every: one(10),
+            ..Faults::default()
+        },
+    ] {
+        let server = Reference::start(Config {
+            max_concurrent_streams: Some(3),
+            faults,
+            ..Config::default()
+        })
+        .unwrap();
+        let flags = "--requests 200 --connections 1 --repetitions 4";
+        let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+        sweep.check();
+        let counts = settled(&server);
+        assert_eq!(sweep.ok(), counts.calls_ok);
+        // The server has seen a few calls of each connection; the others were never sent.
+        assert!(counts.calls_started <= 4 * 15, "{counts:?}");
+        let failed = BTreeMap::from([("Unavailable".to_owned(), 800 - sweep.ok())]);
+        assert_eq!(sweep.failed(), failed);
+        assert_eq!(sweep.json["reconnects"], 3);
+    }
+}
+
+#[test]
+fn calls_that_take_too_long_fail_and_the_next_blast_is_none_the_worse() {
+    let server = reference(Faults {
+        delay: Duration::from_secs(3600),
+        ..Faults::default()
+    });
+    let flags = "--requests 3,20 --connections 1,4 --repetitions 2 -t 50ms";
+    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    sweep.check();
+    assert_eq!((sweep.exit, sweep.ok()), (1, 0));
+    let failed = BTreeMap::from([("DeadlineExceeded".to_owned(), 92)]);
+    assert_eq!(sweep.failed(), failed);
+    let counts = settled(&server);
+    assert_eq!((counts.calls_reset, counts.connections), (92, 5));
+    assert_eq!(sweep.json["reconnects"], 0);
+}
+
+#[test]
+fn a_latency_counts_from_when_the_call_was_due_also_if_it_had_to_wait_for_room() {
+    let server = Reference::start(Config {
+        max_concurrent_streams: Some(1),
+        faults: Faults {
+            delay: Duration::from_millis(20),
+            ..Faults::default()
+        },
+        ..Config::default()
+    })
+    .unwrap();
+    let flags = "--requests 5 --connections 1 --repetitions 1";
+    let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
+    let latency = &sweep.point(1, 5)["latency_ns"];
+    assert!(latency["min"].as_u64().unwrap() >= 20_000_000, "{latency}");
+    assert!(latency["max"].as_u64().unwrap() >= 100_000_000, "{latency}");
+}
