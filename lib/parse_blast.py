@@ -78,7 +78,12 @@ def _parse(lines: Iterator[str]) -> BlastReport:
         raise GhzParseError("empty input: there is no sweep in it")
     if _is_line_of_ghz(first):
         return read_ghz(chain([first], lines))
-    return read_volley("".join([first, *lines]))
+    text = first
+    for line in lines:
+        text += line
+        if len(text) > MAX_BYTES:
+            raise GhzParseError(f"longer than {MAX_BYTES} bytes, no sweep of volley's is")
+    return read_volley(text)
 
 
 def _is_line_of_ghz(line: str) -> bool:

@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         metavar="N",
         type=_messages_per_call,
         default=1,
-        help="messages the server sends in one call, where they are not counted (default 1)",
+        help="messages a finished call stands for, where they are not counted (default 1)",
     )
     arguments = parser.parse_args(argv)
     return saved.print_json(

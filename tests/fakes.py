@@ -202,7 +202,7 @@ class FakeProgress:
         yield
 
     @contextmanager
-    def window(self, text: str, seconds: float) -> Iterator[Tick]:
+    def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
         self.lines.append(f"{text} for {seconds:g} s")
         yield lambda _: None
 

@@ -16,7 +16,7 @@ from arena.frameworks import Framework
 from arena.generators import Generator
 from arena.limits import allow_open_files
 from arena.processes import adopt_orphans
-from arena.profiles import Kind, Profile
+from arena.profiles import Kind, Profile, with_requests
 from arena.progress import Progress, progress
 from arena.publish import publish
 from arena.records import Draft, Record, clear_drafts, measured_profile
@@ -159,18 +159,19 @@ def plan(
     for name in _ONLY_FOR.keys() & overrides.keys():
         if not any(name in each.overrides for each in plans):
             kinds = " and ".join(sorted(_ONLY_FOR[name]))
-            raise UsageError(f"--{name.lower()}: is for {kinds} loads, and none of these is one")
+            flag = f"{name} (--{name.lower()})"
+            raise UsageError(f"{flag}: is for {kinds} loads, and none of these is one")
     return plans
 
 
 def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
+    if request.requests is not None and profile.kind in _ONLY_FOR["REQUESTS"]:
+        profile = with_requests(profile, request.requests)
     changes: dict[str, object] = {}
     if request.runs is not None:
         changes["runs"] = request.runs
     if request.duration is not None and profile.kind in _ONLY_FOR["DURATION"]:
         changes["duration_s"] = request.duration
-    if request.requests is not None and profile.kind in _ONLY_FOR["REQUESTS"]:
-        changes |= _fewer(profile, request.requests)
     if request.generator is not None:
         generators.require_known(request.generator, "--generator")
         changes["generator"] = request.generator
@@ -178,13 +179,6 @@ def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Pro
         path = workspace.profiles / f"{profile.name}.yaml"
         generators.require_known(profile.generator, f"{shown(path)}: generator")
     return profile.model_copy(update=changes)
-
-
-def _fewer(profile: Profile, requests: int) -> dict[str, object]:
-    """Return what to change for so many requests: of a blast, the most that leave together."""
-    if profile.kind == "scheduled":
-        return {"requests": requests}
-    return {"sweep": tuple(n for n in profile.sweep if n <= requests) or profile.sweep[:1]}
 
 
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
@@ -277,12 +271,15 @@ def _headline(record: Record) -> str:
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
-    flags = f"; {', '.join(record.flags)}" if record.flags else ""
     profile = record.profile
     figure = figure_words(profile.metric, headline.value, headline.high, record.flags)
-    middle = value_words(profile.metric, spread.median, 0) if spread.median else "unknown"
+    middle = ""
+    if len(record.runs) > 1:
+        known = spread.median
+        middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
     bar = bar_of(profile.metric, profile.kind, headline.low, headline.high)
-    how = "; ".join(part for part in (headline.rule, bar, f"median {middle}{flags}") if part)
+    flags = ", ".join(record.flags)
+    how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"
 
 

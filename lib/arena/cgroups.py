@@ -64,7 +64,7 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
         for controller in controllers.split(","):
             paths[controller] = path
     # Where there is version 1, what version 2 says beside it may be another group.
-    accounts = [name for name in ("cpuacct", "memory") if name in paths] or [""]
+    accounts: list[str] = [name for name in ("cpuacct", "memory") if name in paths] or [""]
     if not all(container in paths.get(name, "") for name in accounts):
         raise HostError(f"the process {pid} is not yet in the control group of its container")
     folders = {name: _folder(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}

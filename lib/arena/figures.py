@@ -17,6 +17,9 @@ BEST_OF = 3
 # A scheduled load has missed a second if it sent so much more or less than was due in it; one
 # call may always fall on the other side of its edge.
 SCHEDULE_TOLERANCE = 0.05
+# Fewer shots than this do not hold a median with 95 % confidence, and the fastest of many points
+# with few shots is fast by chance.
+LEAST_SHOTS = 6
 
 
 def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
@@ -29,23 +32,45 @@ def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
 
 def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
     """Pick the best of the first three runs, HttpArena's rule; None without a run."""
-    first = [figure_of(profile.metric, run) for run in runs[:BEST_OF]]
+    first = runs[:BEST_OF]
     if not first:
         return None
-    best = min(first) if profile.metric in LOWER_IS_BETTER else max(first)
-    value, low, high = best
+    number, best = _best(profile.metric, first)
+    value, low, high = figure_of(profile.metric, best)
     return Headline(
         metric=profile.metric,
         value=value,
         low=low,
         high=high,
-        rule=_rule(profile, len(runs)),
-        run=first.index(best) + 1,
+        rule=_rule(len(runs), best),
+        run=number,
     )
 
 
-def _rule(profile: MeasuredProfile, runs: int) -> str:
-    of = "fastest point of " if profile.kind == "blast" else ""
+def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
+    """Return the best run and its number, from 1.
+
+    By a latency, that is the lowest of those that have one; the less is sent, the lower it is, so
+    a run that kept its schedule is better than any that did not.
+    """
+
+    def order(numbered: tuple[int, Run]) -> tuple[bool, bool, float]:
+        value, _, _ = figure_of(metric, numbered[1])
+        if metric in LOWER_IS_BETTER:
+            return value > 0, _kept_schedule(numbered[1]), -value
+        return True, True, value
+
+    return max(enumerate(runs, 1), key=order)
+
+
+def _rule(runs: int, best: Run) -> str:
+    of = ""
+    for point in best.points:
+        if point.rate == best.rate:
+            most = min(point.connections, point.requests)
+            over = f"{most:,} connection{'s' * (most != 1)}"
+            of = f"{point.requests:,} calls at once over {over}, the fastest point of "
+            break
     if runs > BEST_OF:
         return f"{of}best of the first {BEST_OF} of {runs} runs"
     return f"{of}best of {runs} runs" if runs > 1 else f"{of}one run"
@@ -68,8 +93,9 @@ def bar_of(metric: Metric, kind: Kind, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
     if metric == "p99 latency":
         return ""
-    bar = bar_words(low, high)
-    return f"median within {bar}" if kind == "blast" and low < high else bar
+    if kind == "blast":
+        return f"median within {bar_words(low, high)}" if low < high else ""
+    return bar_words(low, high)
 
 
 def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:
@@ -94,6 +120,18 @@ def missed(second: Second) -> bool:
     return abs(second.sent - second.intended) > allowed
 
 
+def _kept_schedule(run: Run) -> bool:
+    """Return whether every second had the load that was due; not if there is none to look at."""
+    return bool(run.seconds) and not any(map(missed, run.seconds))
+
+
+def _is_cut_short(profile: MeasuredProfile, run: Run) -> bool:
+    """Return whether a sweep's time was over before each point had enough shots for its median."""
+    planned = len(profile.connections) * len(profile.sweep)
+    enough = min(LEAST_SHOTS, profile.repetitions or 1)
+    return len(run.points) < planned or any(each.repetitions < enough for each in run.points)
+
+
 def flags_of(
     profile: MeasuredProfile,
     runs: Sequence[Run],
@@ -112,7 +150,8 @@ def flags_of(
     holds: dict[Flag, bool] = {
         "client-bound": _is_client_bound(profile, best, generator_cpus),
         "littles-law": _misses_littles_law(profile, best),
-        "missed-schedule": any(map(missed, best.seconds)),
+        "missed-schedule": profile.kind == "scheduled" and not _kept_schedule(best),
+        "cut-short": profile.kind == "blast" and _is_cut_short(profile, best),
         "cut-calls": bool(best.calls.cut) and best.rate_low < best.rate_high,
         "none-finished": not best.calls.ok,
         "failed-calls": any(run.calls.failed for run in runs),

@@ -29,6 +29,7 @@ _GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
 _TRIAL = {"RUNS", "DURATION", "REQUESTS"}
+_UNRANKED: set[Flag] = {"missed-schedule", "cut-short"}
 _LOAD = _TRIAL | {"SERVER_CPUS", "LOADGEN_CPUS"}
 
 
@@ -110,15 +111,15 @@ class Leaderboard(Frozen):
 
 def rank(records: Iterable[Record]) -> Leaderboard:
     """Derive the leaderboard; the order of `records` does not matter."""
-    histories: dict[tuple[str, int, str], dict[str, list[Record]]] = defaultdict(
+    histories: dict[tuple[str, int, str, str], dict[str, list[Record]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for record in sorted(records, key=lambda each: (each.started_at, each.path)):
         profile = record.profile
-        key = (profile.name, profile.connection_count, profile.generator)
+        key = (profile.name, profile.connection_count, profile.generator, profile.metric)
         histories[key][record.framework.name].append(record)
     boards = []
-    for (_, connections, generator), frameworks in sorted(histories.items()):
+    for (_, connections, generator, _), frameworks in sorted(histories.items()):
         newest = max((h[-1] for h in frameworks.values()), key=lambda each: each.started_at)
         for division in ("framework", "engine"):
             rows = [
@@ -148,7 +149,8 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
     """Order by value, the best first; equal values share a rank.
 
     Without a value there is no rank, nor with one of 0: no call finished, so it is only known
-    to be lower than `high`. Nor is there one for a load that was not the schedule's.
+    to be lower than `high`. Nor is there one for a load that was not the schedule's, or for a
+    sweep that was cut short.
     """
     sign = 1 if metric in LOWER_IS_BETTER else -1
 
@@ -165,7 +167,7 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
 
 
 def _can_rank(row: Row) -> bool:
-    return bool(row.value) and "missed-schedule" not in row.flags
+    return bool(row.value) and _UNRANKED.isdisjoint(row.flags)
 
 
 def _row(history: list[Record]) -> Row:

@@ -6,8 +6,11 @@ from pydantic import Field
 
 from arena.files import Frozen
 
-Whole = Annotated[int, Field(ge=0)]
-Nanoseconds = Annotated[float, Field(ge=0)]
+Whole = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Most = Annotated[int, Field(ge=1, le=1_000_000)]
+Rate = Annotated[float, Field(ge=0, le=1e18)]
+# Shorter ones are none that a clock could tell; the longest are those of a day.
+Nanoseconds = Annotated[float, Field(ge=1, le=1e15)]
 
 
 class Calls(Frozen):
@@ -82,12 +85,12 @@ class BlastPoint(Frozen):
     all repetitions.
     """
 
-    connections: Annotated[int, Field(ge=1)]
-    requests: Annotated[int, Field(ge=1)]
-    repetitions: Annotated[int, Field(ge=1)]
-    rate: Annotated[float, Field(ge=0)]
-    rate_low: Annotated[float, Field(ge=0)]
-    rate_high: Annotated[float, Field(ge=0)]
+    connections: Most
+    requests: Most
+    repetitions: Most
+    rate: Rate
+    rate_low: Rate
+    rate_high: Rate
     latency_ns: Latency
     ok: Whole
     failed: dict[str, Whole]

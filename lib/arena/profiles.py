@@ -1,10 +1,11 @@
 """Profiles: one YAML file each, `extends:` for variants (see profiles/ and docs/profiles.md)."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from arena.errors import UsageError, nearest
 from arena.files import Frozen, read_yaml, shown, validated
@@ -32,7 +33,23 @@ _SCHEDULE_DURATIONS = {"step_duration": "step_duration_s", "max_duration": "max_
 _LONGEST_S = 24 * 3600
 _METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
 _RULE = r"^[A-Za-z_]\w* = [ \w()+*-]+$"
+_NAME_IN_RULE = re.compile(r"[A-Za-z_]\w*")
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
+
+# The calls of requests/benchmark.proto, and the fields of their requests.
+_FIELDS = {
+    "GetSum": {"a", "b"},
+    "StreamSum": {"a", "b", "count"},
+    "CollectSum": {"a", "b"},
+    "EchoSum": {"a", "b"},
+}
+_SERVICE = "benchmark.BenchmarkService"
+
+# What may stand in a rule beside the fields of the request.
+_WORDS = {"i", "sum"}
+
+# One may be written where a list is meant.
+_Listed = BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value])
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
@@ -64,15 +81,17 @@ class Profile(Frozen):
     request: dict[Literal["a", "b", "count"], Int32]
     requests_per_call: Count = 1
     messages_per_call: Count
-    expect: tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...] = ()
+    expect: Annotated[
+        tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...], _Listed
+    ] = ()
     port: Annotated[int, Field(ge=1, le=65535)]
     tls: bool
-    connections: Annotated[tuple[Count, ...], Field(min_length=1)]
+    connections: Annotated[tuple[Count, ...], Field(min_length=1), _Listed]
     streams_per_connection: Count | None = None
     concurrency: Count | None = None
     schedule: Schedule | None = None
     requests: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    sweep: tuple[Count, ...] = ()
+    sweep: Annotated[tuple[Count, ...], _Listed] = ()
     repetitions: Annotated[int, Field(ge=1, le=1000)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
     duration_s: float | None = None
@@ -141,13 +160,30 @@ def load_profile(folder: Path, name: str) -> Profile:
     if "warmup_s" not in data:
         raise UsageError(f"{shown(path)}: warmup: is missing (write 5s, 500ms or 1m30s)")
     profile = validated(Profile, data, path, _KEYS)
-    for key, problem in _problems(profile, name):
+    for key, problem in _problems(profile):
         raise UsageError(f"{shown(path)}: {key}: {problem}")
+    if profile.name != name:
+        raise UsageError(f"{shown(path)}: name: must be `{name}`, like the file")
     return profile
 
 
-def _problems(profile: Profile, name: str) -> Iterator[tuple[str, str]]:
+def with_requests(profile: Profile, requests: int) -> Profile:
+    """Return a profile of so many requests; of a blast, of so many at most that leave together.
+
+    UsageError if that is no load any more.
+    """
+    if profile.kind == "blast":
+        fewer = tuple(n for n in profile.sweep if n <= requests) or (requests,)
+        return profile.model_copy(update={"sweep": fewer})
+    changed = profile.model_copy(update={"requests": requests})
+    for key, problem in _problems(changed):
+        raise UsageError(f"{profile.name} with {requests} requests: {key}: {problem}")
+    return changed
+
+
+def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield each key that does not go with the others, and why."""
+    yield from _problems_of_call(profile)
     yield from _problems_of_kind(profile)
     if profile.requests_per_call != 1 and not profile.streams_up:
         yield "requests_per_call", f"must be 1: {profile.call} sends one message a call"
@@ -158,8 +194,27 @@ def _problems(profile: Profile, name: str) -> Iterator[tuple[str, str]]:
         yield "metric", "requests/s is for calls that one message answers (write messages/s)"
     if (profile.metric == "p99 latency") != (profile.kind == "scheduled"):
         yield "metric", "p99 latency is that of a scheduled load, and the only one it has"
-    if profile.name != name:
-        yield "name", f"must be `{name}`, like the file"
+
+
+def _problems_of_call(profile: Profile) -> Iterator[tuple[str, str]]:
+    """Yield what requests/benchmark.proto does not have."""
+    known = [f"{_SERVICE}/{method}" for method in _FIELDS]
+    if profile.call not in known:
+        yield "call", f"there is no {profile.call}{nearest(profile.call, known)}"
+        return
+    fields = _FIELDS[profile.method]
+    for name in sorted(set(profile.request) - fields):
+        yield f"request.{name}", f"the request of {profile.method} has only {_and(fields)}"
+    for rule in profile.expect:
+        reply, _, expression = rule.partition(" = ")
+        if reply != "result":
+            yield "expect", f"the reply has no `{reply}`: write `result = …`"
+        for name in sorted(set(_NAME_IN_RULE.findall(expression)) - fields - _WORDS):
+            yield "expect", f"there is no `{name}`: the request has {_and(fields)}"
+
+
+def _and(names: set[str]) -> str:
+    return " and ".join(sorted(names))
 
 
 def _problems_of_kind(profile: Profile) -> Iterator[tuple[str, str]]:
@@ -188,6 +243,8 @@ def _problems_of_kind(profile: Profile) -> Iterator[tuple[str, str]]:
 def _problems_of_numbers(profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield the numbers that do not go together."""
     connections = max(profile.connections)
+    if len(set(profile.connections)) < len(profile.connections):
+        yield "connections", "names a count twice"
     if list(profile.sweep) != sorted(set(profile.sweep)):
         yield "sweep", "must rise from each number to the next"
     elif (most := max(profile.sweep, default=profile.concurrency)) and connections > most:

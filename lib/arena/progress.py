@@ -23,8 +23,10 @@ class Progress(Protocol):
     def waiting(self, text: str) -> AbstractContextManager[None]:
         """Show that something takes its time, until the block ends."""
 
-    def window(self, text: str, seconds: float) -> AbstractContextManager[Tick]:
-        """Show a timed window; the block moves it on by calling its tick."""
+    def window(
+        self, text: str, seconds: float, *, at_most: bool = False
+    ) -> AbstractContextManager[Tick]:
+        """Show a timed window, which may end early; the block moves it on by calling its tick."""
 
 
 def progress() -> Progress:
@@ -47,9 +49,9 @@ class PlainProgress:
         yield
 
     @contextmanager
-    def window(self, text: str, seconds: float) -> Iterator[Tick]:
+    def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
         """Say what begins and how long it takes."""
-        self.say(f"{text} ({round(seconds, 1):g} s) …")
+        self.say(f"{text} ({'at most ' * at_most}{round(seconds, 1):g} s) …")
         yield lambda _: None
 
 
@@ -76,7 +78,7 @@ class TerminalProgress:
         self.say(text)
 
     @contextmanager
-    def window(self, text: str, seconds: float) -> Iterator[Tick]:
+    def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
         """Draw a bar that fills as the window passes and goes when it ends."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -86,5 +88,6 @@ class TerminalProgress:
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self._console, transient=True) as bar:
-            task = bar.add_task(printable(text), total=seconds)
+            shown = f"{text}, at most" if at_most else text
+            task = bar.add_task(printable(shown), total=seconds)
             yield lambda elapsed: bar.update(task, completed=min(elapsed, seconds))

@@ -38,6 +38,7 @@ Flag = Literal[
     "client-bound",
     "littles-law",
     "missed-schedule",
+    "cut-short",
     "cut-calls",
     "none-finished",
     "failed-calls",
@@ -107,9 +108,9 @@ class Headline(Frozen):
     """The one number that ranks a record, its error bar, the rule and the run (from 1)."""
 
     metric: str
-    value: float
-    low: float
-    high: float
+    value: Annotated[float, Field(ge=0)]
+    low: Annotated[float, Field(ge=0)]
+    high: Annotated[float, Field(ge=0)]
     rule: str
     run: int
 

@@ -4,7 +4,7 @@ All of them are stairs: `step` is added at the end of each `step_duration`, and 
 one second, as ghz's manual and its pacer have it. Times are exact, in whole nanoseconds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -21,9 +21,8 @@ class Schedule(Frozen):
     """Calls per second over time.
 
     A const one holds `rps`. A step or a line begins with `start` and adds `step`, which may be
-    negative, until it reaches `end`, or until `max_duration_s` have passed; from then on the rate
-    is held, at `end` where there is one. A descent without an end goes down to 0, and then there
-    are no more calls.
+    negative, until it reaches `end`, or else until `max_duration_s` have passed; from then on the
+    rate is held. A descent without an end goes down to 0, and then there are no more calls.
     """
 
     shape: Literal["const", "step", "line"]
@@ -36,12 +35,18 @@ class Schedule(Frozen):
 
     def due_before(self, moment_ns: int) -> int:
         """Return how many calls are due before a moment, counted from the first one."""
+        return next(self.due_before_each([moment_ns]))
+
+    def due_before_each(self, moments_ns: Iterable[int]) -> Iterator[int]:
+        """Yield how many calls are due before each of some moments, which rise."""
+        stairs = pairwise(self._stairs())
+        (begin, rate), (end, _) = next(stairs)
         area = 0
-        for (begin, rate), (end, _) in pairwise(self._stairs()):
-            area += rate * max(min(end, moment_ns) - begin, 0)
-            if end >= moment_ns:
-                break
-        return -(-area // SECOND_NS)
+        for moment_ns in moments_ns:
+            while end < moment_ns:
+                area += rate * (end - begin)
+                (begin, rate), (end, _) = next(stairs)
+            yield -(-(area + rate * max(moment_ns - begin, 0)) // SECOND_NS)
 
     def length_ns(self, calls: int) -> int | None:
         """Return when the last of so many calls is due; None if that never comes."""
@@ -60,11 +65,17 @@ class Schedule(Frozen):
             "line": {"start", "step", "end", "max_duration"},
             "step": {"start", "step", "end", "max_duration", "step_duration"},
         }[self.shape]
-        given = {name.removesuffix("_s") for name in self.model_fields_set} - {"shape"}
+        given = {
+            name.removesuffix("_s")
+            for name in self.model_fields_set - {"shape"}
+            if getattr(self, name) is not None
+        }
         if strange := sorted(given - keys):
             return strange[0], f"is not for a {self.shape} schedule ({', '.join(sorted(keys))})"
         if missing := sorted(keys - given - {"end", "max_duration"}):
             return missing[0], f"is missing: a {self.shape} schedule needs it"
+        if {"end", "max_duration"} <= given:
+            return "max_duration", "write either this or end: ghz looks at no end beside it"
         if self.step == 0:
             return "step", "is 0, so the rate never changes (write shape: const)"
         if self.step and self.start and self.end and (self.end - self.start) * self.step <= 0:
@@ -89,6 +100,5 @@ class Schedule(Frozen):
             rate = min(rate + step, bound) if step > 0 else max(rate + step, bound)
         if now > most:
             rate = held
-        if now >= most:
-            now, rate = most, self.end or rate
+        now = min(most, now)
         yield from ((now, rate), (never, 0))

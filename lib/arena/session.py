@@ -216,7 +216,8 @@ class Session:
             if how := server.ended():
                 raise _gone(stage, how)
 
-        with self._progress.window(stage, profile.window_s) as tick:
+        at_most = profile.kind == "blast"
+        with self._progress.window(stage, profile.window_s, at_most=at_most) as tick:
             shot = self._generator.fire(profile, self._folder / name, watch)
         if how := server.ended():
             raise _gone(stage, how)

@@ -17,7 +17,10 @@ FLAGS = {
     "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %. "
     "The latencies are only those of calls that finished: long ones that were cut are missing.",
     "missed-schedule": "In some second the generator sent over 5 % more or fewer calls than were "
-    "due. That is not the schedule's load, so the row has no rank; its picture marks the seconds.",
+    "due, and over one. That is not the schedule's load, so the row has no rank; its picture marks "
+    "the seconds.",
+    "cut-short": "The sweep's time was over before each point had six shots. The fastest of points "
+    "with few shots is fast by chance, so the row has no rank.",
     "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
     "none-finished": "No call finished inside the window, so there is no latency, and a rate "
     "that is made of calls is only known to be lower.",

@@ -64,8 +64,8 @@ def by_text(errors: Mapping[str, int], statuses: Mapping[str, int]) -> dict[str,
     return {code: min(count, statuses.get(code, 0)) for code, count in cut.items()}
 
 
-def by_time(details: Sequence[Detail], most_open: int | None) -> dict[str, int]:
-    """Cut calls by code, from each call's error and clock (rules 1, 3 and 4)."""
+def by_time(details: Sequence[Detail], most_open: int | None) -> list[Detail]:
+    """Cut calls, from each call's error and clock (rules 1, 3 and 4)."""
     codes = _closing_codes({detail.error for detail in details})
     closing = [detail for detail in details if codes.get(detail.error) == detail.status]
     last_us = max(
@@ -75,7 +75,7 @@ def by_time(details: Sequence[Detail], most_open: int | None) -> dict[str, int]:
     if last_us is not None:
         closing = [detail for detail in closing if detail.end_us >= last_us - _slack_us(detail)]
     closing.sort(key=lambda detail: detail.end_us, reverse=True)
-    return dict(Counter(detail.status for detail in closing[:most_open]))
+    return closing[:most_open]
 
 
 def _slack_us(detail: Detail) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
 from typing import NoReturn
 
 from ghz import cut, latency
@@ -38,13 +38,18 @@ def parse_json(text: str) -> GhzReport:
         calls, latencies, seconds = counted.calls, counted.latency, counted.seconds
     else:
         details = read_details(report, count, total_ns, statuses)
-        calls = Calls.from_statuses(statuses, _cut(report, count, details, errors, statuses))
+        is_whole = len(details) == count
+        cut_ones = _cut_of(report, details) if is_whole else []
+        cut_by_code = Counter(each.status for each in cut_ones)
+        if not is_whole and not _ended_by_itself(report):
+            cut_by_code = Counter(cut.by_text(errors, statuses))
+        calls = Calls.from_statuses(statuses, cut_by_code)
         latencies = (
             latency.from_samples(d.latency_ns for d in details if d.status == "OK")
             if details
             else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
         )
-        seconds = from_details(details, total_ns) if len(details) == count else ()
+        seconds = from_details(details, cut_ones, total_ns) if is_whole else ()
     return GhzReport(
         form="json",
         name=report.string("name") if "name" in report.members else "",
@@ -91,20 +96,16 @@ def _percentiles(report: JsonObject) -> dict[int, int]:
     return found
 
 
-def _cut(
-    report: JsonObject,
-    count: int,
-    details: list[Detail],
-    errors: Mapping[str, int],
-    statuses: Mapping[str, int],
-) -> dict[str, int]:
-    """Cut calls by code, by as many of the rules in `cut` as the report allows."""
-    options = report.child("options")
-    if report.members.get("endReason") == "normal":
-        return {}
-    if len(details) == count:
-        return cut.by_time(details, _most_open(options))
-    return cut.by_text(errors, statuses)
+def _cut_of(report: JsonObject, details: list[Detail]) -> list[Detail]:
+    """Cut calls among all of them."""
+    if _ended_by_itself(report):
+        return []
+    return cut.by_time(details, _most_open(report.child("options")))
+
+
+def _ended_by_itself(report: JsonObject) -> bool:
+    """Whether the run used up its calls: none was cut."""
+    return report.members.get("endReason") == "normal"
 
 
 def _most_open(options: JsonObject) -> int | None:

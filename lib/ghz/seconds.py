@@ -21,8 +21,13 @@ _SECOND_US = 1_000_000
 _MOST = 86_400
 
 
-def from_details(details: Sequence[Detail], total_ns: int) -> tuple[Second, ...]:
-    """Sort every call of a run into its seconds; none if it was longer than a day."""
+def from_details(
+    details: Sequence[Detail], cut: Sequence[Detail], total_ns: int
+) -> tuple[Second, ...]:
+    """Sort every call of a run into its seconds; none if it was longer than a day.
+
+    The `cut` ones were sent, and neither succeeded nor failed.
+    """
     length = -(-total_ns // 10**9)
     if not details or length > _MOST:
         return ()
@@ -39,6 +44,8 @@ def from_details(details: Sequence[Detail], total_ns: int) -> tuple[Second, ...]
             ok_ns[second(detail.end_us)].append(detail.latency_ns)
         else:
             failed[second(detail.end_us)] += 1
+    for detail in cut:
+        failed[second(detail.end_us)] -= 1
     found = []
     for place, latencies in enumerate(ok_ns):
         told = latency.from_samples(latencies)

@@ -92,8 +92,14 @@ def test_streams_of_the_client_are_counted_by_their_messages(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["tiny-const", "--duration", "1s"], "--duration: is for blast and closed loads"),
-        (["tiny-echo", "--requests", "9"], "--requests: is for blast and scheduled loads"),
+        (
+            ["tiny-const", "--duration", "1s"],
+            "(--duration): is for blast and closed loads",
+        ),
+        (
+            ["tiny-echo", "--requests", "9"],
+            "(--requests): is for blast and scheduled loads",
+        ),
         (["tiny-const", "--requests", "0"], "0 is not in the range"),
         (["giant-*"], "no profile matches `giant-*`"),
         (["load-*"], "victim does not subscribe to load-*"),

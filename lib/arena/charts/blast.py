@@ -62,14 +62,13 @@ def _ways(row: Row, sustained: dict[int, float]) -> tuple[Way, ...]:
 
 
 def full_at(points: Sequence[BlastPoint]) -> int | None:
-    """Return the N at which throughput stops growing; None if no call ever succeeded.
+    """Return the N at which throughput stops growing; None if it still grows at the largest N.
 
-    `points` are those of one way, by N.
+    Or if no call ever succeeded. `points` are those of one way, by N.
     """
     highest = max(point.rate for point in points)
-    if not highest:
-        return None
-    return next(point.requests for point in points if point.rate >= FULL * highest)
+    near = (point.requests for point in points[:-1] if point.rate >= FULL * highest > 0)
+    return next(near, None)
 
 
 def _name(connections: int, points: Sequence[BlastPoint]) -> str:
@@ -109,15 +108,14 @@ def _conditions(row: Row) -> tuple[object, ...]:
 
 
 def _words(way: Way) -> str:
-    if way.full_at is None:
-        return f"{way.name}: no call succeeded."
     best = max(point.rate for point in way.points)
-    grows = way.full_at == way.points[-1].requests and len(way.points) > 1
-    full = "still grows" if grows else "stops growing"
+    if not best:
+        return f"{way.name}: no call succeeded."
+    full = f"still grows at N = {way.points[-1].requests:,}"
+    if way.full_at is not None:
+        full = f"stops growing at N = {way.full_at:,}"
     fails = f", first failure at N = {way.fails_at:,}" if way.fails_at else ""
-    return (
-        f"{way.name}: at best {format_rate(best)} requests/s, {full} at N = {way.full_at:,}{fails}."
-    )
+    return f"{way.name}: at best {format_rate(best)} requests/s, {full}{fails}."
 
 
 def _cells(point: BlastPoint) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from arena.charts.drawing import Drawing
 from arena.leaderboard import Board, Row
+from arena.measurement import Second
 
 # So many rows of a board have a picture.
 MOST = 6
@@ -30,6 +31,11 @@ class Picture:
     drawing: Drawing
     words: tuple[str, ...]
     table: Table
+
+
+def second_words(number: int, second: Second) -> str:
+    """Return what a table calls a second, and how much of it there was."""
+    return f"{number}" if second.length_s == 1 else f"{number} ({second.length_s:.2f} s of it)"
 
 
 def first_rows(board: Board, has_it: Callable[[Row], bool]) -> Sequence[Row]:

@@ -1,7 +1,7 @@
 """Scheduled loads: the calls that were due against those that were sent, and their latency."""
 
 from arena.charts.drawing import ScheduledDrawing
-from arena.charts.picture import Picture, Table, first_rows
+from arena.charts.picture import Picture, Table, first_rows, second_words
 from arena.charts.scales import steps
 from arena.figures import missed
 from arena.leaderboard import Board, Row
@@ -46,14 +46,13 @@ def _words(row: Row) -> str:
     if not count:
         return "Sent as it was due in every second."
     seconds = f"{count} of {len(row.seconds)} seconds"
-    return f"✕ {seconds} missed the schedule: over 5 % more or fewer calls than due."
+    return f"✕ {seconds} missed the schedule: over 5 % more or fewer calls than due, and over one."
 
 
 def _cells(number: int, second: Second) -> tuple[str, ...]:
-    part = "" if second.length_s == 1 else f" ({second.length_s:.2f} s of it)"
     mark = " ✕ missed" if missed(second) else ""
     return (
-        f"{number}{part}",
+        second_words(number, second),
         _count(second.intended),
         f"{_count(second.sent)}{mark}",
         _count(second.ok),

@@ -9,6 +9,7 @@ from arena.profiles import Profile
 
 Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
 
+
 @dataclass(frozen=True)
 class Scope:
     """One port of a server, and the calls that are checked there.

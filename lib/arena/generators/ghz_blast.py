@@ -86,6 +86,8 @@ def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) 
                 cpu_s=cost.cpu_s + shot.cost.cpu_s,
                 peak_bytes=max(cost.peak_bytes, shot.cost.peak_bytes),
             )
+            # With a report, what else was wrong does not count: in a container, the cost of a start
+            # that is over before a look at it is not known.
             report = output.read_bytes().strip()
             if not _is_report(report):
                 why = shot.problem or f"{program.name} printed no report"

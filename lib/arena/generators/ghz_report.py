@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import pairwise, zip_longest
-from math import ceil
 
 from arena.measurement import Calls, Latency, Measurement, Second, Unchecked
 from arena.records import MeasuredProfile
@@ -56,12 +55,12 @@ def _unchecked(report: GhzReport) -> Unchecked:
 def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
     """Return the run's seconds, with what was due in each by the profile's schedule.
 
-    Of calls that stream there are none, unless their messages were counted: a call that ended in
-    one second had most of its messages in others.
+    Of a closed load of calls that stream there are none, unless their messages were counted: a
+    call that ended in one second had most of its messages in others.
     """
     each = _messages_per_reply(profile)
     is_counted = report.messages is not None and each is not None
-    if not report.seconds or not (is_counted or profile.is_unary):
+    if not report.seconds or not (is_counted or profile.is_unary or profile.schedule):
         return ()
     due = _due(profile)
     return tuple(
@@ -71,7 +70,7 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
             sent=told.sent,
             ok=told.ok,
             failed=told.failed,
-            messages=told.ok if told.messages is None else told.messages * (each or 1),
+            messages=_messages(told, each, profile),
             p50_ns=told.p50_ns,
             p99_ns=told.p99_ns,
             max_ns=told.max_ns,
@@ -81,11 +80,17 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
     )
 
 
+def _messages(told: ToldSecond, each: int | None, profile: MeasuredProfile) -> int:
+    if told.messages is None or each is None:
+        return told.ok * profile.messages_per_call
+    return told.messages * each
+
+
 def _due(profile: MeasuredProfile) -> list[int]:
     """Return how many calls are due in each second of the profile's schedule; none without one."""
     schedule, requests = profile.schedule, profile.requests
     if schedule is None or requests is None:
         return []
-    last = ceil((schedule.length_ns(requests) or 0) / SECOND_NS) or 1
-    edges = [min(schedule.due_before(at * SECOND_NS), requests) for at in range(last + 1)]
-    return [after - before for before, after in pairwise(edges)]
+    seconds = (schedule.length_ns(requests) or 0) // SECOND_NS + 1
+    due = schedule.due_before_each(second * SECOND_NS for second in range(seconds + 1))
+    return [after - before for before, after in pairwise(min(each, requests) for each in due)]

@@ -82,14 +82,38 @@ def test_a_blast_is_never_shortened_to_nothing(workspace: Workspace) -> None:
     )
     add(workspace, "wide", tests=["big"])
     (one,) = plans_of(workspace, Request("wide", requests=3), {})
-    assert one.profile.sweep == (10,)
+    assert one.profile.sweep == (3,)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "requests", "said"),
+    [
+        ("{shape: line, start: 50, step: -5}", 5000, "schedule: never ends: its rate falls to 0"),
+        ("{shape: const, rps: 1}", 100_000, "schedule: takes longer than a day"),
+    ],
+)
+def test_a_schedule_that_more_requests_would_make_endless_is_refused(
+    workspace: Workspace, schedule: str, requests: int, said: str
+) -> None:
+    (workspace.profiles / "odd.yaml").write_text(
+        f"extends: load-const\nname: odd\nrequests: 10\nschedule: {schedule}"
+    )
+    add(workspace, "odd-jobs", tests=["odd"])
+    with pytest.raises(UsageError, match=f"^odd with {requests} requests: {said}"):
+        plans_of(workspace, Request("odd-jobs", requests=requests), {})
 
 
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (Request("tonic", requests=9), "^--requests: is for blast and scheduled loads, and none"),
-        (Request("timed", duration=9.0), "^--duration: is for blast and closed loads, and none"),
+        (
+            Request("tonic", requests=9),
+            r"^REQUESTS \(--requests\): is for blast and scheduled",
+        ),
+        (
+            Request("timed", duration=9.0),
+            r"^DURATION \(--duration\): is for blast and closed",
+        ),
     ],
 )
 def test_an_override_that_means_nothing_here_is_refused(

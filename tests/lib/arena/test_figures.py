@@ -12,7 +12,7 @@ from arena.figures import (
     spread_of,
     value_words,
 )
-from arena.measurement import Run, Second, Unchecked
+from arena.measurement import BlastPoint, Latency, Run, Second, Unchecked
 from arena.records import Flag
 
 
@@ -140,6 +140,9 @@ SCHEDULED = a_profile(
 )
 
 
+KEPT = a_second(200, 200)
+
+
 def a_timed_run(p99_ns: float, *seconds: Second, **changes: object) -> Run:
     run = a_run(kind="response", **changes)  # type: ignore[arg-type]
     latency = run.latency_ns.model_copy(update={"p99": p99_ns})
@@ -147,7 +150,7 @@ def a_timed_run(p99_ns: float, *seconds: Second, **changes: object) -> Run:
 
 
 def test_a_latency_is_best_when_it_is_lowest() -> None:
-    runs = [a_timed_run(each) for each in (3e6, 1e6, 2e6, 0.5e6)]
+    runs = [a_timed_run(each, KEPT) for each in (3e6, 1e6, 2e6, 0.5e6)]
     headline = headline_of(SCHEDULED, runs)
     assert headline
     assert (headline.metric, headline.value, headline.run) == ("p99 latency", 1e6, 2)
@@ -155,6 +158,19 @@ def test_a_latency_is_best_when_it_is_lowest() -> None:
     spread = spread_of("p99 latency", runs)
     assert spread
     assert (spread.min, spread.median, spread.max) == (0.5e6, 1.5e6, 3e6)
+
+
+def test_a_run_that_missed_its_schedule_is_not_the_best_and_one_without_a_latency_neither() -> None:
+    runs = [a_timed_run(0, KEPT), a_timed_run(1e3, a_second(200, 100)), a_timed_run(9e6, KEPT)]
+    headline = headline_of(SCHEDULED, runs)
+    assert headline
+    assert (headline.value, headline.run) == (9e6, 3)
+    assert flags_of(SCHEDULED, runs, headline, 2) == ()
+
+
+def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
+    runs = [a_timed_run(1e6)]
+    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ("missed-schedule",)
 
 
 def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
@@ -167,7 +183,7 @@ def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
 
 
 def test_a_scheduled_load_is_never_bound_by_a_busy_generator_nor_littles_law() -> None:
-    runs = [a_timed_run(1e6, generator_cpu_s=9.9, mean_ns=1.0)]
+    runs = [a_timed_run(1e6, KEPT, generator_cpu_s=9.9, mean_ns=1.0)]
     assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), None) == ("unpinned",)
 
 
@@ -187,11 +203,53 @@ def test_what_the_generator_did_not_do_is_said(
     assert flags(run) == ((flag,) if flag else ())
 
 
+BLAST = a_profile(
+    kind="blast", messages_per_call=1, metric="requests/s", connections=(1, 8), sweep=(1, 20),
+    repetitions=10,
+)  # fmt: skip
+
+
+def a_point(connections: int, requests: int, rate: float, repetitions: int = 10) -> BlastPoint:
+    return BlastPoint(
+        connections=connections, requests=requests, repetitions=repetitions, rate=rate,
+        rate_low=rate, rate_high=rate, latency_ns=Latency(kind="response", samples=1), ok=1,
+        failed={},
+    )  # fmt: skip
+
+
+POINTS = (a_point(1, 1, 10.0), a_point(1, 20, 20.0), a_point(8, 1, 15.0), a_point(8, 20, 40.0))
+
+
+def swept(*points: BlastPoint) -> Run:
+    rate = max(point.rate for point in points)
+    return a_run(rate, mean_ns=None).model_copy(update={"points": points, "rate": rate})
+
+
 def test_a_blast_is_known_by_its_fastest_point() -> None:
-    blast = a_profile(kind="blast", messages_per_call=1, metric="requests/s")
-    headline = headline_of(blast, [a_run()])
+    headline = headline_of(BLAST, [swept(*POINTS)])
     assert headline
-    assert headline.rule == "fastest point of one run"
+    assert headline.rule == "20 calls at once over 8 connections, the fastest point of one run"
+    alone = headline_of(BLAST, [swept(a_point(8, 1, 90.0), *POINTS)])
+    assert alone
+    assert alone.rule == "1 calls at once over 1 connection, the fastest point of one run"
+
+
+@pytest.mark.parametrize(
+    ("points", "repetitions", "expected"),
+    [
+        (POINTS, 10, ()),
+        (POINTS[:3], 10, ("cut-short",)),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=6)), 10, ()),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=5)), 10, ("cut-short",)),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=5)), 5, ()),
+    ],
+)
+def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
+    points: tuple[BlastPoint, ...], repetitions: int, expected: tuple[Flag, ...]
+) -> None:
+    blast = BLAST.model_copy(update={"repetitions": repetitions})
+    runs = [swept(*points)]
+    assert flags_of(blast, runs, headline_of(blast, runs), 2) == expected
 
 
 def test_figures_are_said_with_their_metric() -> None:
@@ -206,4 +264,5 @@ def test_an_error_bar_is_said_as_what_it_is() -> None:
     assert bar_of("messages/s", "closed", 1e6, 2e6) == "1.00 M to 2.00 M"
     assert bar_of("messages/s", "closed", 1e6, 1e6) == "counted"
     assert bar_of("requests/s", "blast", 1e6, 2e6) == "median within 1.00 M to 2.00 M"
+    assert bar_of("requests/s", "blast", 1e6, 1e6) == ""
     assert bar_of("p99 latency", "scheduled", 1e6, 1e6) == ""

@@ -78,7 +78,10 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("messages_per_call: 4999", "x.yaml: messages_per_call: must be 5000, what one Stream"),
         ("request: {a: 1, b: 2}", "x.yaml: messages_per_call: must be 1, what one"),
         ("request: {a: 1, count: 0}", "x.yaml: messages_per_call: must be 1, what one"),
-        ("call: benchmark.BenchmarkService/GetSum", "x.yaml: messages_per_call: must be 1, what"),
+        (
+            "call: benchmark.BenchmarkService/GetSum",
+            "x.yaml: request.count: the request of GetSum has only a and b",
+        ),
         ("request: {a: 1, cuont: 5000}", "x.yaml: request.cuont"),
         ("runs: 0", "x.yaml: runs: Input should be greater than or equal to 1, not 0"),
         ("runs: 101", "x.yaml: runs: "),
@@ -90,7 +93,10 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("pick: median", "x.yaml: pick: "),
         ("metric: calls/s", "x.yaml: metric: "),
         ("metric: requests/s", "x.yaml: metric: requests/s is for calls that one message answers"),
-        ("expect: result = a + b", "x.yaml: expect: "),
+        ("expect: result = a + c", "x.yaml: expect: there is no `c`: the request has a and b"),
+        ("expect: sum = a", "x.yaml: expect: the reply has no `sum`: write `result = …`"),
+        ("call: benchmark.BenchmarkService/GetSumm", "x.yaml: call: there is no benchmark.Bench"),
+        ("call: Greeter/SayHello", "x.yaml: call: there is no Greeter/SayHello"),
         ("expect: [result]", "x.yaml: expect.0: "),
         ("expect: [result = ]", "x.yaml: expect.0: "),
         ("expect: ['result = a; b']", "x.yaml: expect.0: "),
@@ -131,7 +137,15 @@ def test_only_keys_that_may_be_written_are_offered(folder: Path, wrong: str, off
     assert "warmup_s" not in str(caught.value)
 
 
-@pytest.mark.parametrize("rule", ["result = a + b + i", "result = -(2*a) + sum(b)", "r_1 = 0"])
+def test_one_may_be_written_where_a_list_is_meant(folder: Path) -> None:
+    (folder / "x.yaml").write_text(
+        "extends: stream-grpc\nname: x\nconnections: 8\nexpect: result = a + b + i\n"
+    )
+    profile = load_profile(folder, "x")
+    assert (profile.connections, profile.expect) == ((8,), ("result = a + b + i",))
+
+
+@pytest.mark.parametrize("rule", ["result = a + b + i", "result = -(2*a) + sum(b)", "result = 0"])
 def test_what_replies_must_hold_can_be_written(folder: Path, rule: str) -> None:
     (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\nexpect: ['{rule}']")
     assert load_profile(folder, "x").expect == (rule,)
@@ -257,6 +271,11 @@ def test_what_a_call_moves(
             SCHEDULED.replace("requests: 1000", "requests: 5"),
             "connections: [6]",
             "connections: 6 is more than the 5 requests",
+        ),
+        (
+            "extends: stream-grpc\nname: x\n",
+            "connections: [8, 8]",
+            "connections: names a count twice",
         ),
         (SCHEDULED, "schedule: 5", "schedule: "),
         (SCHEDULED, "schedule: {shape: const}", "schedule.rps: is missing: a const schedule"),

@@ -38,12 +38,6 @@ def test_a_constant_rate_has_its_first_call_at_once() -> None:
         (LINE_DOWN, (0, 1, 49, 50, 1000), [200, 198, 102, 100, 100]),
         # The last step is cut short rather than going past the end.
         (Schedule(shape="line", start=50, step=30, end=100), (0, 1, 2, 3), [50, 80, 100, 100]),
-        # The longest time comes first: from then on it is the end's.
-        (
-            Schedule(shape="line", start=5, step=5, end=90, max_duration_s=2),
-            (1, 2, 9),
-            [10, 90, 90],
-        ),
         # A descent without an end stops at 0.
         (Schedule(shape="line", start=20, step=-15), (0, 1, 2, 9), [20, 5, 0, 0]),
     ],
@@ -90,6 +84,12 @@ def test_a_descent_to_nothing_never_sends_more() -> None:
     ("keys", "problem"),
     [
         ({"shape": "const"}, ("rps", "is missing")),
+        ({"shape": "const", "rps": None}, ("rps", "is missing")),
+        ({"shape": "line", "start": 5, "step": None}, ("step", "is missing")),
+        (
+            {"shape": "line", "start": 5, "step": 5, "end": 9, "max_duration_s": 1.0},
+            ("max_duration", "write either this or end"),
+        ),
         ({"shape": "const", "rps": 5, "start": 5}, ("start", "is not for a const schedule")),
         ({"shape": "line", "start": 5, "step": 5, "rps": 5}, ("rps", "is not for a line")),
         ({"shape": "line", "start": 5}, ("step", "is missing")),

@@ -64,6 +64,14 @@ def test_a_call_that_failed_has_no_latency_here() -> None:
     assert sum(each.ok for each in found) == 149
 
 
+def test_a_call_that_was_cut_was_sent_and_did_not_fail() -> None:
+    report = parse_ghz.parse_file(FIXTURES / "ghz/ghz-121-unary-cut.json")
+    assert report.calls.cut
+    assert sum(each.sent for each in report.seconds) == report.count
+    assert sum(each.ok for each in report.seconds) == report.calls.ok
+    assert sum(each.failed for each in report.seconds) == sum(report.calls.failed.values())
+
+
 def test_where_not_every_call_was_written_down_there_are_no_seconds() -> None:
     assert parse_ghz.parse_file(FIXTURES / "ghz/ghz-121-unary-ok.txt").seconds == ()
     report = loaded("ghz/ghz-121-line.json")

@@ -95,6 +95,19 @@ def test_what_was_due_after_the_run_had_ended_is_told_as_well() -> None:
     assert {each.length_s for each in measured.seconds[4:]} == {1.0}
 
 
+@pytest.mark.parametrize("requests", [1, 60, 61, 120, 121, 150])
+def test_every_call_is_due_in_some_second(requests: int) -> None:
+    const = {**SCHEDULED, "requests": requests, "schedule": Schedule(shape="const", rps=60)}
+    seconds = by_volley("line", a_profile(**const)).seconds
+    assert sum(each.intended or 0 for each in seconds) == requests
+
+
+def test_a_schedule_of_streams_is_told_by_the_second_as_well() -> None:
+    stream = {**SCHEDULED, "call": f"{SERVICE}/StreamSum", "messages_per_call": 10}
+    found = by_ghz("line", a_profile(**stream)).seconds
+    assert [each.messages for each in found] == [190, 400, 600, 310]
+
+
 def test_a_closed_load_has_nothing_due() -> None:
     closed = a_profile(call=f"{SERVICE}/GetSum", messages_per_call=1, request={"a": 1})
     assert {each.intended for each in by_volley("line", closed).seconds} == {None}

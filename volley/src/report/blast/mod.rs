@@ -114,12 +114,20 @@ impl Sweep {
 }
 
 /// The N at which a way's throughput stops growing: the smallest whose median is at least 95 % of its highest.
-/// `None` where no call was OK.
+/// `None` where that is the largest N that was fired, for it may grow on, and where no call was OK.
 pub fn full_at(way: &[Point]) -> Option<u32> {
     let median = |point: &Point| point.rate.map_or(0.0, |rate| rate.median);
     let highest = way.iter().map(median).fold(0.0, f64::max);
     let full = |point: &&Point| highest > 0.0 && median(point) >= FULL * highest;
-    way.iter().find(full).map(|point| point.requests)
+    let largest = largest_fired(way)?;
+    let found = way.iter().find(full).map(|point| point.requests);
+    found.filter(|requests| *requests < largest)
+}
+
+/// The largest N of a way that was fired; `None` where none was.
+pub fn largest_fired(way: &[Point]) -> Option<u32> {
+    let mut fired = way.iter().filter(|point| !point.shots.is_empty());
+    fired.next_back().map(|point| point.requests)
 }
 
 /// The smallest N of a way with a call that failed.
@@ -146,6 +154,8 @@ mod tests {
             point(1, 20, 100.0),
         ];
         assert_eq!(full_at(&way), Some(5));
+        assert_eq!(full_at(&way[..2]), None, "it may grow on");
+        assert_eq!(largest_fired(&way[..2]), Some(2));
     }
 
     #[test]

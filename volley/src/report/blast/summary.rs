@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
-use super::{Point, Sweep, failing_from, full_at};
+use super::{Point, Sweep, failing_from, full_at, largest_fired};
 use crate::report::escape::visible;
 use crate::report::numbers::{duration, grouped, rate};
 
 /// Error texts that are shown.
 const MOST_ERRORS: usize = 10;
+
+/// Fewer blasts of a point than this do not hold a median with 95 % confidence.
+const LEAST_FOR_AN_INTERVAL: usize = 6;
 
 const HEADS: [&str; 7] = ["requests", "calls/s", "low", "high", "p50", "p99", "max"];
 
@@ -29,7 +32,7 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "{} of {} blasts in {}, seed {}; calls/s are medians, with an interval that holds them at 95 %",
+        "{} of {} blasts in {}, seed {}; calls/s are medians, from low to high {}",
         grouped(
             sweep
                 .points
@@ -39,13 +42,23 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
         ),
         grouped(sweep.points.len() as u64 * u64::from(sweep.repetitions)),
         duration(sweep.elapsed_ns),
-        sweep.seed
+        sweep.seed,
+        meaning_of_low_and_high(sweep)
     )?;
     for way in sweep.ways() {
         writeln!(out)?;
         write_way(way, out)?;
     }
     write_errors(sweep, out)
+}
+
+fn meaning_of_low_and_high(sweep: &Sweep) -> &'static str {
+    let fewest = sweep.points.iter().map(|point| point.shots.len()).min();
+    if fewest.unwrap_or(0) < LEAST_FOR_AN_INTERVAL {
+        "with 95 % confidence; of under 6 blasts, the extremes"
+    } else {
+        "with 95 % confidence"
+    }
 }
 
 fn write_way(way: &[Point], out: &mut impl Write) -> io::Result<()> {
@@ -68,7 +81,10 @@ fn write_way(way: &[Point], out: &mut impl Write) -> io::Result<()> {
     }
     let full = match full_at(way) {
         Some(requests) => format!("throughput stops growing at {}", grouped(requests.into())),
-        None => "no call succeeded".to_owned(),
+        None => match largest_fired(way).filter(|_| way.iter().any(|point| point.ok > 0)) {
+            Some(requests) => format!("throughput still grows at {}", grouped(requests.into())),
+            None => "no call succeeded".to_owned(),
+        },
     };
     let failing = match failing_from(way) {
         Some(requests) => format!("calls fail from {} on", grouped(requests.into())),
