@@ -21,10 +21,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 import saved
+from ghz.report import Latency
 from h2load.counts import Calls, Counts
 from h2load.errors import H2loadParseError
 from h2load.json_report import START, parse_json
-from h2load.latency import Figures, Latency
+from h2load.latency import Figures
 from h2load.report import H2loadReport
 from h2load.text_report import parse_text
 

@@ -69,7 +69,8 @@ def _rule(runs: int, best: Run) -> str:
         if point.rate == best.rate:
             most = min(point.connections, point.requests)
             over = f"{most:,} connection{'s' * (most != 1)}"
-            of = f"{point.requests:,} calls at once over {over}, the fastest point of "
+            calls = f"{point.requests:,} call{'s' * (point.requests != 1)}"
+            of = f"{calls} at once over {over}, the fastest point of "
             break
     if runs > BEST_OF:
         return f"{of}best of the first {BEST_OF} of {runs} runs"

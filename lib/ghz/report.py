@@ -37,12 +37,12 @@ class Calls:
 
 @dataclass(frozen=True)
 class Latency:
-    """Latencies of OK calls, in ns. None: the output does not tell.
+    """Latencies of OK calls, in ns. None: the output does not tell, nor the number of `samples`.
 
     ghz is a closed loop: its latencies are "service" latencies. volley says which its are.
     """
 
-    samples: int = 0
+    samples: int | None = 0
     mean_ns: int | None = None
     p50_ns: int | None = None
     p75_ns: int | None = None

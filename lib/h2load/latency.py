@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ghz.latency import from_samples
+from ghz.report import Latency
 
 _MOST_SAMPLES = 1_000_000
 _LEAST_SAMPLES_OF_A_THREAD = 256
@@ -30,43 +31,13 @@ class Figures:
     p99_ns: int | None = None
 
 
-@dataclass(frozen=True)
-class Latency:
-    """Service latencies of OK calls, in ns. None: the output does not tell."""
-
-    samples: int | None = None
-    mean_ns: int | None = None
-    p50_ns: int | None = None
-    p75_ns: int | None = None
-    p90_ns: int | None = None
-    p95_ns: int | None = None
-    p99_ns: int | None = None
-    p999_ns: int | None = None
-    max_ns: int | None = None
-
-    def as_dict(self) -> dict[str, str | int | None]:
-        """Give the shape of a record's `latency_ns`."""
-        return {
-            "kind": "service",
-            "mean": self.mean_ns,
-            "p50": self.p50_ns,
-            "p75": self.p75_ns,
-            "p90": self.p90_ns,
-            "p95": self.p95_ns,
-            "p99": self.p99_ns,
-            "p999": self.p999_ns,
-            "max": self.max_ns,
-            "samples": self.samples,
-        }
-
-
 def as_printed(said: Figures, timed: int, ok: int, threads: int) -> Latency:
     """Take the figures of text; `threads` is 0 if it does not say how many there were."""
     if not ok or timed != ok:
-        return Latency()
+        return Latency(samples=None)
     kept = max(_MOST_SAMPLES // threads, _LEAST_SAMPLES_OF_A_THREAD) if threads else 0
     if timed > kept:
-        return Latency(mean_ns=said.mean_ns)
+        return Latency(samples=None, mean_ns=said.mean_ns)
     return Latency(
         samples=timed,
         mean_ns=said.mean_ns,
@@ -80,18 +51,7 @@ def as_printed(said: Figures, timed: int, ok: int, threads: int) -> Latency:
 def as_sampled(said: Figures, samples_ns: Sequence[int], timed: int, ok: int) -> Latency:
     """Take the figures of JSON's samples."""
     if not ok or timed != ok:
-        return Latency()
+        return Latency(samples=None)
     if len(samples_ns) < timed:
         return Latency(samples=len(samples_ns), mean_ns=said.mean_ns)
-    exact = from_samples(samples_ns)
-    return Latency(
-        samples=exact.samples,
-        mean_ns=exact.mean_ns,
-        p50_ns=exact.p50_ns,
-        p75_ns=exact.p75_ns,
-        p90_ns=exact.p90_ns,
-        p95_ns=exact.p95_ns,
-        p99_ns=exact.p99_ns,
-        p999_ns=exact.p999_ns,
-        max_ns=exact.max_ns,
-    )
+    return from_samples(samples_ns)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ghz.report import Latency
 from h2load.counts import Calls, Counts
-from h2load.latency import Figures, Latency
+from h2load.latency import Figures
 
 
 @dataclass(frozen=True)

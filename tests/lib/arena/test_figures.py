@@ -231,7 +231,7 @@ def test_a_blast_is_known_by_its_fastest_point() -> None:
     assert headline.rule == "20 calls at once over 8 connections, the fastest point of one run"
     alone = headline_of(BLAST, [swept(a_point(8, 1, 90.0), *POINTS)])
     assert alone
-    assert alone.rule == "1 calls at once over 1 connection, the fastest point of one run"
+    assert alone.rule == "1 call at once over 1 connection, the fastest point of one run"
 
 
 @pytest.mark.parametrize(
