@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from arena.errors import HostError, UsageError
+from arena.errors import HostError
 from arena.generators import h2load_flags
 from arena.generators.h2load_flags import BODIES, Version, prepare, refuses
 from arena.generators.h2load_report import measurement
@@ -15,6 +15,7 @@ from arena.generators.provision import (
     named_program,
     output_of,
     require_daemon,
+    version_said,
     wants_docker,
 )
 from arena.progress import Progress
@@ -91,10 +92,7 @@ def version_of(command: Sequence[str]) -> Version | None:
 def _checked(named: str) -> tuple[str, Version]:
     """Return the program $H2LOAD names and its version, if it is h2load."""
     program = str(named_program("H2LOAD", named))
-    version = version_of([program])
-    if not version:
-        raise UsageError(f"H2LOAD: {named} is not h2load (its --version does not say so)")
-    return program, version
+    return program, version_said("H2LOAD", named, [program], version_of)
 
 
 def _from_image(
@@ -109,9 +107,7 @@ def _from_image(
     options = ["--file", str(folder / "h2load.Dockerfile")]
     log = workspace.tools / "h2load-build.log"
     digest = ensure_image(image, folder, options, log, _WAYS, progress)
-    version = version_of(in_image(image))
-    if not version:
-        raise UsageError(f"H2LOAD_IMAGE: {image} is not h2load (its --version does not say so)")
+    version = version_said("H2LOAD_IMAGE", image, in_image(image), version_of)
     shown = f"{version.name} ({digest[:19]})"
     return ProgramInDocker(_dialect(version), workspace, cpus, image, shown, f"image {image}")
 

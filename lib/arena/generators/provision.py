@@ -2,12 +2,15 @@
 
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from arena.errors import FrameworkError, HostError, UsageError
 from arena.progress import Progress
 from arena.runtimes import run_build
+
+Said = TypeVar("Said")
 
 _YES = {"true", "1", "yes"}
 _NO = {"false", "0", "no", ""}
@@ -51,6 +54,23 @@ def output_of(argv: Sequence[str]) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout + done.stderr
+
+
+def version_said(
+    variable: str,
+    named: str,
+    command: Sequence[str],
+    version_of: Callable[[Sequence[str]], Said | None],
+) -> Said:
+    """Return the version of what a variable names; UsageError if it is another program.
+
+    `command` starts it, and `version_of` asks it. The variable is called after the program.
+    """
+    version = version_of(command)
+    if not version:
+        program = variable.removesuffix("_IMAGE").lower()
+        raise UsageError(f"{variable}: {named} is not {program} (its --version does not say so)")
+    return version
 
 
 def in_image(image: str) -> list[str]:

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from arena.errors import HostError, UsageError
+from arena.errors import HostError
 from arena.generators import blast_report, ghz_flags, volley_blast, volley_report
 from arena.generators.program import Dialect, Program, ProgramInDocker
 from arena.generators.provision import (
@@ -14,6 +14,7 @@ from arena.generators.provision import (
     named_program,
     output_of,
     require_daemon,
+    version_said,
     wants_docker,
 )
 from arena.generators.volley_build import (
@@ -121,10 +122,7 @@ def image_version(image: str) -> str | None:
 def _checked(named: str) -> tuple[Path, str]:
     """Return the program $VOLLEY names and its version, if it is volley."""
     program = named_program("VOLLEY", named)
-    version = version_of([str(program)])
-    if not version:
-        raise UsageError(f"VOLLEY: {named} is not volley (its --version does not say so)")
-    return program, version
+    return program, version_said("VOLLEY", named, [str(program)], version_of)
 
 
 def _from_image(
@@ -138,9 +136,7 @@ def _from_image(
     options = ["--file", str(workspace.root / "docker" / "volley.Dockerfile")]
     log = build_log(workspace)
     digest = ensure_image(image, workspace.volley, options, log, WAYS, progress)
-    version = image_version(image)
-    if not version:
-        raise UsageError(f"VOLLEY_IMAGE: {image} is not volley (its --version does not say so)")
+    version = version_said("VOLLEY_IMAGE", image, in_image(image), version_of)
     version = f"{version} ({digest[:19]})"
     return ProgramInDocker(DIALECT, workspace, cpus, image, version, f"image {image}")
 
