@@ -10,7 +10,7 @@ import click
 
 from arena import generators, host, selection
 from arena.errors import FrameworkError, HostError, UsageError
-from arena.figures import bar_of, figure_words, value_words
+from arena.figures import bar_of, figure_words, missed, value_words
 from arena.files import printable, shown
 from arena.frameworks import Framework
 from arena.generators import Generator
@@ -250,6 +250,8 @@ def _one(
         click.echo(f"error: {each.framework.name}: {printable(str(error))}", err=True)
     else:
         click.echo(_headline(record))
+        for note in _notes(record):
+            shows.say(f"note: {note}")
     if saved:
         if record.failure and record.failure.log:
             click.echo(f"log: {shown(workspace.results / record.failure.log)}")
@@ -281,6 +283,16 @@ def _headline(record: Record) -> str:
     flags = ", ".join(record.flags)
     how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"
+
+
+def _notes(record: Record) -> Iterator[str]:
+    """Say why a good record has no rank."""
+    if "missed-schedule" in record.flags and record.headline:
+        seconds = record.runs[record.headline.run - 1].seconds
+        count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
+        yield f"{count} had other calls than were due, so this is not the schedule and has no rank"
+    if "cut-short" in record.flags:
+        yield "the sweep ran out of time before each point had enough shots, so it has no rank"
 
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:

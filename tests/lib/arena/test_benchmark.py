@@ -12,6 +12,7 @@ from arena import benchmark as main_job
 from arena import contract, generators, host, records, selection
 from arena.benchmark import Request, benchmark, plan
 from arena.errors import HostError, UsageError
+from arena.measurement import Second
 from arena.profiles import Profile
 from arena.records import Record, read_records
 from arena.session import Plan
@@ -431,6 +432,19 @@ def test_unary_calls_are_requests(
     assert capsys.readouterr().out.startswith(
         "unary unary-grpc at 256 connections: 1.00 M requests/s (best of 3 runs; "
     )
+
+
+def test_a_schedule_that_was_missed_is_said_to_have_no_rank(
+    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(workspace, "timed", tests=["load-const"])
+    good = Second(intended=200, sent=200, ok=200, failed=0, messages=200)
+    bad = good.model_copy(update={"sent": 100})
+    measured = a_measurement().model_copy(update={"seconds": (good, bad, good)})
+    assert shop(Request("timed"), generator=FakeGenerator([measured])) == 0
+    said = capsys.readouterr()
+    assert "missed-schedule" in said.out
+    assert "note: 1 of 3 seconds had other calls than were due" in said.err
 
 
 def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(

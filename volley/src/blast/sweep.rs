@@ -240,7 +240,8 @@ impl<'a> Conductor<'a> {
         let reconnects = self.reconnects;
         warn(reconnects > 0, Warning::Reconnected { reconnects });
         let wrong = self.wrong.calls;
-        warn(wrong > 0, Warning::WrongReplies { wrong });
+        let sample = self.wrong.first_sample();
+        warn(wrong > 0, Warning::WrongReplies { wrong, sample });
         warnings
     }
 }

@@ -35,6 +35,13 @@ impl Failures {
         self.trim();
     }
 
+    /// The earliest sample; empty if there is none.
+    pub fn first_sample(&self) -> String {
+        self.samples
+            .first()
+            .map_or_else(String::new, |(_, what)| what.clone())
+    }
+
     pub fn into_samples(self) -> Vec<String> {
         self.samples.into_iter().map(|(_, what)| what).collect()
     }

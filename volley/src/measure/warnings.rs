@@ -69,6 +69,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
         report.checks.failed > 0,
         Warning::WrongReplies {
             wrong: report.checks.failed,
+            sample: report.checks.samples.first().cloned().unwrap_or_default(),
         },
     );
     warn(
@@ -201,6 +202,10 @@ mod tests {
     fn a_wrong_reply_is_warned_of() {
         let mut wrong = tally(1, 0);
         wrong.wrong_reply(7, "reply 0: `result` is 4, expected 3");
-        assert_eq!(warnings(wrong), [Warning::WrongReplies { wrong: 1 }]);
+        let sample = "reply 0: `result` is 4, expected 3".to_owned();
+        assert_eq!(
+            warnings(wrong),
+            [Warning::WrongReplies { wrong: 1, sample }]
+        );
     }
 }

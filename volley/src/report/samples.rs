@@ -282,7 +282,10 @@ pub fn hostile() -> Report {
             samples: vec!["reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned()],
         },
         warnings: vec![
-            Warning::WrongReplies { wrong: 1 },
+            Warning::WrongReplies {
+                wrong: 1,
+                sample: "reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned(),
+            },
             Warning::Reconnected { reconnects: 2 },
         ],
         ..stream()

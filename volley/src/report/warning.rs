@@ -70,11 +70,12 @@ pub enum Warning {
     AllSkipped { skipped: u64 },
     #[error("{kept} of {count} single calls were kept: raise `--details` for more")]
     DetailsCapped { kept: u64, count: u64 },
+    /// `sample` is what was wrong with one of them.
     #[error(
-        "{} got replies that `--expect` or `--expect-replies` refuses: see the samples",
+        "{} got replies that `--expect` or `--expect-replies` refuses, such as: {sample}",
         calls(*.wrong)
     )]
-    WrongReplies { wrong: u64 },
+    WrongReplies { wrong: u64, sample: String },
 }
 
 fn calls(count: u64) -> String {
