@@ -154,7 +154,7 @@ def plan(
     ]
     generators.check((each.profile for each in plans), environment)
     if not plans:
-        wanted = ", ".join(request.profiles) or "any profile"
+        wanted = ", ".join(f"`{each}`" for each in request.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
     for name in _ONLY_FOR.keys() & overrides.keys():
         if not any(name in each.overrides for each in plans):

@@ -81,7 +81,7 @@ def test_a_wrong_runtime_in_the_environment_is_refused_by_name(arena: Arena) -> 
             "extends: stream-grpc\nname: quick\ngenerator: wrk\n",
             ["generator", "no generator `wrk`"],
         ),
-        ("profiles/quick.yaml", "name: quick\n", ["duration", "is missing"]),
+        ("profiles/quick.yaml", "name: quick\n", ["warmup", "is missing"]),
         ("profiles/quick.yaml", "just words\n", ["mapping"]),
         ("frameworks/victim/meta.json", '{"display_name": "x",\n}', ["line 2"]),
         ("frameworks/victim/meta.json", "[]", ["mapping"]),
