@@ -72,9 +72,11 @@ def _rule(runs: int, best: Run) -> str:
             calls = f"{point.requests:,} call{'s' * (point.requests != 1)}"
             of = f"{calls} at once over {over}, the fastest point of "
             break
-    if runs > BEST_OF:
-        return f"{of}best of the first {BEST_OF} of {runs} runs"
-    return f"{of}best of {runs} runs" if runs > 1 else f"{of}one run"
+    if runs == 1:
+        return f"{of}one run"
+    the = "the " if of else ""
+    first = f"the first {BEST_OF} of " if runs > BEST_OF else ""
+    return f"{of}{the}best of {first}{runs} runs"
 
 
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:

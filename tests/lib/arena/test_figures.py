@@ -229,6 +229,9 @@ def test_a_blast_is_known_by_its_fastest_point() -> None:
     headline = headline_of(BLAST, [swept(*POINTS)])
     assert headline
     assert headline.rule == "20 calls at once over 8 connections, the fastest point of one run"
+    several = headline_of(BLAST, [swept(*POINTS)] * 2)
+    assert several
+    assert several.rule.endswith(", the fastest point of the best of 2 runs")
     alone = headline_of(BLAST, [swept(a_point(8, 1, 90.0), *POINTS)])
     assert alone
     assert alone.rule == "1 call at once over 1 connection, the fastest point of one run"
