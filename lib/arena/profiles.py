@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -225,9 +225,9 @@ def _problems_of_kind(profile: Profile) -> Iterator[tuple[str, str]]:
         for name in profile.model_fields_set
         if getattr(profile, name) not in (None, ())
     }
-    for key in sorted({key for kind in get_args(Kind) for key in _KEYS_OF[kind]} & given):
-        if key not in own:
-            yield key, f"is not for a {profile.kind} load"
+    of_kinds = {key for keys in _KEYS_OF.values() for key in keys}
+    for key in sorted((of_kinds & given) - own.keys()):
+        yield key, f"is not for a {profile.kind} load"
     for key, needed in own.items():
         if needed and key not in given:
             example = " (write 5s, 500ms or 1m30s)" if key in _DURATIONS else ""

@@ -33,11 +33,7 @@ class Schedule(Frozen):
     step_duration_s: float | None = None
     max_duration_s: float | None = None
 
-    def due_before(self, moment_ns: int) -> int:
-        """Return how many calls are due before a moment, counted from the first one."""
-        return next(self.due_before_each([moment_ns]))
-
-    def due_before_each(self, moments_ns: Iterable[int]) -> Iterator[int]:
+    def due_before(self, moments_ns: Iterable[int]) -> Iterator[int]:
         """Yield how many calls are due before each of some moments, which rise."""
         stairs = pairwise(self._stairs())
         (begin, rate), (end, _) = next(stairs)

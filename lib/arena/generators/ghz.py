@@ -7,7 +7,7 @@ from pathlib import Path
 
 import parse_ghz
 from arena.errors import HostError, UsageError
-from arena.generators import Shot, blast_report, ghz_blast, volley
+from arena.generators import blast_report, ghz_blast, volley
 from arena.generators.ghz_flags import arguments
 from arena.generators.ghz_report import measurement_of
 from arena.generators.program import Dialect, Program, ProgramInDocker
@@ -21,7 +21,7 @@ from arena.generators.provision import (
 )
 from arena.measurement import Measurement
 from arena.profiles import Profile
-from arena.progress import Progress, Tick
+from arena.progress import Progress
 from arena.records import MeasuredProfile
 from arena.workspace import Workspace
 
@@ -171,17 +171,10 @@ def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str
     return ghz_blast.arguments(profile) if profile.kind == "blast" else arguments(profile)
 
 
-def _fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
-    """Start ghz once; again and again for a blast."""
-    if profile.kind == "blast":
-        return ghz_blast.fire(program, profile, stem, on_tick)
-    return program.shoot(program.arguments(profile), program.raw(stem), profile.window_s, on_tick)
-
-
 def refuses(profile: Profile) -> str:
     """Return why ghz cannot make a load: it can make all."""
     del profile
     return ""
 
 
-_DIALECT = Dialect("ghz", _arguments, measurement, fire=_fire)
+_DIALECT = Dialect("ghz", _arguments, measurement, blast=ghz_blast.fire)

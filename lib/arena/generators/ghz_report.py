@@ -92,5 +92,5 @@ def _due(profile: MeasuredProfile) -> list[int]:
     if schedule is None or requests is None:
         return []
     seconds = (schedule.length_ns(requests) or 0) // SECOND_NS + 1
-    due = schedule.due_before_each(second * SECOND_NS for second in range(seconds + 1))
+    due = schedule.due_before(second * SECOND_NS for second in range(seconds + 1))
     return [after - before for before, after in pairwise(min(each, requests) for each in due)]

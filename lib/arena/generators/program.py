@@ -24,10 +24,10 @@ class Dialect:
     """What one kind of program has to itself: its name, its command line and its output.
 
     `arguments` are for a profile and for the CPUs it has to itself (None: it shares the
-    server's), with paths from the project's root. `prepare`
-    writes the files below the root that it is going to need; `folders` are those which it reads.
-    `report_codes` are the exit codes that come with a whole report, and `suffix` is that of its
-    raw output. `fire` is for a load that takes more than one start of the program.
+    server's), with paths from the project's root. `prepare` writes the files below the root that
+    it is going to need; `folders` are those which it reads. `report_codes` are the exit codes that
+    come with a whole report, and `suffix` is that of its raw output. `blast` makes a blast, if
+    that takes more than one start of the program.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Dialect:
     folders: tuple[str, ...] = ("requests",)
     report_codes: frozenset[int] = frozenset({0})
     suffix: str = ".json"
-    fire: "Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None" = None
+    blast: "Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None" = None
 
 
 class Program:
@@ -72,8 +72,8 @@ class Program:
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         """Put the load on for its window, the raw output going to `stem` and a suffix."""
         self._dialect.prepare(profile, self._workspace)
-        if self._dialect.fire:
-            return self._dialect.fire(self, profile, stem, on_tick)
+        if profile.kind == "blast" and self._dialect.blast:
+            return self._dialect.blast(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
 
     def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
