@@ -106,7 +106,13 @@ class Program:
         return stem.with_suffix(self._dialect.suffix)
 
     def command(self, arguments: list[str]) -> list[str]:
-        """Return the whole command line."""
+        """Return the whole command line, which is run in the project's root.
+
+        So a program of the project's own is named from there, wherever the checkout is.
+        """
+        program = Path(self.program)
+        if program.is_relative_to(self._workspace.root):
+            return [f"./{program.relative_to(self._workspace.root)}", *arguments]
         return [self.program, *arguments]
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:

@@ -90,7 +90,7 @@ def test_ghz_named_by_the_environment_comes_first(find: Find, bin_: Path, tmp_pa
     a_program(bin_ / "ghz", "echo path")
     named = a_program(tmp_path / "mine", f"[ $1 = --help ] && {HELP} || echo v7")
     assert found(find(GHZ=str(named))) == ("$GHZ", "v7")
-    assert find(GHZ=str(named)).info(a_profile()).argv[0] == str(named)
+    assert find(GHZ=str(named)).info(a_profile()).argv[0] == "./mine"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
     named = str(a_program(tmp_path / "mine", VOLLEY))
     generators.check([a_profile()], {"GHZ": named})
     check_drop_in(find(GHZ=named), "$GHZ", tmp_path)
-    assert find(GHZ=named).info(a_profile()).argv[0] == named
+    assert find(GHZ=named).info(a_profile()).argv[0] == "./mine"
     assert find(GHZ=named).version == "0.1.0"
 
 
@@ -351,3 +351,15 @@ def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("panic: oh no")
     with pytest.raises(ValueError):
         ghz.measurement(tmp_path / "x", a_profile())
+
+
+def test_the_projects_own_program_is_named_from_its_root_and_started_there(
+    find: Find, workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    a_program(workspace.tools / "bin" / "ghz", 'printf "%s" "$0"')
+    generator = find()
+    assert generator.info(a_profile()).argv[0] == "./.tools/bin/ghz"
+    shot = generator.fire(a_profile(), tmp_path / "run-1", lambda _: None)
+    assert shot.raw.read_text() == "./.tools/bin/ghz"
+    elsewhere = a_program(tmp_path_factory.mktemp("elsewhere") / "ghz", HELP)
+    assert find(GHZ=str(elsewhere)).info(a_profile()).argv[0] == str(elsewhere)
