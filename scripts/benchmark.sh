@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measure a framework under profiles, save the records, rebuild the leaderboard and its page.
+# Measure a framework under profiles, save the records, rebuild the leaderboard and the site.
 #
 #   ./scripts/benchmark.sh <framework|all> [profile|'pattern-*']...
 #   ./scripts/benchmark.sh --help

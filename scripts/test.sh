@@ -31,6 +31,9 @@ declare -A proof_of=(
 server_packages=(make g++ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
     libnghttp2-dev libssl-dev ruby ruby-grpc)
 
+# The linter of .github/workflows, built by Go.
+actionlint=v1.7.12
+
 fuzz_targets=(frame hpack splitter connection)
 fuzz_seconds=30
 
@@ -99,6 +102,15 @@ lint_scripts() {
     if need shfmt; then
         shfmt -i 4 -d "${scripts[@]}"
     fi
+}
+
+lint_workflows() {
+    say 'actionlint'
+    local there=''
+    [[ ! -x .tools/bin/actionlint ]] || there=$(.tools/bin/actionlint -version | head -n 1)
+    [[ $there == "$actionlint" ]] ||
+        GOBIN=$PWD/.tools/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint"
+    .tools/bin/actionlint
 }
 
 lint_volley() {
@@ -172,7 +184,7 @@ main() {
         ;;
     esac
 
-    install_missing shellcheck shfmt bats
+    install_missing shellcheck shfmt bats chromium
     ensure_venv requirements-dev.lock
 
     say 'ruff, mypy'
@@ -190,6 +202,7 @@ main() {
         [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
         (cd frameworks/grpc-go && go vet ./...)
         (cd tests/peers/grpc-go-counting && go vet ./...)
+        lint_workflows
     fi
 
     lint_volley
@@ -207,7 +220,7 @@ main() {
     fi
 
     if [[ -n $no_skips ]]; then
-        install_missing chromium docker.io debootstrap nghttp2-client nghttp2-server "${server_packages[@]}"
+        install_missing docker.io debootstrap nghttp2-client nghttp2-server "${server_packages[@]}"
         docker_answers || start_docker
         say 'base images'
         pull_images

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arena.archive import open_archive
 from arena.contract import Report
 from arena.figures import headline_of, spread_of
 from arena.frameworks import Framework
@@ -150,6 +151,13 @@ def a_record(
             "provenance": a_provenance(overrides=overrides or {}),
         }
     )
+
+
+def records_in(folder: Path) -> list[Record]:
+    """Return every record below a folder, by path; none of them is broken."""
+    archive = open_archive(folder)
+    assert not archive.broken
+    return [archive.read(path) for path in archive.entries]
 
 
 def a_provenance(**changes: Any) -> Provenance:

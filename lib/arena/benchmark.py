@@ -1,15 +1,17 @@
 """The main job: plan the sessions a person asked for, run them one by one, publish."""
 
+import os
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from arena import generators, host, selection
-from arena.errors import FrameworkError, HostError, UsageError
+from arena.errors import ArenaError, FrameworkError, HostError, UsageError
 from arena.figures import bar_of, figure_words, missed, value_words
 from arena.files import printable, shown
 from arena.frameworks import Framework
@@ -18,10 +20,10 @@ from arena.limits import allow_open_files
 from arena.processes import adopt_orphans
 from arena.profiles import Kind, Profile, with_requests
 from arena.progress import Progress, progress
-from arena.publish import publish
 from arena.records import Draft, Record, clear_drafts, measured_profile
 from arena.runtimes import Runtime, choose, require_known
 from arena.session import Plan, Session
+from arena.site.build import build as publish
 from arena.units import format_duration
 from arena.workspace import Workspace
 
@@ -70,25 +72,16 @@ def benchmark(
     if request.dry_run:
         _show(workspace, request, plans, environment, shows)
         return _worst(codes)
-    adopt_orphans()
-    allow_open_files()
-    drafts = Path(tempfile.gettempdir()) if request.no_save else workspace.results
-    with host.only_benchmark(command, wait=request.wait, say=shows.say):
-        clear_drafts(workspace.results)
-        with Draft(drafts):
-            pass  # Better to learn now than after an hour that nothing can be saved.
-        runtime = choose(request.runtime, workspace, shows)
-        remove_leftovers(runtime, shows)
+    with only_here(workspace, request, command, shows) as runtime:
         runnable = list(_runnable(request, plans, runtime, shows))
-        found = _find_generators(workspace, runnable, environment, shows)
-        for each in runnable:
-            generator = found.get(each.profile.generator)
-            if generator is None:
-                codes.append((each.title, HostError.exit_code))
-                continue
-            with Draft(drafts) as draft:
-                code = _one(workspace, request, each, runtime, generator, draft, shows)
-            codes.append((each.title, code))
+        found = find_generators(workspace, runnable, environment, shows)
+
+        def ended(outcome: Outcome) -> None:
+            codes.append((outcome.plan.title, outcome.code))
+            if outcome.saved:
+                click.echo(f"page: {shown(publish(workspace, shows))}")
+
+        run_plans(workspace, request, runnable, runtime, found, shows, ended=ended)
     if len(codes) > 1:
         failed = [name for name, code in codes if code]
         which = f": {', '.join(failed)}" if failed else ""
@@ -96,7 +89,77 @@ def benchmark(
     return _worst(codes)
 
 
-def _find_generators(
+@dataclass(frozen=True)
+class Outcome:
+    """How one session ended: its exit code, and its record's file, if it has one."""
+
+    plan: Plan
+    code: int
+    saved: Path | None = None
+
+
+@contextmanager
+def only_here(
+    workspace: Workspace, request: Request, command: str, shows: Progress
+) -> Iterator[Runtime]:
+    """Have the host to ourselves for the block, and ready for sessions; yield the runtime.
+
+    HostError if it is not: another benchmark runs, records cannot be saved, there is no Docker.
+    """
+    adopt_orphans()
+    allow_open_files()
+    with host.only_benchmark(command, wait=request.wait, say=shows.say):
+        clear_drafts(workspace.results)
+        with Draft(_drafts(workspace, request)):
+            pass  # Better to learn now than after an hour that nothing can be saved.
+        runtime = choose(request.runtime, workspace, shows)
+        remove_leftovers(runtime, shows)
+        yield runtime
+
+
+def _drafts(workspace: Workspace, request: Request) -> Path:
+    return Path(tempfile.gettempdir()) if request.no_save else workspace.results
+
+
+def run_plans(
+    workspace: Workspace,
+    request: Request,
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    found: Mapping[str, Generator],
+    shows: Progress,
+    *,
+    may_begin: Callable[[Plan], bool] = lambda _: True,
+    ended: Callable[[Outcome], None],
+    goes_on: bool = False,
+) -> None:
+    """Run one session after the other, those that `may_begin`, and tell `ended` of each.
+
+    One whose generator was not found has failed. What is no failure of a stage, such as a port
+    that is taken, ends them all; if it `goes_on`, only the one session.
+    """
+    for each in plans:
+        if not may_begin(each):
+            continue
+        generator = found.get(each.profile.generator)
+        if generator is None:
+            ended(Outcome(each, HostError.exit_code))
+            continue
+        try:
+            with Draft(_drafts(workspace, request)) as draft:
+                outcome = _one(workspace, request, each, runtime, generator, draft, shows)
+        except Exception as error:  # whatever one session runs into, the others may not
+            if not goes_on or os.environ.get("ARENA_DEBUG"):
+                raise
+            what = (
+                str(error) if isinstance(error, ArenaError) else f"{type(error).__name__}: {error}"
+            )
+            click.echo(f"error: {each.title}: {printable(what)}", err=True)
+            outcome = Outcome(each, HostError.exit_code)
+        ended(outcome)
+
+
+def find_generators(
     workspace: Workspace, plans: Sequence[Plan], environment: Mapping[str, str], shows: Progress
 ) -> dict[str, Generator]:
     """Find every generator that the plans need, by the name it was asked for.
@@ -236,13 +299,13 @@ def _one(
     generator: Generator,
     draft: Draft,
     shows: Progress,
-) -> int:
-    """Run one session and publish it; return its exit code."""
+) -> Outcome:
+    """Run one session and save its record."""
     shows.say(f"{each.title}, {each.cpus}")
-    each = each.loaded_by(generator.name)
-    info = generator.info(each.profile)
+    loaded = each.loaded_by(generator.name)
+    info = generator.info(loaded.profile)
     shows.say(f"generator: {info.name} {info.version} (from {info.found})")
-    record, error = Session(workspace, each, runtime, generator, shows).run(draft)
+    record, error = Session(workspace, loaded, runtime, generator, shows).run(draft)
     saved = None if request.no_save else draft.save(record)
     if error:
         for line in error.output.splitlines():
@@ -256,8 +319,7 @@ def _one(
         if record.failure and record.failure.log:
             click.echo(f"log: {shown(workspace.results / record.failure.log)}")
         click.echo(f"record: {shown(saved)}")
-        click.echo(f"page: {shown(publish(workspace, shows))}")
-    return error.exit_code if error else 0
+    return Outcome(each, error.exit_code if error else 0, saved)
 
 
 def _length(profile: Profile) -> str:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -251,30 +251,30 @@ def profiles(workspace: Workspace, /, write: bool) -> None:
 
 
 @cli.command()
-@click.argument("name", type=click.Choice(["record", "leaderboard"]), required=False)
+@click.argument(
+    "name",
+    type=click.Choice(["record", "leaderboard", "board", "framework", "compare"]),
+    required=False,
+)
 def schema(name: str | None) -> None:
-    """Print the JSON Schema of records, of the leaderboard, or of both."""
+    """Print the JSON Schema of records, of the leaderboard, of the site's data, or of all."""
     import json
 
-    from arena.leaderboard import Leaderboard
-    from arena.records import Record
+    from arena.site.models import MODELS, schema_of
 
-    schemas: Mapping[str, object] = {
-        "record": Record.model_json_schema(mode="serialization"),
-        "leaderboard": Leaderboard.model_json_schema(mode="serialization"),
-    }
-    click.echo(json.dumps(schemas[name] if name else schemas, indent=2))
+    schemas = schema_of(name) if name else {each: schema_of(each) for each in MODELS}
+    click.echo(json.dumps(schemas, indent=2))
 
 
 @cli.command()
 @click.pass_obj
 def publish(workspace: Workspace) -> None:
-    """Rebuild the leaderboard and the page from the records alone."""
+    """Rebuild the leaderboard and the site from the records alone, like `site build`."""
     from arena.files import shown
     from arena.progress import progress
-    from arena.publish import publish as rebuild
+    from arena.site.build import build
 
-    click.echo(f"page: {shown(rebuild(workspace, progress()))}")
+    click.echo(f"page: {shown(build(workspace, progress()))}")
 
 
 @cli.command(name="bench-generators")
@@ -306,6 +306,166 @@ def bench_generators(
         command=shlex.join(sys.argv[1:]), rounds=runs, duration_s=duration, wait=wait,
     )  # fmt: skip
     click.echo(report.to_json(shots) if as_json else report.to_text(shots, runs, duration))
+
+
+@cli.group(name="round")
+def round_() -> None:
+    """Freeze the records that the boards show, and list what was frozen."""
+
+
+@round_.command(
+    epilog="A round is made as a whole or not at all, and never changed. It is meant to be "
+    "committed; its size is said at the end."
+)
+@click.argument("name")
+@click.option("--note", default="", metavar="TEXT", help="Why, and on what: shown on its pages.")
+@click.pass_obj
+def freeze(workspace: Workspace, /, name: str, note: str) -> None:
+    """Copy the records that the boards show now to results/rounds/NAME, raw outputs and all.
+
+    These are each row's record, and that of a newer failure; of who has no full record the trial.
+    """
+    from arena import rounds
+    from arena.files import shown
+    from arena.progress import progress
+    from arena.units import format_megabytes
+
+    made = rounds.freeze(workspace, name, note, progress())
+    what = f"{made.records} record{'s' * (made.records != 1)} in {made.files} files"
+    click.echo(f"round: {shown(made.folder)}: {what}, {format_megabytes(made.size_bytes)}")
+
+
+@round_.command(name="list")
+@click.pass_obj
+def list_rounds(workspace: Workspace) -> int:
+    """Show each round: its name, when it was frozen, its records and the machines they are of.
+
+    One that is broken, or was altered, is said on stderr and left out; the exit code is then 2.
+    """
+    from arena.archive import open_archive
+    from arena.files import shown
+    from arena.rounds import Round, read_rounds
+
+    rows: list[tuple[str, ...]] = []
+    broken = False
+    for folder, found in read_rounds(workspace.rounds, thorough=True):
+        if isinstance(found, Round):
+            machines = sorted({each.machine for each in open_archive(folder).entries.values()})
+            count = f"{len(found.records)} record{'s' * (len(found.records) != 1)}"
+            rows.append((found.name, found.frozen_at, count, "; ".join(machines)))
+        else:
+            _say_error(f"{shown(folder)}: {found}")
+            broken = True
+    if rows:
+        _table(rows)
+    return UsageError.exit_code if broken else 0
+
+
+@cli.command(
+    epilog="A session is begun only if it should end within the budget. Of what fits, the oldest "
+    "is measured first, each framework once before any is measured twice. Exit codes: 0 all that "
+    "fits was measured, 1 a framework failed, 2 bad usage or input, 3 the host cannot do it, 130 "
+    "interrupted."
+)
+@click.argument("frameworks", nargs=-1, metavar="[FRAMEWORK]...")
+@click.option(
+    "--profile", "profiles", multiple=True, metavar="GLOB",
+    help="Only these profiles; may be given several times. [default: all]",
+)  # fmt: skip
+@click.option(
+    "--only-changed", is_flag=True,
+    help="Leave out what has a good record on this machine of the same source, profile and "
+    "generator.",
+)  # fmt: skip
+@click.option(
+    "--resume", is_flag=True,
+    help="Go on with the night that was killed or interrupted: what it has measured is not "
+    "measured again.",
+)  # fmt: skip
+@click.option(
+    "--budget", type=Duration(), help="How long it may take, like 3m or 6h. [default: no limit]"
+)
+@click.option(
+    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
+    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
+)  # fmt: skip
+@click.option(
+    "--generator",
+    help="Which program makes the load: ghz, h2load or volley. [default: the profile's]",
+)
+@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@click.option("--dry-run", is_flag=True, help="Show what would be measured, and do nothing.")
+@click.pass_obj
+def night(workspace: Workspace, /, **options: object) -> int:
+    """Measure every enabled FRAMEWORK (default: all) under all it subscribes to; rebuild the site.
+
+    A framework that fails is a record, and never stops the night.
+    """
+    from arena.night.job import Request
+    from arena.night.job import night as measure
+
+    request = Request(**options)  # type: ignore[arg-type]
+    return measure(workspace, request, os.environ, command=shlex.join(sys.argv[1:]))
+
+
+@cli.group()
+def site() -> None:
+    """Build the pages of all records, look at them, and check them."""
+
+
+@site.command()
+@click.pass_obj
+def build(workspace: Workspace) -> None:
+    """Make site/public/ from the records alone: what has changed since the last time."""
+    from arena.files import shown
+    from arena.progress import progress
+    from arena.site.build import build as make
+
+    click.echo(f"page: {shown(make(workspace, progress()))}")
+
+
+@site.command()
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help="[default: the first free one from 8000 on]"
+)
+@click.pass_obj
+def serve(workspace: Workspace, /, port: int | None) -> None:
+    """Build the site and serve it to this machine, at 127.0.0.1, until Ctrl-C."""
+    from arena.progress import progress
+    from arena.site.build import build as make
+    from arena.site.serve import server
+
+    with server(workspace.public, port) as serving:
+        make(workspace, progress())
+        host, own = serving.server_address[:2]
+        click.echo(f"site: http://{host!s}:{own}/ (Ctrl-C ends it)")
+        try:
+            serving.serve_forever()
+        except KeyboardInterrupt:
+            click.echo()
+
+
+@site.command(epilog="Exit codes: 0 nothing is wrong, 1 something is, 2 there is no site yet.")
+@click.pass_obj
+def check(workspace: Workspace) -> int:
+    """Check what was built: no error in the HTML, no link that leads nowhere.
+
+    Looks at every page, feed and CSV file. Links must be relative and name a file, and the part of
+    a page that they name must be there; links to other sites are not followed.
+    """
+    from arena.progress import progress
+    from arena.site.check import check as look
+
+    most = 50
+    checked = look(workspace.public, progress())
+    for problem in checked.problems[:most]:
+        _say_error(problem)
+    if len(checked.problems) > most:
+        _say_error(f"and {len(checked.problems) - most:,} more")
+    click.echo(
+        f"{checked.pages:,} pages, {checked.links:,} links: {len(checked.problems):,} problems"
+    )
+    return 1 if checked.problems else 0
 
 
 def _connections(counts: Sequence[int]) -> str:

@@ -6,7 +6,16 @@ from statistics import fmean, median, stdev
 from arena.measurement import Run, Second
 from arena.profiles import LOWER_IS_BETTER, Kind, Metric
 from arena.records import Flag, Headline, MeasuredProfile, Spread
-from arena.units import bar_words, format_ns, rate_words
+from arena.units import (
+    RATES,
+    TIMES_NS,
+    bar_words,
+    format_ns,
+    interval_words,
+    place_of,
+    rate_words,
+    rounded,
+)
 
 # Little's law holds in a closed loop; a record further off than this says so.
 LITTLES_LAW_TOLERANCE = 0.15
@@ -63,6 +72,19 @@ def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
     return max(enumerate(runs, 1), key=order)
 
 
+def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
+    """Return the interval of a record: the least and the greatest that any run leaves possible.
+
+    It spans the error bars of the runs that the headline is picked from, so that it holds what
+    the generator could not know and how far the runs scatter. There must be a run. One without a
+    latency says nothing of the others' latencies: it is no best one.
+    """
+    every = [figure_of(metric, run) for run in runs[:BEST_OF]]
+    known = [figure for figure in every if figure[0] > 0]
+    figures = known if known and metric in LOWER_IS_BETTER else every
+    return min(low for _, low, _ in figures), max(high for _, _, high in figures)
+
+
 def _rule(runs: int, best: Run) -> str:
     of = ""
     for point in best.points:
@@ -86,9 +108,38 @@ def value_words(metric: Metric, value: float, high: float, flags: Sequence[Flag]
     return rate_words(value, high, client_bound="client-bound" in flags)
 
 
+def rounded_words(
+    metric: Metric, value: float, low: float, high: float, flags: Sequence[Flag] = ()
+) -> str:
+    """Return a figure with no finer digits than its interval justifies: `≥ 0.82 M`, `1.2 ms`.
+
+    What is only known to be more is rounded down; with no value, it is only known to be less
+    than `high`.
+    """
+    if not value and high:
+        return value_words(metric, value, high, flags)
+    place = place_of(value, low, high)
+    if metric == "p99 latency":
+        return rounded(value, place, TIMES_NS)
+    bound = "client-bound" in flags
+    return "≥ " * bound + rounded(value, place, RATES, down=bound)
+
+
+def rounded_interval(metric: Metric, value: float, low: float, high: float) -> str:
+    """Return a figure's interval with no finer digits than it justifies; empty without a width."""
+    if low == high:
+        return ""
+    units = TIMES_NS if metric == "p99 latency" else RATES
+    return interval_words(low, high, place_of(value or high, low, high), units)
+
+
 def figure_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:
     """Return a figure with its metric: `≥ 1.02 M messages/s`, `p99 latency 1.20 ms`."""
-    words = value_words(metric, value, high, flags)
+    return with_metric(metric, value_words(metric, value, high, flags))
+
+
+def with_metric(metric: Metric, words: str) -> str:
+    """Return a figure's words with what they are of."""
     return f"{metric} {words}" if metric in LOWER_IS_BETTER else f"{words} {metric}"
 
 

@@ -153,7 +153,7 @@ def _write(path: Path, text: str, put: Any) -> None:
             os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
         put(temporary, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
     finally:
@@ -172,7 +172,8 @@ def _put_new(temporary: str, path: Path) -> None:
         Path(temporary).replace(path)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder outlive a crash."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

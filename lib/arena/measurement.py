@@ -11,6 +11,9 @@ Most = Annotated[int, Field(ge=1, le=1_000_000)]
 Rate = Annotated[float, Field(ge=0, le=1e18)]
 # Shorter ones are none that a clock could tell; the longest are those of a day.
 Nanoseconds = Annotated[float, Field(ge=1, le=1e15)]
+# One that a generator printed as 0 was shorter than its clock could tell.
+Latencies = Annotated[float, Field(ge=0, le=1e15)]
+Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
 
 class Calls(Frozen):
@@ -19,9 +22,9 @@ class Calls(Frozen):
     A cut call was still open when the window closed: neither a success nor an error.
     """
 
-    ok: int
-    failed: dict[str, int]
-    cut: int
+    ok: Whole
+    failed: dict[str, Whole]
+    cut: Whole
 
 
 class Latency(Frozen):
@@ -33,29 +36,29 @@ class Latency(Frozen):
     """
 
     kind: Literal["service", "response"]
-    mean: float | None = None
-    p50: float | None = None
-    p75: float | None = None
-    p90: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    p999: float | None = None
-    max: float | None = None
-    samples: int | None
+    mean: Latencies | None = None
+    p50: Latencies | None = None
+    p75: Latencies | None = None
+    p90: Latencies | None = None
+    p95: Latencies | None = None
+    p99: Latencies | None = None
+    p999: Latencies | None = None
+    max: Latencies | None = None
+    samples: Whole | None
 
 
 class Cost(Frozen):
     """CPU seconds spent during the run, and the most memory held since the program started."""
 
-    cpu_s: float
-    peak_bytes: int
+    cpu_s: Seconds
+    peak_bytes: Whole
 
 
 class Unchecked(Frozen):
     """OK calls whose gRPC status, and whose replies, the generator did not look at."""
 
-    status: int
-    replies: int
+    status: Whole
+    replies: Whole
 
 
 class Second(Frozen):
@@ -108,13 +111,13 @@ class Measurement(Frozen):
     exactly; docs/measuring.md says how far off it is.
     """
 
-    elapsed_s: float
+    elapsed_s: Annotated[float, Field(gt=0, le=1e9)]
     calls: Calls
-    messages: int
-    rate: float
-    rate_low: float
-    rate_high: float
-    reported_calls_per_s: float | None
+    messages: Whole
+    rate: Rate
+    rate_low: Rate
+    rate_high: Rate
+    reported_calls_per_s: Rate | None
     latency_ns: Latency
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()

@@ -150,6 +150,11 @@ class Profile(Frozen):
 _KEYS = ["extends", *_DURATIONS, *(set(Profile.model_fields) - set(_DURATIONS.values()))]
 
 
+def unit_of(metric: Metric) -> str:
+    """Return what a load that ranks by a metric is counted in: messages, or requests."""
+    return "messages" if metric == "messages/s" else "requests"
+
+
 def load_profile(folder: Path, name: str) -> Profile:
     """Read one profile; UsageError names the file and the key, or the nearest names."""
     known = profile_names(folder)

@@ -8,7 +8,6 @@ how a record came about, so one can be read, ranked and rendered years later.
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -20,7 +19,7 @@ from arena.errors import HostError
 from arena.files import Frozen, shown, to_json, write_new
 from arena.frameworks import Framework
 from arena.interrupts import held
-from arena.measurement import Run
+from arena.measurement import Rate, Run
 from arena.profiles import Profile
 
 # What is added to a record as an option leaves the number as it is: every older record is read
@@ -32,7 +31,8 @@ _WARM_UP_CALLS = 100
 
 _DRAFT = ".httparena-draft-"
 
-_UTC_PATTERN = r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}Z$"
+# As `utc_now` writes a moment.
+UtcTime = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}Z$")]
 
 Flag = Literal[
     "client-bound",
@@ -108,9 +108,9 @@ class Headline(Frozen):
     """The one number that ranks a record, its error bar, the rule and the run (from 1)."""
 
     metric: str
-    value: Annotated[float, Field(ge=0)]
-    low: Annotated[float, Field(ge=0)]
-    high: Annotated[float, Field(ge=0)]
+    value: Rate
+    low: Rate
+    high: Rate
     rule: str
     run: int
 
@@ -118,10 +118,10 @@ class Headline(Frozen):
 class Spread(Frozen):
     """How the runs' rates lie; `cv` is standard deviation / mean, absent for a single run."""
 
-    median: float
-    min: float
-    max: float
-    cv: float | None
+    median: Rate
+    min: Rate
+    max: Rate
+    cv: Rate | None
 
 
 class Check(Frozen):
@@ -166,6 +166,11 @@ class Host(Frozen):
     governor: str | None
     docker: str | None
 
+    @property
+    def words(self) -> str:
+        """The machine in a few words."""
+        return f"{self.cpu}, {self.cpus} CPUs"
+
 
 class Cpus(Frozen):
     """Which CPUs each side had, as lists like 0-3; both are None when they share all."""
@@ -204,7 +209,7 @@ class Record(Frozen):
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     status: Literal["ok", "failed", "invalid"]
-    started_at: Annotated[str, Field(pattern=_UTC_PATTERN)]
+    started_at: UtcTime
     failure: Failure | None
     framework: MeasuredFramework
     profile: MeasuredProfile
@@ -310,13 +315,24 @@ def clear_drafts(results: Path) -> None:
 def read_record(path: Path) -> Record:
     """Read one record; ValueError with one line if it is broken."""
     try:
-        data = json.loads(path.read_bytes())
-        return Record.model_validate(upgraded(data))
+        return parse_record(path.read_bytes())
+    except OSError as error:
+        raise ValueError(str(error)) from error
+
+
+def parse_record(data: bytes) -> Record:
+    """Return the record that a file holds; ValueError with one line if it is broken."""
+    try:
+        return Record.model_validate_json(data)
+    except ValidationError:
+        pass  # It may be of an older schema; and else there are better words for what is wrong.
+    try:
+        return Record.model_validate(upgraded(json.loads(data)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(f"{where}: {first['msg']}") from error
-    except (OSError, RecursionError) as error:
+    except RecursionError as error:
         raise ValueError(str(error)) from error
 
 
@@ -327,16 +343,3 @@ def upgraded(data: Any) -> Any:
     if data["schema"] > SCHEMA:
         raise ValueError(f"schema {data['schema']} is newer than this runner's {SCHEMA}")
     return data
-
-
-def read_records(results: Path) -> Iterator[tuple[str, Record | ValueError]]:
-    """Yield every record file of a set as (path below it, record or what is wrong), by path."""
-    for path in sorted(results.glob("*/*/*/*.json")):
-        name = path.relative_to(results).as_posix()
-        try:
-            record = read_record(path)
-            if record.path != name:
-                raise ValueError(f"it belongs to {record.path}")  # noqa: TRY301
-            yield name, record
-        except ValueError as error:
-            yield name, error

@@ -40,9 +40,24 @@ class Workspace:
         return self.root / "results"
 
     @property
+    def rounds(self) -> Path:
+        """Frozen sets of records, one folder each."""
+        return self.results / "rounds"
+
+    @property
+    def nights(self) -> Path:
+        """The diaries of nights, which go on from them when they were cut short."""
+        return self.results / "nights"
+
+    @property
     def site(self) -> Path:
-        """Templates, and the public page made of them."""
+        """Templates, scripts and styles of the pages."""
         return self.root / "site"
+
+    @property
+    def public(self) -> Path:
+        """The site that is built of them, and of the records."""
+        return self.site / "public"
 
     @property
     def certs(self) -> Path:

@@ -238,8 +238,9 @@ class Arena:
         assert len(rows) == 1
         return rows[0]
 
-    def page(self) -> str:
-        return (self.workspace.site / "public" / "index.html").read_text()
+    def page(self, path: str = "index.html") -> str:
+        """Return a page of the site, by its path below it."""
+        return (self.workspace.public / path).read_text()
 
     def snapshot(self) -> Snapshot:
         """Return every file of the checkout with its time and size."""
@@ -285,7 +286,8 @@ class Arena:
         folders = [
             str(path)
             for path in self.results.glob("*/*/*/*/")
-            if not path.with_name(f"{path.name}.json").exists()
+            if not path.is_relative_to(self.workspace.rounds)
+            and not path.with_name(f"{path.name}.json").exists()
         ]
         processes = [f"process {each.pid}" for each in self.processes()]
         return drafts + folders + processes + [each["Name"] for each in self.containers()]

@@ -32,7 +32,7 @@ def failure_on_record(
     }
     assert row == {name: value for name, value in good.items() if name != "failure"}
     assert row["rank"] == 1
-    assert f"<b>{status}</b>" in arena.page()
+    assert f'<b class="bad">{status}</b>' in arena.page("boards/quick/4/ghz/index.html")
     return record
 
 

@@ -48,5 +48,7 @@ def test_an_httparena_entry_is_validated_and_measured_unmodified(
     assert record["framework"]["type"] == "tuned"
     assert record["framework"]["source_sha256"] == source_sha256(ENTRY) == source_sha256(entry)
     assert record["runs"][0]["calls"]["ok"] > 0
-    assert "gRPC for Node (unary) <small>node-unary</small>" in bare.page()
+    assert "<h1><bdi>gRPC for Node (unary)</bdi></h1>" in bare.page(
+        "frameworks/node-unary/index.html"
+    )
     assert bare.left_behind() == []

@@ -1,20 +1,29 @@
-"""Pictures of a board's rows: what to draw, what to say of it, and the numbers below it.
+"""Pictures of boards, records and generators, with what to say of them.
 
-Everything here is made of the leaderboard alone. `pictures_of` says what a board shows; `Drawn`
-makes SVG of it, by way of draw.py, the only module that knows a drawing library.
+Everything here is made of records and of what the leaderboard says of them. A `Picture` is numbers
+and words; its `svg` is made by draw.py, the only module that knows a drawing library.
 """
 
 from collections.abc import Sequence
 
 from arena.charts.blast import FULL, blast_pictures
-from arena.charts.drawn import Drawn
+from arena.charts.course import course_picture
+from arena.charts.latency import latency_picture
 from arena.charts.picture import MOST, Picture, Table
 from arena.charts.scheduled import scheduled_pictures
 from arena.charts.sustained import sustained_pictures
 from arena.leaderboard import Board
 from arena.profiles import Kind
 
-__all__ = ["CAPTIONS", "MOST", "Drawn", "Picture", "Table", "pictures_of"]
+__all__ = [
+    "CAPTIONS",
+    "MOST",
+    "Picture",
+    "Table",
+    "course_picture",
+    "latency_picture",
+    "pictures_of",
+]
 
 # What all pictures of a board show.
 CAPTIONS: dict[Kind, str] = {

@@ -1,9 +1,9 @@
 """Blasts: throughput and failures against N, one line per way to spread the calls."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.charts.drawing import BlastDrawing, Way
-from arena.charts.picture import Picture, Table, first_rows
+from arena.charts.picture import Picture, Table, conditions, first_rows
 from arena.charts.sustained import is_sustained
 from arena.leaderboard import Board, Row
 from arena.measurement import BlastPoint
@@ -18,15 +18,21 @@ _HEAD = ("Connections", "N", "Requests/s", "Median within", "p50", "p99", "Faile
 def blast_pictures(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return one picture a row, with what the same clients sustain beside it, where it is known."""
     return [
-        _picture(row, _ways(row, _sustained(board, row, boards)))
+        blast_picture(
+            row.display_name, row.display_name, row.points, _sustained(board, row, boards)
+        )
         for row in first_rows(board, lambda row: bool(row.points))
     ]
 
 
-def _picture(row: Row, ways: tuple[Way, ...]) -> Picture:
+def blast_picture(
+    title: str, name: str, points: Sequence[BlastPoint], sustained: Mapping[int, float]
+) -> Picture:
+    """Return the picture of a blast's points; `sustained` is known by connections (requests/s)."""
+    ways = _ways(points, sustained)
     return Picture(
-        row=row,
-        label=f"{row.display_name}: requests per second, and failed calls, against the number of "
+        title=title,
+        label=f"{name}: requests per second, and failed calls, against the number of "
         f"requests that leave together. {' '.join(map(_words, ways))}",
         drawing=BlastDrawing(ways),
         words=(
@@ -37,24 +43,22 @@ def _picture(row: Row, ways: tuple[Way, ...]) -> Picture:
     )
 
 
-def _ways(row: Row, sustained: dict[int, float]) -> tuple[Way, ...]:
-    """Return the row's points by the way they were spread, the fewest connections first."""
+def _ways(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Way, ...]:
+    """Return the points by the way they were spread, the fewest connections first."""
     ways = []
-    for connections in sorted({point.connections for point in row.points}):
-        points = tuple(
+    for connections in sorted({point.connections for point in points}):
+        own = tuple(
             sorted(
-                (each for each in row.points if each.connections == connections),
+                (each for each in points if each.connections == connections),
                 key=lambda each: each.requests,
             )
         )
         ways.append(
             Way(
-                name=_name(connections, points),
-                points=points,
-                full_at=full_at(points),
-                fails_at=next(
-                    (each.requests for each in points if sum(each.failed.values())), None
-                ),
+                name=_name(connections, own),
+                points=own,
+                full_at=full_at(own),
+                fails_at=next((each.requests for each in own if sum(each.failed.values())), None),
                 sustained=sustained.get(connections),
             )
         )
@@ -89,7 +93,7 @@ def _sustained(board: Board, row: Row, boards: Sequence[Board]) -> dict[int, flo
     for other in boards:
         if other.kind == "closed" and _same_load(other) == _same_load(board):
             for each in other.rows:
-                if is_sustained(each) and _conditions(each) == _conditions(row):
+                if is_sustained(each.seconds, each.value) and _made(each) == _made(row):
                     found.setdefault(other.connections, each.value or 0.0)
     return found
 
@@ -98,13 +102,8 @@ def _same_load(board: Board) -> tuple[object, ...]:
     return board.call, board.tls, board.generator, board.metric, board.division
 
 
-def _conditions(row: Row) -> tuple[object, ...]:
-    cpus = (
-        "unpinned" in row.flags,
-        row.overrides.get("SERVER_CPUS"),
-        row.overrides.get("LOADGEN_CPUS"),
-    )
-    return row.framework, row.machine, row.generator, row.runtime, row.standin, cpus
+def _made(row: Row) -> tuple[object, ...]:
+    return row.generator, *conditions(row)
 
 
 def _words(way: Way) -> str:

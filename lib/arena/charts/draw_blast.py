@@ -1,14 +1,16 @@
 """A blast's drawing: throughput and failures against N, one line per way."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, TypeVar
 
 import altair as alt
 
 from arena.charts.drawing import BlastDrawing, Way
-from arena.charts.marks import FONT_PX, PAPER, SOLID, cross, data, from_zero, plot, series, stack
+from arena.charts.marks import FONT_PX, PAPER, SOLID, cross, from_zero, of, plot, series, stack
 from arena.charts.scales import FEW, apart, powers, top
+from arena.charts.sheet import Rows
 from arena.units import format_rate
 
 _RATES_HEIGHT = 170
@@ -22,18 +24,95 @@ _SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down"]
 _Style = TypeVar("_Style")
 
 
-def blast(drawing: BlastDrawing) -> alt.VConcatChart:
+@dataclass(frozen=True)
+class _Sheet:
+    """The ways' names, every N, and where the axes end; that of failures only if there are any."""
+
+    ways: tuple[str, ...]
+    numbers: tuple[int, ...]
+    top: float
+    failures_top: float | None
+
+    def chart(self) -> alt.VConcatChart:
+        plots = [self._rates(has_n=self.failures_top is None)]
+        if self.failures_top is not None:
+            plots.append(self._failures(self.failures_top))
+        return stack(plots)
+
+    def _rates(self, *, has_n: bool) -> alt.LayerChart:
+        legend = alt.Legend(columns=1, symbolStrokeWidth=0)
+        channels = self._channels(legend)
+        colour, shape = channels["color"], self._shapes(legend)
+        x, y = self._requests(has_labels=has_n), from_zero("rate", self.top)
+        base = of("points").encode(x=x, y=y)
+        bars = of("points").mark_rule(strokeWidth=1, opacity=0.6)
+        points = base.mark_point(filled=True, size=22, opacity=1)
+        rings = of("full").mark_point(shape="circle", size=150, strokeWidth=1.5, opacity=1)
+        layers = [
+            bars.encode(x=x, y=from_zero("low", self.top), y2="high:Q", color=colour),
+            base.mark_line(strokeWidth=1.5).encode(**channels),
+            *self._sustained(),
+            points.encode(color=colour, shape=shape),
+            rings.encode(x=x, y=y, color=colour).properties(name="full"),
+            cross(of("fails").encode(x=x, y=y), 90, "fails"),
+        ]
+        return plot(layers, _RATES_HEIGHT, "requests per second, median and its interval")
+
+    def _sustained(self) -> list[alt.Chart]:
+        """Return a dashed line, and its label, for each way that is known to sustain something."""
+        colour = self._channels(None)["color"]
+        base = of("sustained")
+        rules = base.mark_rule(strokeDash=[10, 4], strokeWidth=1)
+        beside = base.encode(y=alt.Y("label:Q", scale=None), color=colour)
+        shapes = beside.mark_point(filled=True, size=22, opacity=1)
+        words = beside.mark_text(
+            align="left", baseline="middle", fontSize=FONT_PX, stroke=PAPER, strokeWidth=3
+        )
+        return [
+            rules.encode(y=from_zero("rate", self.top), color=colour).properties(name="sustained"),
+            shapes.encode(x=alt.value(6), shape=self._shapes(None)),
+            words.encode(x=alt.value(12), text="words:N"),
+        ]
+
+    def _failures(self, end: float) -> alt.LayerChart:
+        place: dict[str, Any] = {"x": self._requests(), "y": from_zero("share", end)}
+        lines = of("shares").mark_line(strokeWidth=1.5)
+        layers = [
+            lines.encode(**place, **self._channels(None)),
+            cross(of("failing").encode(**place), 90, "fails"),
+        ]
+        return plot(layers, _FAILURES_HEIGHT, "failed calls, %")
+
+    def _channels(self, legend: alt.Legend | None) -> dict[str, Any]:
+        colours, dashes = self._round(_COLOURS), self._round(_DASHES)
+        return series("way", self.ways, colours, dashes, legend=legend)
+
+    def _shapes(self, legend: alt.Legend | None) -> alt.Shape:
+        scale = alt.Scale(domain=list(self.ways), range=self._round(_SHAPES))
+        return alt.Shape("way:N", scale=scale, legend=legend)
+
+    def _round(self, styles: Iterable[_Style]) -> list[_Style]:
+        """Return a style for each way; they go round when they run out."""
+        return list(islice(cycle(styles), len(self.ways)))
+
+    def _requests(self, *, has_labels: bool = True) -> alt.X:
+        # The outermost points keep clear of the edges, for their marks' sake.
+        low, high = self.numbers[0] * 0.75, self.numbers[-1] * 1.33
+        ticks = self.numbers if len(self.numbers) <= FEW else powers(low, high)
+        return alt.X(
+            "n:Q",
+            title="N requests at once, on a log scale" if has_labels else None,
+            scale=alt.Scale(type="log", domain=[low, high], nice=False),
+            axis=alt.Axis(
+                values=list(ticks), format=",", grid=False, labels=has_labels, ticks=has_labels
+            ),
+        )
+
+
+def blast(drawing: BlastDrawing) -> tuple[_Sheet, Rows]:
     """Return throughput against N, and below it the share of calls that failed, if any did."""
     ways = drawing.ways
-    fails = any(way.fails_at for way in ways)
-    plots = [_rates(ways, has_n=not fails)]
-    if fails:
-        plots.append(_failures(ways))
-    return stack(plots)
-
-
-def _rates(ways: Sequence[Way], *, has_n: bool) -> alt.LayerChart:
-    rows = [
+    points: list[dict[str, Any]] = [
         {
             "way": way.name,
             "n": point.requests,
@@ -46,63 +125,7 @@ def _rates(ways: Sequence[Way], *, has_n: bool) -> alt.LayerChart:
         for way in ways
         for point in way.points
     ]
-    highest = max(
-        *(point.rate_high for way in ways for point in way.points),
-        *(way.sustained or 0.0 for way in ways),
-    )
-    legend = alt.Legend(columns=1, symbolStrokeWidth=0)
-    channels = _channels(ways, legend)
-    colour, shape = channels["color"], _shapes(ways, legend)
-    x, y = _requests(ways, has_labels=has_n), from_zero("rate", highest)
-    base = data(rows).encode(x=x, y=y)
-    bars = data(rows).mark_rule(strokeWidth=1, opacity=0.6)
-    points = base.mark_point(filled=True, size=22, opacity=1)
-    rings = data(row for row in rows if row["full"]).mark_point(
-        shape="circle", size=150, strokeWidth=1.5, opacity=1
-    )
-    failing = data(row for row in rows if row["fails"])
-    layers = [
-        bars.encode(x=x, y=from_zero("low", highest), y2="high:Q", color=colour),
-        base.mark_line(strokeWidth=1.5).encode(**channels),
-        *_sustained(ways, highest),
-        points.encode(color=colour, shape=shape),
-        rings.encode(x=x, y=y, color=colour).properties(name="full"),
-        cross(failing.encode(x=x, y=y), 90, "fails"),
-    ]
-    return plot(layers, _RATES_HEIGHT, "requests per second, median and its interval")
-
-
-def _sustained(ways: Sequence[Way], highest: float) -> list[alt.Chart]:
-    """Return a dashed line, and its label, for each way that is known to sustain a throughput."""
-    known = [(way.name, way.sustained) for way in ways if way.sustained]
-    if not known:
-        return []
-    lines = [_RATES_HEIGHT * (1 - rate / top(highest)) for _, rate in known]
-    # A label stands on its line; where two lines are close, one is above and the other below.
-    labels = [
-        max(label if label != line else line - FONT_PX * 0.6, FONT_PX / 2)
-        for line, label in zip(lines, apart(lines, FONT_PX * 1.2), strict=True)
-    ]
-    base = data(
-        {"way": name, "rate": rate, "label": label, "words": f"sustained {format_rate(rate)}"}
-        for (name, rate), label in zip(known, labels, strict=True)
-    )
-    colour = _channels(ways, None)["color"]
-    rules = base.mark_rule(strokeDash=[10, 4], strokeWidth=1)
-    beside = base.encode(y=alt.Y("label:Q", scale=None), color=colour)
-    shapes = beside.mark_point(filled=True, size=22, opacity=1)
-    words = beside.mark_text(
-        align="left", baseline="middle", fontSize=FONT_PX, stroke=PAPER, strokeWidth=3
-    )
-    return [
-        rules.encode(y=from_zero("rate", highest), color=colour).properties(name="sustained"),
-        shapes.encode(x=alt.value(6), shape=_shapes(ways, None)),
-        words.encode(x=alt.value(12), text="words:N"),
-    ]
-
-
-def _failures(ways: Sequence[Way]) -> alt.LayerChart:
-    rows: list[dict[str, Any]] = [
+    shares: list[dict[str, Any]] = [
         {
             "way": way.name,
             "n": point.requests,
@@ -113,43 +136,38 @@ def _failures(ways: Sequence[Way]) -> alt.LayerChart:
         for point in way.points
         if (failed := sum(point.failed.values())) or point.ok
     ]
-    place: dict[str, Any] = {
-        "x": _requests(ways),
-        "y": from_zero("share", max(row["share"] for row in rows)),
-    }
-    failing = data(row for row in rows if row["fails"])
-    layers = [
-        data(rows).mark_line(strokeWidth=1.5).encode(**place, **_channels(ways, None)),
-        cross(failing.encode(**place), 90, "fails"),
-    ]
-    return plot(layers, _FAILURES_HEIGHT, "failed calls, %")
-
-
-def _channels(ways: Sequence[Way], legend: alt.Legend | None) -> dict[str, Any]:
-    names = [way.name for way in ways]
-    return series("way", names, _round(_COLOURS, ways), _round(_DASHES, ways), legend=legend)
-
-
-def _shapes(ways: Sequence[Way], legend: alt.Legend | None) -> alt.Shape:
-    scale = alt.Scale(domain=[way.name for way in ways], range=_round(_SHAPES, ways))
-    return alt.Shape("way:N", scale=scale, legend=legend)
-
-
-def _round(styles: Iterable[_Style], ways: Sequence[Way]) -> list[_Style]:
-    """Return a style for each way; they go round when they run out."""
-    return list(islice(cycle(styles), len(ways)))
-
-
-def _requests(ways: Sequence[Way], *, has_labels: bool = True) -> alt.X:
-    every = sorted({point.requests for way in ways for point in way.points})
-    # The outermost points keep clear of the edges, for their marks' sake.
-    low, high = every[0] * 0.75, every[-1] * 1.33
-    ticks = every if len(every) <= FEW else powers(low, high)
-    return alt.X(
-        "n:Q",
-        title="N requests at once, on a log scale" if has_labels else None,
-        scale=alt.Scale(type="log", domain=[low, high], nice=False),
-        axis=alt.Axis(
-            values=list(ticks), format=",", grid=False, labels=has_labels, ticks=has_labels
+    highest = max(
+        *(row["high"] for row in points),
+        *(way.sustained or 0.0 for way in ways),
+    )
+    sheet = _Sheet(
+        ways=tuple(way.name for way in ways),
+        numbers=tuple(sorted({row["n"] for row in points})),
+        top=top(highest),
+        failures_top=(
+            top(max(row["share"] for row in shares)) if any(way.fails_at for way in ways) else None
         ),
     )
+    return sheet, {
+        "points": points,
+        "full": [row for row in points if row["full"]],
+        "fails": [row for row in points if row["fails"]],
+        "sustained": _labelled(ways, sheet.top),
+        "shares": shares,
+        "failing": [row for row in shares if row["fails"]],
+    }
+
+
+def _labelled(ways: Sequence[Way], end: float) -> list[dict[str, Any]]:
+    """Return what each way sustains, where it is known, and where its label has room (px)."""
+    known = [(way.name, way.sustained) for way in ways if way.sustained]
+    lines = [_RATES_HEIGHT * (1 - rate / end) for _, rate in known]
+    # A label stands on its line; where two lines are close, one is above and the other below.
+    labels = [
+        max(label if label != line else line - FONT_PX * 0.6, FONT_PX / 2)
+        for line, label in zip(lines, apart(lines, FONT_PX * 1.2), strict=True)
+    ]
+    return [
+        {"way": name, "rate": rate, "label": label, "words": f"sustained {format_rate(rate)}"}
+        for (name, rate), label in zip(known, labels, strict=True)
+    ]

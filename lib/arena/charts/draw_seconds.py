@@ -1,6 +1,8 @@
 """Drawings over time: what happened in each second of a scheduled load, or of a closed one."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -11,18 +13,18 @@ from arena.charts.marks import (
     ACCENT,
     BAD,
     FAINT,
-    NS,
     QUIET,
     SOLID,
     cross,
-    data,
     from_zero,
+    latencies,
+    of,
     plot,
     series,
     stack,
-    y_axis,
 )
-from arena.charts.scales import few
+from arena.charts.scales import top
+from arena.charts.sheet import Rows
 from arena.figures import missed
 from arena.measurement import Second
 
@@ -33,53 +35,86 @@ _HEIGHT = 90
 # it missed the schedule is there all the same, and its numbers are in the table.
 _SHORTEST_S = 0.5
 
+_EACH, _WHOLE = "each second", "whole run"
 
-def scheduled(drawing: ScheduledDrawing) -> alt.VConcatChart:
+
+@dataclass(frozen=True)
+class _ScheduledSheet:
+    """Two plots over `end_s` seconds; only one without `ticks` of a latency."""
+
+    end_s: float
+    top: float
+    ticks: tuple[float, ...]
+
+    def chart(self) -> alt.VConcatChart:
+        plots = [self._rates(has_time=not self.ticks)]
+        if self.ticks:
+            plots.append(self._latencies())
+        return stack(plots)
+
+    def _rates(self, *, has_time: bool) -> alt.LayerChart:
+        layer = (
+            of("calls")
+            .mark_line(interpolate="step-after")
+            .encode(
+                x=_time(self.end_s, has_labels=has_time),
+                y=from_zero("rate", self.top),
+                **series("series", ["due", "sent"], [FAINT, ACCENT], [SOLID, SOLID], [5, 1.5]),
+            )
+        )
+        return plot(self._marked([layer], has_labels=has_time), _HEIGHT, "calls per second")
+
+    def _latencies(self) -> alt.LayerChart:
+        channels = series("series", ["p99", "p50"], [ACCENT, QUIET], [SOLID, (4, 2)], [1.5, 1.5])
+        place: dict[str, Any] = {"x": _time(self.end_s), "y": latencies("ns", self.ticks)}
+        dots = of("alone").mark_point(filled=True, size=12, opacity=1)
+        layers = [
+            of("latencies").mark_line().encode(**place, **channels),
+            dots.encode(**place, color=alt.Color("colour:N", scale=None)),
+        ]
+        return plot(self._marked(layers), _HEIGHT, "latency, on a log scale")
+
+    def _marked(self, layers: Sequence[alt.Chart], *, has_labels: bool = True) -> list[alt.Chart]:
+        """Return the layers with a band below each second that missed its schedule, and a cross."""
+        bands = of("missed").mark_rect(color=BAD, opacity=0.18)
+        middle = _time(self.end_s, "middle", has_labels=has_labels)
+        return [
+            bands.encode(x=_time(self.end_s, has_labels=has_labels), x2="to:Q"),
+            *layers,
+            cross(of("missed").encode(x=middle, y=alt.value(5)), 30, "missed"),
+        ]
+
+
+@dataclass(frozen=True)
+class _SustainedSheet:
+    """One plot over `end_s` seconds."""
+
+    end_s: float
+    top: float
+    metric: str
+
+    def chart(self) -> alt.VConcatChart:
+        layer = (
+            of("rates")
+            .mark_line(interpolate="step-after")
+            .encode(
+                x=_time(self.end_s),
+                y=from_zero("rate", self.top),
+                **series("series", [_EACH, _WHOLE], [ACCENT, QUIET], [SOLID, (4, 2)], [1.5, 1.5]),
+            )
+        )
+        return stack([plot([layer], _HEIGHT, f"{self.metric}, by second")])
+
+
+def scheduled(drawing: ScheduledDrawing) -> tuple[_ScheduledSheet, Rows]:
     """Return the calls per second that were due and sent, and below them their latency."""
-    seconds = drawing.seconds
-    plots = [_rates(seconds, has_time=not drawing.ticks)]
-    if drawing.ticks:
-        plots.append(_latencies(seconds, drawing.ticks))
-    return stack(plots)
-
-
-def sustained(drawing: SustainedDrawing) -> alt.VConcatChart:
-    """Return the throughput of each second, and that of the whole run as a dashed line."""
-    names = ["each second", "whole run"]
-    steps = _stairs(
-        names[0], [(at, each.messages, each.length_s) for at, each in _timeline(drawing.seconds)]
-    )
-    end = sum(second.length_s for second in drawing.seconds)
-    whole = [{"series": names[1], "at": at, "rate": drawing.whole} for at in (0.0, end)]
-    highest = max(row["rate"] for row in (*steps, *whole))
-    lines = data([*steps, *whole]).mark_line(interpolate="step-after")
-    layer = lines.encode(
-        x=_time(drawing.seconds),
-        y=from_zero("rate", highest),
-        **series("series", names, [ACCENT, QUIET], [SOLID, (4, 2)], [1.5, 1.5]),
-    )
-    return stack([plot([layer], _HEIGHT, f"{drawing.metric}, by second")])
-
-
-def _rates(seconds: Sequence[Second], *, has_time: bool) -> alt.LayerChart:
-    shown = _timeline(seconds)
+    shown = _timeline(drawing.seconds)
     due = _stairs("due", [(at, each.intended, each.length_s) for at, each in shown])
     sent = _stairs("sent", [(at, each.sent, each.length_s) for at, each in shown])
     # With room for a few calls more than were due, so that the rows of a board share an axis.
     highest = max(
         [*(1.05 * (row["rate"] or 0) for row in due), *(row["rate"] or 0 for row in sent)]
     )
-    lines = data([*due, *sent]).mark_line(interpolate="step-after")
-    layer = lines.encode(
-        x=_time(seconds, has_labels=has_time),
-        y=from_zero("rate", highest),
-        **series("series", ["due", "sent"], [FAINT, ACCENT], [SOLID, SOLID], [5, 1.5]),
-    )
-    return plot(_marked(seconds, [layer], has_labels=has_time), _HEIGHT, "calls per second")
-
-
-def _latencies(seconds: Sequence[Second], ticks: Sequence[float]) -> alt.LayerChart:
-    shown = _timeline(seconds)
     lines = [
         [{"series": name, "at": at + each.length_s / 2, "ns": ns or None} for at, each, ns in line]
         for name, line in (
@@ -87,20 +122,34 @@ def _latencies(seconds: Sequence[Second], ticks: Sequence[float]) -> alt.LayerCh
             ("p50", [(at, each, each.p50_ns) for at, each in shown]),
         )
     ]
-    channels = series("series", ["p99", "p50"], [ACCENT, QUIET], [SOLID, (4, 2)], [1.5, 1.5])
-    place: dict[str, Any] = {
-        "x": _time(seconds),
-        "y": alt.Y(
-            "ns:Q",
-            scale=alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False),
-            axis=y_axis(values=list(few(ticks)), labelExpr=NS),
-        ),
+    missing = [
+        {"at": at, "to": at + each.length_s, "middle": at + each.length_s / 2}
+        for at, each in _starts(drawing.seconds)
+        if missed(each)
+    ]
+    rows = {
+        "calls": [*due, *sent],
+        "latencies": [row for line in lines for row in line],
+        "alone": [
+            {**row, "colour": colour}
+            for line, colour in zip(lines, (ACCENT, QUIET), strict=True)
+            for row in _alone(line)
+        ],
+        "missed": missing,
     }
-    layers = [data(row for line in lines for row in line).mark_line().encode(**place, **channels)]
-    if alone := [row for line in lines for row in _alone(line)]:
-        dots = data(alone).mark_point(filled=True, size=12, opacity=1)
-        layers.append(dots.encode(**place, color=channels["color"]))
-    return plot(_marked(seconds, layers), _HEIGHT, "latency, on a log scale")
+    return _ScheduledSheet(_end_s(drawing.seconds), top(highest), drawing.ticks), rows
+
+
+def sustained(drawing: SustainedDrawing) -> tuple[_SustainedSheet, Rows]:
+    """Return the throughput of each second, and that of the whole run as a dashed line."""
+    steps = _stairs(
+        _EACH, [(at, each.messages, each.length_s) for at, each in _timeline(drawing.seconds)]
+    )
+    length_s = sum(second.length_s for second in drawing.seconds)
+    whole = [{"series": _WHOLE, "at": at, "rate": drawing.whole} for at in (0.0, length_s)]
+    highest = max(row["rate"] for row in (*steps, *whole))
+    sheet = _SustainedSheet(_end_s(drawing.seconds), top(highest), drawing.metric)
+    return sheet, {"rates": [*steps, *whole]}
 
 
 def _alone(line: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -113,27 +162,7 @@ def _alone(line: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _marked(
-    seconds: Sequence[Second], layers: Sequence[alt.Chart], *, has_labels: bool = True
-) -> list[alt.Chart]:
-    """Return the layers with a band below each second that missed its schedule, and a cross."""
-    rows = [
-        {"at": at, "to": at + each.length_s, "middle": at + each.length_s / 2}
-        for at, each in _starts(seconds)
-        if missed(each)
-    ]
-    if not rows:
-        return list(layers)
-    bands = data(rows).mark_rect(color=BAD, opacity=0.18)
-    crosses = data(rows).encode(x=_time(seconds, "middle", has_labels=has_labels), y=alt.value(5))
-    return [
-        bands.encode(x=_time(seconds, has_labels=has_labels), x2="to:Q"),
-        *layers,
-        cross(crosses, 30, "missed"),
-    ]
-
-
-def _time(seconds: Sequence[Second], field: str = "at", *, has_labels: bool = True) -> alt.X:
+def _time(end_s: float, field: str = "at", *, has_labels: bool = True) -> alt.X:
     axis = alt.Axis(
         title="seconds" if has_labels else None,
         labels=has_labels,
@@ -141,8 +170,13 @@ def _time(seconds: Sequence[Second], field: str = "at", *, has_labels: bool = Tr
         grid=False,
         tickCount=6,
     )
-    end = max(sum(second.length_s for second in seconds), 1.0)
-    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
+    return alt.X(f"{field}:Q", scale=alt.Scale(domain=[0, end_s], nice=False), axis=axis)
+
+
+def _end_s(seconds: Sequence[Second]) -> float:
+    """Return where the axis ends: after all seconds, at a half or a whole one."""
+    length_s = sum(second.length_s for second in seconds)
+    return max(math.ceil(2 * length_s - 1e-6) / 2, 1.0)
 
 
 def _starts(seconds: Sequence[Second]) -> list[tuple[float, Second]]:

@@ -44,4 +44,44 @@ class BlastDrawing:
     ways: tuple[Way, ...]
 
 
-Drawing = ScheduledDrawing | SustainedDrawing | BlastDrawing
+@dataclass(frozen=True)
+class Curve:
+    """One run's latency: (share of calls that took longer, ns), by falling share, and its most.
+
+    The share of the p99 is 0.01.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    max_ns: float | None
+
+
+@dataclass(frozen=True)
+class LatencyDrawing:
+    """Latency by percentile, one curve per run; that of the headline's run stands out."""
+
+    headline: Curve | None
+    others: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Toll:
+    """CPU seconds per million messages under one generator: the least and the most, each side's.
+
+    The most is absent if no call finished.
+    """
+
+    generator: str
+    server: tuple[float, float | None]
+    own: tuple[float, float | None]
+
+
+@dataclass(frozen=True)
+class TaxDrawing:
+    """What one server, and each generator, spend on a million of `unit`; the axis ends at `top`."""
+
+    tolls: tuple[Toll, ...]
+    unit: str
+    top: float
+
+
+Drawing = ScheduledDrawing | SustainedDrawing | BlastDrawing | LatencyDrawing | TaxDrawing

@@ -4,17 +4,17 @@ Colours are the page's own variables, so that a picture is light or dark as the 
 colour tells, a dash, a width or a shape tells as well.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
-from arena.charts.scales import top
+from arena.charts.scales import few
 
 # Of a plot without its axes, in px: a narrow phone's. A page lays pictures side by side where
 # there is room. The axis of every plot takes the same room beside it, so that they line up.
 WIDTH = 300
-_AXIS_WIDTH = 42
+AXIS_WIDTH = 42
 FONT_PX = 11
 
 INK, QUIET, FAINT, LINE, ACCENT, BAD, PAPER = (
@@ -22,6 +22,9 @@ INK, QUIET, FAINT, LINE, ACCENT, BAD, PAPER = (
 )
 
 SOLID: tuple[float, ...] = (1, 0)
+
+# A legend of lines, whatever other marks there are.
+AS_LINES = alt.Legend(symbolType="stroke")
 
 _CROSS = "M-.7,-.7L.7,.7M-.7,.7L.7,-.7"
 
@@ -35,13 +38,13 @@ def _in_units(*units: tuple[float, str]) -> str:
     return "".join(choices) + "format(datum.value, '~g')"
 
 
-NS = _in_units((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_NS = _in_units((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _RATE = _in_units((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def data(rows: Iterable[dict[str, Any]]) -> alt.Chart:
-    """Return a chart of these rows, without a mark yet."""
-    return alt.Chart(alt.InlineData(values=list(rows)))
+def of(name: str) -> alt.Chart:
+    """Return a chart of the rows of that name, without a mark yet."""
+    return alt.Chart(alt.NamedData(name=name))
 
 
 def plot(layers: Sequence[alt.Chart], height: int, title: str) -> alt.LayerChart:
@@ -66,7 +69,7 @@ def series(
     colours: Sequence[str],
     dashes: Sequence[Sequence[float]],
     widths: Sequence[float] = (),
-    legend: Any = alt.Undefined,
+    legend: alt.Legend | None = AS_LINES,
 ) -> dict[str, Any]:
     """Return the channels that tell series apart; together they make one legend, or None."""
 
@@ -93,15 +96,21 @@ def y_axis(**changes: Any) -> alt.Axis:
     """Return a y axis of nothing but labels and a grid."""
     return alt.Axis(
         title=None,
-        minExtent=_AXIS_WIDTH,
-        maxExtent=_AXIS_WIDTH,
+        minExtent=AXIS_WIDTH,
+        maxExtent=AXIS_WIDTH,
         domain=False,
         ticks=False,
         **changes,
     )
 
 
-def from_zero(field: str, highest: float) -> alt.Y:
-    """Return a y axis from 0 to where the highest value has room: 0, 50 k, 100 k."""
-    scale = alt.Scale(domain=[0, top(highest)], nice=False)
+def from_zero(field: str, end: float) -> alt.Y:
+    """Return a y axis from 0 to its end: 0, 50 k, 100 k."""
+    scale = alt.Scale(domain=[0, end], nice=False)
     return alt.Y(f"{field}:Q", scale=scale, axis=y_axis(labelExpr=_RATE, tickCount=4))
+
+
+def latencies(field: str, ticks: Sequence[float]) -> alt.Y:
+    """Return a y axis of nanoseconds, on a log scale from the first tick to the last."""
+    scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
+    return alt.Y(f"{field}:Q", scale=scale, axis=y_axis(values=list(few(ticks)), labelExpr=_NS))

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from arena.charts.drawing import Drawing
 from arena.leaderboard import Board, Row
 from arena.measurement import Second
@@ -21,16 +23,25 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """One row's picture: `label` says what it shows to those who do not see it.
+    """A drawing with its words: `label` says what it shows to those who do not see it.
 
-    `words` are sentences below it, `table` has the numbers that were drawn.
+    `title` stands above it, `words` are sentences below it, `table` has the numbers that were
+    drawn. Titles and labels hold names as their owners wrote them; a drawing holds none.
     """
 
-    row: Row
+    title: str
     label: str
     drawing: Drawing
     words: tuple[str, ...]
     table: Table
+
+    @property
+    def svg(self) -> Markup:
+        """The drawing, from its viewBox on, to stand in an `svg` element of a page."""
+        # Loaded when there is something to draw: this takes longer than a whole page.
+        from arena.charts.draw import draw
+
+        return Markup(draw(self.drawing))  # noqa: S704 - made of numbers alone
 
 
 def second_words(number: int, second: Second) -> str:
@@ -41,3 +52,13 @@ def second_words(number: int, second: Second) -> str:
 def first_rows(board: Board, has_it: Callable[[Row], bool]) -> Sequence[Row]:
     """Return the first rows that have something to draw."""
     return [row for row in board.rows if has_it(row)][:MOST]
+
+
+def conditions(row: Row) -> tuple[object, ...]:
+    """Return what must be the same for figures of two rows to stand side by side, but the load."""
+    cpus = (
+        "unpinned" in row.flags,
+        row.overrides.get("SERVER_CPUS"),
+        row.overrides.get("LOADGEN_CPUS"),
+    )
+    return row.framework, row.machine, row.runtime, row.standin, cpus

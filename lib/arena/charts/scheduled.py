@@ -1,10 +1,12 @@
 """Scheduled loads: the calls that were due against those that were sent, and their latency."""
 
+from collections.abc import Iterable, Sequence
+
 from arena.charts.drawing import ScheduledDrawing
 from arena.charts.picture import Picture, Table, first_rows, second_words
 from arena.charts.scales import steps
 from arena.figures import missed
-from arena.leaderboard import Board, Row
+from arena.leaderboard import Board
 from arena.measurement import Second
 from arena.units import format_ns
 
@@ -14,39 +16,38 @@ _HEAD = ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99")
 def scheduled_pictures(board: Board) -> list[Picture]:
     """Return one picture a row; their latencies have the same axis, so that they compare."""
     rows = first_rows(board, lambda row: bool(row.seconds))
-    latencies = [
-        value
-        for row in rows
-        for each in row.seconds
-        for value in (each.p50_ns, each.p99_ns)
-        if value
-    ]
-    ticks = steps(min(latencies), max(latencies)) if latencies else ()
+    ticks = latency_ticks(each for row in rows for each in row.seconds)
     return [
-        Picture(
-            row=row,
-            label=_label(row),
-            drawing=ScheduledDrawing(row.seconds, ticks),
-            words=(_words(row),),
-            table=Table(_HEAD, tuple(_cells(at, each) for at, each in enumerate(row.seconds, 1))),
-        )
-        for row in rows
+        scheduled_picture(row.display_name, row.display_name, row.seconds, ticks) for row in rows
     ]
 
 
-def _label(row: Row) -> str:
-    return (
-        f"{row.display_name}: calls per second that were due and that were sent, and below them "
-        f"the latency, over {sum(each.length_s for each in row.seconds):.0f} seconds"
+def latency_ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
+    """Return the ticks (ns) of an axis for the latencies of all these; none if none is known."""
+    values = [value for each in seconds for value in (each.p50_ns, each.p99_ns) if value]
+    return steps(min(values), max(values)) if values else ()
+
+
+def scheduled_picture(
+    title: str, name: str, seconds: Sequence[Second], ticks: tuple[float, ...]
+) -> Picture:
+    """Return the picture of a scheduled load's seconds."""
+    return Picture(
+        title=title,
+        label=f"{name}: calls per second that were due and that were sent, and below them "
+        f"the latency, over {sum(each.length_s for each in seconds):.0f} seconds",
+        drawing=ScheduledDrawing(tuple(seconds), ticks),
+        words=(_words(seconds),),
+        table=Table(_HEAD, tuple(_cells(at, each) for at, each in enumerate(seconds, 1))),
     )
 
 
-def _words(row: Row) -> str:
-    count = sum(map(missed, row.seconds))
+def _words(seconds: Sequence[Second]) -> str:
+    count = sum(map(missed, seconds))
     if not count:
         return "Sent as it was due in every second."
-    seconds = f"{count} of {len(row.seconds)} seconds"
-    return f"✕ {seconds} missed the schedule: over 5 % more or fewer calls than due, and over one."
+    which = f"{count} of {len(seconds)} seconds"
+    return f"✕ {which} missed the schedule: over 5 % more or fewer calls than due, and over one."
 
 
 def _cells(number: int, second: Second) -> tuple[str, ...]:

@@ -51,7 +51,10 @@ def reachable(name: str) -> set[str]:
     return seen
 
 
-@pytest.mark.parametrize("name", ["records", "measurement", "leaderboard", "site", "publish"])
+@pytest.mark.parametrize(
+    "name",
+    ["records", "entries", "archive", "leaderboard", "rounds", "site.build"],
+)
 def test_what_comes_after_measuring_knows_nothing_of_it(name: str) -> None:
     reached = reachable(f"arena.{name}")
     assert reached
@@ -72,7 +75,7 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
 
 
 HEAVY = {
-    "altair", "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich",
+    "altair", "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "tinyhtml5",
     "vl_convert", "yaml",
 }  # fmt: skip
 
@@ -92,8 +95,12 @@ def loaded_by(*words: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["validate"], ["list"], ["schema"], ["publish"], ["bench-generators"], ["new"]],
-)
+    [
+        [], ["run"], ["validate"], ["list"], ["schema"], ["publish"], ["bench-generators"], ["new"],
+        ["night"], ["round"], ["round", "freeze"], ["round", "list"], ["site"], ["site", "build"],
+        ["site", "serve"], ["site", "check"],
+    ],
+)  # fmt: skip
 def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")
     assert {"arena", "click"} <= loaded

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program, a_report
+from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program, a_report, records_in
 
 from arena import benchmark as main_job
 from arena import contract, generators, host, records, selection
@@ -14,7 +14,6 @@ from arena.benchmark import Request, benchmark, plan
 from arena.errors import HostError, UsageError
 from arena.measurement import Second
 from arena.profiles import Profile
-from arena.records import Record, read_records
 from arena.session import Plan
 from arena.workspace import Workspace
 
@@ -244,17 +243,11 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     return run
 
 
-def saved(workspace: Workspace) -> list[Record]:
-    found = [each for _, each in read_records(workspace.results)]
-    assert all(isinstance(each, Record) for each in found)
-    return [each for each in found if isinstance(each, Record)]
-
-
 def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert shop(Request("tonic")) == 0
-    (record,) = saved(workspace)
+    (record,) = records_in(workspace.results)
     headline, where, page = capsys.readouterr().out.splitlines()
     assert headline == (
         "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; counted; median 1.00 M)"
@@ -271,12 +264,13 @@ def test_a_failed_framework_is_a_record_and_exit_code_1(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert shop(Request("tonic"), generator=FakeGenerator(FAILING)) == 1
-    (record,) = saved(workspace)
+    (record,) = records_in(workspace.results)
     out, err = capsys.readouterr()
     assert record.failure
     assert f"log: results/{record.failure.log}" in out
     assert "error: tonic: warm-up: no call succeeded (3 x Internal)\n" in err
-    assert "no call succeeded" in (workspace.site / "public" / "index.html").read_text()
+    board = workspace.public / "boards" / "stream-grpc" / "64" / "ghz" / "index.html"
+    assert "no call succeeded" in board.read_text()
 
 
 def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
@@ -284,7 +278,7 @@ def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
 ) -> None:
     breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
     assert shop(Request("all", ("stream-grpc",)), generator=breaks) == 3
-    assert {each.framework.name: each.status for each in saved(workspace)} == {
+    assert {each.framework.name: each.status for each in records_in(workspace.results)} == {
         "grpc-go": "failed",
         "tonic": "ok",
     }
@@ -326,7 +320,11 @@ def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Measure, workspace: Work
     assert shop(Request("tonic")) == 0
     assert shop(Request("tonic"), generator=FakeGenerator(name="volley")) == 0
     assert shop(Request("tonic"), generator=FakeGenerator(FAILING, name="volley")) == 1
-    assert [each.profile.generator for each in saved(workspace)] == ["ghz", "volley", "volley"]
+    assert [each.profile.generator for each in records_in(workspace.results)] == [
+        "ghz",
+        "volley",
+        "volley",
+    ]
     boards = json.loads((workspace.results / "leaderboard.json").read_bytes())["boards"]
     assert [each["generator"] for each in boards] == ["ghz", "volley"]
     assert [each["rows"][0]["failure"] is None for each in boards] == [True, False]
@@ -376,7 +374,7 @@ def test_all_skips_what_cannot_be_run_here_and_says_so(
 ) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go"})
     assert shop(Request("all", ("stream-grpc",)), runtime) == 0
-    assert [each.framework.name for each in saved(workspace)] == ["tonic"]
+    assert [each.framework.name for each in records_in(workspace.results)] == ["tonic"]
     assert "skipped grpc-go: needs go" in capsys.readouterr().err
 
 
@@ -399,7 +397,10 @@ def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
         assert "grpc-go under stream-grpc: " in out
         assert "tonic under stream-grpc: " in out
     else:
-        assert [each.framework.name for each in saved(workspace)] == ["grpc-go", "tonic"]
+        assert [each.framework.name for each in records_in(workspace.results)] == [
+            "grpc-go",
+            "tonic",
+        ]
         assert out.splitlines()[-1] == "2 measured, 1 failed: odd"
 
 
@@ -427,7 +428,7 @@ def test_unary_calls_are_requests(
 ) -> None:
     add(workspace, "unary", tests=["unary-grpc"])
     assert shop(Request("unary")) == 0
-    counts = {each.profile.connection_count for each in saved(workspace)}
+    counts = {each.profile.connection_count for each in records_in(workspace.results)}
     assert counts == {256, 1024}
     assert capsys.readouterr().out.startswith(
         "unary unary-grpc at 256 connections: 1.00 M requests/s (best of 3 runs; "
@@ -472,7 +473,7 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
     said = capsys.readouterr()
     assert "error: there is no volley: build it" in said.err
     assert said.out.endswith("1 measured, 1 failed: both under load-const\n")
-    assert [each.profile.name for each in saved(workspace)] == ["stream-grpc"]
+    assert [each.profile.name for each in records_in(workspace.results)] == ["stream-grpc"]
     with pytest.raises(HostError, match="there is no volley"):
         run("load-const")
 

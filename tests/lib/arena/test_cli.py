@@ -2,8 +2,11 @@
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import click
@@ -287,3 +290,89 @@ def test_a_reader_that_has_gone_is_no_framework_failure() -> None:
     os.close(writing)
     assert done.stderr == ""
     assert done.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("round", "freeze", "../x"), "error: a round cannot be named '../x': write up to 64 "),
+        (("round", "freeze", "first"), "error: results: there is no record to freeze\n"),
+        (("night", "tonik"), "error: there is no framework `tonik` (did you mean tonic?)\n"),
+        (("night", "--budget", "soon"), "error: Invalid value for '--budget': 'soon' is not a "),
+        (("night", "--profile", "x*"), "error: no profile matches `x*`"),
+    ],
+)
+def test_what_cannot_be_frozen_or_measured_at_night_is_one_line(
+    root: str, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    outcome = Outcome(capsys, root, *words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(said)
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_without_rounds_their_list_is_empty(root: str, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = Outcome(capsys, root, "round", "list")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+
+
+def test_the_site_is_built_and_checked(root: str, capsys: pytest.CaptureFixture[str]) -> None:
+    built = Outcome(capsys, root, "site", "build")
+    assert (built.code, built.out) == (0, "page: site/public/index.html\n")
+    index = Path("site/public/index.html")
+    index.write_text(index.read_text().replace("</main>", "<a href=gone.html>x</a></main>"))
+    checked = Outcome(capsys, root, "site", "check")
+    assert checked.code == 1
+    assert "error: index.html: the link 'gone.html' leads nowhere\n" in checked.err
+    assert checked.out.endswith(" problems\n")
+
+
+def test_of_very_many_problems_only_the_first_are_shown(
+    root: str, capsys: pytest.CaptureFixture[str], workspace: Workspace
+) -> None:
+    workspace.public.mkdir()
+    links = "".join(f'<a href="{number:03}\x1b.html">x</a>' for number in range(60))
+    (workspace.public / "a.html").write_text(f"<!doctype html><title>x</title>{links}")
+    checked = Outcome(capsys, root, "site", "check")
+    lines = checked.err.splitlines()
+    problems = int(checked.out.split()[-2])
+    assert (len(lines), lines[-1]) == (51, f"error: and {problems - 50} more")
+    assert "\x1b" not in checked.err
+
+
+def test_without_a_site_there_is_nothing_to_check(
+    root: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcome = Outcome(capsys, root, "site", "check")
+    assert (outcome.code, outcome.out) == (2, "")
+    said = "error: site/public: there is no site yet (./scripts/site.sh build)\n"
+    assert outcome.err == said
+
+
+def test_the_site_is_served_until_ctrl_c_which_ends_it_quietly(root: str) -> None:
+    lib = Path(__file__).resolve().parents[3] / "lib"
+    with subprocess.Popen(
+        [sys.executable, str(lib), root, "site", "serve"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as serving:
+        assert serving.stdout
+        assert serving.stderr
+        try:
+            address = serving.stdout.readline().split()[1]
+            with urllib.request.urlopen(address, timeout=30) as answer:
+                assert b"HttpArena" in answer.read()
+        finally:
+            serving.send_signal(signal.SIGINT)
+        assert serving.wait(30) == 0
+        assert serving.stderr.read() == ""
+    assert address.startswith("http://127.0.0.1:")
+
+
+def test_a_taken_port_is_one_line(root: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = str(holder.getsockname()[1])
+        outcome = Outcome(capsys, root, "site", "serve", "--port", port)
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.err == f"error: port {port} is taken: name another one with --port\n"

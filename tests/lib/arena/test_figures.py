@@ -8,7 +8,9 @@ from arena.figures import (
     figure_words,
     flags_of,
     headline_of,
+    interval_of,
     missed,
+    rounded_words,
     spread_of,
     value_words,
 )
@@ -168,6 +170,13 @@ def test_a_run_that_missed_its_schedule_is_not_the_best_and_one_without_a_latenc
     assert flags_of(SCHEDULED, runs, headline, 2) == ()
 
 
+def test_the_interval_of_a_latency_is_that_of_the_runs_that_have_one() -> None:
+    runs = [a_timed_run(9e6, KEPT), a_timed_run(0, KEPT), a_timed_run(8e6, KEPT)]
+    assert interval_of("p99 latency", runs) == (8e6, 9e6)
+    assert interval_of("p99 latency", runs[1:2]) == (0, 0)
+    assert interval_of("messages/s", [a_run(0.0, ok=0, mean_ns=None), a_run(2.0)])[0] == 0
+
+
 def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
     runs = [a_timed_run(1e6)]
     assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ("missed-schedule",)
@@ -269,3 +278,24 @@ def test_an_error_bar_is_said_as_what_it_is() -> None:
     assert bar_of("requests/s", "blast", 1e6, 2e6) == "median within 1.00 M to 2.00 M"
     assert bar_of("requests/s", "blast", 1e6, 1e6) == ""
     assert bar_of("p99 latency", "scheduled", 1e6, 1e6) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "flags", "words"),
+    [
+        (825e3, 825e3, 929e3, [], "0.82 M"),
+        (829e3, 829e3, 929e3, ["client-bound"], "≥ 0.82 M"),
+        (829e3, 829e3, 929e3, ["unpinned"], "0.83 M"),
+        (0.0, 0.0, 256e3, ["none-finished"], "< 256 k"),
+        (0.0, 0.0, 0.0, [], "0"),
+    ],
+)
+def test_a_rate_is_said_with_the_digits_of_its_interval(
+    value: float, low: float, high: float, flags: list[Flag], words: str
+) -> None:
+    assert rounded_words("messages/s", value, low, high, flags) == words
+
+
+def test_a_latency_is_said_with_the_digits_of_its_interval() -> None:
+    assert rounded_words("p99 latency", 2.34e6, 2.34e6, 2.34e6) == "2.34 ms"
+    assert rounded_words("p99 latency", 2.34e6, 2.1e6, 2.5e6) == "2.3 ms"

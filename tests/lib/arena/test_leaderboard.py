@@ -5,8 +5,9 @@ import itertools
 import pytest
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, at
 
+from arena.entries import entry_of
 from arena.files import to_json
-from arena.leaderboard import Board, Row, rank
+from arena.leaderboard import Board, Row, rank, rank_entries
 from arena.measurement import BlastPoint, Latency
 from arena.records import Flag, Record
 
@@ -29,6 +30,44 @@ def test_the_fastest_comes_first() -> None:
 def test_equal_values_share_a_rank_and_the_next_one_counts_them() -> None:
     board = only_board(*(a_record(n, v) for n, v in [("b", 2.0), ("a", 2.0), ("c", 1.0)]))
     assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
+
+
+def spread(name: str, *rates: float) -> Record:
+    return a_record(name, runs=[a_run(rate) for rate in rates])
+
+
+def test_who_cannot_be_told_from_the_best_shares_its_rank() -> None:
+    board = only_board(spread("a", 9.0, 11.0), spread("b", 10.0, 8.0), spread("c", 8.5, 7.0))
+    # b overlaps a; c overlaps b, but not a, so it is lower.
+    assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
+    assert [(row.interval_low, row.interval_high) for row in board.rows] == [
+        (9.0, 11.0),
+        (8.0, 10.0),
+        (7.0, 8.5),
+    ]
+
+
+def test_intervals_that_only_touch_overlap() -> None:
+    board = only_board(spread("a", 11.0, 9.0), spread("b", 9.0, 7.0), spread("c", 6.99, 5.0))
+    assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
+
+
+def test_the_error_bar_of_a_run_is_part_of_the_interval() -> None:
+    cut = a_record("cut", runs=[a_run(1e6, cut=1000), a_run(0.9e6)])
+    (row,) = only_board(cut).rows
+    assert (row.low, row.high) == (1e6, 2e6)
+    assert (row.interval_low, row.interval_high) == (0.9e6, 2e6)
+    board = only_board(cut, a_record("counted", 1.5e6))
+    assert ranks(board) == [(1, "counted"), (1, "cut")]
+
+
+def test_who_has_no_rank_neither_shares_one_nor_moves_those_below() -> None:
+    board = only_board(
+        a_record("none", runs=[a_run(0.0, ok=0, cut=5000, mean_ns=None)]),
+        spread("a", 9.0),
+        spread("b", 1.0),
+    )
+    assert ranks(board) == [(1, "a"), (2, "b"), (None, "none")]
 
 
 SCHEDULED = {
@@ -196,6 +235,9 @@ def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
     # 3 CPU seconds for five seconds of 3 M messages each, or of 4 M if each cut call was whole.
     assert row.server_cpu_s_per_million_low == pytest.approx(0.15)
     assert row.server_cpu_s_per_million_high == pytest.approx(0.2)
+    # The generator's 3 s are those of the same messages.
+    assert row.generator_cpu_s_per_million_low == pytest.approx(0.15)
+    assert row.generator_cpu_s_per_million_high == pytest.approx(0.2)
     assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
     assert row.p999_ns is None
     assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
@@ -276,6 +318,21 @@ def test_a_row_names_the_overrides_of_the_load_and_no_paths_of_this_host() -> No
 def test_the_order_of_the_records_does_not_matter(records: list[Record]) -> None:
     expected = rank(records)
     assert all(rank(each) == expected for each in itertools.permutations(records))
+
+
+def test_only_the_records_of_rows_are_read_in_full() -> None:
+    records = [a_record("a", float(minute), minute=minute) for minute in range(1, 20)]
+    records.append(a_record("a", minute=20, failure="broke"))
+    by_path = {record.path: record for record in records}
+    asked: set[str] = set()
+
+    def read(path: str) -> Record:
+        asked.add(path)
+        return by_path[path]
+
+    found = rank_entries(map(entry_of, records), read)
+    assert found == rank(records)
+    assert asked == {records[-1].path, records[-2].path}
 
 
 def test_without_records_there_are_no_boards() -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from arena.units import (
+    RATES,
+    TIMES_NS,
     bar_words,
     format_bytes,
     format_cpus,
@@ -10,9 +12,12 @@ from arena.units import (
     format_megabytes,
     format_ns,
     format_rate,
+    interval_words,
     parse_cpus,
     parse_duration,
+    place_of,
     rate_words,
+    rounded,
 )
 
 
@@ -155,3 +160,44 @@ def test_a_rate_says_how_far_it_is_known(
 )
 def test_an_error_bar_without_a_width_is_called_counted(low: float, high: float, text: str) -> None:
     assert bar_words(low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words", "interval"),
+    [
+        # Half of 15 k is known to thousands, but three digits are enough.
+        (1_017_345, 1.01e6, 1.025e6, "1.02 M", "1.01 M to 1.03 M"),
+        (825e3, 825e3, 929e3, "0.82 M", "0.82 M to 0.93 M"),
+        (820e3, 700e3, 950e3, "0.8 M", "0.7 M to 1.0 M"),
+        (82.5e3, 70e3, 95e3, "80 k", "70 k to 100 k"),
+        (32.28e6, 28e6, 33e6, "32 M", "28 M to 33 M"),
+        (12_345, 12_345, 12_345, "12.3 k", "12.3 k to 12.4 k"),
+        # What is rounded up to the next power of ten has a digit less below it.
+        (999_600, 999_600, 999_600, "1.00 M", "0.99 M to 1.00 M"),
+        (10_010, 2_000, 267_000, "10 k", "0 to 0.27 M"),
+        # One digit is always left.
+        (200, 0, 4000, "0.2 k", "0 to 4.0 k"),
+        (5, 5, 5, "5.00", "5.00"),
+        # What no unit reaches is nothing.
+        (5e-324, 0, 5e-324, "0", "0"),
+    ],
+)
+def test_a_value_has_the_digits_that_its_interval_leaves_it(
+    value: float, low: float, high: float, words: str, interval: str
+) -> None:
+    place = place_of(value, low, high)
+    assert rounded(value, place, RATES) == words
+    assert interval_words(low, high, place, RATES) == interval
+
+
+def test_what_is_only_known_to_be_more_is_rounded_down() -> None:
+    assert rounded(1.239e6, 4, RATES) == "1.24 M"
+    assert rounded(1.239e6, 4, RATES, down=True) == "1.23 M"
+    # What is exact in decimals stays it.
+    assert rounded(1.23e6, 4, RATES, down=True) == "1.23 M"
+
+
+def test_times_are_rounded_in_their_own_units() -> None:
+    assert rounded(2_368_816, place_of(2_368_816, 0, 0), TIMES_NS) == "2.37 ms"
+    assert rounded(693_247, place_of(693_247, 693_247, 693_247), TIMES_NS) == "693 µs"
+    assert rounded(812, 0, TIMES_NS) == "812 ns"

@@ -115,3 +115,14 @@ def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **reco
     profile = {**LASTING, "connection_count": connections, **record.pop("profile", {})}
     runs = [_with(a_run(rate), seconds=(second,) * count)]
     return a_record(name, runs=runs, profile=profile, **record)
+
+
+def under(generator: str, name: str = "a", own_s: float = 2.0, **record: Any) -> Record:
+    """Return a record of 5 million messages, for which the server took 4 CPU seconds."""
+    return a_record(
+        name,
+        minute=generator != "ghz",
+        runs=[a_run(1e6, generator_cpu_s=own_s)],
+        profile={"generator": generator, **record.pop("profile", {})},
+        **record,
+    )

@@ -9,19 +9,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import log10
 from pathlib import Path
+from typing import Any
 
 import pytest
+import vl_convert
 from tests.lib.arena.charts.loads import POINTS, a_point, a_second, blast, scheduled
 
 from arena.charts import pictures_of
 from arena.charts.draw import draw
-from arena.charts.drawing import BlastDrawing, Drawing, ScheduledDrawing, SustainedDrawing
+from arena.charts.drawing import (
+    BlastDrawing,
+    Curve,
+    Drawing,
+    LatencyDrawing,
+    ScheduledDrawing,
+    SustainedDrawing,
+    TaxDrawing,
+    Toll,
+)
 from arena.charts.marks import WIDTH
 from arena.leaderboard import rank
 from arena.measurement import BlastPoint, Second
 
 ROOT = Path(__file__).resolve().parents[4]
-STYLE = ROOT / "site" / "templates" / "style.css"
+LIB = ROOT / "lib"
+STYLE = ROOT / "site" / "static" / "style.css"
 
 
 def drawn(drawing: Drawing) -> ET.Element:
@@ -43,10 +55,23 @@ def of_seconds(seconds: Sequence[Second]) -> ScheduledDrawing:
     return picture.drawing
 
 
+CURVE = Curve(((0.5, 1e6), (0.1, 2e6), (0.01, 1e7)), 2e7)
+
+
+def that_lasts(whole: float) -> SustainedDrawing:
+    return SustainedDrawing((a_second(),) * 7, "requests/s", whole)
+
+
+GHZ = Toll("ghz", (1.0, 2.0), (3.0, 4.0))
+VOLLEY = Toll("volley", (1.0, 1.0), (0.012, 0.0125))
+
+
 EVERY: dict[str, Drawing] = {
+    "latency": LatencyDrawing(CURVE, (CURVE, Curve(((0.5, 1e6), (0.001, 1e8)), None))),
+    "tax": TaxDrawing((GHZ, VOLLEY), "messages", 5.0),
     "scheduled": of_seconds([a_second(), a_second(50), a_second(length_s=0.6)]),
     "blast": of_blast([*POINTS, a_point(1, 1000, 9000.0, {"Unavailable": 5})], 15_000.0),
-    "lasting": SustainedDrawing((a_second(),) * 7, "requests/s", 100.0),
+    "lasting": that_lasts(100.0),
 }
 
 
@@ -163,11 +188,12 @@ def test_a_part_of_a_second_is_scaled_up_and_a_shorter_one_left_out() -> None:
     # 100 calls a second, of 120 that are 90 px.
     assert {y for _, y in points_of(marks(half, "mark-line")[0])} == {15}
     assert points_of(marks(half, "mark-line")[0])[-1][0] == 300
+    # The axis ends at a half or a whole second: at 1.5 s.
     less = drawn(of_seconds([a_second(100), a_second(1, 1, length_s=0.25)]))
-    assert points_of(marks(less, "mark-line")[0])[-1][0] == 240
+    assert points_of(marks(less, "mark-line")[0])[-1][0] == 200
     # But that it was missed is marked.
     missed = drawn(of_seconds([a_second(100), a_second(9, 1, length_s=0.25)]))
-    assert [place(mark)[0] for mark in marks(missed, "missed")] == [270, 270]
+    assert [place(mark)[0] for mark in marks(missed, "missed")] == [225, 225]
 
 
 def test_latency_is_on_a_log_scale_that_names_its_units() -> None:
@@ -276,3 +302,132 @@ def test_a_sustained_load_is_drawn_from_zero_beside_the_whole_run() -> None:
     assert [y for _, y in points_of(whole)] == [18, 18]
     assert whole.get("stroke-dasharray") != each.get("stroke-dasharray")
     assert {"requests/s, by second", "each second", "whole run"} <= set(words(svg))
+
+
+def at_share(share: float, last: float) -> float:
+    low, high = last / 1.5, 0.5 * 1.5
+    return WIDTH * (1 - log10(share / low) / log10(high / low))
+
+
+def test_latency_is_drawn_by_what_is_left_above_each_percentile() -> None:
+    svg = drawn(LatencyDrawing(CURVE, ()))
+    (line,) = marks(svg, "mark-line")
+    assert line.get("stroke") == "var(--accent)"
+    shares = [at_share(share, 0.001) for share, _ in CURVE.points]
+    assert [x for x, _ in points_of(line)] == pytest.approx(shares, abs=0.02)
+    # From 1 ms, at the bottom, to 20 ms, which is the most.
+    heights = [150 * (1 - log10(ns / 1e6) / log10(20)) for _, ns in CURVE.points]
+    assert [y for _, y in points_of(line)] == pytest.approx(heights, abs=0.02)
+    assert {"p50", "p90", "p99", "max", "1 ms", "20 ms"} <= set(words(svg))
+    assert "p99.9" not in words(svg)
+    assert "other runs" not in words(svg)
+
+
+def test_the_most_is_a_dot_that_no_line_leads_to() -> None:
+    svg = drawn(LatencyDrawing(CURVE, ()))
+    (most,) = marks(svg, "most")
+    assert place(most) == pytest.approx((at_share(0.001, 0.001), 0), abs=0.02)
+    without = drawn(LatencyDrawing(replace(CURVE, max_ns=None), ()))
+    assert not marks(without, "most")
+    assert "max" not in words(without)
+
+
+def test_the_headlines_run_is_thicker_than_the_others_and_above_them() -> None:
+    svg = drawn(LatencyDrawing(CURVE, (CURVE, CURVE)))
+    widths = [float(line.get("stroke-width", 0)) for line in marks(svg, "mark-line")]
+    assert widths == [1, 1, 2]
+    assert {"headline's run", "other runs"} <= set(words(svg))
+
+
+def test_runs_of_a_failed_record_are_drawn_without_a_headline() -> None:
+    svg = drawn(LatencyDrawing(None, (CURVE,)))
+    assert [line.get("stroke") for line in marks(svg, "mark-line")] == ["var(--quiet)"]
+
+
+def test_cpu_is_a_bar_as_far_as_it_is_known_and_paler_as_far_as_it_may_go() -> None:
+    svg = drawn(TaxDrawing((GHZ, VOLLEY), "messages", 5.0))
+
+    def spans(name: str) -> list[float]:
+        """Return where each bar begins, and how long it is."""
+        found = [re.match(r"M([\d.]+),.*?h([\d.]+)", bar.get("d", "")) for bar in marks(svg, name)]
+        return [float(number) for each in found if each for number in each.groups()]
+
+    # 230 px are 5 seconds.
+    assert spans("known") == pytest.approx([0, 46, 0, 138, 0, 46, 0, 0.55], abs=0.02)
+    assert spans("possible")[:4] == pytest.approx([46, 46, 138, 46], abs=0.02)
+    assert {"server under ghz", "ghz itself", "server under volley", "volley itself"} <= set(
+        words(svg)
+    )
+
+
+def test_no_digit_of_a_word_is_lost_in_a_drawing() -> None:
+    assert "0.012–0.013" in words(drawn(TaxDrawing((VOLLEY,), "messages", 5.0)))
+    assert "0.012–0.013" in words(drawn(TaxDrawing((GHZ, VOLLEY), "messages", 5.0)))
+
+
+def test_a_cost_without_an_upper_end_says_so() -> None:
+    endless = Toll("ghz", (1.0, None), (3.0, None))
+    svg = drawn(TaxDrawing((endless,), "messages", 5.0))
+    assert {"> 1.00", "> 3.00"} <= set(words(svg))
+
+
+class Counted:
+    """Counts what is drawn by the library."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        real = vl_convert.vega_to_svg
+
+        def count(spec: str | dict[str, Any]) -> str:
+            self.count += 1
+            return str(real(spec))
+
+        monkeypatch.setattr(vl_convert, "vega_to_svg", count)
+
+
+def test_the_same_numbers_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = draw(that_lasts(123.0))
+    counted = Counted(monkeypatch)
+    assert draw(that_lasts(123.0)) == first
+    assert counted.count == 0
+
+
+def test_drawings_with_equal_axes_share_a_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = draw(that_lasts(777.0))
+    counted = Counted(monkeypatch)
+    second = draw(that_lasts(776.0))
+    assert counted.count == 1
+    assert second != first
+    assert words(ET.fromstring(f"<svg {second}")) == words(ET.fromstring(f"<svg {first}"))
+
+
+def test_marks_of_one_name_in_two_plots_are_each_in_their_own() -> None:
+    failed = a_point(1, 100, 5000.0, {"Internal": 100})
+    svg = drawn(of_blast([*POINTS[:2], failed]))
+    above, below = marks(svg, "fails")
+    # 5,000 of 12,000 requests a second, and 10 % of 10.
+    assert place(above)[1] == pytest.approx(170 * 7 / 12, abs=0.02)
+    assert place(below)[1] == 0
+
+
+def test_no_marks_of_another_drawing_are_left_on_a_sheet() -> None:
+    missed = drawn(of_seconds([a_second(), a_second(50)]))
+    kept = drawn(of_seconds([a_second(), a_second(100)]))
+    assert len(marks(missed, "missed")) == 2
+    assert not marks(kept, "missed")
+
+
+IMPORTS = """
+import sys
+from arena.charts import pictures_of
+from arena.site.build import build
+print(sorted({"altair", "vl_convert", "jsonschema"} & set(sys.modules)))
+"""
+
+
+def test_the_drawing_libraries_are_loaded_when_there_is_something_to_draw() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS], env={"PYTHONPATH": str(LIB)},
+        check=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == "[]\n"

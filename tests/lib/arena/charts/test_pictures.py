@@ -173,12 +173,12 @@ def test_a_board_shows_its_first_rows_that_have_something_to_draw() -> None:
     names = "abcdefgh"
     records = [blast(name, [a_point(1, 5, 1000.0 - ord(name))]) for name in names]
     shown = pictures(*records, profile="bang")
-    assert [each.row.framework for each in shown] == list(names[:MOST])
+    assert [each.title for each in shown] == list(names[:MOST])
     shown = pictures(
         blast("a", []), blast("b"), a_record("c", failure="broke", profile={"name": "bang"}),
         profile="bang",
     )  # fmt: skip
-    assert [each.row.framework for each in shown] == ["b"]
+    assert [each.title for each in shown] == ["b"]
 
 
 @pytest.mark.parametrize(("count", "drawn"), [(0, 0), (6, 0), (7, 1), (60, 1)])

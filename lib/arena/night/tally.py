@@ -1,0 +1,64 @@
+"""The tally of a night: what became of each session, and the table that says it."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Literal
+
+Fate = Literal["measured", "failed", "earlier", "unchanged", "skipped", "left"]
+
+# In the order of the table's columns, and whether a column is there without anything in it.
+_ALWAYS: dict[Fate, bool] = {
+    "measured": True,
+    "failed": True,
+    "earlier": False,
+    "unchanged": False,
+    "skipped": True,
+    "left": True,
+}
+
+# Which sessions are named, and how.
+_NOTED: dict[Fate, str] = {
+    "failed": "failed",
+    "unchanged": "unchanged",
+    "left": "left for lack of time",
+}
+
+_ALL = "all"
+
+
+@dataclass
+class Tally:
+    """Counts sessions by framework and fate, and keeps the worst exit code."""
+
+    code: int = 0
+    _counts: dict[str, Counter[Fate]] = field(default_factory=lambda: defaultdict(Counter))
+    _named: dict[Fate, dict[str, list[str]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+    def add(self, framework: str, under: str, fate: Fate, code: int = 0) -> None:
+        """Note down what became of a session: a framework `under` a profile, by its label."""
+        self._counts[framework][fate] += 1
+        self._named[fate][under].append(framework)
+        self.code = max(self.code, code)
+
+    def table(self) -> list[str]:
+        """Return a line for each framework, by name, and one for all of them."""
+        total = sum(self._counts.values(), Counter[Fate]())
+        columns = [fate for fate, always in _ALWAYS.items() if always or total[fate]]
+        rows = [*sorted(self._counts.items()), (_ALL, total)]
+        width = max(len(name) for name, _ in rows)
+        lines = ["  ".join((" " * width, *columns))]
+        for name, counts in rows:
+            cells = (f"{counts[fate]:>{len(fate)}}" for fate in columns)
+            lines.append("  ".join((name.ljust(width), *cells)))
+        return lines
+
+    def notes(self) -> list[str]:
+        """Return what failed, what was unchanged and what was left: a line for each profile."""
+        lines = []
+        for fate, what in _NOTED.items():
+            if profiles := self._named[fate]:
+                lines.append(f"{what}:")
+            lines += [f"  {under}: {', '.join(names)}" for under, names in profiles.items()]
+        return lines

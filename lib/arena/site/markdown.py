@@ -1,0 +1,128 @@
+"""Markdown of docs/ as parts of pages: anchors, a table of contents, and no markup of its own."""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup
+
+# Anchors that the pages have themselves.
+_RESERVED = ("main",)
+_NOT_IN_ANCHORS = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as HTML below its heading; `contents` are its sections: level, anchor, words."""
+
+    title: str
+    html: Markup
+    contents: tuple[tuple[int, str, str], ...]
+
+
+def read(source: str, link: Callable[[str], str | None]) -> Text:
+    """Return a text; `link` says where a link leads on the site, None if nowhere.
+
+    The first cell of a table's row is an anchor: a glossary's words can be linked to. Where a
+    link leads nowhere, its words stay.
+    """
+    markdown = MarkdownIt("commonmark").enable("table")
+    tokens = [each for each in markdown.parse(source) if each.type != "html_block"]
+    has_title = len(tokens) > 1 and tokens[0].tag == "h1"
+    title = _words(tokens[1]) if has_title else ""
+    taken = set(_RESERVED)
+    contents = []
+    for at, token in enumerate(tokens):
+        inside = tokens[at + 1] if at + 1 < len(tokens) else None
+        if token.type == "heading_open" and inside:
+            anchor = _fresh(inside.content, taken)
+            token.attrSet("id", anchor)
+            if token.tag != "h1":
+                contents.append((int(token.tag[1:]), anchor, _words(inside)))
+        elif token.type in {"th_open", "td_open"} and inside:
+            _cell(tokens, at, inside, taken)
+        elif token.type == "inline":
+            token.children = list(_linked(token.children or (), link))
+    tokens = _framed(tokens[3 * has_title :], title)
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    return Text(title, Markup(html), tuple(contents))  # noqa: S704 - of files of ours
+
+
+def anchor_of(text: str) -> str:
+    """Return the anchor that a heading, or a word of the glossary, has."""
+    return _NOT_IN_ANCHORS.sub("-", text.lower()).strip("-")
+
+
+def _fresh(text: str, taken: set[str]) -> str:
+    """Return an anchor that nothing else on the page has."""
+    anchor = anchor_of(text) or "part"
+    while anchor in taken:
+        anchor += "-2"
+    taken.add(anchor)
+    return anchor
+
+
+def _words(inline: Token) -> str:
+    return "".join(each.content for each in inline.children or ())
+
+
+def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> None:
+    """Give heads a scope, first cells an anchor, and take away what a style sheet says."""
+    token = tokens[at]
+    token.attrs.pop("style", None)
+    is_head = token.type == "th_open"
+    if is_head and inside.content:
+        token.attrSet("scope", "col")
+    elif is_head:
+        # An empty head is none.
+        closing = next(each for each in tokens[at:] if each.type == "th_close")
+        token.tag = closing.tag = "td"
+    elif tokens[at - 1].type == "tr_open":
+        token.attrSet("id", _fresh(_words(inside) or inside.content, taken))
+
+
+def _linked(children: Sequence[Token], link: Callable[[str], str | None]) -> Iterator[Token]:
+    """Yield the parts of a line with links that lead somewhere, and no HTML."""
+    goes = True
+    for child in children:
+        if child.type == "link_open":
+            target = link(str(child.attrGet("href")))
+            goes = target is not None
+            child.attrSet("href", target or "")
+        kept = goes or child.type not in {"link_open", "link_close"}
+        if kept and child.type not in {"html_inline", "image"}:
+            yield child
+        if child.type == "link_close":
+            goes = True
+
+
+def _framed(tokens: Sequence[Token], section: str) -> list[Token]:
+    """Put every table into a region that scrolls, named by the section it is in."""
+    framed: list[Token] = []
+    number = 0
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open":
+            section = _words(tokens[at + 1])
+        if token.type == "table_open":
+            number += 1
+            frame = Token("frame_open", "div", 1)
+            label = f"{section}, table {number}"
+            frame.attrs = {"class": "scroll", "role": "region", "aria-label": label, "tabindex": 0}
+            framed.append(frame)
+        framed.append(token)
+        if token.type == "table_close":
+            framed.append(Token("frame_close", "div", -1))
+    return framed
+
+
+def beside(source: str, target: str) -> tuple[str, str]:
+    """Return the file of docs/ that a link in one of them means, and the anchor there.
+
+    >>> beside("measuring.md", "profiles.md#the-keys")
+    ('profiles.md', '#the-keys')
+    """
+    path, mark, anchor = target.partition("#")
+    return posixpath.normpath(path) if path else source, mark + anchor

@@ -1,0 +1,183 @@
+"""The data beside the pages: JSON with its schemas, CSV, the feed, records, raw outputs, styles."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from arena.entries import Entry
+from arena.figures import rounded_words
+from arena.files import to_json
+from arena.profiles import LOWER_IS_BETTER
+from arena.site import links
+from arena.site.cells import interval_of_row
+from arena.site.edition import Edition
+from arena.site.feed import PATH as FEED
+from arena.site.feed import feed, newest
+from arena.site.models import (
+    MODELS,
+    ComparedFramework,
+    ComparedProfile,
+    Comparison,
+    Figure,
+    FrameworkData,
+    History,
+    Result,
+    schema_of,
+)
+from arena.site.output import Copy, Output, Page
+from arena.site.raw import raw_files
+from arena.site.site import Site
+from arena.site.table import board_csv
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+    """Yield an edition's data, and with the current one what the site has once."""
+    yield from _boards(edition)
+    yield from _frameworks(edition)
+    yield from _records(edition)
+    key = _digest(*map(to_json, edition.boards))
+    yield Page(f"{edition.root}compare/compare.json", key, partial(_comparison, edition))
+    if edition is site.current:
+        key = _digest(*(each.sha256 for each in newest(edition)), *edition.shown_records)
+        yield Page(FEED, key, partial(feed, edition))
+        for name in MODELS:
+            yield Page(f"schema/{name}.schema.json", "", partial(_schema, name))
+        for path in sorted(site.static.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                yield Copy(f"static/{path.relative_to(site.static).as_posix()}", str(path))
+
+
+def _boards(edition: Edition) -> Iterator[Output]:
+    for board in edition.boards:
+        folder = edition.board_folder(board)
+        key = _digest(to_json(board))
+        yield Page(f"{folder}/board.json", key, partial(to_json, board))
+        yield Page(f"{folder}/board.csv", key, partial(board_csv, board, edition))
+
+
+def _records(edition: Edition) -> Iterator[Output]:
+    """Yield every record as it is, and the raw outputs of those that have a page."""
+    for path, entry in edition.entries.items():
+        yield Copy(edition.record_json(path), f"{edition.folder}/{path}", entry.sha256)
+    for path in edition.shown_records:
+        folder = f"{edition.root}{links.record_folder(path)}"
+        for file in raw_files(edition.folder, path):
+            yield Copy(f"{folder}/{file.name}", str(file.source))
+
+
+def _frameworks(edition: Edition) -> Iterator[Output]:
+    """Yield the history of each framework."""
+    entries: dict[str, list[Entry]] = defaultdict(list)
+    for entry in edition.entries.values():
+        entries[entry.framework].append(entry)
+    ranks: dict[str, list[str]] = defaultdict(list)
+    for board in edition.boards:
+        for row in board.rows:
+            ranks[row.framework].append(f"{edition.board(board)} {row.rank}")
+    for name, own in entries.items():
+        own.sort(key=lambda each: (each.started_at, each.path))
+        key = _digest(*(each.sha256 for each in own), *ranks[name])
+        path = f"{edition.root}{links.framework_folder(name)}/framework.json"
+        yield Page(path, key, partial(_framework, edition, own))
+
+
+def _framework(edition: Edition, entries: Sequence[Entry]) -> str:
+    """Return a framework's JSON; its entries are sorted by time."""
+    newest = entries[-1]
+    histories = []
+    for board in edition.boards:
+        of_board = [each for each in entries if each.load == board.load]
+        row = next((each for each in board.rows if each.framework == newest.framework), None)
+        if of_board and row:
+            history = History(
+                profile=board.profile,
+                connections=board.connections,
+                generator=board.generator,
+                metric=board.metric,
+                rank=row.rank,
+                board=_below(edition, edition.board(board)),
+                results=tuple(_result(edition, each) for each in of_board),
+            )
+            histories.append(history)
+    framework = edition.read(newest.path).framework
+    return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
+
+
+def _result(edition: Edition, entry: Entry) -> Result:
+    return Result(
+        started_at=entry.started_at,
+        status=entry.status,
+        value=entry.value,
+        low=entry.low,
+        high=entry.high,
+        is_trial=entry.is_trial,
+        flags=entry.flags,
+        failure=entry.failure,
+        made_by=entry.made_by,
+        machine=entry.machine,
+        commit=entry.commit,
+        source_sha256=entry.source_sha256,
+        record=_below(edition, edition.record_json(entry.path)),
+    )
+
+
+def _comparison(edition: Edition) -> str:
+    """Return the JSON of all figures. A framework's words are those of its newest record."""
+    places: dict[tuple[str, str], int] = {}
+    profiles: list[ComparedProfile] = []
+    frameworks: dict[str, ComparedFramework] = {}
+    figures: dict[str, dict[str, Figure]] = defaultdict(dict)
+    when: dict[str, str] = {}
+    for board in edition.boards:
+        name = f"{board.profile}/{board.connections}/{board.generator}"
+        place = places.setdefault((name, board.metric), len(profiles))
+        if place == len(profiles):
+            is_second = any(each.id == name for each in profiles)
+            profiles.append(
+                ComparedProfile(
+                    id=f"{name}/{links.name(board.metric)}" if is_second else name,
+                    title=board.title,
+                    metric=board.metric,
+                    lower_is_better=board.metric in LOWER_IS_BETTER,
+                    href=_below(edition, edition.board(board)),
+                )
+            )
+        for row in board.rows:
+            if row.value is None or row.record is None:
+                continue
+            page = _below(edition, edition.record(row.record))
+            low, high = row.interval_low or 0.0, row.interval_high or 0.0
+            words = rounded_words(board.metric, row.value, low, high, row.flags)
+            figures[row.framework][str(place)] = (
+                row.value, low, high, ",".join(row.flags), page, words, interval_of_row(board, row),
+            )  # fmt: skip
+            if when.get(row.framework, "") < (row.started_at or ""):
+                when[row.framework] = row.started_at or ""
+                frameworks[row.framework] = ComparedFramework(
+                    name=row.framework,
+                    display_name=row.display_name,
+                    language=row.language,
+                    type=row.type,
+                    href=_below(edition, edition.framework(row.framework)),
+                    figures={},
+                )
+    found = [
+        frameworks[name].model_copy(update={"figures": figures[name]}) for name in sorted(figures)
+    ]
+    # A large file that scripts load: no spaces.
+    return Comparison(profiles=tuple(profiles), frameworks=tuple(found)).model_dump_json() + "\n"
+
+
+def _schema(name: str) -> str:
+    return json.dumps(schema_of(name), indent=2) + "\n"
+
+
+def _below(edition: Edition, path: str) -> str:
+    """Return a path of the site as one below its edition."""
+    return path.removeprefix(edition.root)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,0 +1,47 @@
+"""Raw outputs: what lies beside a record, as far as the site takes it over.
+
+Those are the generator's outputs and the logs: plain files, by names that a browser shows as text
+or offers to save. Anything else is left where it is, and so are symbolic links, and files that are
+too large to be published for everyone.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# A page host takes no files above 100 MB, and nobody reads a log of a tenth of that.
+LARGEST_BYTES = 16 << 20
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(?:json|jsonl|gz|log|stderr|stdout|txt)")
+
+# The site's own copy of the record has this name in the same folder.
+_TAKEN = {"record.json"}
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """One file beside a record: its name, where it is, and its size."""
+
+    name: str
+    source: Path
+    size_bytes: int
+
+
+def raw_files(folder: Path, path: str) -> Sequence[RawFile]:
+    """Return what the site takes over from beside the record at `path` of a set, by name."""
+    beside = folder / path.removesuffix(".json")
+    found = []
+    try:
+        if beside.is_symlink():
+            return ()
+        with os.scandir(beside) as files:
+            for file in files:
+                if file.name not in _TAKEN and _NAME.fullmatch(file.name):
+                    size = file.stat(follow_symlinks=False).st_size
+                    if file.is_file(follow_symlinks=False) and size <= LARGEST_BYTES:
+                        found.append(RawFile(file.name, Path(file.path), size))
+    except OSError:
+        return ()
+    return sorted(found, key=lambda each: each.name)

@@ -1,0 +1,104 @@
+"""Strips: figures as marks on one line, drawn without a word of anybody's.
+
+The marks are paths of whole numbers in a box of WIDTH by HEIGHT, so that a row of a board costs a
+few bytes: dots are lines of no length with round ends.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import log
+
+WIDTH = 400
+HEIGHT = 28
+_MARGIN = 10
+_MIDDLE = HEIGHT // 2
+_TICK = 24
+
+# Values that differ by more than this factor are drawn on a logarithmic scale.
+_FAR = 20
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The data of up to four paths: an interval, dots, dots that stand out, and a tick."""
+
+    bar: str = ""
+    dots: str = ""
+    best: str = ""
+    tick: str = ""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From `least` on the left, which is 0 unless the scale is logarithmic, to `most`."""
+
+    most: float
+    least: float = 0.0
+
+    @property
+    def is_log(self) -> bool:
+        """Whether equal steps are equal ratios."""
+        return self.least > 0
+
+    def at(self, value: float) -> int:
+        """Return where a value lies."""
+        if self.is_log:
+            share = log(max(value, self.least) / self.least) / log(self.most / self.least)
+        else:
+            share = value / self.most if self.most else 0.0
+        return round(_MARGIN + min(share, 1.0) * (WIDTH - 2 * _MARGIN))
+
+    def strip(
+        self,
+        values: Iterable[float],
+        best: Iterable[float] = (),
+        interval: tuple[float, float] | None = None,
+        middle: float | None = None,
+    ) -> Strip:
+        """Return a strip of some values, those that stand out, an interval and a middle."""
+        bar = ""
+        if interval and interval[0] < interval[1]:
+            left, right = map(self.at, interval)
+            bar = f"M{left} {_MIDDLE}h{max(right - left, 1)}"
+        top = (HEIGHT - _TICK) // 2
+        tick = "" if middle is None else f"M{self.at(middle)} {top}v{_TICK}"
+        return Strip(bar, self._dots(values), self._dots(best), tick)
+
+    def _dots(self, values: Iterable[float]) -> str:
+        places = sorted({self.at(value) for value in values})
+        return "".join(f"M{place} {_MIDDLE}h0" for place in places)
+
+
+def scale_of(values: Iterable[float]) -> Scale:
+    """Return the scale for some values: logarithmic if they are far apart.
+
+    Near 0 of a linear scale, those of a hundredth of the best could not be told apart.
+    """
+    known = [value for value in values if value > 0]
+    if not known:
+        return Scale(0.0)
+    least, most = min(known), max(known)
+    return Scale(most, least) if most > _FAR * least else Scale(most)
+
+
+def line(values: Sequence[float | None], intervals: Sequence[tuple[float, float] | None]) -> Strip:
+    """Return values over time, from the oldest, each as wide as the other; the top is the most.
+
+    The bars are their intervals; where there is no value, the line has a gap.
+    """
+    most = max((high for each in intervals if each for high in each), default=0.0)
+    step = (WIDTH - 2 * _MARGIN) / max(len(values) - 1, 1)
+    tall = HEIGHT * 2
+    bars, dots, path = [], [], []
+    pen = "M"
+    for number, (value, interval) in enumerate(zip(values, intervals, strict=True)):
+        if value is None or interval is None or not most:
+            pen = "M"
+            continue
+        across = round(_MARGIN + number * step)
+        low, high, up = (round(tall - 4 - each / most * (tall - 8)) for each in (*interval, value))
+        bars.append(f"M{across} {low}V{high}")
+        dots.append(f"M{across} {up}h0")
+        path.append(f"{pen}{across} {up}")
+        pen = "L"
+    return Strip("".join(bars), "".join(dots), "", "".join(path))

@@ -1,0 +1,209 @@
+// A board's controls: sort by a column, filter, and mark favourites. All of their state is in the
+// URL. Without this script the page is complete; the controls are made here, since only it uses
+// them.
+
+import { labelled, make } from "./dom.js";
+import { hashOf, listed, read, write } from "./state.js";
+import { Table } from "./table.js";
+
+// The order in which the page comes.
+const SORT = "rank";
+// Columns in which more is better, or newer; for the headline and its median see `startsDescending`.
+const MOST_FIRST = new Set(["packed", "checks", "date"]);
+// What is typed is put into the URL once the typing pauses, in ms: browsers limit such changes.
+const PAUSE_MS = 200;
+// No more than so many can be compared.
+const COMPARED = 5;
+
+const element = document.getElementById("board");
+const board = element && new Table(element);
+const failed = document.getElementById("failed");
+const tables = [board, failed && new Table(failed)].filter(Boolean);
+const rows = tables.flatMap((table) => table.rows);
+// What has failed since of rows above: it is shown if they are.
+const since = document.getElementById("failed-since");
+const echoes = since && new Table(since);
+// Engines have boards of their own, on which a type says nothing.
+const hasTypes = rows.some((row) => row.dataset.type !== "engine");
+const haystacks = new Map(rows.map((row) => [row, haystackOf(row)]));
+
+let chosen = null;
+let sorted = `${SORT} asc`;
+let typing = 0;
+
+const controls = makeControls();
+const stars = new Map(rows.map((row) => [row, makeStar(row)]));
+for (const { body } of tables) body.parentElement.classList.add("starred");
+makeHeaders();
+addEventListener("hashchange", restore);
+restore();
+
+/** Show what the URL says; an anchor says nothing. */
+function restore() {
+  const found = read();
+  if (!found && chosen) return;
+  clearTimeout(typing);
+  const text = (name) => found?.get(name) ?? "";
+  const sort = board?.columns.has(text("sort")) ? text("sort") : SORT;
+  chosen = {
+    sort,
+    dir: text("dir") === "desc" ? "desc" : "asc",
+    language: text("language"),
+    type: text("type"),
+    q: text("q"),
+    fav: listed(text("fav")),
+    only: text("only") === "fav",
+  };
+  show();
+}
+
+/** Change something of the state: on the page and in the URL. */
+function change(changes) {
+  Object.assign(chosen, changes);
+  clearTimeout(typing);
+  show();
+  write(inUrl());
+}
+
+/** Return the state as it is in the URL, defaults empty. */
+function inUrl() {
+  const isDefault = chosen.sort === SORT && chosen.dir === "asc";
+  return {
+    sort: isDefault ? "" : chosen.sort,
+    dir: isDefault ? "" : chosen.dir,
+    language: chosen.language,
+    type: chosen.type,
+    q: chosen.q,
+    fav: chosen.fav.join(","),
+    only: chosen.only ? "fav" : "",
+  };
+}
+
+function show() {
+  const order = `${chosen.sort} ${chosen.dir}`;
+  if (board && order !== sorted) {
+    board.sort(chosen.sort, chosen.dir === "desc");
+    sorted = order;
+  }
+  const favourites = new Set(chosen.fav);
+  for (const [row, star] of stars) {
+    const pressed = String(favourites.has(row.dataset.fw));
+    if (star.ariaPressed === pressed) continue;
+    star.ariaPressed = pressed;
+    star.textContent = pressed === "true" ? "★" : "☆";
+  }
+  const words = chosen.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const passes = (row) =>
+    (!chosen.language || row.dataset.language === chosen.language) &&
+    (!chosen.type || !hasTypes || row.dataset.type === chosen.type) &&
+    (!chosen.only || favourites.has(row.dataset.fw)) &&
+    words.every((word) => haystacks.get(row).includes(word));
+  const focused = document.activeElement;
+  const count = tables.reduce((sum, table) => sum + table.filter(passes), 0);
+  const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.fw));
+  echoes?.filter((row) => left.has(row.dataset.fw));
+  // A star that was pressed is gone with its row when only favourites are shown.
+  if (focused?.closest("tr[hidden]")) controls.only.focus();
+  showControls(count);
+  const hash = hashOf(inUrl());
+  for (const link of document.querySelectorAll("nav.switches a")) link.hash = hash;
+}
+
+function showControls(count) {
+  if (controls.q.value.trim() !== chosen.q) controls.q.value = chosen.q;
+  choose(controls.language, chosen.language);
+  choose(controls.type, chosen.type);
+  controls.only.checked = chosen.only;
+  controls.clear.disabled = !(chosen.q || chosen.language || chosen.type || chosen.only);
+  const { href } = document.querySelector("nav a[href$='compare/index.html']");
+  controls.compare.href = href + hashOf({ fw: chosen.fav.slice(0, COMPARED).join(",") });
+  controls.compare.hidden = chosen.fav.length < 2;
+  const order = board?.columns.has(chosen.sort) ? `, by ${orderWords()}` : "";
+  const hint = chosen.only && !chosen.fav.length ? ". None is marked ★ yet" : "";
+  controls.status.textContent = `${count} of ${rows.length} frameworks${order}${hint}.`;
+}
+
+function orderWords() {
+  const { words } = board.columns.get(chosen.sort);
+  return `${words}, ${chosen.dir === "desc" ? "descending" : "ascending"}`;
+}
+
+/** Choose an option; what another board had and this one has not can be chosen too. */
+function choose(select, value) {
+  if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
+  select.value = value;
+}
+
+function makeControls() {
+  const made = {
+    q: make("input", { type: "search", autocomplete: "off", spellcheck: false }),
+    language: makeSelect("language"),
+    type: makeSelect("type"),
+    only: make("input", { type: "checkbox" }),
+    clear: make("button", { type: "button" }, "Clear filters"),
+    compare: make("a", {}, "Compare favourites"),
+    status: make("p", { role: "status" }),
+  };
+  made.q.addEventListener("input", () => {
+    chosen.q = made.q.value.trim();
+    show();
+    clearTimeout(typing);
+    typing = setTimeout(() => write(inUrl(), { replace: true }), PAUSE_MS);
+  });
+  made.language.addEventListener("change", () => change({ language: made.language.value }));
+  made.type.addEventListener("change", () => change({ type: made.type.value }));
+  made.only.addEventListener("change", () => change({ only: made.only.checked }));
+  made.clear.addEventListener("click", () => {
+    change({ q: "", language: "", type: "", only: false });
+    made.q.focus();
+  });
+  const form = document.getElementById("controls");
+  form.append(labelled("Find", made.q), labelled("Language", made.language));
+  if (hasTypes) form.append(labelled("Type", made.type));
+  form.append(labelled("Favourites only", made.only), made.clear, made.compare, made.status);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.hidden = false;
+  return made;
+}
+
+function makeSelect(name) {
+  const values = [...new Set(rows.map((row) => row.dataset[name]))].sort();
+  return make("select", {}, new Option("all", ""), ...values.map((value) => new Option(value)));
+}
+
+function makeStar(row) {
+  const name = row.dataset.fw;
+  const star = make("button", { type: "button", className: "star", ariaLabel: `Favourite: ${name}` });
+  star.addEventListener("click", () => {
+    const others = chosen.fav.filter((each) => each !== name);
+    change({ fav: others.length < chosen.fav.length ? others : [...others, name] });
+  });
+  row.cells[0].prepend(star);
+  return star;
+}
+
+function makeHeaders() {
+  for (const [key, column] of board?.columns ?? []) {
+    const button = make("button", { type: "button" }, ...column.header.childNodes);
+    button.addEventListener("click", () => {
+      const again = chosen.sort === key;
+      const descending = again ? chosen.dir === "asc" : startsDescending(key, column);
+      change({ sort: key, dir: descending ? "desc" : "asc" });
+    });
+    column.header.append(button);
+  }
+}
+
+/** Return whether a column's best is its largest: by the ranked rows, the best of which is first. */
+function startsDescending(key, { keys }) {
+  if (key !== "value" && key !== "median") return MOST_FIRST.has(key);
+  const ranks = board.columns.get(SORT).keys;
+  const known = keys.filter((each, at) => each !== null && ranks[at] !== null);
+  return known[0] > known.at(-1);
+}
+
+function haystackOf(row) {
+  const { fw, language, type } = row.dataset;
+  const name = row.querySelector("th")?.textContent ?? "";
+  return `${fw} ${name} ${language} ${type}`.toLowerCase();
+}

@@ -1,0 +1,80 @@
+// A table that can be sorted and filtered. Its cells are read once; after that only rows move.
+
+const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const EMPTY = new Set(["", "–"]);
+// More rows than any screen has.
+const AT_ONCE = 60;
+
+/** The rows of a table's first body, and the columns whose headers have a `data-key`. */
+export class Table {
+  constructor(element) {
+    this.body = element.tBodies[0];
+    this.rows = [...this.body.rows];
+    this.columns = new Map();
+    for (const header of element.tHead?.querySelectorAll("th[data-key]") ?? []) {
+      const cells = this.rows.map((row) => row.cells[header.cellIndex]);
+      const words = header.textContent.trim().replace(/\s+/g, " ");
+      this.columns.set(header.dataset.key, { header, words, keys: keysOf(cells) });
+    }
+  }
+
+  /**
+   * Order the rows by a column. Equal ones keep the order that the page came with, and those
+   * without a value are last, in both directions.
+   */
+  sort(key, descending) {
+    const { keys } = this.columns.get(key);
+    const sign = descending ? -1 : 1;
+    const order = [...this.rows.keys()].sort((a, b) => {
+      if (keys[a] === null || keys[b] === null) return (keys[a] === null) - (keys[b] === null);
+      return sign * compared(keys[a], keys[b]);
+    });
+    const rows = order.map((at) => this.rows[at]);
+    this.#defer(rows.filter((row) => !row.hidden).slice(AT_ONCE));
+    const sorted = document.createDocumentFragment();
+    sorted.append(...rows);
+    this.body.append(sorted);
+    for (const [name, { header }] of this.columns) {
+      header.ariaSort = name !== key ? "none" : descending ? "descending" : "ascending";
+    }
+  }
+
+  /**
+   * Leave rows out of one frame. A browser lays out anew all that has moved; what is below the
+   * screen can wait until the screen is right. Who has scrolled there sees all of them at once.
+   */
+  #defer(rows) {
+    if (!rows.length || this.body.getBoundingClientRect().top < 0) return;
+    for (const row of rows) row.style.display = "none";
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        for (const row of rows) row.style.display = "";
+      }),
+    );
+  }
+
+  /** Show the rows that pass the test, hide the others; return how many are shown. */
+  filter(passes) {
+    const shown = [];
+    const appear = [];
+    for (const row of [...this.body.rows]) {
+      const hide = !passes(row);
+      if (!hide && shown.push(row) > AT_ONCE && row.hidden) appear.push(row);
+      row.hidden = hide;
+    }
+    this.#defer(appear);
+    return shown.length;
+  }
+}
+
+/** Return what cells are compared by: numbers if all of them have one, else texts; null is none. */
+function keysOf(cells) {
+  const texts = cells.map((cell) => (cell?.dataset.v ?? cell?.textContent ?? "").trim());
+  const numbers = texts.map((text) => (EMPTY.has(text) ? null : Number(text)));
+  if (!numbers.some(Number.isNaN)) return numbers;
+  return texts.map((text) => (EMPTY.has(text) ? null : text));
+}
+
+function compared(a, b) {
+  return typeof a === "number" ? a - b : COLLATOR.compare(a, b);
+}

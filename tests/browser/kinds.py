@@ -1,0 +1,27 @@
+"""One page of each kind, by where it lies in the site."""
+
+KINDS = {
+    "home": "index.html",
+    "board": "boards/stream-grpc/64/ghz/index.html",
+    "board of engines": "boards/stream-grpc/64/ghz/engines/index.html",
+    "board of failures": "boards/stream-grpc/64/volley/engines/index.html",
+    "board of a schedule": "boards/steady/1/*/index.html",
+    "board of a blast": "boards/bang/8/*/index.html",
+    "board of a sustained load": "boards/lasting/8/*/index.html",
+    "compare": "compare/index.html",
+    "frameworks": "frameworks/index.html",
+    "framework": "frameworks/framework-001/index.html",
+    "record": "records/stream-grpc/64/framework-000/*/index.html",
+    "record that failed": "records/stream-grpc/64/framework-007/*/index.html",
+    "record that is invalid": "records/stream-grpc/64/framework-001/2026-01-04*/index.html",
+    "record of a schedule": "records/steady/1/framework-002/*/index.html",
+    "record of a blast": "records/bang/8/framework-000/*/index.html",
+    "record of a sustained load": "records/lasting/8/framework-000/*/index.html",
+    "tax": "tax/index.html",
+    "methodology": "methodology/index.html",
+    "glossary": "glossary/index.html",
+    "rounds": "rounds/index.html",
+    "a round's home": "rounds/round-1/index.html",
+    "a round's board": "rounds/round-2/boards/stream-grpc/64/ghz/index.html",
+    "a round's compare": "rounds/round-1/compare/index.html",
+}

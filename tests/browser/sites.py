@@ -1,0 +1,216 @@
+"""Sites to look at: records by script, built into pages in a workspace of their own."""
+
+import hashlib
+import random
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.fakes import (
+    FAILED,
+    PASSED,
+    WARNED,
+    FakeProgress,
+    a_record,
+    a_run,
+    at,
+)
+from tests.lib.arena.charts.loads import a_second, blast, lasting, scheduled
+
+from arena.figures import headline_of, spread_of
+from arena.files import to_json
+from arena.measurement import Latency, Raw, Run
+from arena.records import Flag, Record
+from arena.rounds import Round
+from arena.site.build import build
+from arena.workspace import Workspace
+
+Records = Iterable[Record]
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = ("Go", "Rust", "Java", "C++", "Python", "C#", "Ruby", "Node.js", "Kotlin", "Zig")
+TYPES = ("production", "tuned", "production")
+FLAGS: tuple[Flag, ...] = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
+# What somebody may write into meta.json, or make a server say.
+SCRIPT = "<script>document.title='owned';alert('owned')</script>"
+MARKUP = "</td></table><img src=x onerror=alert('owned')><svg onload=alert('owned')>\"'`"
+BIDI = "\u202egnp.exe\u202c \u2066isolated\u2069 \u200e\u200f\u061c"
+
+
+def a_site(folder: Path, records: Records, *frozen: Records) -> Path:
+    """Build the site of these records, and of rounds with those; return the folder it is in."""
+    workspace = a_workspace(folder)
+    write(workspace.results, records)
+    for number, each in enumerate(frozen, 1):
+        freeze(workspace.rounds / f"round-{number}", each)
+    build(workspace, FakeProgress())
+    return workspace.public
+
+
+def a_workspace(folder: Path) -> Workspace:
+    """Return a checkout that has what a site is made of, and no record."""
+    for name in ("site/templates", "site/static", "docs", "profiles"):
+        shutil.copytree(ROOT / name, folder / name)
+    (folder / "results").mkdir()
+    return Workspace(folder)
+
+
+def write(results: Path, records: Records) -> dict[str, str]:
+    """Save records with the outputs beside them; return the SHA-256 of each record's file."""
+    sums = {}
+    for record in records:
+        saved = _with_outputs(results, record)
+        path = results / saved.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(to_json(saved))
+        sums[saved.path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return sums
+
+
+def freeze(folder: Path, records: Records) -> None:
+    """Save records as a frozen round."""
+    folder.mkdir(parents=True)
+    found = Round(
+        name=folder.name,
+        frozen_at=at(60),
+        note="Made by script",
+        records=write(folder, records),
+    )
+    (folder / "round.json").write_text(to_json(found))
+
+
+def _with_outputs(results: Path, record: Record) -> Record:
+    beside = record.path.removesuffix(".json")
+    (results / beside).mkdir(parents=True)
+    (results / beside / "server.log").write_text("listening\nlast words <b>&\n")
+    runs = []
+    for number, run in enumerate(record.runs, 1):
+        raw = results / beside / f"run-{number}.json"
+        raw.write_text(f'{{"run": {number}}}\n')
+        summed = hashlib.sha256(raw.read_bytes()).hexdigest()
+        saved = Raw(path=raw.relative_to(results).as_posix(), sha256=summed)
+        runs.append(run.model_copy(update={"raw": saved}))
+    changes: dict[str, Any] = {"runs": tuple(runs)}
+    if record.failure and record.failure.log is None:
+        log = {"log": f"{beside}/server.log"}
+        changes["failure"] = record.failure.model_copy(update=log)
+    return record.model_copy(update=changes)
+
+
+def on(night: int, record: Record) -> Record:
+    """Return a record as if it were of another night of the month."""
+    started_at = record.started_at.replace("-01T", f"-{night:02}T")
+    return record.model_copy(update={"started_at": started_at})
+
+
+def slower(times: float, record: Record) -> Record:
+    """Return a record of a scheduled load with latencies so many times as long."""
+    (run,) = record.runs
+    latency = run.latency_ns
+    longer = latency.model_copy(update={"p50": 1e6 * times, "p99": 2e6 * times})
+    runs = (run.model_copy(update={"latency_ns": longer}),)
+    headline = headline_of(record.profile, runs)
+    spread = spread_of(record.profile.metric, runs)
+    return record.model_copy(update={"runs": runs, "headline": headline, "spread": spread})
+
+
+def some_runs(dice: random.Random, rate: float, count: int = 3) -> list[Run]:
+    """Return runs about a rate, with all percentiles."""
+    runs = []
+    for _ in range(count):
+        got = rate * dice.uniform(0.97, 1.03)
+        spent = 4e6 / rate * dice.uniform(0.9, 1.1)
+        run = a_run(got, server_cpu_s=spent, generator_cpu_s=3.0, cut=dice.choice((0, 0, 20)))
+        p50 = 256 / rate * 5000 * 1e9
+        latency = Latency(
+            kind="service",
+            mean=p50 * 1.05,
+            **{name: p50 * times for name, times in _PERCENTILES.items()},
+            samples=1000,
+        )
+        runs.append(run.model_copy(update={"latency_ns": latency}))
+    return runs
+
+
+_PERCENTILES = {"p50": 1.0, "p75": 1.3, "p90": 1.7, "p95": 2.2, "p99": 3.1, "p999": 5.4, "max": 7.0}
+
+
+def many(
+    count: int, *, name: Callable[[int], str] = "framework-{:03}".format, **record: Any
+) -> Iterator[Record]:
+    """Yield records of so many frameworks on one board: two of them failed, some with flags."""
+    dice = random.Random(count)
+    for number in range(count):
+        who: dict[str, Any] = {
+            "language": LANGUAGES[number % len(LANGUAGES)],
+            "type": TYPES[number % len(TYPES)],
+            "minute": number % 60,
+            **record,
+        }
+        if number % 100 == 7:
+            yield a_record(name(number), failure="the server died: signal 11", **who)
+            continue
+        yield a_record(
+            name(number),
+            runs=some_runs(dice, 2e6 / (1 + number / 8)),
+            flags=[each for each in FLAGS if dice.random() < 0.3],
+            contract=[PASSED, WARNED] if number % 9 == 0 else [PASSED],
+            packed=dice.choice((None, 1.0, 12.5, 812.0)),
+            **who,
+        )
+
+
+def everyday() -> Iterator[Record]:
+    """Yield what a benchmark of some nights leaves: every kind of page has something to show."""
+    for night in range(1, 4):
+        yield from (on(night, each) for each in many(12))
+    volley = {"generator": "volley"}
+    yield from (on(5, each) for each in many(6, profile=volley))
+    yield from many(2, profile={"connection_count": 256})
+    yield a_record("rapid", runs=some_runs(random.Random(1), 4e6), language="C", type="engine")
+    yield a_record("stalled", failure="no reply", profile=volley, language="C", type="engine")
+    invalid = a_record(
+        "framework-001",
+        failure="reply 3 is 4, not 5",
+        status="invalid",
+        contract=[PASSED, FAILED],
+        language="Rust",
+        type="tuned",
+    )
+    yield on(4, invalid)
+    for number, name in enumerate(("framework-000", "framework-001", "framework-002")):
+        who: dict[str, Any] = {"language": LANGUAGES[number], "type": TYPES[number]}
+        missed = [a_second(80 if number == 2 else 100)] * 5
+        steady, bang, lasts = ({"title": each} for each in ("Steady load", "Blast", "Sustained"))
+        yield slower(number + 1, scheduled(name, [a_second()] * 5 + missed, profile=steady, **who))
+        yield blast(name, profile=bang, **who)
+        yield lasting(name, 1000.0 * (number + 1), profile=lasts, **who)
+        yield lasting(name, 1500.0 * (number + 1), connections=64, profile=lasts, **who)
+
+
+def hostile() -> Iterator[Record]:
+    """Yield records whose meta.json, figures and failures were written by somebody who means it."""
+    dice = random.Random(1)
+    bad: dict[str, Any] = {
+        "display_name": SCRIPT,
+        "language": MARKUP,
+        "description": "<b>x" + "y" * 10_000 + BIDI,
+        "repo": "javascript:alert('owned')",
+        "maintainers": ["<img src=x onerror=alert(1)>", "x" * 500],
+        "engine": MARKUP,
+    }
+    yield a_record("good", runs=some_runs(dice, 1e6))
+    yield a_record("hostile", runs=some_runs(dice, 2e6), **bad)
+    yield a_record("hostile.name__a-b", runs=some_runs(dice, 3e6), display_name=BIDI + MARKUP)
+    yield a_record("data", runs=some_runs(dice, 3e6), repo="data:text/html," + SCRIPT)
+    yield a_record("wide", runs=some_runs(dice, 5e5), display_name="W" * 2_000, language="L" * 500)
+    yield a_record(
+        "refused",
+        failure=MARKUP + SCRIPT + BIDI + "z" * 5_000,
+        contract=[FAILED.model_copy(update={"detail": SCRIPT + MARKUP, "wire": MARKUP})],
+        **bad,
+    )
+    title = {"name": "titled", "title": SCRIPT + "<img src=x>"}
+    yield a_record("hostile", runs=some_runs(dice, 2e6), profile=title, **bad)
+    yield a_record("good", runs=some_runs(dice, 1e6), profile=title)

@@ -1,0 +1,203 @@
+"""A board's controls: sorting, filters and favourites, and the URL that holds them."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Open, Site
+from tests.browser.kinds import KINDS
+
+BOARD = KINDS["board"]
+
+
+@pytest.fixture
+def page(visit: Open, everyday: Site) -> Page:
+    """Open the board of 12 frameworks, one of which has failed."""
+    return visit(everyday).open(BOARD)
+
+
+def header(page: Page, key: str) -> str:
+    return f"#board th[data-key={key}]"
+
+
+def shown(page: Page, table: str = "table:is(#board, #failed)") -> list[str]:
+    """Return the frameworks whose rows are shown, in order."""
+    rows = page.locator(f"{table} tr[data-fw]:visible")
+    found: list[str] = rows.evaluate_all("rows => rows.map((row) => row.dataset.fw)")
+    return found
+
+
+def keys(page: Page, key: str) -> list[float | None]:
+    """Return what a column of the ranked rows is sorted by."""
+    at = page.locator(header(page, key)).evaluate("cell => cell.cellIndex")
+    found: list[float | None] = page.locator("#board tr[data-fw]").evaluate_all(
+        "(rows, at) => rows.map((row) => row.cells[at].dataset.v).map((v) => v ? Number(v) : null)",
+        at,
+    )
+    return found
+
+
+def order_of(page: Page, key: str) -> str | None:
+    return page.locator(header(page, key)).get_attribute("aria-sort")
+
+
+@pytest.mark.parametrize("key", ["rank", "value", "p99", "cpu", "memory", "packed"])
+@pytest.mark.parametrize("press", ["Enter", "Space"])
+def test_a_column_is_sorted_by_keyboard_and_says_so(page: Page, key: str, press: str) -> None:
+    button = page.locator(header(page, key)).get_by_role("button")
+    button.focus()
+    for _ in range(2):
+        page.keyboard.press(press)
+        order = order_of(page, key)
+        assert order in ("ascending", "descending")
+        found = keys(page, key)
+        known = [each for each in found if each is not None]
+        assert known == sorted(known, reverse=order == "descending")
+        assert found == known + [None] * (len(found) - len(known))
+        expect(page.get_by_role("status")).to_contain_text(order)
+        assert page.locator('#board th[aria-sort$="scending"]').count() == 1
+        expect(button).to_be_focused()
+
+
+def test_both_directions_come_and_the_best_comes_first(page: Page) -> None:
+    value = page.locator(header(page, "value")).get_by_role("button")
+    value.click()
+    assert order_of(page, "value") == "descending"
+    value.click()
+    assert order_of(page, "value") == "ascending"
+    p99 = page.locator(header(page, "p99")).get_by_role("button")
+    p99.click()
+    assert order_of(page, "p99") == "ascending"
+
+
+def test_where_less_is_better_the_least_comes_first(visit: Open, everyday: Site) -> None:
+    page = visit(everyday).open(everyday.page(KINDS["board of a schedule"]))
+    page.locator(header(page, "value")).get_by_role("button").click()
+    assert order_of(page, "value") == "ascending"
+
+
+def test_text_is_sorted_as_people_do(page: Page) -> None:
+    page.locator(header(page, "language")).get_by_role("button").click()
+    rows = page.locator("#board tr[data-fw]")
+    languages = rows.evaluate_all("rows => rows.map((row) => row.dataset.language)")
+    assert languages == sorted(languages, key=str.lower)
+
+
+def test_filters_hide_rows_and_say_how_many_are_left(page: Page) -> None:
+    everyone = shown(page)
+    assert "framework-007" in shown(page, "#failed")
+    page.get_by_label("Find").fill("WORK-00 go")
+    assert shown(page) == ["framework-000"]
+    expect(page.get_by_role("status")).to_contain_text(f"1 of {len(everyone)} ")
+    page.get_by_label("Find").fill("")
+    page.get_by_label("Language").select_option("Rust")
+    assert shown(page) == [each for each in everyone if each in ("framework-001", "framework-011")]
+    page.get_by_role("combobox", name="Type").select_option("production")
+    assert shown(page) == ["framework-011"]
+    page.get_by_role("button", name="Clear filters").click()
+    assert shown(page) == everyone
+    assert "#" not in page.url
+
+
+def test_what_has_failed_since_is_shown_with_its_row(page: Page) -> None:
+    assert shown(page, "#failed-since") == ["framework-001"]
+    page.get_by_label("Language").select_option("Go")
+    assert shown(page, "#failed-since") == []
+    page.get_by_label("Language").select_option("Rust")
+    assert shown(page, "#failed-since") == ["framework-001"]
+
+
+def test_enter_in_the_text_field_sends_nothing(page: Page) -> None:
+    page.get_by_label("Find").fill("framework-00")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#q=framework-00$"))
+
+
+def test_favourites_are_kept_in_the_url_and_can_be_shown_alone(page: Page) -> None:
+    page.get_by_label("Favourites only").check()
+    assert shown(page) == []
+    expect(page.get_by_role("status")).to_contain_text("★")
+    page.get_by_label("Favourites only").uncheck()
+    for name in ("framework-002", "framework-007"):
+        page.get_by_role("button", name=f"Favourite: {name}").click()
+    assert page.url.endswith("#fav=framework-002,framework-007")
+    page.get_by_label("Favourites only").check()
+    assert shown(page) == ["framework-002", "framework-007"]
+    star = page.get_by_role("button", name="Favourite: framework-002")
+    expect(star).to_have_attribute("aria-pressed", "true")
+    star.press("Enter")
+    assert shown(page) == ["framework-007"]
+    # Its row is gone; who used the keyboard is not sent back to the start of the page.
+    expect(page.get_by_label("Favourites only")).to_be_focused()
+
+
+def test_the_state_survives_a_reload_and_is_undone_by_back(page: Page) -> None:
+    page.locator(header(page, "p99")).get_by_role("button").click()
+    page.get_by_label("Language").select_option("Go")
+    page.get_by_label("Find").fill("frame")
+    expect(page).to_have_url(re.compile("#sort=p99&dir=asc&language=Go&q=frame$"))
+    before = shown(page)
+    page.reload()
+    assert shown(page) == before
+    assert order_of(page, "p99") == "ascending"
+    assert page.get_by_label("Language").input_value() == "Go"
+    assert page.get_by_label("Find").input_value() == "frame"
+    page.go_back()
+    expect(page.get_by_label("Language")).to_have_value("")
+    assert order_of(page, "p99") == "ascending"
+    page.go_back()
+    assert order_of(page, "rank") == "ascending"
+    page.go_forward()
+    assert order_of(page, "p99") == "ascending"
+
+
+def test_an_anchor_is_no_state_and_changes_none(page: Page) -> None:
+    page.get_by_label("Language").select_option("Go")
+    before = shown(page)
+    page.evaluate("location.hash = '#main'")
+    page.wait_for_function("location.hash === '#main'")
+    assert shown(page) == before
+
+
+@pytest.mark.parametrize(
+    "state",
+    ["sort=nothing&dir=up", "q=%zz%", "language=Klingon", "=&&==&sort", "fav=,,a,a", "only=fav"],
+)
+def test_a_broken_state_breaks_nothing(visit: Open, everyday: Site, state: str) -> None:
+    page = visit(everyday).open(f"{BOARD}#{state}")
+    expect(page.get_by_role("status")).to_contain_text("frameworks")
+    assert order_of(page, "rank") == "ascending"
+
+
+def test_the_switches_carry_the_state_along(page: Page) -> None:
+    page.get_by_label("Find").fill("framework-00")
+    page.get_by_role("button", name="Favourite: framework-002").click()
+    switch = page.locator("nav.switches a:not([aria-current])", has_text="volley").first
+    switch.click()
+    expect(page).to_have_url(re.compile("/volley/index.html#q=framework-00&fav=framework-002$"))
+    assert shown(page) != []
+    assert all(name.startswith("framework-00") for name in shown(page))
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("board of engines", ["rapid"]), ("board of failures", ["stalled"])]
+)
+def test_on_engines_a_type_that_was_chosen_hides_nothing(
+    visit: Open, everyday: Site, kind: str, names: list[str]
+) -> None:
+    page = visit(everyday).open(f"{KINDS[kind]}#type=tuned")
+    assert shown(page) == names
+    assert page.get_by_role("combobox", name="Type").count() == 0
+
+
+def test_of_many_rows_all_are_there_in_the_end(visit: Open, wide: Site) -> None:
+    """Those below the screen come a frame later."""
+    page = visit(wide).open(BOARD)
+    rows = page.locator("#board tr[data-fw]:visible")
+    expect(rows).to_have_count(198)
+    page.locator(header(page, "p99")).get_by_role("button").click()
+    expect(rows).to_have_count(198)
+    page.get_by_label("Find").fill("framework-199")
+    expect(rows).to_have_count(1)
+    page.get_by_label("Find").fill("")
+    expect(rows).to_have_count(198)

@@ -1,0 +1,119 @@
+"""A night with a real server and a real generator: killed, resumed, and frozen as a round."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.integration.plumbing import Arena, Outcome, eventually
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def night(bare: Arena, grpc_go: Path) -> Arena:
+    """Return a checkout where two good servers subscribe to two quick profiles."""
+    quick = yaml.safe_load((bare.workspace.profiles / "quick.yaml").read_text())
+    other = {**quick, "name": "other", "connections": [2], "duration": "400ms"}
+    (bare.workspace.profiles / "other.yaml").write_text(yaml.safe_dump(other))
+    for name in ("ada", "bob"):
+        bare.add(name, native={"run": f"exec {grpc_go}"}, tests=["quick", "other"])
+    return bare
+
+
+def measure(arena: Arena, *arguments: str) -> Outcome:
+    return arena.command("night", "--wait", "--runtime", "native", *arguments)
+
+
+def measured(arena: Arena) -> list[tuple[str, str, str]]:
+    """Return what was measured, in that order, and how it ended."""
+    found = [json.loads(path.read_bytes()) for path in arena.results.glob("*/*/*/*.json")]
+    found.sort(key=lambda record: record["started_at"])
+    return [(each["framework"]["name"], each["profile"]["name"], each["status"]) for each in found]
+
+
+def kill_in_session(arena: Arena, title: str, *arguments: str) -> None:
+    """Start a night and kill it outright while the named session puts its load on."""
+    words = ("night", "--wait", "--runtime", "native", *arguments)
+    with arena.start(*words) as running:
+        running.await_line(f"{title}, ")
+        running.await_line("run 1 of 1")
+        running.signal(signal.SIGKILL)
+        assert running.end().code == -signal.SIGKILL
+    eventually(lambda: not arena.processes(), "everything died with the runner", timeout_s=10)
+
+
+ORDER = [("ada", "quick"), ("bob", "quick"), ("ada", "other"), ("bob", "other")]
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_killed_night_loses_the_session_in_progress_and_is_resumed(
+    night: Arena, number: int
+) -> None:
+    framework, profile = ORDER[number]
+    kill_in_session(night, f"{framework} under {profile}")
+    assert measured(night) == [(*each, "ok") for each in ORDER[:number]]
+
+    done = measure(night, "--resume")
+    assert done.code == 0, done
+    assert "going on with the night of " in done.stderr
+    rest = [*ORDER[number + 1 :], ORDER[number]]
+    assert measured(night) == [(*each, "ok") for each in ORDER[:number] + rest]
+    assert done.said("page: ") == "site/public/index.html"
+    assert night.left_behind() == []
+
+    again = measure(night, "--resume", "--only-changed")
+    assert again.code == 0, again
+    assert "no night was cut short: a new one begins" in again.stderr
+    assert len(measured(night)) == len(ORDER)
+
+
+def test_a_server_that_is_broken_does_not_stop_the_night_and_the_site_is_built(
+    night: Arena,
+) -> None:
+    night.add("ada", native={"build": "echo no such compiler; exit 1", "run": "true"})
+    done = measure(night)
+    assert done.code == 1, done
+    assert measured(night) == [
+        ("ada", "quick", "failed"),
+        ("bob", "quick", "ok"),
+        ("ada", "stream-grpc", "failed"),
+        ("bob", "other", "ok"),
+    ]
+    assert "\nfailed:\n  quick: ada\n  stream-grpc: ada\n" in done.stdout
+    assert "bob" in night.page()
+
+
+def test_a_budget_is_kept_and_what_it_leaves_is_measured_first_the_next_time(night: Arena) -> None:
+    # What was never measured is expected to take half a minute and its windows.
+    done = measure(night, "--budget", "32s")
+    assert done.code == 0, done
+    first = measured(night)
+    assert first[0] == ("ada", "quick", "ok")
+    assert len(first) < len(ORDER)
+    assert "left for lack of time:\n" in done.stdout
+    assert measure(night).code == 0
+    assert measured(night)[len(first)][:2] not in [each[:2] for each in first]
+
+
+def test_a_night_is_frozen_as_a_round(night: Arena) -> None:
+    assert measure(night, "--profile", "quick").code == 0
+    done = night.command("round", "freeze", "first", "--note", "a try")
+    assert done.code == 0, done
+    folder = night.results / "rounds" / "first"
+    described: dict[str, Any] = json.loads((folder / "round.json").read_bytes())
+    assert [path.split("/")[2] for path in described["records"]] == ["ada", "bob"]
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name != "round.json":
+            assert path.read_bytes() == (night.results / path.relative_to(folder)).read_bytes()
+    assert done.said("round: ").startswith("results/rounds/first: 2 records in ")
+
+    listed = night.command("round", "list")
+    assert listed.code == 0, listed
+    assert listed.stdout.split()[:4] == ["first", described["frozen_at"], "2", "records"]
+    assert night.command("publish").code == 0
+    (next(folder.glob("quick/4/bob/*/run-1.json"))).write_text("{}")
+    assert "run-1.json is not what was measured" in night.command("round", "list").error
+    assert night.command("round", "freeze", "first").code == 2

@@ -1,0 +1,254 @@
+#!/usr/bin/env bats
+# scripts/push-results.sh and fetch-results.sh, with bare repositories as remotes.
+
+setup() {
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+    unset GIT_INDEX_FILE
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+    remote=$BATS_TEST_TMPDIR/remote.git
+    mkdir "$TMPDIR"
+    git init --quiet --bare "$remote"
+    checkout here
+    checkout there
+}
+
+teardown() {
+    [ -z "$(ls -A "$TMPDIR")" ]
+}
+
+# A checkout without a commit is enough: the branch has a history of its own.
+checkout() { # name
+    local root=$BATS_TEST_TMPDIR/$1
+    git init --quiet "$root"
+    git -C "$root" remote add origin "$remote"
+    mkdir "$root/results"
+    cp -r "$BATS_TEST_DIRNAME/../../scripts" "$root"
+}
+
+record() { # checkout, key, time
+    local beside=$BATS_TEST_TMPDIR/$1/results/$2/$3
+    mkdir -p "$beside"
+    printf '{"of": "%s %s"}\r\n' "$2" "$3" >"$beside.json"
+    printf 'raw of %s' "$3" >"$beside/run-1.json"
+    printf 'a log\n' >"$beside/server.log"
+}
+
+push() { # checkout, argument...
+    local root=$BATS_TEST_TMPDIR/$1
+    shift
+    run "$root/scripts/push-results.sh" "$@"
+}
+
+fetch() { # checkout, argument...
+    local root=$BATS_TEST_TMPDIR/$1
+    shift
+    run "$root/scripts/fetch-results.sh" "$@"
+}
+
+branch() {
+    git -C "$remote" ls-tree -r --name-only "${1:-results}"
+}
+
+key=stream-grpc/64/grpc-go
+
+@test "records are pushed with the files beside them, byte for byte, and nothing else" {
+    record here "$key" 1
+    local results=$BATS_TEST_TMPDIR/here/results
+    mkdir -p "$results/nights" "$results/$key/half-written" "$results/rounds/first/$key" "$results/.httparena-draft-x/a/b"
+    touch "$results/leaderboard.json" "$results/nights/1.jsonl" "$results/$key/half-written/run-1.json"
+    touch "$results/rounds/first/$key/1.json" "$results/rounds/first/round.json" "$results/.httparena-draft-x/a/b/c.json"
+    push here
+    [ "$status" -eq 0 ]
+    [ "$output" = '1 new records in results' ]
+    [ "$(branch)" = "$key/1.json
+$key/1/run-1.json
+$key/1/server.log" ]
+    git -C "$remote" show "results:$key/1.json" | cmp - "$results/$key/1.json"
+}
+
+@test "what is there already is not pushed again" {
+    record here "$key" 1
+    push here
+    local tip
+    tip=$(git -C "$remote" rev-parse results)
+    push here
+    [ "$status" -eq 0 ]
+    [ "$output" = 'nothing new for results' ]
+    [ "$(git -C "$remote" rev-parse results)" = "$tip" ]
+    record here "$key" 2
+    push here
+    [ "$output" = '1 new records in results' ]
+    [ "$(git -C "$remote" rev-parse results~)" = "$tip" ]
+}
+
+@test "without any record there is nothing to push" {
+    push here
+    [ "$status" -eq 0 ]
+    [ "$output" = 'nothing new for results' ]
+    run git -C "$remote" rev-parse --verify --quiet results
+    [ "$status" -ne 0 ]
+}
+
+@test "what was removed here stays there" {
+    record here "$key" 1
+    push here
+    rm -r "$BATS_TEST_TMPDIR/here/results/$key"
+    record here "$key" 2
+    push here
+    [ "$status" -eq 0 ]
+    [ "$(branch | grep -c 'json$')" -eq 4 ]
+}
+
+@test "a file that differs from the one there is refused, and nothing is pushed" {
+    record here "$key" 1
+    push here
+    local tip
+    tip=$(git -C "$remote" rev-parse results)
+    for file in "$key/1.json" "$key/1/server.log"; do
+        record here "$key" 1
+        record here "$key" 2
+        echo nicer >>"$BATS_TEST_TMPDIR/here/results/$file"
+        push here
+        [ "$status" -eq 2 ]
+        [ "$output" = "error: results/$file: differs from what origin has in results, and records are never changed" ]
+        [ "$(git -C "$remote" rev-parse results)" = "$tip" ]
+    done
+}
+
+@test "two machines that know nothing of each other both get through" {
+    record here "$key" 1
+    record there "$key" 2
+    push here
+    push there
+    [ "$status" -eq 0 ]
+    [ "$(branch | grep -c 'json$')" -eq 4 ]
+}
+
+@test "who is overtaken between fetching and pushing tries again" {
+    record here "$key" 1
+    record there "$key" 2
+    # The other one pushes just before the first push of this one arrives.
+    cat >"$remote/hooks/pre-receive" <<HOOK
+#!/usr/bin/env bash
+[[ ! -e $BATS_TEST_TMPDIR/overtaken ]] || exit 0
+touch $BATS_TEST_TMPDIR/overtaken
+env -u GIT_DIR -u GIT_QUARANTINE_PATH -u GIT_OBJECT_DIRECTORY -u GIT_ALTERNATE_OBJECT_DIRECTORIES \
+    $BATS_TEST_TMPDIR/there/scripts/push-results.sh
+HOOK
+    chmod +x "$remote/hooks/pre-receive"
+    push here
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = '1 new records in results' ]
+    [ -e "$BATS_TEST_TMPDIR/overtaken" ]
+    [ "$(branch | grep -c 'json$')" -eq 4 ]
+}
+
+@test "a remote that takes nothing is one line" {
+    record here "$key" 1
+    printf '#!/bin/sh\necho no room >&2\nexit 1\n' >"$remote/hooks/pre-receive"
+    chmod +x "$remote/hooks/pre-receive"
+    push here
+    [ "$status" -eq 3 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == 'error: origin does not take results: '* ]]
+}
+
+@test "a remote that cannot be reached is one line" {
+    record here "$key" 1
+    for verb in push fetch; do
+        "$verb" here /nowhere/remote.git
+        [ "$status" -eq 3 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [[ $output == 'error: /nowhere/remote.git cannot be reached: '* ]]
+    done
+}
+
+@test "another remote and another branch can be named" {
+    record here "$key" 1
+    push here "$remote" nights
+    [ "$output" = '1 new records in nights' ]
+    [ "$(branch nights | wc -l)" -eq 3 ]
+    fetch there "$remote" nights
+    [ "$output" = '3 new files from nights' ]
+}
+
+@test "bad usage is one line" {
+    for verb in push fetch; do
+        for words in '--force' 'origin a..b' 'origin results more'; do
+            # shellcheck disable=SC2086 # several words
+            "$verb" here $words
+            [ "$status" -eq 2 ]
+            [ "${#lines[@]}" -eq 1 ]
+            [[ $output == 'error: '* ]]
+        done
+    done
+}
+
+@test "--help is the header" {
+    push here --help
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == 'Push the records below results/'* ]]
+    fetch here --help
+    [[ ${lines[0]} == 'Fetch the records of a branch'* ]]
+}
+
+@test "the index and the files of the checkout stay as they are" {
+    record here "$key" 1
+    local root=$BATS_TEST_TMPDIR/here
+    echo staged >"$root/file"
+    git -C "$root" add file
+    push here
+    [ "$status" -eq 0 ]
+    [ "$(git -C "$root" ls-files)" = file ]
+}
+
+@test "what others have pushed is fetched, and nothing here is changed" {
+    record there "$key" 1
+    record there unary-grpc/256/tonic 2
+    push there
+    record here "$key" 3
+    record here "$key" 1
+    local results=$BATS_TEST_TMPDIR/here/results
+    echo mine >"$results/$key/1.json"
+    fetch here
+    [ "$status" -eq 0 ]
+    [ "$output" = '3 new files from results' ]
+    [ "$(cat "$results/$key/1.json")" = mine ]
+    [ -e "$results/$key/3.json" ]
+    cmp "$results/unary-grpc/256/tonic/2.json" "$BATS_TEST_TMPDIR/there/results/unary-grpc/256/tonic/2.json"
+    [ -z "$(find "$results" -name '.*' -print)" ]
+    fetch here
+    [ "$output" = '0 new files from results' ]
+}
+
+@test "a branch that is not there yet has no records" {
+    fetch here
+    [ "$status" -eq 0 ]
+    [ "$output" = 'origin has no branch results yet' ]
+}
+
+@test "who may not push packs what the branch lacks, and another one pushes it" {
+    record here "$key" 1
+    push here
+    record here "$key" 2
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$status" -eq 0 ]
+    [ "$output" = "3 new files in $BATS_TEST_TMPDIR/new.tar" ]
+    ! branch | grep "$key/2"
+    [ "$(tar -tf "$BATS_TEST_TMPDIR/new.tar" | sort | head -n 1)" = "$key/2.json" ]
+    tar --extract --keep-old-files --file "$BATS_TEST_TMPDIR/new.tar" --directory "$BATS_TEST_TMPDIR/there/results"
+    push there
+    [ "$output" = "1 new records in results" ]
+    branch | grep "$key/2/run-1.json"
+    push here --pack "$BATS_TEST_TMPDIR/new.tar"
+    [ "$output" = "0 new files in $BATS_TEST_TMPDIR/new.tar" ]
+    [ -z "$(tar -tf "$BATS_TEST_TMPDIR/new.tar")" ]
+}
+
+@test "packing says what is wrong with its file" {
+    record here "$key" 1
+    push here --pack
+    [ "$status" -ne 0 ]
+    push here --pack "$BATS_TEST_TMPDIR/nowhere/new.tar"
+    [ "$status" -eq 3 ]
+}

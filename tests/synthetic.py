@@ -1,0 +1,359 @@
+"""Write the records of many frameworks, profiles and nights, as real ones would be.
+
+    PYTHONPATH=lib:. .venv/bin/python -m tests.synthetic FOLDER
+        [--frameworks 300] [--profiles 12] [--nights 30] [--seed 1] [--raw NIGHTS]
+
+FOLDER becomes a set of records, like results/. The same numbers and seed write the same bytes.
+The raw outputs of the newest nights lie beside their records, of one by default: the site takes
+over no older ones.
+"""
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from tests.fakes import a_profile, a_provenance, a_record, a_run
+
+from arena.files import to_json
+from arena.measurement import BlastPoint, Latency, Run, Second
+from arena.records import Check, Cpus, Flag, GeneratorInfo, Git, Host, MeasuredProfile, Record
+
+FIRST_NIGHT = datetime(2026, 1, 1, 1, tzinfo=UTC)
+LANGUAGES = (
+    "Go", "Rust", "Java", "C#", "C++", "Python", "TypeScript", "Kotlin", "Ruby", "Elixir", "Zig",
+    "Swift", "Scala", "PHP",
+)  # fmt: skip
+SPEED = dict(
+    zip(
+        LANGUAGES,
+        (1.0, 2.5, 0.9, 0.8, 2.0, 0.1, 0.3, 0.85, 0.08, 0.3, 1.8, 0.5, 0.7, 0.05),
+        strict=True,
+    )
+)
+CHECKS = (
+    "unary-sum", "unary-extremes", "stream-10", "stream-5000", "stream-profile", "stream-zero",
+    "stream-negative", "framing", "stream-100000", "backpressure", "cancel", "deadline",
+    "content-type", "trailers", "unknown-method", "unimplemented", "ping", "goaway",
+    "header-limit", "window-update", "garbage", "truncated", "compressed-flag", "rst-stream",
+)  # fmt: skip
+
+# What stands where a number of its own comes into each record.
+_HOLE = re.compile('"<([0-9]+)>"')
+
+RAW = {
+    "warm-up.json": 6300, "run-1.json": 6300, "run-2.json": 6300, "run-3.json": 6300,
+    "build.log": 40, "server.log": 120,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Load:
+    """A profile, and the generators that take turns at it."""
+
+    profile: dict[str, Any]
+    generators: tuple[str, ...]
+    level: float
+
+
+def _closed(name: str, generators: tuple[str, ...], level: float, **changes: Any) -> Load:
+    tls = name.endswith("-tls")
+    streams = {"streams_per_connection": 4} if "concurrency" not in changes else {}
+    profile = {"name": name, "tls": tls, "port": 8443 if tls else 8080, **streams, **changes}
+    return Load(profile, generators, level)
+
+
+_UNARY = {
+    "call": "benchmark.BenchmarkService/GetSum",
+    "request": {"a": 1, "b": 2},
+    "messages_per_call": 1,
+    "metric": "requests/s",
+    "expect": ["result = a + b"],
+}
+_SCHEDULED = {
+    **_UNARY,
+    "kind": "scheduled",
+    "metric": "p99 latency",
+    "duration_s": None,
+    "streams_per_connection": None,
+    "concurrency": 256,
+    "requests": 20_000,
+}
+_CONST = {"shape": "const", "rps": 1000}
+_LINE = {"shape": "line", "start": 100, "step": 60}
+
+LOADS = (
+    _closed("stream-grpc", ("ghz", "volley"), 1e6, title="Server streaming over h2c"),
+    _closed("unary-grpc", ("h2load", "volley"), 3e5, title="Unary over h2c", **_UNARY),
+    _closed("stream-grpc-tls", ("ghz",), 8e5, title="Server streaming over TLS"),
+    _closed("unary-grpc-tls", ("h2load",), 2e5, title="Unary over TLS", **_UNARY),
+    Load(
+        {"name": "load-const", "title": "A constant rate", "schedule": _CONST, **_SCHEDULED},
+        ("volley", "ghz"),
+        2e6,
+    ),
+    Load(
+        {"name": "load-line-up", "title": "A rising rate", "schedule": _LINE, **_SCHEDULED},
+        ("ghz",),
+        5e6,
+    ),
+    Load(
+        {
+            "name": "blast-unary", "title": "N calls at once", "kind": "blast", **_UNARY,
+            "connections": (1, 8, 64), "sweep": (64, 256, 1024), "repetitions": 8,
+            "duration_s": 60.0, "streams_per_connection": None,
+        },
+        ("volley",), 1e5,
+    ),
+    _closed("sustained-unary", ("volley",), 3e5, title="A minute of unary calls", **_UNARY),
+    _closed("client-stream-grpc", ("volley",), 1e6, title="Client streaming"),
+    _closed("bidi-grpc", ("volley",), 9e5, title="Both directions"),
+    _closed("unary-one", ("volley",), 2e4, title="One call at a time", **_UNARY),
+    _closed("stream-small", ("ghz",), 6e5, title="Short streams"),
+)  # fmt: skip
+
+
+def write(folder: Path, frameworks: int, profiles: int, nights: int, *, seed: int, raw: int) -> int:
+    """Write the records below a folder; return how many."""
+    written = 0
+    for number in range(frameworks):
+        name, meta = _framework(number)
+        for load in LOADS[:profiles]:
+            chance = random.Random(f"{seed} {name} {load.profile['name']}")
+            for night, record, text in _history(name, meta, load, nights, chance):
+                path = folder / record
+                if not night:
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                written += 1
+                if night >= nights - raw:
+                    _write_raw(path.with_suffix(""), chance)
+    return written
+
+
+def _framework(number: int) -> tuple[str, dict[str, Any]]:
+    language = LANGUAGES[number % len(LANGUAGES)]
+    slug = {"C#": "dotnet", "C++": "cpp"}.get(language, language.lower())
+    name = f"{slug}-server-{number // len(LANGUAGES) + 1}"
+    kind = "engine" if number % 20 == 19 else "tuned" if number % 3 == 1 else "production"
+    return name, {
+        "display_name": f"{language} server {number // len(LANGUAGES) + 1}",
+        "language": language,
+        "type": kind,
+        "engine": "hyper" if kind == "engine" else "",
+        "description": f"A synthetic server in {language}, as fast as was drawn by lot.",
+        "repo": f"https://example.org/{name}",
+        "maintainers": ["somebody"],
+        "tests": [load.profile["name"] for load in LOADS],
+    }
+
+
+def _history(
+    name: str, meta: dict[str, Any], load: Load, nights: int, chance: random.Random
+) -> Iterator[tuple[int, str, str]]:
+    """Yield (night, path, JSON) of a framework under a profile, the oldest first."""
+    speed = SPEED[meta["language"]] * chance.uniform(0.5, 1.5) * load.level
+    moulds = [_Mould(name, meta, load, generator, chance) for generator in load.generators]
+    broken = _Mould(name, meta, load, load.generators[0], chance, failed=True)
+    for night in range(nights):
+        minute = timedelta(
+            days=night, seconds=chance.randrange(4 * 3600), microseconds=chance.randrange(10**6)
+        )
+        started_at = (FIRST_NIGHT + minute).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+        mould = broken if chance.random() < 0.02 else moulds[night % len(moulds)]
+        yield night, f"{mould.key}/{started_at}.json", mould.cast(started_at, speed, chance)
+        speed *= chance.uniform(0.99, 1.011)
+
+
+class _Mould:
+    """A record with holes for the numbers that differ from night to night.
+
+    Making each record by itself would take many times as long.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        meta: dict[str, Any],
+        load: Load,
+        generator: str,
+        chance: random.Random,
+        *,
+        failed: bool = False,
+    ) -> None:
+        self._is_latency = load.profile.get("metric") == "p99 latency"
+        record = _record(name, meta, load, generator, chance, failed=failed)
+        self.key = record.key
+        data = json.loads(to_json(record))
+        data["started_at"] = "<0>"
+        for number, run in enumerate(data["runs"]):
+            for at, figure in enumerate(_HOLES):
+                place, *keys = figure.split(".")
+                _put(run, [place, *keys], f"<{1 + number * len(_HOLES) + at}>")
+        if data["runs"]:
+            last = 1 + len(data["runs"]) * len(_HOLES)
+            for at, key in enumerate(("value", "low", "high", "run")):
+                data["headline"][key] = f"<{last + at}>"
+            for at, key in enumerate(("median", "min", "max")):
+                data["spread"][key] = f"<{last + 4 + at}>"
+        self._runs = len(data["runs"])
+        self._parts = _HOLE.split(json.dumps(data, indent=2) + "\n")
+
+    def cast(self, started_at: str, speed: float, chance: random.Random) -> str:
+        """Return the JSON of a record with a night's numbers."""
+        values: list[str] = [f'"{started_at}"']
+        figures = []
+        for _ in range(self._runs):
+            figure = max(speed * chance.gauss(1.0, 0.02), 1000.0)
+            rate = 1000.0 if self._is_latency else figure
+            p50 = figure / 3 if self._is_latency else 2.56e11 / (3e5 + rate)
+            p99 = figure if self._is_latency else p50 * chance.uniform(2.0, 6.0)
+            numbers = (
+                rate, rate, rate * 1.01, int(rate * 5), int(rate * 5),
+                p50, p50 * 1.3, p50 * 1.7, p50 * 1.9, p99, p99 * 1.4, p99 * 2,
+                chance.uniform(2, 5), chance.randrange(20 << 20, 900 << 20), chance.uniform(1, 3),
+            )  # fmt: skip
+            values += [f"{each:.6g}" if isinstance(each, float) else str(each) for each in numbers]
+            figures.append((p99, p99, p99) if self._is_latency else numbers[:3])
+        if figures:
+            pick = min if self._is_latency else max
+            best = pick(range(len(figures)), key=lambda at: figures[at][0])
+            rates = sorted(each[0] for each in figures)
+            values += [*(f"{each:.6g}" for each in figures[best]), str(best + 1)]
+            values += [f"{each:.6g}" for each in (rates[len(rates) // 2], rates[0], rates[-1])]
+        parts = self._parts
+        return "".join(part if at % 2 == 0 else values[int(part)] for at, part in enumerate(parts))
+
+
+# The numbers of a run that differ, in the order of `cast`.
+_HOLES = (
+    "rate", "rate_low", "rate_high", "messages", "calls.ok", "latency_ns.p50", "latency_ns.p75",
+    "latency_ns.p90", "latency_ns.p95", "latency_ns.p99", "latency_ns.p999", "latency_ns.max",
+    "server.cpu_s", "server.peak_bytes", "generator.cpu_s",
+)  # fmt: skip
+
+
+def _put(data: Any, keys: Sequence[str], value: str) -> None:
+    for key in keys[:-1]:
+        data = data[key]
+    data[keys[-1]] = value
+
+
+def _record(
+    name: str,
+    meta: dict[str, Any],
+    load: Load,
+    generator: str,
+    chance: random.Random,
+    *,
+    failed: bool,
+) -> Record:
+    profile = a_profile(**load.profile, generator=generator, connection_count=64)
+    possible: tuple[Flag, ...] = ("client-bound", "cut-calls", "unpinned")
+    flags = [flag for flag in possible if chance.random() < 0.3]
+    checks = [Check(check=each, status="pass") for each in CHECKS]
+    if chance.random() < 0.1:
+        checks[12] = Check(check=CHECKS[12], status="warn", detail="it is answered with 200")
+    status = chance.choice(("failed", "invalid"))
+    record = a_record(
+        name,
+        runs=[] if failed else [_run(profile, chance) for _ in range(3)],
+        failure="the server ended with exit code 137 (killed)" if failed else None,
+        status=status,
+        profile=profile.model_dump(),
+        contract=checks,
+        contract_after=() if failed else checks[:6],
+        packed=None if profile.is_unary else 11.5,
+        flags=() if failed else flags,
+        **meta,
+    )
+    return record.model_copy(update={"provenance": _provenance(generator)})
+
+
+def _provenance(generator: str) -> Any:
+    argv = (generator, "--connections", "64", "--duration", "5s", "127.0.0.1:8080")
+    stages = {"build": 12.1, "start": 0.4, "contract": 3.2, "warm-up": 2.1, "runs": 15, "stop": 0.1}
+    return a_provenance(
+        git=Git(commit="0123456789abcdef0123456789abcdef01234567", dirty=False),
+        generator=GeneratorInfo(name=generator, version="1.2.3", found="PATH", argv=argv),
+        host=Host(
+            cpu="Example 9000 at 3.2 GHz", cpus=16, cores=8, kernel="6.12.0-amd64",
+            memory_bytes=64 << 30, governor="performance", docker="27.5.1",
+        ),
+        cpus=Cpus(policy="pinned", server="0-7", generator="8-15"),
+        stages_s=stages,
+    )  # fmt: skip
+
+
+def _run(profile: MeasuredProfile, chance: random.Random) -> Run:
+    """Return a run with all that its kind has; its own figures are filled in later."""
+    run = a_run(profile.messages_per_call * 200.0)
+    update: dict[str, Any] = {}
+    kind = (
+        "response" if profile.kind == "scheduled" and profile.generator == "volley" else "service"
+    )
+    update["latency_ns"] = Latency(
+        kind=kind, mean=1e6, p50=1e6, p75=1e6, p90=1e6, p95=1e6, p99=1e6, p999=1e6, max=1e6,
+        samples=100_000,
+    )  # fmt: skip
+    if profile.kind == "scheduled" or profile.name.startswith("sustained"):
+        seconds = 20 if profile.kind == "scheduled" else 30
+        update["seconds"] = tuple(_second(profile, chance) for _ in range(seconds))
+    if profile.kind == "blast":
+        update["points"] = tuple(
+            _point(connections, requests, chance)
+            for connections in profile.connections
+            for requests in profile.sweep
+        )
+    return run.model_copy(update=update)
+
+
+def _second(profile: MeasuredProfile, chance: random.Random) -> Second:
+    scheduled = profile.kind == "scheduled"
+    p50 = chance.uniform(2e5, 4e5)
+    return Second(
+        intended=1000 if scheduled else None, sent=1000, ok=1000, failed=0, messages=1000,
+        p50_ns=p50, p99_ns=p50 * 4, max_ns=p50 * 9,
+    )  # fmt: skip
+
+
+def _point(connections: int, requests: int, chance: random.Random) -> BlastPoint:
+    rate = chance.uniform(2e4, 2e5)
+    latency = Latency(kind="service", mean=1e6, p50=1e6, p99=3e6, max=5e6, samples=8 * requests)
+    return BlastPoint(
+        connections=connections, requests=requests, repetitions=8, rate=rate, rate_low=rate * 0.9,
+        rate_high=rate * 1.1, latency_ns=latency, ok=8 * requests, failed={},
+    )  # fmt: skip
+
+
+def _write_raw(folder: Path, chance: random.Random) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, size in RAW.items():
+        (folder / name).write_text(f'{{"synthetic": {chance.random()}}}\n'.ljust(size, " "))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--frameworks", type=int, default=300)
+    parser.add_argument(
+        "--profiles", type=int, default=len(LOADS), choices=range(1, len(LOADS) + 1)
+    )
+    parser.add_argument("--nights", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--raw", type=int, default=1, metavar="NIGHTS")
+    given = parser.parse_args()
+    count = write(
+        given.folder, given.frameworks, given.profiles, given.nights, seed=given.seed, raw=given.raw
+    )
+    click.echo(f"{count:,} records in {given.folder}")
+
+
+if __name__ == "__main__":
+    main()

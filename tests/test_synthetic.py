@@ -1,0 +1,31 @@
+"""Synthetic records are records: all of them can be read and ranked, and they come out the same."""
+
+from pathlib import Path
+
+from tests import synthetic
+
+from arena.archive import open_archive
+from arena.leaderboard import rank_entries
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*.json")}
+
+
+def test_every_kind_of_load_is_written_as_good_and_as_failed_records(tmp_path: Path) -> None:
+    count = synthetic.write(tmp_path, 8, len(synthetic.LOADS), 8, seed=1, raw=1)
+    archive = open_archive(tmp_path)
+    assert archive.broken == {}
+    assert len(archive.entries) == count == 8 * len(synthetic.LOADS) * 8
+    assert {each.status for each in archive.entries.values()} == {"ok", "failed", "invalid"}
+    boards = rank_entries(archive.entries.values(), archive.read).boards
+    assert {each.kind for each in boards} == {"closed", "scheduled", "blast"}
+    assert {each.generator for each in boards} == {"ghz", "h2load", "volley"}
+
+
+def test_the_same_seed_writes_the_same_bytes_and_another_one_does_not(tmp_path: Path) -> None:
+    for name, seed in {"a": 1, "b": 1, "c": 2}.items():
+        synthetic.write(tmp_path / name, 2, 3, 2, seed=seed, raw=1)
+    a, b, c = (contents(tmp_path / name) for name in "abc")
+    assert a == b
+    assert a != c

@@ -1,0 +1,95 @@
+"""The workflows: what may start them, what their tokens may do, and whose code they run."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    # As YAML 1.1 has it, `on` is a truth value; here it is a word.
+    text = re.sub(r"^on:", '"on":', path.read_text(), flags=re.MULTILINE)
+    data: dict[str, Any] = yaml.safe_load(text)
+    return data
+
+
+@pytest.fixture(params=WORKFLOWS, ids=[path.stem for path in WORKFLOWS])
+def workflow(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return read(request.param)
+
+
+def jobs(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(workflow["jobs"].values())
+
+
+def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for job in jobs(workflow) for step in job["steps"]]
+
+
+def test_they_are_there() -> None:
+    assert {path.stem for path in WORKFLOWS} >= {"nightly", "pages"}
+
+
+def test_what_a_pull_request_brings_never_runs_on_our_own_runner(workflow: dict[str, Any]) -> None:
+    started_by_others = [name for name in workflow["on"] if name.startswith("pull_request")]
+    ours = [job for job in jobs(workflow) if "self-hosted" in job["runs-on"]]
+    assert not (started_by_others and ours)
+
+
+def test_our_own_runner_takes_main_only_and_in_its_environment() -> None:
+    (measure,) = jobs(read(ROOT / ".github/workflows/nightly.yml"))
+    assert "self-hosted" in measure["runs-on"]
+    assert measure["if"] == "github.ref == 'refs/heads/main'"
+    assert measure["environment"] == "nightly"
+
+
+def test_a_token_may_nothing_but_what_its_job_names(workflow: dict[str, Any]) -> None:
+    assert workflow["permissions"] == {}
+    for job in jobs(workflow):
+        assert job["permissions"]
+        assert "write-all" not in job["permissions"]
+
+
+def test_no_token_is_left_where_a_measured_server_could_read_it() -> None:
+    nightly = steps(read(ROOT / ".github/workflows/nightly.yml"))
+    (checkout,) = [step for step in nightly if step.get("uses", "").startswith("actions/checkout@")]
+    assert checkout["with"]["persist-credentials"] is False
+    holding = [step["name"] for step in nightly if "github.token" in str(step.get("env"))]
+    assert holding == ["Push the new records"]
+
+
+def test_what_is_typed_into_a_form_is_no_code(workflow: dict[str, Any]) -> None:
+    assert not [step["run"] for step in steps(workflow) if "${{" in step.get("run", "")]
+
+
+def test_actions_are_pinned_by_commit(workflow: dict[str, Any]) -> None:
+    for step in steps(workflow):
+        if "uses" in step:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"])
+
+
+def test_records_are_pushed_before_a_failure_is_reported() -> None:
+    measure, push, report = steps(read(ROOT / ".github/workflows/nightly.yml"))[-3:]
+    assert "./scripts/nightly.sh --resume" in measure["run"]
+    assert "|| code=$?" in measure["run"]
+    assert (push["run"].splitlines()[-1], push["if"]) == ("./scripts/push-results.sh", "always()")
+    assert report["run"] == 'exit "$CODE"'
+
+
+def test_one_night_and_one_deployment_at_a_time(workflow: dict[str, Any]) -> None:
+    assert workflow["concurrency"]["cancel-in-progress"] is False
+
+
+def test_every_script_that_is_called_is_there(workflow: dict[str, Any]) -> None:
+    called = [
+        name
+        for step in steps(workflow)
+        for name in re.findall(r"\./(scripts/[\w.-]+)", step.get("run", ""))
+    ]
+    assert called
+    assert [name for name in called if not (ROOT / name).is_file()] == []
