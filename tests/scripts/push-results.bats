@@ -234,7 +234,7 @@ HOOK
     push here --pack "$BATS_TEST_TMPDIR/new.tar"
     [ "$status" -eq 0 ]
     [ "$output" = "3 new files in $BATS_TEST_TMPDIR/new.tar" ]
-    ! branch | grep "$key/2"
+    [ "$(branch | grep -c "$key/2")" -eq 0 ]
     [ "$(tar -tf "$BATS_TEST_TMPDIR/new.tar" | sort | head -n 1)" = "$key/2.json" ]
     tar --extract --keep-old-files --file "$BATS_TEST_TMPDIR/new.tar" --directory "$BATS_TEST_TMPDIR/there/results"
     push there

@@ -47,10 +47,14 @@ STUB
 }
 
 @test "the bench runs in the tests' environment, and takes no arguments" {
-    cp "$BATS_TEST_DIRNAME/../../scripts/venv.sh" "$BATS_TEST_TMPDIR/scripts"
-    sed -i 's/^ensure_venv() .*/ensure_venv() { printf "<%s>" "$1"; }\nunused() {/' "$BATS_TEST_TMPDIR/scripts/venv.sh"
     mkdir -p "$BATS_TEST_TMPDIR/.venv/bin"
-    printf '#!/bin/sh\nprintf "<%%s>" "$PYTHONPATH" "$@"\n' >"$BATS_TEST_TMPDIR/.venv/bin/python"
+    cat >"$BATS_TEST_TMPDIR/scripts/venv.sh" <<'STUB'
+ensure_venv() { printf '<%s>' "$1"; }
+STUB
+    cat >"$BATS_TEST_TMPDIR/.venv/bin/python" <<'STUB'
+#!/bin/sh
+printf '<%s>' "$PYTHONPATH" "$@"
+STUB
     chmod +x "$BATS_TEST_TMPDIR/.venv/bin/python"
     run "$site" bench
     [ "$output" = '<requirements-dev.lock><lib:.><-m><tests.browser.bench>' ]

@@ -52,16 +52,12 @@ class Load:
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
-        """A picture for each of the first servers, all on one scale."""
-        most = max(
-            end
-            for server in self.servers
-            for toll in server.tolls
-            for low, high in (toll.server, toll.own)
-            for end in (low, high or low)
-        )
-        shown = self.servers[:MOST_SERVERS]
-        return tuple(_picture(self, server, top(_ROOM * most)) for server in shown)
+        """A picture for each of the first servers, each on a scale of its own.
+
+        A slow server costs a thousand times what a fast one does; what is compared is each one's
+        cost with its generators'.
+        """
+        return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])
 
 
 def loads(boards: Sequence[Board]) -> list[Load]:
@@ -108,13 +104,19 @@ def _toll(generator: str, row: Row) -> Toll:
     )
 
 
-def _picture(load: Load, server: Taxed, end: float) -> Picture:
+def _picture(load: Load, server: Taxed) -> Picture:
     name = server.rows[0].display_name
+    most = max(
+        end
+        for toll in server.tolls
+        for low, high in (toll.server, toll.own)
+        for end in (low, high or low)
+    )
     return Picture(
         title=name,
         label=f"{name}: CPU seconds per million {load.unit} of the server and of the generator, "
         f"under {', '.join(toll.generator for toll in server.tolls)}",
-        drawing=TaxDrawing(server.tolls, load.unit, end),
+        drawing=TaxDrawing(server.tolls, load.unit, top(_ROOM * most)),
         words=(),
         table=Table(HEAD, server.cells),
     )
