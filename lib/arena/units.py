@@ -136,6 +136,10 @@ def rounded(value: float, place: int, units: dict[int, str], *, down: bool = Fal
 def interval_words(low: float, high: float, place: int, units: dict[int, str]) -> str:
     """Return an interval with no digit below `place`, its ends rounded outward, in one unit."""
     least, most = _whole(low, place, floor), _whole(high, place, ceil)
+    if low > 0 and not least:
+        # Little is not nothing: it keeps its own first digit.
+        least_words = rounded(low, _exponent(low), units, down=True)
+        return f"{least_words} to {rounded(most * 10.0**place, place, units)}"
     unit = _unit_of(least or most, place, units)
     if least == most:
         return _in_unit(least, place, unit, units)
@@ -196,7 +200,7 @@ def in_unit(value: float) -> str:
     """Return a number beside others of its unit: `1,090`, `12.3`, `0.13`, `0.0042`."""
     if value >= _THOUSAND:
         return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.2g}" if 0 < value < _SMALL else three_digits(value)
+    return f"{value:#.2g}" if 0 < value < _SMALL else three_digits(value)
 
 
 def cost_words(low: float, high: float | None) -> str:

@@ -263,4 +263,5 @@ def _show(ordered: Sequence[Plan], budget_s: float | None, history: History, tal
             ahead_s += expected_s
     for line in tally.notes():
         click.echo(line)
-    click.echo(f"about {math.ceil(ahead_s / 60)} minutes")
+    minutes = math.ceil(ahead_s / 60)
+    click.echo(f"about {minutes} minute{'s' * (minutes != 1)}")

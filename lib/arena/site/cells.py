@@ -3,7 +3,7 @@
 A column in which no row has anything is left out. Its unit stands in its head.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
@@ -42,9 +42,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         Column("value", board.metric, "", tuple(_headline(board, row) for row in rows)),
         Column("median", "Median of runs", "", tuple(_median(board, row) for row in rows)),
         Column("", "Fastest at", "calls × connections", tuple(map(_point, rows))),
-        _latency("p50", "p50", rows, lambda row: row.p50_ns),
-        *([] if by_p99 else [_latency("p99", "p99", rows, lambda row: row.p99_ns)]),
-        _latency("p999", "p99.9", rows, lambda row: row.p999_ns),
+        *_latencies(rows, by_p99=by_p99),
         Column("cpu", "Server CPU", f"s per million {unit}", tuple(map(_cpu, rows))),
         Column("memory", "Peak memory", "MiB", tuple(map(_memory, rows))),
         Column("packed", "Messages per DATA frame", "", tuple(map(_packed, rows))),
@@ -93,18 +91,24 @@ def _point(row: Row) -> Cell:
     return Cell(_NONE)
 
 
-def _latency(
-    key: str, title: str, rows: Sequence[Row], of: Callable[[Row], float | None]
-) -> Column:
-    """Return a column of latencies in the unit that fits the middle one."""
-    known = [value for row in rows if (value := of(row)) is not None]
-    middle = median_low(known) if known else 0.0
-    power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
-    cells = [
-        Cell(_NONE) if value is None else Cell(in_unit(value / 10**power), sortable(value))
-        for value in map(of, rows)
+def _latencies(rows: Sequence[Row], *, by_p99: bool) -> list[Column]:
+    """Return the columns of latencies, all in the unit that fits the middle of the first one."""
+    columns: list[tuple[str, str, Sequence[float | None]]] = [
+        ("p50", "p50", [row.p50_ns for row in rows]),
+        *([] if by_p99 else [("p99", "p99", [row.p99_ns for row in rows])]),
+        ("p999", "p99.9", [row.p999_ns for row in rows]),
     ]
-    return Column(key, title, TIMES_NS[power].strip(), tuple(cells))
+    known = next((found for _, _, each in columns if (found := [v for v in each if v])), [0.0])
+    middle = median_low(known)
+    power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
+    return [
+        Column(key, title, TIMES_NS[power].strip(), tuple(_time(value, power) for value in values))
+        for key, title, values in columns
+    ]
+
+
+def _time(value: float | None, power: int) -> Cell:
+    return Cell(_NONE) if value is None else Cell(in_unit(value / 10**power), sortable(value))
 
 
 def _cpu(row: Row) -> Cell:

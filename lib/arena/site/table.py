@@ -49,10 +49,11 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "display_name": lambda row: row.display_name,
         "language": lambda row: row.language,
         "type": lambda row: row.type,
-        f"value_{unit}": lambda row: row.value,
+        "bound": _bound,
+        f"value_{unit}": lambda row: row.value or None,
         f"low_{unit}": lambda row: row.interval_low,
         f"high_{unit}": lambda row: row.interval_high,
-        f"median_{unit}": lambda row: row.median,
+        f"median_{unit}": lambda row: row.median or None,
         "runs": lambda row: len(row.rates) if row.rates else None,
         "cv": lambda row: row.cv,
         "latency_kind": lambda row: row.latency_kind,
@@ -73,6 +74,13 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "failed_at": lambda row: row.failure.started_at if row.failure else "",
         "record": record,
     }
+
+
+def _bound(row: Row) -> str:
+    """Return how the value bounds what is true: `>=` it, or `<` the high end without a value."""
+    if row.value == 0:
+        return "<"
+    return ">=" if "client-bound" in row.flags else ""
 
 
 def _inert(cell: Cell) -> str:

@@ -174,7 +174,7 @@ def test_an_error_bar_without_a_width_is_called_counted(low: float, high: float,
         (12_345, 12_345, 12_345, "12.3 k", "12.3 k to 12.4 k"),
         # What is rounded up to the next power of ten has a digit less below it.
         (999_600, 999_600, 999_600, "1.00 M", "0.99 M to 1.00 M"),
-        (10_010, 2_000, 267_000, "10 k", "0 to 0.27 M"),
+        (10_010, 2_000, 267_000, "10 k", "2 k to 0.27 M"),
         # One digit is always left.
         (200, 0, 4000, "0.2 k", "0 to 4.0 k"),
         (5, 5, 5, "5.00", "5.00"),

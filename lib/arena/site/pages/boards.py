@@ -68,6 +68,18 @@ class Sheet:
         )
         return f"{least} to {most}"
 
+    @property
+    def is_of_one_run(self) -> bool:
+        """Whether no row has several runs."""
+        return all(len(row.rates) < 2 for row in self.rows)  # noqa: PLR2004
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some row's only run has no error bar, so that nothing is known of another one."""
+        return any(
+            len(row.rates) == 1 and row.interval_low == row.interval_high for row in self.rows
+        )
+
     def strip(self, row: Row) -> Strip:
         """Return a row's interval, its runs, the headline's and the median."""
         interval = (row.interval_low or 0.0, row.interval_high or 0.0)
@@ -76,7 +88,7 @@ class Sheet:
 
     def interval(self, row: Row) -> str:
         """Return a row's interval in words."""
-        return cells.interval_of_row(self.board, row)
+        return cells.interval_of_row(self.board, row) or ("one run" if len(row.rates) == 1 else "")
 
     @cached_property
     def common(self) -> Sequence[str]:

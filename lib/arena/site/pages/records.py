@@ -27,7 +27,6 @@ _LOG_LINES = 30
 _LONGEST_LINE = 400
 _LONGEST_COMMAND = 8000
 
-_LOGS = ("server.log", "build.log")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 # The overrides that repeat a record on another machine, by flag or from the environment. Where
@@ -132,7 +131,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         raws=[name if name in around.files else None for name in runs],
         log=log if log in around.files else None,
         log_lines=_last_lines(edition, path, log) if log in around.files else "",
-        logs=[name for name in _LOGS if name in around.files],
+        others=[name for name in around.files if name not in runs],
         pictures=[
             picture
             for picture in (charts.latency_picture(record), charts.course_picture(record))

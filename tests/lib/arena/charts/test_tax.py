@@ -19,7 +19,7 @@ def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None
     (server,) = load.servers
     assert server.cells == (
         ("ghz", "0.80", "0.40", "0.50 ×"),
-        ("volley", "0.80", "0.01", "0.013 ×"),
+        ("volley", "0.80", "0.010", "0.013 ×"),
     )
     assert [row.generator for row in server.rows] == ["ghz v1", "ghz v1"]
     assert load.unit == "messages"

@@ -376,3 +376,21 @@ def test_a_pages_key_changes_with_its_rows_and_its_switches() -> None:
     beside = a_record("a", 1e6, profile={"connection_count": 8})
     more = keys_of(a_site(a_record("a", 1e6), beside), boards)[PATH]
     assert len({one, other, more}) == 3
+
+
+def test_all_latencies_of_a_board_are_in_one_unit() -> None:
+    slow = of_latency(p50=2e8, p99=9e8, p999=3e9)
+    text = text_of(pages_of(a_site(a_record("a", runs=[slow])), boards)[PATH])
+    assert "p50 ms p99 ms p99.9 ms" in text
+    assert "200 900 3,000" in text
+
+
+def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
+    text = text_of(pages_of(a_site(a_record("a", 2e6)), boards)[PATH])
+    assert "Each headline is that of one run" in text
+    assert "it is not known how far another run would be" in text
+    assert "one run" in text
+    several = text_of(pages_of(a_site(a_record("a", 2e6, 1e6)), boards)[PATH])
+    assert "The headline is the best run" in several
+    assert "another run would be" not in several
+    assert "one run" not in several

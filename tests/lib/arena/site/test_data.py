@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from tests.fakes import WARNED, a_record
+from tests.fakes import WARNED, a_record, a_run
 from tests.lib.arena.site.editions import a_round, a_site, an_edition, keys_of, pages_of
 
 from arena.files import to_json
@@ -296,3 +296,18 @@ def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
     # The hash of a file stands for all that its record says; here it is that of its path.
     assert {f"{BOARD}/board.json", f"{BOARD}/board.csv", "compare/compare.json"} <= changed
     assert not any(path.startswith(("boards/other", "schema/")) for path in changed)
+
+
+def test_what_is_only_a_bound_says_so_in_a_csv_and_what_is_unknown_is_empty() -> None:
+    rows = rows_of(
+        a_record("bound", 3e6, flags=["client-bound"]),
+        a_record("known", 2e6),
+        a_record("none", runs=[a_run(0.0, ok=0, cut=5, mean_ns=None)]),
+    )
+    assert [(row["bound"], row["value_messages_per_s"]) for row in rows] == [
+        (">=", "3000000.0"),
+        ("", "2000000.0"),
+        ("<", ""),
+    ]
+    assert rows[2]["median_messages_per_s"] == ""
+    assert rows[2]["high_messages_per_s"] == "5000.0"

@@ -16,7 +16,7 @@ def test_the_cost_of_each_generator_stands_beside_the_servers() -> None:
     html = page(under("ghz"), under("volley", own_s=0.05))
     text = text_of(html)
     assert "a ghz 0.80 0.40 0.50 × 2026-01-01" in text
-    assert "a volley 0.80 0.01 0.013 × 2026-01-01" in text
+    assert "a volley 0.80 0.010 0.013 × 2026-01-01" in text
     assert html.count('<figure class="picture">') == 1
     # The numbers of the picture are in the page's own table.
     assert "The numbers" not in html
