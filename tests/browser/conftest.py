@@ -39,9 +39,9 @@ class Site:
         return self.pages(pattern)[0]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start Debian's Chromium."""
+    """Start Debian's Chromium; its driver must be gone before tests that look after processes."""
     program = chromium_program()
     if not program:
         pytest.skip("there is no chromium")

@@ -147,7 +147,7 @@ def test_the_ghz_that_is_named_is_used_and_recorded_with_its_version(arena: Aren
     done = arena.run("victim", "quick", GHZ=str(other))
     assert done.code == 0, done
     generator = arena.records("victim")[-1]["provenance"]["generator"]
-    assert generator["argv"][0] == str(other)
+    assert generator["argv"][0] == "./other-ghz"
     assert generator["found"] == "$GHZ"
     assert generator["version"].lstrip("v")[:2] == "0."
 
@@ -160,7 +160,7 @@ def test_a_ghz_on_path_is_found_without_being_named(arena: Arena) -> None:
     assert done.code == 0, done
     generator = arena.records("victim")[-1]["provenance"]["generator"]
     assert generator["found"] == "PATH"
-    assert generator["argv"][0] == str(folder / "ghz")
+    assert generator["argv"][0] == "./bin/ghz"
 
 
 def test_a_dry_run_shows_the_commands_and_does_nothing(arena: Arena) -> None:
