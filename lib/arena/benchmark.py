@@ -73,15 +73,15 @@ def benchmark(
         _show(workspace, request, plans, environment, shows)
         return _worst(codes)
     with only_here(workspace, request, command, shows) as runtime:
-        runnable = list(_runnable(request, plans, runtime, shows))
-        found = find_generators(workspace, runnable, environment, shows)
+        sessions = runnable(plans, runtime, shows)
+        found = find_generators(workspace, sessions, environment, shows)
 
         def ended(outcome: Outcome) -> None:
             codes.append((outcome.plan.title, outcome.code))
             if outcome.saved:
                 click.echo(f"page: {shown(publish(workspace, shows))}")
 
-        run_plans(workspace, request, runnable, runtime, found, shows, ended=ended)
+        run_plans(workspace, request, sessions, runtime, found, shows, ended=ended)
     if len(codes) > 1:
         failed = [name for name, code in codes if code]
         which = f": {', '.join(failed)}" if failed else ""
@@ -274,21 +274,30 @@ def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, st
     return found
 
 
-def _runnable(
-    request: Request, plans: list[Plan], runtime: Runtime, shows: Progress
-) -> Iterator[Plan]:
-    """Yield what this host can run; of `all`, the rest is skipped and said. HostError if none."""
-    skipped = 0
-    for each in plans:
-        if problem := runtime.unavailable(each.framework):
-            if request.framework != selection.ALL:
-                raise HostError(problem)
-            shows.say(f"skipped {each.framework.name}: {problem}")
-            skipped += 1
-        else:
-            yield each
-    if skipped == len(plans):
+def runnable(
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    shows: Progress,
+    skipped: Callable[[Plan], None] = lambda _: None,
+) -> list[Plan]:
+    """Return what this host can run; the rest is said, and told. HostError if that is all."""
+    frameworks = {each.framework.name: each.framework for each in plans}
+    problems = {
+        name: problem
+        for name, framework in frameworks.items()
+        if (problem := runtime.unavailable(framework))
+    }
+    if len(frameworks) == 1:
+        for problem in problems.values():
+            raise HostError(problem)
+    for name, problem in problems.items():
+        shows.say(f"skipped {name}: {problem}")
+    if len(problems) == len(frameworks):
         raise HostError("no framework can be run here")
+    for each in plans:
+        if each.framework.name in problems:
+            skipped(each)
+    return [each for each in plans if each.framework.name not in problems]
 
 
 def _one(
@@ -376,7 +385,7 @@ def _show(
 ) -> None:
     """Print what would be done, with the very command lines."""
     runtime = choose(request.runtime, workspace, shows)
-    for each in _runnable(request, plans, runtime, shows):
+    for each in runnable(plans, runtime, shows):
         profile = each.profile
         click.echo(
             f"{each.title}: runs: {profile.runs} x {_length(profile)}, "

@@ -90,6 +90,20 @@ def cli(context: click.Context, root: Path) -> None:
     context.obj = Workspace(root.resolve())
 
 
+# The options that several commands have.
+_runtime_option = click.option(
+    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
+    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
+)  # fmt: skip
+_generator_option = click.option(
+    "--generator",
+    help="Which program makes the load: ghz, h2load or volley. [default: the profile's]",
+)
+_wait_option = click.option(
+    "--wait", is_flag=True, help="Queue behind a benchmark that is already running."
+)
+
+
 @cli.command(
     epilog="Environment: GHZ, H2LOAD, VOLLEY, GHZ_IMAGE, H2LOAD_IMAGE, VOLLEY_IMAGE and "
     "LOADGEN_DOCKER=true choose the generator's program; SERVER_CPUS and LOADGEN_CPUS (like 0-3) "
@@ -112,19 +126,13 @@ def cli(context: click.Context, root: Path) -> None:
     help="Calls of a load schedule; of a blast, the most that leave together. "
     "[default: the profile's]",
 )  # fmt: skip
-@click.option(
-    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
-    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
-)  # fmt: skip
-@click.option(
-    "--generator",
-    help="Which program makes the load: ghz, h2load or volley. [default: the profile's]",
-)
+@_runtime_option
+@_generator_option
 @click.option(
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
     help="How long a server may take to start.",
 )  # fmt: skip
-@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@_wait_option
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @click.option("--no-save", is_flag=True, help="Measure, but keep no record and publish nothing.")
 @click.pass_obj
@@ -149,15 +157,12 @@ def run(workspace: Workspace, /, **options: object) -> int:
 )
 @click.argument("framework")
 @click.argument("profile", required=False)
-@click.option(
-    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
-    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
-)  # fmt: skip
+@_runtime_option
 @click.option(
     "--ready-timeout", type=Duration(),
     help="How long a server may take to start. [default: 60s; with --running 2s]",
 )  # fmt: skip
-@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@_wait_option
 @click.option(
     "--running", is_flag=True,
     help="Build and start nothing: check the server that runs already, in an IDE say. Only its "
@@ -266,17 +271,6 @@ def schema(name: str | None) -> None:
     click.echo(json.dumps(schemas, indent=2))
 
 
-@cli.command()
-@click.pass_obj
-def publish(workspace: Workspace) -> None:
-    """Rebuild the leaderboard and the site from the records alone, like `site build`."""
-    from arena.files import shown
-    from arena.progress import progress
-    from arena.site.build import build
-
-    click.echo(f"page: {shown(build(workspace, progress()))}")
-
-
 @cli.command(name="bench-generators")
 @click.option("--json", "as_json", is_flag=True, help="Print the medians as JSON.")
 @click.option(
@@ -287,7 +281,7 @@ def publish(workspace: Workspace) -> None:
     "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
     show_default=True, help="Length of a run, like 5s or 1500ms.",
 )  # fmt: skip
-@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@_wait_option
 @click.pass_obj
 def bench_generators(
     workspace: Workspace, /, as_json: bool, runs: int, duration: float, wait: bool
@@ -385,15 +379,9 @@ def list_rounds(workspace: Workspace) -> int:
 @click.option(
     "--budget", type=Duration(), help="How long it may take, like 3m or 6h. [default: no limit]"
 )
-@click.option(
-    "--runtime", envvar="RUNTIME", show_envvar=True, default="auto",
-    help="docker, native, or auto: docker when a daemon answers. [default: auto]",
-)  # fmt: skip
-@click.option(
-    "--generator",
-    help="Which program makes the load: ghz, h2load or volley. [default: the profile's]",
-)
-@click.option("--wait", is_flag=True, help="Queue behind a benchmark that is already running.")
+@_runtime_option
+@_generator_option
+@_wait_option
 @click.option("--dry-run", is_flag=True, help="Show what would be measured, and do nothing.")
 @click.pass_obj
 def night(workspace: Workspace, /, **options: object) -> int:
@@ -416,12 +404,16 @@ def site() -> None:
 @site.command()
 @click.pass_obj
 def build(workspace: Workspace) -> None:
-    """Make site/public/ from the records alone: what has changed since the last time."""
+    """Make the leaderboard and site/public/ from the records alone: what has changed since."""
     from arena.files import shown
     from arena.progress import progress
     from arena.site.build import build as make
 
     click.echo(f"page: {shown(make(workspace, progress()))}")
+
+
+# The name it had when the site was one page.
+cli.add_command(build, "publish")
 
 
 @site.command()

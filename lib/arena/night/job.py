@@ -11,7 +11,7 @@ from arena import benchmark, host, selection
 from arena.archive import open_archive
 from arena.benchmark import Outcome
 from arena.entries import TRIAL
-from arena.errors import FrameworkError, HostError, UsageError
+from arena.errors import FrameworkError, UsageError
 from arena.files import printable, shown
 from arena.frameworks import Framework, source_sha256
 from arena.generators import Generator
@@ -76,6 +76,7 @@ def night(
         sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
     for framework in {plan.framework.name: plan.framework for plan in plans}.values():
         selection.warn_of_typos(workspace, framework, shows)
+
     if request.dry_run:
         runtime = choose(request.runtime, workspace, shows)
         history = _history(workspace, {})
@@ -189,21 +190,12 @@ def _frameworks(
 
 
 def _runnable(plans: Sequence[Plan], runtime: Runtime, tally: Tally, shows: Progress) -> list[Plan]:
-    """Return what this host can run; count and say the rest. HostError if there is nothing."""
-    frameworks = {plan.framework.name: plan.framework for plan in plans}
-    problems = {
-        name: problem
-        for name, framework in frameworks.items()
-        if (problem := runtime.unavailable(framework))
-    }
-    for name, problem in problems.items():
-        shows.say(f"skipped {name}: {problem}")
-    for plan in plans:
-        if plan.framework.name in problems:
-            tally.add(plan.framework.name, plan.profile.label, "skipped")
-    if len(problems) == len(frameworks):
-        raise HostError("no framework can be run here")
-    return [plan for plan in plans if plan.framework.name not in problems]
+    """Return what this host can run; count the rest."""
+
+    def skipped(plan: Plan) -> None:
+        tally.add(plan.framework.name, plan.profile.label, "skipped")
+
+    return benchmark.runnable(plans, runtime, shows, skipped)
 
 
 def _history(workspace: Workspace, found: Mapping[str, Generator]) -> History:

@@ -1,15 +1,29 @@
 """Editions: a set of records, ranked, with its place in the site."""
 
+import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from arena.entries import Entry
-from arena.leaderboard import Board, Leaderboard
+from arena.entries import Entry, Load
+from arena.files import to_json
+from arena.leaderboard import Board, Leaderboard, Row
 from arena.records import Record
 from arena.rounds import Round
 from arena.site import links
 from arena.site.raw import raw_files
+
+
+@dataclass(frozen=True)
+class Place:
+    """A framework's row on a board, the board's page, and how many of its rows are ranked."""
+
+    board: Board
+    path: str
+    row: Row
+    ranked: int
 
 
 @dataclass(frozen=True)
@@ -51,16 +65,49 @@ class Edition:
         return f"{self.board_folder(board)}/{links.INDEX}"
 
     def board_folder(self, board: Board) -> str:
-        """Return a board's folder.
+        """Return a board's folder."""
+        return self._boards[board.load, board.division][0]
+
+    def board_digest(self, board: Board) -> str:
+        """Return a digest of all that is on a board."""
+        return self._boards[board.load, board.division][1]
+
+    @cached_property
+    def _boards(self) -> Mapping[tuple[Load, str], tuple[str, str]]:
+        """Every board's folder and digest.
 
         Records of an edited profile may rank by another metric than those from before: that is
         a board of its own, and its folder says so.
         """
-        folder = links.board_folder(board)
-        first = next(each for each in self.boards if links.board_folder(each) == folder)
-        if first.metric != board.metric:
-            folder = f"{folder}/{links.name(board.metric)}"
-        return self.root + folder
+        metrics: dict[str, str] = {}
+        found: dict[tuple[Load, str], tuple[str, str]] = {}
+        for board in self.boards:
+            folder = links.board_folder(board)
+            if metrics.setdefault(folder, board.metric) != board.metric:
+                folder = f"{folder}/{links.name(board.metric)}"
+            digest = hashlib.sha256(to_json(board).encode()).hexdigest()
+            found[board.load, board.division] = (self.root + folder, digest)
+        return found
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[Place]]:
+        """Every framework's rows, by its name, in the order of the boards."""
+        found: dict[str, list[Place]] = defaultdict(list)
+        for board in self.boards:
+            path = self.board(board)
+            ranked = sum(row.rank is not None for row in board.rows)
+            for row in board.rows:
+                found[row.framework].append(Place(board, path, row, ranked))
+        return dict(found)
+
+    @cached_property
+    def by_framework(self) -> Mapping[str, Sequence[Entry]]:
+        """Every framework's entries, by its name, the oldest first."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        entries = self.entries.values()
+        for entry in sorted(entries, key=lambda each: (each.started_at, each.path)):
+            found[entry.framework].append(entry)
+        return dict(found)
 
     def framework(self, name: str) -> str:
         """Return a framework's page."""

@@ -141,7 +141,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
         make = partial(_make, site, edition, board, pictures, logs)
         # A blast's pictures have figures of other boards in them.
-        yield Page(page, "\n".join([board.model_dump_json(), paths, repr((pictures, logs))]), make)
+        key = "\n".join([edition.board_digest(board), paths, repr((pictures, logs))])
+        yield Page(page, key, make)
 
 
 def _make(

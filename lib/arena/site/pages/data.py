@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from arena.entries import Entry
+from arena.entries import Entry, Load
 from arena.figures import rounded_words
 from arena.files import to_json
 from arena.profiles import LOWER_IS_BETTER
@@ -37,7 +37,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     yield from _boards(edition)
     yield from _frameworks(edition)
     yield from _records(edition)
-    key = _digest(*map(to_json, edition.boards))
+    key = _digest(*map(edition.board_digest, edition.boards))
     yield Page(f"{edition.root}compare/compare.json", key, partial(_comparison, edition))
     if edition is site.current:
         key = _digest(*(each.sha256 for each in newest(edition)), *edition.shown_records)
@@ -52,7 +52,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 def _boards(edition: Edition) -> Iterator[Output]:
     for board in edition.boards:
         folder = edition.board_folder(board)
-        key = _digest(to_json(board))
+        key = edition.board_digest(board)
         yield Page(f"{folder}/board.json", key, partial(to_json, board))
         yield Page(f"{folder}/board.csv", key, partial(board_csv, board, edition))
 
@@ -69,38 +69,33 @@ def _records(edition: Edition) -> Iterator[Output]:
 
 def _frameworks(edition: Edition) -> Iterator[Output]:
     """Yield the history of each framework."""
-    entries: dict[str, list[Entry]] = defaultdict(list)
-    for entry in edition.entries.values():
-        entries[entry.framework].append(entry)
-    ranks: dict[str, list[str]] = defaultdict(list)
-    for board in edition.boards:
-        for row in board.rows:
-            ranks[row.framework].append(f"{edition.board(board)} {row.rank}")
-    for name, own in entries.items():
-        own.sort(key=lambda each: (each.started_at, each.path))
-        key = _digest(*(each.sha256 for each in own), *ranks[name])
+    for name, own in edition.by_framework.items():
+        ranks = [f"{place.path} {place.row.rank}" for place in edition.places.get(name, ())]
+        key = _digest(*(each.sha256 for each in own), *ranks)
         path = f"{edition.root}{links.framework_folder(name)}/framework.json"
-        yield Page(path, key, partial(_framework, edition, own))
+        yield Page(path, key, partial(_framework, edition, name))
 
 
-def _framework(edition: Edition, entries: Sequence[Entry]) -> str:
-    """Return a framework's JSON; its entries are sorted by time."""
+def _framework(edition: Edition, name: str) -> str:
+    """Return a framework's JSON."""
+    entries = edition.by_framework[name]
+    by_load: dict[Load, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_load[entry.load].append(entry)
+    histories = [
+        History(
+            profile=place.board.profile,
+            connections=place.board.connections,
+            generator=place.board.generator,
+            metric=place.board.metric,
+            rank=place.row.rank,
+            board=_below(edition, place.path),
+            results=tuple(_result(edition, each) for each in by_load[place.board.load]),
+        )
+        for place in edition.places.get(name, ())
+        if place.board.load in by_load
+    ]
     newest = entries[-1]
-    histories = []
-    for board in edition.boards:
-        of_board = [each for each in entries if each.load == board.load]
-        row = next((each for each in board.rows if each.framework == newest.framework), None)
-        if of_board and row:
-            history = History(
-                profile=board.profile,
-                connections=board.connections,
-                generator=board.generator,
-                metric=board.metric,
-                rank=row.rank,
-                board=_below(edition, edition.board(board)),
-                results=tuple(_result(edition, each) for each in of_board),
-            )
-            histories.append(history)
     framework = edition.read(newest.path).framework
     return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
 

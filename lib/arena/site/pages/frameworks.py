@@ -7,10 +7,10 @@ from functools import partial
 
 from arena.entries import Entry, Load
 from arena.figures import rounded_words
-from arena.leaderboard import Board, Row
+from arena.leaderboard import Row
 from arena.records import parse_utc
 from arena.site import words
-from arena.site.edition import Edition
+from arena.site.edition import Edition, Place
 from arena.site.output import Output, Page
 from arena.site.site import Site
 from arena.site.strips import Strip, line
@@ -20,16 +20,6 @@ from arena.site.template import frame, render
 _LISTED = 12
 # So many of the newest are drawn.
 _DRAWN = 60
-
-
-@dataclass(frozen=True)
-class Place:
-    """A framework's row on a board, and of how many it is one that are ranked."""
-
-    board: Board
-    path: str
-    row: Row
-    ranked: int
 
 
 @dataclass(frozen=True)
@@ -71,8 +61,7 @@ class History:
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     """Yield the list, and every framework's page."""
-    places = _places(edition)
-    entries = _by_framework(edition)
+    places, entries = edition.places, edition.by_framework
     known = [_known(name, places[name], entries[name]) for name in sorted(places, key=str.lower)]
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site.templates, "frameworks.html.j2", page, edition, known=known)
@@ -118,25 +107,6 @@ def _make(
         places=places,
         histories=_histories(edition, entries, titles, shown),
     )
-
-
-def _places(edition: Edition) -> dict[str, list[Place]]:
-    """Return every framework's rows, by its name, in the order of the boards."""
-    places: dict[str, list[Place]] = defaultdict(list)
-    for board in edition.boards:
-        path = edition.board(board)
-        ranked = sum(row.rank is not None for row in board.rows)
-        for row in board.rows:
-            places[row.framework].append(Place(board, path, row, ranked))
-    return places
-
-
-def _by_framework(edition: Edition) -> dict[str, list[Entry]]:
-    """Return every framework's entries, by its name, the oldest first."""
-    found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in sorted(edition.entries.values(), key=lambda each: (each.started_at, each.path)):
-        found[entry.framework].append(entry)
-    return found
 
 
 def _known(name: str, places: Sequence[Place], entries: Sequence[Entry]) -> Known:
