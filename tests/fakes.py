@@ -1,5 +1,6 @@
 """Builders of the nouns, and stand-ins for everything with an effect."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from arena.progress import Tick
 from arena.records import (
     Check,
     Cpus,
+    Draft,
     Failure,
     Flag,
     GeneratorInfo,
@@ -151,6 +153,29 @@ def a_record(
             "provenance": a_provenance(overrides=overrides or {}),
         }
     )
+
+
+def save(results: Path, *records: Record) -> list[Record]:
+    """Save records as sessions do, with a log and each run's raw output; return what is there."""
+    saved = []
+    for record in records:
+        beside = record.path.removesuffix(".json")
+        with Draft(results) as draft:
+            (draft.folder / "server.log").write_bytes(b"listening \xff <b>&\r\nlast words\n")
+            runs = []
+            for number, run in enumerate(record.runs, 1):
+                content = f'{{"run": {number}, "of": "{beside}"}}\n'.encode()
+                (draft.folder / f"run-{number}.json").write_bytes(content)
+                sha256 = hashlib.sha256(content).hexdigest()
+                raw = Raw(path=f"{beside}/run-{number}.json", sha256=sha256)
+                runs.append(run.model_copy(update={"raw": raw}))
+            whole = record.model_copy(update={"runs": tuple(runs)})
+            if record.failure and record.failure.log is None:
+                failure = record.failure.model_copy(update={"log": f"{beside}/server.log"})
+                whole = whole.model_copy(update={"failure": failure})
+            draft.save(whole)
+            saved.append(whole)
+    return saved
 
 
 def records_in(folder: Path) -> list[Record]:

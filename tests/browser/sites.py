@@ -15,12 +15,13 @@ from tests.fakes import (
     a_record,
     a_run,
     at,
+    save,
 )
 from tests.lib.arena.charts.loads import a_second, blast, lasting, scheduled
 
 from arena.figures import headline_of, spread_of
 from arena.files import to_json
-from arena.measurement import Latency, Raw, Run
+from arena.measurement import Latency, Run
 from arena.records import Flag, Record
 from arena.rounds import Round
 from arena.site.build import build
@@ -41,7 +42,7 @@ BIDI = "\u202egnp.exe\u202c \u2066isolated\u2069 \u200e\u200f\u061c"
 def a_site(folder: Path, records: Records, *frozen: Records) -> Path:
     """Build the site of these records, and of rounds with those; return the folder it is in."""
     workspace = a_workspace(folder)
-    write(workspace.results, records)
+    save(workspace.results, *records)
     for number, each in enumerate(frozen, 1):
         freeze(workspace.rounds / f"round-{number}", each)
     build(workspace, FakeProgress())
@@ -56,46 +57,15 @@ def a_workspace(folder: Path) -> Workspace:
     return Workspace(folder)
 
 
-def write(results: Path, records: Records) -> dict[str, str]:
-    """Save records with the outputs beside them; return the SHA-256 of each record's file."""
-    sums = {}
-    for record in records:
-        saved = _with_outputs(results, record)
-        path = results / saved.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(to_json(saved))
-        sums[saved.path] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return sums
-
-
 def freeze(folder: Path, records: Records) -> None:
     """Save records as a frozen round."""
     folder.mkdir(parents=True)
-    found = Round(
-        name=folder.name,
-        frozen_at=at(60),
-        note="Made by script",
-        records=write(folder, records),
-    )
+    sums = {
+        record.path: hashlib.sha256((folder / record.path).read_bytes()).hexdigest()
+        for record in save(folder, *records)
+    }
+    found = Round(name=folder.name, frozen_at=at(60), note="Made by script", records=sums)
     (folder / "round.json").write_text(to_json(found))
-
-
-def _with_outputs(results: Path, record: Record) -> Record:
-    beside = record.path.removesuffix(".json")
-    (results / beside).mkdir(parents=True)
-    (results / beside / "server.log").write_text("listening\nlast words <b>&\n")
-    runs = []
-    for number, run in enumerate(record.runs, 1):
-        raw = results / beside / f"run-{number}.json"
-        raw.write_text(f'{{"run": {number}}}\n')
-        summed = hashlib.sha256(raw.read_bytes()).hexdigest()
-        saved = Raw(path=raw.relative_to(results).as_posix(), sha256=summed)
-        runs.append(run.model_copy(update={"raw": saved}))
-    changes: dict[str, Any] = {"runs": tuple(runs)}
-    if record.failure and record.failure.log is None:
-        log = {"log": f"{beside}/server.log"}
-        changes["failure"] = record.failure.model_copy(update=log)
-    return record.model_copy(update=changes)
 
 
 def on(night: int, record: Record) -> Record:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser import sites
 from tests.browser.conftest import Open, Site, visits
-from tests.fakes import FakeProgress, a_record, a_run
+from tests.fakes import FakeProgress, a_record, a_run, save
 
 from arena.files import to_json
 from arena.measurement import Raw
@@ -132,7 +132,7 @@ def test_a_path_in_a_name_leads_nowhere(tmp_path: Path) -> None:
     workspace = sites.a_workspace(tmp_path / "checkout")
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret")
-    sites.write(workspace.results, [a_record("good")])
+    save(workspace.results, a_record("good"))
     run = a_run().model_copy(update={"raw": Raw(path="../../secret.txt", sha256="0" * 64)})
     absolute = a_run().model_copy(update={"raw": Raw(path=str(secret), sha256="0" * 64)})
     for name, runs in (("climber", [run]), ("absolute", [absolute])):

@@ -7,33 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import fakes
 from tests.fakes import FakeProgress, a_record, a_run, at
 
 from arena import rounds
 from arena.errors import UsageError
-from arena.files import to_json
-from arena.measurement import Raw
 from arena.records import Record
 from arena.rounds import Frost, Round, freeze, read_rounds
 from arena.workspace import Workspace
 
 
 def save(workspace: Workspace, record: Record) -> Record:
-    """Put a record into results/, its raw outputs and a log beside it, as a session does."""
-    path = workspace.results / record.path
-    beside = path.with_suffix("")
-    beside.mkdir(parents=True)
-    runs = []
-    for number, run in enumerate(record.runs, 1):
-        raw = beside / f"run-{number}.json"
-        raw.write_text(f"raw {number} of {record.path}")
-        sha256 = hashlib.sha256(raw.read_bytes()).hexdigest()
-        name = f"{record.key}/{record.started_at}/{raw.name}"
-        runs.append(run.model_copy(update={"raw": Raw(path=name, sha256=sha256)}))
-    (beside / "server.log").write_bytes(b"\xff listening\r\n")
-    record = record.model_copy(update={"runs": tuple(runs)})
-    path.write_text(to_json(record))
-    return record
+    (saved,) = fakes.save(workspace.results, record)
+    return saved
 
 
 def frozen(workspace: Workspace, name: str = "first", note: str = "") -> Frost:

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 from tests.conftest import ROOT
-from tests.fakes import FakeProgress, a_record
+from tests.fakes import FakeProgress, a_record, save
 from tests.lib.arena.charts.loads import lasting
 
 from arena.files import to_json
-from arena.records import Draft, Record
 from arena.rounds import freeze
 from arena.site import build as built
 from arena.site.build import build
@@ -30,13 +29,6 @@ def whole(workspace: Workspace) -> Workspace:
     for name in ("docs", "site/static"):
         shutil.copytree(ROOT / name, workspace.root / name, dirs_exist_ok=True)
     return workspace
-
-
-def save(workspace: Workspace, *records: Record) -> None:
-    for record in records:
-        with Draft(workspace.results) as draft:
-            (draft.folder / "server.log").write_text("listening\n")
-            draft.save(record)
 
 
 def there(workspace: Workspace) -> dict[str, bytes]:
@@ -59,9 +51,14 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
     whole: Workspace,
 ) -> None:
     progress = FakeProgress()
-    save(whole, a_record("first", 2e6), a_record("first", minute=9, failure="it fell"))
+    save(whole.results, a_record("first", 2e6), a_record("first", minute=9, failure="it fell"))
     freeze(whole, "spring", "", FakeProgress())
-    save(whole, a_record("second", 1e6), lasting("third", 1000.0), a_record("box", type="engine"))
+    save(
+        whole.results,
+        a_record("second", 1e6),
+        lasting("third", 1000.0),
+        a_record("box", type="engine"),
+    )
     page = build(whole, progress)
     assert page == whole.public / "index.html"
     cold = there(whole)
@@ -86,10 +83,10 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
 
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
     other = {"name": "unary-grpc", "title": "Unary"}
-    save(whole, a_record("a", 1e6), a_record("b", 1e6, profile=other))
+    save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
     build(whole, FakeProgress())
     before = written(whole)
-    save(whole, a_record("a", 3e6, minute=5))
+    save(whole.results, a_record("a", 3e6, minute=5))
     build(whole, FakeProgress())
     after = written(whole)
     changed = {path for path in after if after[path] != before.get(path)}
@@ -107,7 +104,7 @@ def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Worksp
 
 
 def test_a_record_that_is_gone_takes_its_pages_with_it(whole: Workspace) -> None:
-    save(whole, a_record("a"), a_record("b"))
+    save(whole.results, a_record("a"), a_record("b"))
     build(whole, FakeProgress())
     shutil.rmtree(whole.results / "stream-grpc" / "64" / "b")
     build(whole, FakeProgress())
@@ -129,7 +126,7 @@ def test_a_round_that_is_broken_is_left_out_and_said(
     whole: Workspace, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     monkeypatch.chdir(whole.root)
-    save(whole, a_record("a"))
+    save(whole.results, a_record("a"))
     folder = whole.rounds / "spring"
     folder.mkdir(parents=True)
     if content is not None:
@@ -162,7 +159,7 @@ def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
         (beside / name).write_text("<script>alert(1)</script>")
     (beside / "passwd.log").symlink_to("/etc/passwd")
     (beside / "folder.log").mkdir()
-    save(whole, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))
+    save(whole.results, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))
     build(whole, FakeProgress())
     assert check(whole.public, FakeProgress()).problems == []
     folder = whole.public / "records" / a_record("evil").path.removesuffix(".json")
@@ -188,7 +185,7 @@ def test_a_generator_that_would_lead_out_of_the_site_leaves_one_line(whole: Work
 
 
 def test_drawing_libraries_are_never_loaded_in_the_process_that_builds(whole: Workspace) -> None:
-    save(whole, a_record("a"))
+    save(whole.results, a_record("a"))
     script = (
         "import sys; sys.argv[1:] = ['--root', sys.argv[1], 'site', 'build']\n"
         "from arena.cli import cli\n"
@@ -225,7 +222,7 @@ def _unwritable(folder: Path) -> None:
 def test_a_folder_for_the_cache_that_cannot_be_had_costs_only_time(
     whole: Workspace, harm: Callable[[Path], None]
 ) -> None:
-    save(whole, a_record("a"))
+    save(whole.results, a_record("a"))
     harm(whole.site / ".build")
     for _ in range(2):
         assert build(whole, FakeProgress()).is_file()

@@ -10,12 +10,12 @@ from xml.etree import ElementTree as ET
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from tests.fakes import WARNED, a_record, a_run
+from tests.fakes import WARNED, a_record, a_run, save
 from tests.lib.arena.site.editions import a_round, a_site, an_edition, keys_of, pages_of
 
 from arena.files import to_json
 from arena.leaderboard import Board
-from arena.records import Draft, Record
+from arena.records import Record
 from arena.site.models import MODELS, schema_of
 from arena.site.output import Copy
 from arena.site.pages import data
@@ -230,36 +230,30 @@ def test_only_the_current_edition_has_the_feed_the_schemas_and_the_styles() -> N
 # ---- what is taken over as it is
 
 
-def saved(folder: Path, *records: Record) -> None:
-    for record in records:
-        with Draft(folder) as draft:
-            (draft.folder / "server.log").write_text(record.started_at)
-            draft.save(record)
-
-
 def test_every_record_is_taken_over_and_the_raw_outputs_of_those_with_a_page(
     tmp_path: Path,
 ) -> None:
     old, new = a_record("a", minute=1), a_record("a", minute=2)
-    saved(tmp_path, old, new)
+    save(tmp_path, old, new)
     found = {
         each.path: Path(each.source)
         for each in data.outputs(a_site(), an_edition(old, new, folder=tmp_path))
         if isinstance(each, Copy)
     }
+    beside = tmp_path / new.path.removesuffix(".json")
     folders = [f"records/{each.path.removesuffix('.json')}" for each in (old, new)]
     assert found == {
         f"{folders[0]}/record.json": tmp_path / old.path,
         f"{folders[1]}/record.json": tmp_path / new.path,
-        f"{folders[1]}/server.log": tmp_path / new.path.removesuffix(".json") / "server.log",
+        **{f"{folders[1]}/{name}": beside / name for name in ("run-1.json", "server.log")},
     }
 
 
 def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path) -> None:
     record = a_record("a")
-    saved(tmp_path, record)
+    save(tmp_path, record)
     folder = (tmp_path / record.path).with_suffix("")
-    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
+    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr", "server.log"):
         (folder / name).write_text("1")
     for name in ("x.html", "x.svg", "x.js", "record.json", ".x.log", "a b.log", "x", "\u202e.log"):
         (folder / name).write_text("1")
@@ -276,7 +270,7 @@ def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path)
         "server.log",
         "shots.jsonl.gz",
     ]
-    assert [each.size_bytes for each in found] == [1, 1, 1, len(record.started_at), 1]
+    assert [each.size_bytes for each in found] == [1, 1, 1, 1, 1]
 
 
 def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
