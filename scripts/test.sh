@@ -34,6 +34,9 @@ server_packages=(make g++ libgrpc++-dev libprotobuf-dev protobuf-compiler protob
 # The linter of .github/workflows, built by Go.
 actionlint=v1.7.12
 
+# What a whole run writes: Rust's and the servers' builds, images, what the tests keep.
+needed_gb=6
+
 fuzz_targets=(frame hpack splitter connection)
 fuzz_seconds=30
 
@@ -54,6 +57,15 @@ install_missing() { # package...
     say "installing ${missing[*]}"
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# A full disk fails half of the tests, each in its own words; better one line before it all.
+check_disk() {
+    local free_gb
+    free_gb=$(($(stat --file-system --format '%a * %S / 1000000000' .)))
+    [[ $free_gb -ge $needed_gb ]] && return 0
+    printf 'error: %s GB are free here, and a whole run needs %s\n' "$free_gb" "$needed_gb" >&2
+    return 3
 }
 
 docker_answers() {
@@ -179,11 +191,13 @@ main() {
         ;;
     --no-skips)
         no_skips=yes
-        export ARENA_NO_SKIPS=1
+        # Nobody builds on these crates again, or debugs them.
+        export ARENA_NO_SKIPS=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only
         shift
         ;;
     esac
 
+    [[ -z $no_skips ]] || check_disk
     install_missing shellcheck shfmt bats chromium
     ensure_venv requirements-dev.lock
 

@@ -38,10 +38,13 @@ makeHeaders();
 addEventListener("hashchange", restore);
 restore();
 
-/** Show what the URL says; an anchor says nothing. */
+/** Show what the URL says; an anchor says nothing, and once it is reached the state is said again. */
 function restore() {
   const found = read();
-  if (!found && chosen) return;
+  if (!found && chosen) {
+    if (hashOf(inUrl())) write(inUrl(), { replace: true });
+    return;
+  }
   clearTimeout(typing);
   const text = (name) => found?.get(name) ?? "";
   const sort = board?.columns.has(text("sort")) ? text("sort") : SORT;

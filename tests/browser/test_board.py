@@ -151,12 +151,22 @@ def test_the_state_survives_a_reload_and_is_undone_by_back(page: Page) -> None:
     assert order_of(page, "p99") == "ascending"
 
 
-def test_an_anchor_is_no_state_and_changes_none(page: Page) -> None:
-    page.get_by_label("Language").select_option("Go")
+def test_an_anchor_leads_there_and_leaves_the_state_in_the_url(page: Page) -> None:
+    page.get_by_label("Find").fill("framework-001")
+    expect(page).to_have_url(re.compile("#q=framework-001$"))
     before = shown(page)
-    page.evaluate("location.hash = '#main'")
-    page.wait_for_function("location.hash === '#main'")
+    page.set_viewport_size({"width": 800, "height": 300})
+    page.locator("#board a[href='#since']").first.click()
+    expect(page.locator("#since")).to_be_in_viewport()
+    expect(page).to_have_url(re.compile("#q=framework-001$"))
     assert shown(page) == before
+    page.reload()
+    assert shown(page) == before
+
+
+def test_without_a_state_an_anchor_stays_in_the_url(page: Page) -> None:
+    page.locator("#board a[href='#since']").first.click()
+    expect(page).to_have_url(re.compile("#since$"))
 
 
 @pytest.mark.parametrize(
