@@ -25,17 +25,21 @@ wall = float(sys.argv[3]) - float(sys.argv[2])
 profile, stages = record["profile"], record["provenance"]["stages_s"]
 windows = profile["runs"] * profile["duration_s"]
 rest = wall - stages["build"] - profile["warmup_s"] - windows
+parts = [
+    ("generator before and after its windows",
+     stages["warm-up"] + stages["runs"] - profile["warmup_s"] - windows),
+    ("start and stop", stages["start"] + stages["stop"]),
+    ("contract", stages["contract"]),
+    ("contract after the runs", stages["contract after the runs"]),
+]
+parts.append(("this program, record and site", rest - sum(seconds for _, seconds in parts)))
 for name, seconds in [
     ("wall time", wall),
     ("build", stages["build"]),
     ("warm-up window", profile["warmup_s"]),
     (f"{profile['runs']} run windows", windows),
     ("overhead", rest),
-    ("  of it: generator before and after its windows",
-     stages["warm-up"] + stages["runs"] - profile["warmup_s"] - windows),
-    ("  of it: start", stages["start"]),
-    ("  of it: contract", stages["contract"]),
-    ("  of it: stop", stages["stop"]),
+    *((f"  of it: {name}", seconds) for name, seconds in parts),
 ]:
     print(f"{name:<50} {seconds:7.2f} s")
 PYTHON
