@@ -77,8 +77,10 @@ def _work(numbers: range, work: Work, pipe: Connection, others: Sequence[Connect
     """
     for each in others:
         each.close()
-    # What is shared stays shared: looking through it for garbage would copy all of it.
+    # What is shared stays shared: looking through it for garbage would copy all of it. What a fork
+    # itself leaves behind is collected, even if its parent does without.
     gc.freeze()
+    gc.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:

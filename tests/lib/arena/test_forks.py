@@ -1,7 +1,9 @@
 """Work that is spread over processes: all of it is done, and no process is left behind."""
 
+import gc
 import os
 import signal
+import weakref
 from collections.abc import Callable
 
 import psutil
@@ -46,6 +48,26 @@ def test_nothing_to_do_starts_nothing() -> None:
 def test_what_is_long_comes_through_whole() -> None:
     with spread(10, lambda number: str(number) * 300_000, forks=2) as answers:
         assert dict(answers) == {number: str(number) * 300_000 for number in range(10)}
+
+
+def test_a_fork_collects_its_garbage_even_if_its_parent_does_not() -> None:
+    class Knot:
+        def __init__(self) -> None:
+            self.self = self
+
+    def leave_behind(number: int) -> str:
+        del number
+        knots = weakref.WeakSet(Knot() for _ in range(100_000))
+        return str(len(knots))
+
+    gc.disable()
+    try:
+        with spread(1, leave_behind, forks=1) as answers:
+            (left,) = (int(text) for _, text in answers)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert left < 50_000
 
 
 def _raising(error: Exception) -> Callable[[int], str]:
