@@ -95,7 +95,7 @@ def web(text: str) -> str:
     return text if is_web and is_sound and "@" not in parts.netloc else ""
 
 
-# What isprintable() refuses, but for line breaks and tabs: controls, and marks of direction.
+# What is clean beside what isprintable() says of itself: plain text of several lines.
 _CLEAN = re.compile(r"[ -~\n\t]*")
 
 
@@ -105,7 +105,9 @@ def _harmless(value: object) -> object:
 
 
 def _clean(text: str) -> str:
-    return text if _CLEAN.fullmatch(text) else "".join(map(_shown, text))
+    if text.isprintable() or _CLEAN.fullmatch(text):
+        return text
+    return "".join(map(_shown, text))
 
 
 def _shown(char: str) -> str:

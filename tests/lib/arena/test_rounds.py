@@ -281,6 +281,10 @@ def test_a_raw_output_that_was_altered_is_noticed_by_who_looks_closely(
             f'{{"schema": 1, "name": "other", "frozen_at": "{at(0)}", "records": {{}}}}',
             "round.json: name: it is that of other",
         ),
+        (
+            '{"schema": 1, "name": "first", "frozen_at": "2026-13-45T00-00-00.000000Z"}',
+            "round.json: frozen_at: Value error, month must be in 1..12",
+        ),
     ],
 )
 def test_a_broken_round_is_one_line_and_the_others_stand(
