@@ -30,7 +30,7 @@ export class Table {
       return sign * compared(keys[a], keys[b]);
     });
     const rows = order.map((at) => this.rows[at]);
-    this.#defer(rows.filter((row) => !row.hidden).slice(AT_ONCE));
+    if (this.#canDefer()) this.#defer(rows.filter((row) => !row.hidden).slice(AT_ONCE));
     const sorted = document.createDocumentFragment();
     sorted.append(...rows);
     this.body.append(sorted);
@@ -40,11 +40,19 @@ export class Table {
   }
 
   /**
+   * Return whether rows can be left out of one frame: who has scrolled down sees all of them at
+   * once. To be asked before anything changes, for it makes the browser lay out what has.
+   */
+  #canDefer() {
+    return this.body.getBoundingClientRect().top >= 0;
+  }
+
+  /**
    * Leave rows out of one frame. A browser lays out anew all that has moved; what is below the
-   * screen can wait until the screen is right. Who has scrolled there sees all of them at once.
+   * screen can wait until the screen is right.
    */
   #defer(rows) {
-    if (!rows.length || this.body.getBoundingClientRect().top < 0) return;
+    if (!rows.length) return;
     for (const row of rows) row.style.display = "none";
     requestAnimationFrame(() =>
       setTimeout(() => {
@@ -55,6 +63,7 @@ export class Table {
 
   /** Show the rows that pass the test, hide the others; return how many are shown. */
   filter(passes) {
+    const canDefer = this.#canDefer();
     const shown = [];
     const appear = [];
     for (const row of [...this.body.rows]) {
@@ -62,7 +71,7 @@ export class Table {
       if (!hide && shown.push(row) > AT_ONCE && row.hidden) appear.push(row);
       row.hidden = hide;
     }
-    this.#defer(appear);
+    if (canDefer) this.#defer(appear);
     return shown.length;
   }
 }
