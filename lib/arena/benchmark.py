@@ -17,7 +17,7 @@ from arena.files import printable, shown
 from arena.frameworks import Framework
 from arena.generators import Generator
 from arena.limits import allow_open_files
-from arena.processes import adopt_orphans
+from arena.processes import adopt_orphans, end_leftovers
 from arena.profiles import Kind, Profile, with_requests
 from arena.progress import Progress, progress
 from arena.records import Draft, Record, clear_drafts, measured_profile
@@ -98,6 +98,10 @@ class Outcome:
     saved: Path | None = None
 
 
+# Who goes on after a session that the host could not measure stops after so many in a row.
+_IN_A_ROW = 3
+
+
 @contextmanager
 def only_here(
     workspace: Workspace, request: Request, command: str, shows: Progress
@@ -132,12 +136,14 @@ def run_plans(
     may_begin: Callable[[Plan], bool] = lambda _: True,
     ended: Callable[[Outcome], None],
     goes_on: bool = False,
-) -> None:
+) -> bool:
     """Run one session after the other, those that `may_begin`, and tell `ended` of each.
 
     One whose generator was not found has failed. What is no failure of a stage, such as a port
-    that is taken, ends them all; if it `goes_on`, only the one session.
+    that is taken, ends them all; if it `goes_on`, only the one session, unless it is the host that
+    fails, three times in a row. Return whether all sessions had their turn.
     """
+    broken = 0
     for each in plans:
         if not may_begin(each):
             continue
@@ -155,8 +161,14 @@ def run_plans(
                 str(error) if isinstance(error, ArenaError) else f"{type(error).__name__}: {error}"
             )
             click.echo(f"error: {each.title}: {printable(what)}", err=True)
-            outcome = Outcome(each, HostError.exit_code)
-        ended(outcome)
+            ended(Outcome(each, HostError.exit_code))
+            broken = broken + 1 if isinstance(error, HostError | OSError) else 0
+            if broken == _IN_A_ROW:
+                return False
+        else:
+            ended(outcome)
+            broken = 0
+    return True
 
 
 def find_generators(
@@ -368,6 +380,8 @@ def _notes(record: Record) -> Iterator[str]:
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
     """Remove what a benchmark that was killed left running; call it with the host's lock held."""
+    for what in end_leftovers():
+        shows.say(f"ended {what[:120]}, left behind by a benchmark that was killed")
     if runtime.name != "docker":
         return
     from arena.runtimes import docker

@@ -22,6 +22,9 @@ TICK_S = 0.1
 
 _STOP_GRACE_S = 5.0
 
+# In the environment of every program of ours, and of all that it starts: who started it.
+_MARK = "HTTPARENA_RUNNER"
+
 _PR_SET_CHILD_SUBREAPER = 36
 
 _running: set["Child"] = set()
@@ -32,7 +35,8 @@ class Child:
     """A program in its own session and process group, its output going to files.
 
     `stdout` and `stderr` may be the same path. On `cpus` only, if given. Should this process
-    die without a chance to clean up, the kernel kills the program too, though not its children.
+    die without a chance to clean up, the kernel kills the program too, though not its children:
+    `end_leftovers` does that later.
     """
 
     def __init__(
@@ -52,7 +56,7 @@ class Child:
             self._popen = subprocess.Popen(
                 [*_prefix(cpus), *argv],
                 cwd=cwd,
-                env=environment,
+                env={**(os.environ if environment is None else environment), _MARK: _own_mark()},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -201,6 +205,57 @@ def _end_orphans() -> None:
             process.wait(_STOP_GRACE_S)
         except psutil.Error:
             continue
+
+
+def end_leftovers() -> list[str]:
+    """Kill what the programs of runners that were killed have left; say in words what it was."""
+    killed = []
+    words = []
+    for process in psutil.process_iter():
+        try:
+            if _is_leftover(process.pid):
+                command = " ".join(process.cmdline())
+                process.kill()
+                killed.append(process)
+                words.append(f"process {process.pid}: {command}")
+        except (psutil.Error, OSError):
+            continue
+    psutil.wait_procs(killed, _STOP_GRACE_S)
+    return words
+
+
+def _is_leftover(pid: int) -> bool:
+    """Tell whether a process has the mark of a runner that is no more."""
+    for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+        name, _, mark = line.decode(errors="replace").partition("=")
+        if name == _MARK:
+            namespace, _, runner = mark.partition("-")
+            if namespace != _pid_namespace():
+                return False  # Who has that number there cannot be seen from here.
+            number = runner.partition("-")[0]
+            return not (number.isdecimal() and runner == _runner(int(number)))
+    return False
+
+
+def _own_mark() -> str:
+    return f"{_pid_namespace()}-{_runner(os.getpid())}"
+
+
+def _pid_namespace() -> str:
+    return str(Path("/proc/self/ns/pid").stat().st_ino)
+
+
+def _runner(pid: int) -> str | None:
+    """Return a name that no other process has, ever: its ID and when it started; None if it ended.
+
+    The start is in clock ticks since boot (proc(5): starttime).
+    """
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    state, *fields = status.rpartition(")")[2].split()
+    return None if state in "ZX" else f"{pid}-{fields[18]}"
 
 
 def exit_words(code: int) -> str:

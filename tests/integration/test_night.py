@@ -70,6 +70,23 @@ def test_a_killed_night_loses_the_session_in_progress_and_is_resumed(
     assert len(measured(night)) == len(ORDER)
 
 
+def test_what_a_killed_night_leaves_running_does_not_stop_the_next_one(
+    night: Arena, grpc_go: Path
+) -> None:
+    # The shell dies with the runner, and the server that it started goes on.
+    night.add("ada", native={"run": f"{grpc_go} & wait"}, tests=["quick"])
+    with night.start("night", "ada", "--wait", "--runtime", "native") as running:
+        running.await_line("run 1 of 1")
+        running.signal(signal.SIGKILL)
+        assert running.end().code == -signal.SIGKILL
+    (left,) = night.processes()
+    done = measure(night, "--resume")
+    assert done.code == 0, done
+    assert f"ended process {left.pid}: {grpc_go}, left behind by a benchmark" in done.stderr
+    assert measured(night) == [("ada", "quick", "ok")]
+    assert night.left_behind() == []
+
+
 def test_a_server_that_is_broken_does_not_stop_the_night_and_the_site_is_built(
     night: Arena,
 ) -> None:
@@ -93,7 +110,7 @@ def test_a_budget_is_kept_and_what_it_leaves_is_measured_first_the_next_time(nig
     first = measured(night)
     assert first[0] == ("ada", "quick", "ok")
     assert len(first) < len(ORDER)
-    assert "left for lack of time:\n" in done.stdout
+    assert "left for another time:\n" in done.stdout
     assert measure(night).code == 0
     assert measured(night)[len(first)][:2] not in [each[:2] for each in first]
 

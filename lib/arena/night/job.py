@@ -94,8 +94,10 @@ def night(
         history = _history(workspace, found)
         ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
+        turns: list[Plan] = []
 
         def may_begin(plan: Plan) -> bool:
+            turns.append(plan)
             left_s = None if request.budget is None else request.budget - (clock() - began)
             if not _fits(plan, left_s, history, tally):
                 return False
@@ -106,16 +108,27 @@ def night(
             fate: Fate = "failed" if outcome.code else "measured"
             tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
 
-        benchmark.run_plans(
+        goes_well = benchmark.run_plans(
             workspace, sessions, ordered, runtime, found, shows,
             may_begin=may_begin, ended=ended, goes_on=True,
         )  # fmt: skip
-        book.end(utc_now())
+        _end(book, ordered[len(turns) :], tally, goes_well=goes_well)
         for line in (*tally.table(), *tally.notes()):
             click.echo(line)
         page = publish(workspace, shows)
     click.echo(f"page: {shown(page)}")
     return tally.code
+
+
+def _end(book: Diary, left: Sequence[Plan], tally: Tally, *, goes_well: bool) -> None:
+    """End the night; one in which the host fails is only cut short, and can be gone on with."""
+    if goes_well:
+        book.end(utc_now())
+        return
+    for plan in left:
+        tally.add(plan.framework.name, plan.profile.label, "left")
+    why = "this host cannot measure: the night ends here (--resume goes on with it)"
+    click.echo(f"error: {why}", err=True)
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:

@@ -20,7 +20,7 @@ _ALWAYS: dict[Fate, bool] = {
 _NOTED: dict[Fate, str] = {
     "failed": "failed",
     "unchanged": "unchanged",
-    "left": "left for lack of time",
+    "left": "left for another time",
 }
 
 _ALL = "all"

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from arena import processes
-from arena.processes import Child, exit_words, run_bounded
+from arena.processes import Child, end_leftovers, exit_words, run_bounded
 
 # Nothing waits for this long: what is left alive is killed at once.
 FOREVER = "60"
@@ -264,3 +264,39 @@ print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss 
     child, parent = map(int, done.stdout.split())
     assert parent > 100 << 20
     assert 0 < child < 50 << 20
+
+
+def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
+    tmp_path: Path, sh: Callable[..., Child]
+) -> None:
+    script = f"""
+from pathlib import Path
+from arena.processes import Child
+command = ["sh", "-c", "setsid sleep {FOREVER} & echo $!; exec sleep {FOREVER}"]
+child = Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))
+child._popen.wait()
+"""
+    runner = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
+    )
+    worker = int(wait_for(tmp_path / "out"))
+    mine = sh(f"exec sleep {FOREVER}")
+    end_leftovers()
+    assert alive(worker)
+    runner.kill()
+    runner.wait()
+    assert alive(worker)
+    assert f"process {worker}: sleep {FOREVER}" in end_leftovers()
+    assert not alive(worker)
+    assert alive(mine.pid)
+
+
+@pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense"])
+def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
+    stranger = subprocess.Popen(["sleep", FOREVER], env={**os.environ, "HTTPARENA_RUNNER": mark})
+    try:
+        end_leftovers()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()

@@ -147,7 +147,7 @@ def test_a_session_begins_only_if_it_should_end_in_time_and_a_shorter_one_may_st
     assert shop.night(budget=100.0) == 0
     assert shop.measured(since=1) == [("beta", QUICK), ("alpha", QUICK), ("alpha", SLOW)]
     out = capsys.readouterr().out
-    assert "left for lack of time:\n  slow: beta\n" in out
+    assert "left for another time:\n  slow: beta\n" in out
     assert shop.published == 2
 
 
@@ -166,7 +166,7 @@ def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(
     assert shop.night(budget=46.0) == 0
     assert shop.measured() == []
     assert capsys.readouterr().out.splitlines()[-4:] == [
-        "left for lack of time:",
+        "left for another time:",
         "  stream-grpc: alpha, beta",
         "  slow: alpha, beta",
         "page: site/public/index.html",
@@ -194,6 +194,41 @@ def test_a_failing_framework_does_not_stop_the_night(
         "failed:",
         "  stream-grpc: alpha, beta",
     ]
+
+
+def test_a_host_that_fails_three_times_in_a_row_ends_the_night_which_can_be_gone_on_with(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def taken(_: int) -> None:
+        if len(shop.records()) > 1:
+            raise HostError("port 8080 is taken")
+
+    shop.add("gamma", SLOW, QUICK)
+    with monkeypatch.context() as patch:
+        patch.setattr(host, "require_free_port", taken)
+        assert shop.night() == 3
+    assert shop.measured() == [("alpha", QUICK), ("beta", QUICK)]
+    out, err = capsys.readouterr()
+    assert err.count("port 8080 is taken\n") == 3
+    assert "error: this host cannot measure: the night ends here (--resume goes on with it)" in err
+    assert "all           2       3        0     1\n" in out
+    assert shop.published == 1
+    assert shop.night(resume=True) == 0
+    assert "going on with the night of 20" in capsys.readouterr().err
+    assert sorted(shop.measured(since=2)) == [
+        ("alpha", SLOW), ("beta", SLOW), ("gamma", SLOW), ("gamma", QUICK),
+    ]  # fmt: skip
+
+
+def test_bugs_in_a_row_do_not_end_the_night(shop: Shop) -> None:
+    def surprise(session: int) -> None:
+        if session < 4:
+            raise RuntimeError("surprise")
+
+    shop.add("gamma", SLOW, QUICK)
+    shop.on_session(surprise)
+    assert shop.night() == 3
+    assert len(shop.records()) == 2
 
 
 def test_a_bug_that_one_session_runs_into_does_not_stop_the_night(
@@ -477,7 +512,7 @@ def test_a_dry_run_tells_the_order_and_the_time_and_does_nothing(
     assert capsys.readouterr().out.splitlines() == [
         "alpha under stream-grpc: about 47s",
         "beta under stream-grpc: about 47s",
-        "left for lack of time:",
+        "left for another time:",
         "  slow: alpha, beta",
         "about 2 minutes",
     ]
