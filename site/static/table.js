@@ -39,18 +39,12 @@ export class Table {
     }
   }
 
-  /**
-   * Return whether rows can be left out of one frame: who has scrolled down sees all of them at
-   * once. To be asked before anything changes, for it makes the browser lay out what has.
-   */
+  /** Return whether no row is above the screen. To be asked first: it lays out what has changed. */
   #canDefer() {
     return this.body.getBoundingClientRect().top >= 0;
   }
 
-  /**
-   * Leave rows out of one frame. A browser lays out anew all that has moved; what is below the
-   * screen can wait until the screen is right.
-   */
+  /** Leave rows below the screen out of one frame: a browser lays out anew all that has moved. */
   #defer(rows) {
     if (!rows.length) return;
     for (const row of rows) row.style.display = "none";
