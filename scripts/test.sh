@@ -64,7 +64,7 @@ check_disk() {
     local free_gb
     free_gb=$(($(stat --file-system --format '%a * %S / 1000000000' .)))
     [[ $free_gb -ge $needed_gb ]] && return 0
-    printf 'error: %s GB are free here, and a whole run needs %s\n' "$free_gb" "$needed_gb" >&2
+    printf 'error: %s GB are free in this folder, and a whole run needs %s\n' "$free_gb" "$needed_gb" >&2
     return 3
 }
 

@@ -98,7 +98,7 @@ class Outcome:
     saved: Path | None = None
 
 
-# Who goes on after a session that the host could not measure stops after so many in a row.
+# Who goes on after a session that the host could not measure stops after so many frameworks.
 _IN_A_ROW = 3
 
 
@@ -141,9 +141,9 @@ def run_plans(
 
     One whose generator was not found has failed. What is no failure of a stage, such as a port
     that is taken, ends them all; if it `goes_on`, only the one session, unless it is the host that
-    fails, three times in a row. Return whether all sessions had their turn.
+    fails, for three frameworks in a row. Return whether all sessions had their turn.
     """
-    broken = 0
+    broken: set[str] = set()
     for each in plans:
         if not may_begin(each):
             continue
@@ -162,12 +162,13 @@ def run_plans(
             )
             click.echo(f"error: {each.title}: {printable(what)}", err=True)
             ended(Outcome(each, HostError.exit_code))
-            broken = broken + 1 if isinstance(error, HostError | OSError) else 0
-            if broken == _IN_A_ROW:
-                return False
+            if isinstance(error, HostError | OSError):
+                broken.add(each.framework.name)
+            if len(broken) == _IN_A_ROW:
+                return each is plans[-1]
         else:
             ended(outcome)
-            broken = 0
+            broken.clear()
     return True
 
 

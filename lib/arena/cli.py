@@ -373,7 +373,7 @@ def list_rounds(workspace: Workspace) -> int:
 )  # fmt: skip
 @click.option(
     "--resume", is_flag=True,
-    help="Go on with the night that was killed or interrupted: what it has measured is not "
+    help="Go on with the night that was cut short, by whatever: what it has measured is not "
     "measured again.",
 )  # fmt: skip
 @click.option(

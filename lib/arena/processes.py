@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import resource
 import shutil
 import signal
@@ -24,6 +25,10 @@ _STOP_GRACE_S = 5.0
 
 # In the environment of every program of ours, and of all that it starts: who started it.
 _MARK = "HTTPARENA_RUNNER"
+_MARKED = re.compile(rb"HTTPARENA_RUNNER=(\d{1,20})-(\d{1,10})-(\d{1,20})")
+
+# What is being killed may start something that was not there yet when we looked.
+_PASSES = 5
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -208,54 +213,61 @@ def _end_orphans() -> None:
 
 
 def end_leftovers() -> list[str]:
-    """Kill what the programs of runners that were killed have left; say in words what it was."""
-    killed = []
-    words = []
-    for process in psutil.process_iter():
-        try:
-            if _is_leftover(process.pid):
-                command = " ".join(process.cmdline())
-                process.kill()
-                killed.append(process)
-                words.append(f"process {process.pid}: {command}")
-        except (psutil.Error, OSError):
-            continue
-    psutil.wait_procs(killed, _STOP_GRACE_S)
+    """Kill what the programs of runners that were killed have left; say in words what it was.
+
+    We are nothing of that, even if one of these programs has started us.
+    """
+    ours = {os.getpid(), *(each.pid for each in psutil.Process().parents())}
+    words: list[str] = []
+    for _ in range(_PASSES):
+        killed = []
+        for process in psutil.process_iter():
+            try:
+                if process.pid not in ours and _is_leftover(process.pid):
+                    command = " ".join(process.cmdline())
+                    process.kill()
+                    killed.append(process)
+                    words.append(f"process {process.pid}: {command}")
+            except (psutil.Error, OSError):
+                continue
+        if not killed:
+            break
+        psutil.wait_procs(killed, _STOP_GRACE_S)
     return words
 
 
 def _is_leftover(pid: int) -> bool:
-    """Tell whether a process has the mark of a runner that is no more."""
+    """Tell whether a process has the mark of a runner that is no more.
+
+    Who has a number in another PID namespace cannot be seen from here.
+    """
     for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-        name, _, mark = line.decode(errors="replace").partition("=")
-        if name == _MARK:
-            namespace, _, runner = mark.partition("-")
-            if namespace != _pid_namespace():
-                return False  # Who has that number there cannot be seen from here.
-            number = runner.partition("-")[0]
-            return not (number.isdecimal() and runner == _runner(int(number)))
+        mark = _MARKED.fullmatch(line)
+        if mark and mark[1].decode() == _pid_namespace():
+            return _started(int(mark[2])) != mark[3].decode()
     return False
 
 
 def _own_mark() -> str:
-    return f"{_pid_namespace()}-{_runner(os.getpid())}"
+    """Return a name that no other process has, ever."""
+    return f"{_pid_namespace()}-{os.getpid()}-{_started(os.getpid())}"
 
 
 def _pid_namespace() -> str:
-    return str(Path("/proc/self/ns/pid").stat().st_ino)
+    try:
+        return str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        return "0"
 
 
-def _runner(pid: int) -> str | None:
-    """Return a name that no other process has, ever: its ID and when it started; None if it ended.
-
-    The start is in clock ticks since boot (proc(5): starttime).
-    """
+def _started(pid: int) -> str | None:
+    """Return when a process started, in clock ticks since boot (proc(5)); None if it ended."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
     state, *fields = status.rpartition(")")[2].split()
-    return None if state in "ZX" else f"{pid}-{fields[18]}"
+    return None if state in "ZX" else fields[18]
 
 
 def exit_words(code: int) -> str:

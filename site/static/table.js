@@ -41,12 +41,11 @@ export class Table {
 
   /** Return whether no row is above the screen. To be asked first: it lays out what has changed. */
   #canDefer() {
-    return this.body.getBoundingClientRect().top >= 0;
+    return this.rows.length > AT_ONCE && this.body.getBoundingClientRect().top >= 0;
   }
 
   /** Leave rows below the screen out of one frame: a browser lays out anew all that has moved. */
   #defer(rows) {
-    if (!rows.length) return;
     for (const row of rows) row.style.display = "none";
     requestAnimationFrame(() =>
       setTimeout(() => {

@@ -166,6 +166,7 @@ def test_an_anchor_leads_there_and_leaves_the_state_in_the_url(page: Page) -> No
 
 def test_without_a_state_an_anchor_stays_in_the_url(page: Page) -> None:
     page.locator("#board a[href='#since']").first.click()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
     expect(page).to_have_url(re.compile("#since$"))
 
 

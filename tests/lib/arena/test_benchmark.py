@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes import FakeGenerator, FakeRuntime, a_measurement, a_program, a_report, records_in
+from tests.fakes import (
+    FakeGenerator,
+    FakeProgress,
+    FakeRuntime,
+    a_measurement,
+    a_program,
+    a_report,
+    records_in,
+)
 
 from arena import benchmark as main_job
 from arena import contract, generators, host, records, selection
@@ -554,3 +562,13 @@ def test_a_dry_run_shows_a_command_that_steers_the_terminal_without_harm(
     lines = capsys.readouterr().out.splitlines()
     assert "  /bin/sh -c 'true \ufffd]0;title\ufffd \ufffd; ./server'" in lines
     assert all(line.isprintable() for line in lines)
+
+
+def test_what_a_killed_benchmark_left_running_is_said(leftovers: list[str]) -> None:
+    leftovers += ["process 7: a-server --port 8080", "process 8: " + "x" * 1000]
+    shows = FakeProgress()
+    main_job.remove_leftovers(FakeRuntime(), shows)
+    assert shows.lines[0] == (
+        "ended process 7: a-server --port 8080, left behind by a benchmark that was killed"
+    )
+    assert len(shows.lines[1]) < 200

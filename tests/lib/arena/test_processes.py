@@ -291,8 +291,9 @@ child._popen.wait()
     assert alive(mine.pid)
 
 
-@pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense"])
+@pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])
 def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
+    mark = mark.format(Path("/proc/self/ns/pid").stat().st_ino)
     stranger = subprocess.Popen(["sleep", FOREVER], env={**os.environ, "HTTPARENA_RUNNER": mark})
     try:
         end_leftovers()
@@ -300,3 +301,15 @@ def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_a_runner_that_a_leftover_started_is_none(tmp_path: Path) -> None:
+    script = "from arena.processes import end_leftovers; end_leftovers(); print('alive')"
+    namespace = Path("/proc/self/ns/pid").stat().st_ino
+    mark = {"HTTPARENA_RUNNER": f"{namespace}-{os.getpid()}-1", "PYTHONPATH": str(LIB)}
+    # Its parent has the mark too.
+    command = ["sh", "-c", '"$0" -c "$1"; :', sys.executable, script]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, **mark}, check=False, capture_output=True
+    )
+    assert (done.returncode, done.stdout) == (0, b"alive\n")

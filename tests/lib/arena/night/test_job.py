@@ -14,6 +14,7 @@ from arena.errors import HostError, UsageError
 from arena.night import job
 from arena.night.job import Request, night
 from arena.records import Record
+from arena.session import Session
 from arena.workspace import Workspace
 
 # Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
@@ -196,7 +197,7 @@ def test_a_failing_framework_does_not_stop_the_night(
     ]
 
 
-def test_a_host_that_fails_three_times_in_a_row_ends_the_night_which_can_be_gone_on_with(
+def test_a_host_that_fails_three_frameworks_in_a_row_ends_the_night_which_can_be_gone_on_with(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def taken(_: int) -> None:
@@ -218,6 +219,23 @@ def test_a_host_that_fails_three_times_in_a_row_ends_the_night_which_can_be_gone
     assert sorted(shop.measured(since=2)) == [
         ("alpha", SLOW), ("beta", SLOW), ("gamma", SLOW), ("gamma", QUICK),
     ]  # fmt: skip
+
+
+def test_one_framework_that_the_host_cannot_measure_does_not_end_the_night(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.add("gamma", QUICK, SLOW, "stream-grpc-tls", "bidi-grpc", "client-stream-grpc")
+    real = Session.run
+
+    def run(session: Any, draft: Any) -> Any:
+        if session._plan.framework.name == "gamma":
+            raise HostError("its log fills the disk")
+        return real(session, draft)
+
+    monkeypatch.setattr(Session, "run", run)
+    assert shop.night() == 3
+    assert shop.night(resume=True) == 3
+    assert len(shop.records()) == 8
 
 
 def test_bugs_in_a_row_do_not_end_the_night(shop: Shop) -> None:
