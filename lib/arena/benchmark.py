@@ -39,6 +39,9 @@ _ONLY_FOR: Mapping[str, frozenset[Kind]] = {
     "REQUESTS": frozenset({"scheduled", "blast"}),
 }
 
+# Who goes on after a session that the host could not measure stops after so many frameworks.
+_IN_A_ROW = 3
+
 
 @dataclass(frozen=True)
 class Request:
@@ -98,10 +101,6 @@ class Outcome:
     saved: Path | None = None
 
 
-# Who goes on after a session that the host could not measure stops after so many frameworks.
-_IN_A_ROW = 3
-
-
 @contextmanager
 def only_here(
     workspace: Workspace, request: Request, command: str, shows: Progress
@@ -136,15 +135,15 @@ def run_plans(
     may_begin: Callable[[Plan], bool] = lambda _: True,
     ended: Callable[[Outcome], None],
     goes_on: bool = False,
-) -> bool:
+) -> Sequence[Plan]:
     """Run one session after the other, those that `may_begin`, and tell `ended` of each.
 
     One whose generator was not found has failed. What is no failure of a stage, such as a port
     that is taken, ends them all; if it `goes_on`, only the one session, unless it is the host that
-    fails, for three frameworks in a row. Return whether all sessions had their turn.
+    fails, for three frameworks in a row. Return the sessions that had no turn.
     """
     broken: set[str] = set()
-    for each in plans:
+    for number, each in enumerate(plans, 1):
         if not may_begin(each):
             continue
         generator = found.get(each.profile.generator)
@@ -161,15 +160,15 @@ def run_plans(
                 str(error) if isinstance(error, ArenaError) else f"{type(error).__name__}: {error}"
             )
             click.echo(f"error: {each.title}: {printable(what)}", err=True)
-            ended(Outcome(each, HostError.exit_code))
+            outcome = Outcome(each, HostError.exit_code)
             if isinstance(error, HostError | OSError):
                 broken.add(each.framework.name)
-            if len(broken) == _IN_A_ROW:
-                return each is plans[-1]
         else:
-            ended(outcome)
             broken.clear()
-    return True
+        ended(outcome)
+        if len(broken) == _IN_A_ROW:
+            return plans[number:]
+    return ()
 
 
 def find_generators(
@@ -300,9 +299,8 @@ def runnable(
         for name, framework in frameworks.items()
         if (problem := runtime.unavailable(framework))
     }
-    if len(frameworks) == 1:
-        for problem in problems.values():
-            raise HostError(problem)
+    if len(problems) == len(frameworks) == 1:
+        raise HostError(*problems.values())
     for name, problem in problems.items():
         shows.say(f"skipped {name}: {problem}")
     if len(problems) == len(frameworks):

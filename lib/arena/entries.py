@@ -3,6 +3,8 @@
 They are enough to pick the rows of a board, and to tell a history, without the records.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,3 +86,11 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         failure=record.failure.reason if record.failure else None,
         flags=record.flags,
     )
+
+
+def by_load(entries: Iterable[Entry]) -> dict[Load, list[Entry]]:
+    """Return entries by what loaded their servers, those of each load in the order they came."""
+    found: dict[Load, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[entry.load].append(entry)
+    return dict(found)

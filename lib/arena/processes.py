@@ -25,7 +25,7 @@ _STOP_GRACE_S = 5.0
 
 # In the environment of every program of ours, and of all that it starts: who started it.
 _MARK = "HTTPARENA_RUNNER"
-_MARKED = re.compile(rb"HTTPARENA_RUNNER=(\d{1,20})-(\d{1,10})-(\d{1,20})")
+_MARKED = re.compile(_MARK.encode() + rb"=(\d{1,20})-(\d{1,10})-(\d{1,20})")
 
 # What is being killed may start something that was not there yet when we looked.
 _PASSES = 5

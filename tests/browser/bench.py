@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from playwright.sync_api import Browser, CDPSession, Page
 from tests.browser import sites
-from tests.browser.plumbing import loaded_sizes, required_chromium, served, started_browser
+from tests.browser.plumbing import PAINTED, loaded_sizes, required_chromium, served, started_browser
 
 ROWS = 200
 LOADS = 7
@@ -28,8 +28,6 @@ TIMED = """() => {
   document.body.offsetHeight;
   return performance.now() - began;
 }"""
-# An interaction is over when the picture that follows it has been painted.
-PAINTED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 
 
 def main() -> None:

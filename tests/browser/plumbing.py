@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BELOW = "some/where"
 # No page of ours takes nearly as long.
 PATIENCE_MS = 15_000
+# An interaction is over when the picture that follows it has been painted.
+PAINTED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

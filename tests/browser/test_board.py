@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, Site
 from tests.browser.kinds import KINDS
+from tests.browser.plumbing import PAINTED
 
 BOARD = KINDS["board"]
 
@@ -166,7 +167,7 @@ def test_an_anchor_leads_there_and_leaves_the_state_in_the_url(page: Page) -> No
 
 def test_without_a_state_an_anchor_stays_in_the_url(page: Page) -> None:
     page.locator("#board a[href='#since']").first.click()
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate(PAINTED)
     expect(page).to_have_url(re.compile("#since$"))
 
 

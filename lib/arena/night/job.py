@@ -94,10 +94,8 @@ def night(
         history = _history(workspace, found)
         ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
-        turns: list[Plan] = []
 
         def may_begin(plan: Plan) -> bool:
-            turns.append(plan)
             left_s = None if request.budget is None else request.budget - (clock() - began)
             if not _fits(plan, left_s, history, tally):
                 return False
@@ -108,11 +106,11 @@ def night(
             fate: Fate = "failed" if outcome.code else "measured"
             tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
 
-        goes_well = benchmark.run_plans(
+        left = benchmark.run_plans(
             workspace, sessions, ordered, runtime, found, shows,
             may_begin=may_begin, ended=ended, goes_on=True,
         )  # fmt: skip
-        _end(book, ordered[len(turns) :], tally, goes_well=goes_well)
+        _end(book, left, tally)
         for line in (*tally.table(), *tally.notes()):
             click.echo(line)
         page = publish(workspace, shows)
@@ -120,9 +118,9 @@ def night(
     return tally.code
 
 
-def _end(book: Diary, left: Sequence[Plan], tally: Tally, *, goes_well: bool) -> None:
-    """End the night; one in which the host fails is only cut short, and can be gone on with."""
-    if goes_well:
+def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
+    """End the night; one that the host cut short, so that some are `left`, can be gone on with."""
+    if not left:
         book.end(utc_now())
         return
     for plan in left:

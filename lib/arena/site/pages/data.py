@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 
-from arena.entries import Entry, Load
+from arena.entries import Entry, by_load
 from arena.figures import rounded_words
 from arena.files import to_json
 from arena.profiles import LOWER_IS_BETTER
@@ -79,9 +79,7 @@ def _frameworks(edition: Edition) -> Iterator[Output]:
 def _framework(edition: Edition, name: str) -> str:
     """Return a framework's JSON."""
     entries = edition.by_framework[name]
-    by_load: dict[Load, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        by_load[entry.load].append(entry)
+    of_load = by_load(entries)
     histories = [
         History(
             profile=place.board.profile,
@@ -90,10 +88,10 @@ def _framework(edition: Edition, name: str) -> str:
             metric=place.board.metric,
             rank=place.row.rank,
             board=_below(edition, place.path),
-            results=tuple(_result(edition, each) for each in by_load[place.board.load]),
+            results=tuple(_result(edition, each) for each in of_load[place.board.load]),
         )
         for place in edition.places.get(name, ())
-        if place.board.load in by_load
+        if place.board.load in of_load
     ]
     newest = entries[-1]
     framework = edition.read(newest.path).framework

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from arena.entries import Entry, Load
+from arena.entries import Entry, Load, by_load
 from arena.figures import rounded_words
 from arena.leaderboard import Row
 from arena.records import parse_utc
@@ -143,13 +143,10 @@ def _histories(
     edition: Edition, entries: Sequence[Entry], titles: Mapping[Load, str], shown: frozenset[str]
 ) -> list[History]:
     """Return the histories of more than one record, in the order of the boards."""
-    by_key: dict[Load, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        by_key[entry.load].append(entry)
     return [
-        _history(edition, key, by_key[key], titles[key], shown)
-        for key in sorted(by_key)
-        if key in titles and len(by_key[key]) > 1
+        _history(edition, key, own, titles[key], shown)
+        for key, own in sorted(by_load(entries).items())
+        if key in titles and len(own) > 1
     ]
 
 

@@ -253,8 +253,9 @@ def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path)
     record = a_record("a")
     save(tmp_path, record)
     folder = (tmp_path / record.path).with_suffix("")
-    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr", "server.log"):
+    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
         (folder / name).write_text("1")
+    (folder / "server.log").write_text(record.started_at)
     for name in ("x.html", "x.svg", "x.js", "record.json", ".x.log", "a b.log", "x", "\u202e.log"):
         (folder / name).write_text("1")
     (folder / "link.log").symlink_to("/etc/passwd")
@@ -270,7 +271,7 @@ def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path)
         "server.log",
         "shots.jsonl.gz",
     ]
-    assert [each.size_bytes for each in found] == [1, 1, 1, 1, 1]
+    assert [each.size_bytes for each in found] == [1, 1, 1, len(record.started_at), 1]
 
 
 def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
