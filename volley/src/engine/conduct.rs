@@ -10,6 +10,7 @@ use super::book::Book;
 use super::clock::Clock;
 use super::driver::{Driver, Harvest};
 use super::live::Gauge;
+use super::outcome::{self, Finished};
 use super::plan::Plan;
 use super::signals;
 use crate::cli::Options;
@@ -67,7 +68,7 @@ pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError
         };
         watch.conduct(starts, results, on_tick)
     })?;
-    Ok(super::outcome::report(options, &plan, &counting, finished))
+    Ok(outcome::report(options, &plan, &counting, finished))
 }
 
 /// Put threads to work: each has its driver, and is connected before any gets an order.
@@ -121,16 +122,6 @@ struct Watch<'a> {
     plan: &'a Plan,
     clock: Clock,
     gauges: &'a [Gauge],
-}
-
-/// A run that is over.
-pub(super) struct Finished {
-    /// What each thread brought home.
-    pub harvests: Vec<Harvest<Tally>>,
-    /// When the window opened.
-    pub opened_ns: u64,
-    /// CPU seconds of this process when the window opened, and at the end.
-    pub cpu_s: (f64, f64),
 }
 
 impl Watch<'_> {

@@ -1,11 +1,20 @@
 //! The report of a run that is over.
 
-use super::conduct::Finished;
 use super::driver::Harvest;
 use super::plan::Plan;
 use crate::cli::{DurationStop, Options};
 use crate::measure::{RunFacts, Tally, TallyOptions, process};
 use crate::report::{Cost, EndedBy, Report, Warning};
+
+/// A run that is over.
+pub(super) struct Finished {
+    /// What each thread brought home.
+    pub harvests: Vec<Harvest<Tally>>,
+    /// When the window opened.
+    pub opened_ns: u64,
+    /// CPU seconds of this process when the window opened, and at the end.
+    pub cpu_s: (f64, f64),
+}
 
 /// Merge what the threads counted, and add what only the engine knows.
 pub fn report(

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use super::counts::Counts;
+use super::end::Failure;
 use super::faults::Fault;
 use super::piece::Piece;
-use super::work::{Failure, MAX_MESSAGE, Work};
+use super::work::{MAX_MESSAGE, Work};
 use crate::grpc::{Code, SplitError, Splitter};
 
 /// So many replies may wait before the client gets no more window on the stream.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::encoding::Encoding;
+use super::end::Failure;
 use super::method::Method;
-use super::work::Failure;
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 

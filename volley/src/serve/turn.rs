@@ -2,12 +2,11 @@
 
 use super::blocks;
 use super::call::Call;
-use super::end::End;
+use super::end::{End, Failure};
 use super::faults::Fault;
 use super::outbox::{Mark, Outbox};
 use super::piece::Piece;
 use super::reply;
-use super::work::Failure;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{HEADER_LEN, write_data, write_rst_stream};
 

@@ -1,8 +1,7 @@
 //! The service itself: request messages in, replies out.
 
-use std::borrow::Cow;
-
 use super::encoding::Encoding;
+use super::end::Failure;
 use super::message;
 use super::method::Method;
 use super::replies::Replies;
@@ -11,21 +10,6 @@ use crate::grpc::Code;
 
 /// The longest request message, in bytes: gRPC's usual 4 MiB.
 pub(super) const MAX_MESSAGE: usize = 4 << 20;
-
-/// How a call ends that does not end well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// A gRPC status other than OK.
-    Status(Code, Cow<'static, str>),
-    /// It was no gRPC call: an HTTP status alone.
-    Http(u16),
-}
-
-impl Failure {
-    pub(super) fn status(code: Code, message: &'static str) -> Self {
-        Self::Status(code, Cow::Borrowed(message))
-    }
-}
 
 /// What one call has been asked, and what it still has to answer.
 #[derive(Debug)]

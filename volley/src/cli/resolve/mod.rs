@@ -37,7 +37,7 @@ pub fn resolve(args: RunArgs, stdin: &mut impl Read) -> Result<Options, UsageErr
     let security = security::resolve(&args.connection)?;
     let load = load::resolve(&args.load)?;
     let schedules = schedules::resolve(&args.schedules, &load)?;
-    load::check_connections(&load, &schedules)?;
+    schedules::check_connections(&load, &schedules)?;
     let metadata = payload::metadata(&args.data)?;
     let data = payload::data(&args.data, stdin)?;
     let (run, data_flags, connection, output) =

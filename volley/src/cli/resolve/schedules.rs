@@ -96,3 +96,36 @@ fn refuse_unused(
         },
     }
 }
+
+/// A connection without a worker and a thread without a connection would both be idle.
+pub fn check_connections(load: &Load, schedules: &Schedules) -> Result<(), UsageError> {
+    let &Load {
+        connections,
+        threads,
+        ..
+    } = load;
+    let workers = schedules.most_workers;
+    if connections > workers {
+        return Err(UsageError::IdleConnections {
+            connections,
+            workers,
+            flag: flag_of_most(&schedules.concurrency),
+        });
+    }
+    match threads {
+        Some(threads) if threads > connections => Err(UsageError::IdleThreads {
+            threads,
+            connections,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The flag that says how many workers there are at most.
+fn flag_of_most(spec: &ConcurrencySpec) -> &'static str {
+    match spec.schedule {
+        ScheduleKind::Const => "-c",
+        _ if spec.step < 0 => "--concurrency-start",
+        _ => "--concurrency-end",
+    }
+}

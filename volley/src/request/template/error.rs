@@ -1,7 +1,6 @@
-use thiserror::Error;
+//! What may be wrong with a template.
 
-use super::function::MOST;
-use super::labels::FIELDS;
+use thiserror::Error;
 
 /// Why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,8 +18,8 @@ pub enum TemplateError {
 pub enum ActionError {
     #[error("{0}")]
     Syntax(String),
-    #[error("there is no field `{name}`; there are {FIELDS}")]
-    UnknownField { name: String },
+    #[error("there is no field `{name}`; there are {fields}")]
+    UnknownField { name: String, fields: &'static str },
     #[error("there is no function `{name}`; there are newUUID, randomString and randomInt")]
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
@@ -37,6 +36,6 @@ pub enum ActionError {
     NotAnInteger { name: String },
     #[error("`randomInt` cannot choose from {min} to below {max}")]
     EmptyRange { min: i64, max: i64 },
-    #[error("`randomString` cannot have {length} characters; the most is {MOST}")]
-    TooLong { length: i64 },
+    #[error("`randomString` cannot have {length} characters; the most is {most}")]
+    TooLong { length: i64, most: i64 },
 }

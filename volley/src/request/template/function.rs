@@ -7,7 +7,7 @@ use crate::request::excerpt::excerpt;
 /// A `randomString` of no length gets from 2 to 16 characters.
 const LENGTHS: (i64, i64) = (2, 16);
 /// A longer string than this is a slip, not a wish.
-pub(super) const MOST: i64 = 1 << 26;
+const MOST: i64 = 1 << 26;
 
 /// A call with its arguments, counted and typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +121,9 @@ fn lengths(min: i64, max: Option<i64>) -> Result<(i64, i64), ActionError> {
     if most <= MOST {
         Ok((least, most))
     } else {
-        Err(ActionError::TooLong { length: most })
+        Err(ActionError::TooLong {
+            length: most,
+            most: MOST,
+        })
     }
 }

@@ -5,7 +5,7 @@ use super::error::ActionError;
 use crate::request::excerpt::excerpt;
 use crate::request::schema::Method;
 
-pub(super) const FIELDS: &str = "WorkerID, RequestNumber, FullyQualifiedName, MethodName, \
+const FIELDS: &str = "WorkerID, RequestNumber, FullyQualifiedName, MethodName, \
     ServiceName, InputName, OutputName, IsClientStreaming, IsServerStreaming, Timestamp, \
     TimestampUnix, TimestampUnixMilli, TimestampUnixNano and UUID";
 
@@ -56,6 +56,7 @@ impl Labels {
             _ => {
                 return Err(ActionError::UnknownField {
                     name: excerpt(name, 40),
+                    fields: FIELDS,
                 });
             }
         })

@@ -8,10 +8,11 @@ use crate::serve::breach::Breach;
 use crate::serve::call::Call;
 use crate::serve::connection::{Connection, MAX_HEADER_LIST, OpenBlock};
 use crate::serve::counts::Counts;
+use crate::serve::end::Failure;
 use crate::serve::faults::Fault;
 use crate::serve::requests::{self, Head};
 use crate::serve::settings;
-use crate::serve::work::{Failure, Work};
+use crate::serve::work::Work;
 
 impl Connection {
     pub(super) fn on_headers(
