@@ -1,5 +1,5 @@
 """`python lib …` is the arena command; lib/ is then the import root."""
 
-from arena.cli import main
+from arena.cli.main import main
 
 main()

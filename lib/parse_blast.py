@@ -2,7 +2,7 @@
 
 Reads what `volley blast -O json` prints, and the file that is made of ghz's reports, a line for
 each of its starts; either may be gzipped, and they are told apart by themselves. Every figure is
-computed from the single shots: see `blast/report.py` and `blast/median.py`.
+computed from the single shots: see `parsers/blast/report.py` and `parsers/blast/median.py`.
 
 Raises GhzParseError, a ValueError of one line, for anything that is not a complete sweep.
 Standard library only. The rooms behind this front are in the package `blast`.
@@ -19,12 +19,12 @@ from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
 
-import saved
-from blast.ghz_lines import read_ghz
-from blast.report import BlastReport, Point, Shot
-from blast.volley_json import read_volley
-from ghz.errors import GhzParseError
-from ghz.json_report import load
+from parsers import saved
+from parsers.blast.ghz_lines import read_ghz
+from parsers.blast.report import BlastReport, Point, Shot
+from parsers.blast.volley_json import read_volley
+from parsers.ghz.errors import GhzParseError
+from parsers.ghz.json_report import load
 
 __all__ = [
     "BlastReport",

@@ -7,7 +7,7 @@ the rate is theirs and has no error bar.
 
 Raises GhzParseError, a ValueError of one line, for anything that is not a complete ghz report.
 Standard library only. The rooms behind this front are in the package `ghz`; which calls count as
-cut, and why, is told in `ghz/cut.py`.
+cut, and why, is told in `parsers/ghz/cut.py`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import saved
-from ghz.errors import GhzParseError
-from ghz.json_report import parse_json
-from ghz.report import Bucket, Calls, GhzReport, Latency, Rate
-from ghz.text_report import parse_summary
+from parsers import saved
+from parsers.ghz.errors import GhzParseError
+from parsers.ghz.json_report import parse_json
+from parsers.ghz.report import Bucket, Calls, GhzReport, Latency, Rate
+from parsers.ghz.text_report import parse_summary
 
 __all__ = [
     "Bucket",

@@ -5,8 +5,8 @@ with `--output-file` from 1.69 on (seen: 1.70), and tells them apart by itself. 
 `--output-file=/dev/stdout` both are in one file: then the JSON counts, its times are exact.
 
 The rate is OK calls by actual elapsed seconds, never h2load's own `req/s`. What an OK call is,
-and what h2load does not know of one, is told in `h2load/counts.py`; what its latencies are worth
-in `h2load/latency.py`.
+and what h2load does not know of one: see `parsers/h2load/counts.py`. What its latencies are
+worth: see `parsers/h2load/latency.py`.
 
 Raises H2loadParseError, a ValueError of one line, for anything that is not a complete report.
 Standard library only.
@@ -20,14 +20,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import saved
-from ghz.report import Latency
-from h2load.counts import Calls, Counts
-from h2load.errors import H2loadParseError
-from h2load.json_report import START, parse_json
-from h2load.latency import Figures
-from h2load.report import H2loadReport
-from h2load.text_report import parse_text
+from parsers import saved
+from parsers.ghz.report import Latency
+from parsers.h2load.counts import Calls, Counts
+from parsers.h2load.errors import H2loadParseError
+from parsers.h2load.json_report import START, parse_json
+from parsers.h2load.latency import Figures
+from parsers.h2load.report import H2loadReport
+from parsers.h2load.text_report import parse_text
 
 __all__ = [
     "Calls",

@@ -9,4 +9,4 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # shellcheck source=scripts/venv.sh
 source "$root/scripts/venv.sh"
 (cd "$root" && ensure_venv requirements.lock)
-exec "$root/.venv/bin/python" "$root/lib" "$@"
+PYTHONPATH=$root exec "$root/.venv/bin/python" "$root/lib" "$@"

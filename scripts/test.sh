@@ -201,10 +201,11 @@ main() {
     install_missing shellcheck shfmt bats chromium
     ensure_venv requirements-dev.lock
 
-    say 'ruff, mypy'
+    say 'ruff, mypy, import-linter'
     .venv/bin/ruff check .
     .venv/bin/ruff format --check .
     .venv/bin/mypy
+    PYTHONPATH=lib .venv/bin/lint-imports
 
     say 'shellcheck, shfmt'
     lint_scripts
@@ -215,7 +216,7 @@ main() {
         unformatted=$(gofmt -l frameworks scaffold tests)
         [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
         (cd frameworks/grpc-go && go vet ./...)
-        (cd tests/peers/grpc-go-counting && go vet ./...)
+        (cd tools/peers/grpc-go-counting && go vet ./...)
         lint_workflows
     fi
 

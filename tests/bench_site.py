@@ -26,6 +26,7 @@ from pathlib import Path
 
 import click
 import psutil
+
 from tests import synthetic
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.workspace import Workspace
+from arena.base.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,9 +25,8 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture(scope="session")
 def volley_program() -> Path:
     """Find volley as the runner does, or build it: once, and outside of any benchmark."""
+    from arena.measure.generators import volley
     from tests.fakes import FakeProgress
-
-    from arena.generators import volley
 
     if not os.environ.get("VOLLEY") and not shutil.which("cargo"):
         pytest.skip("there is no volley, and no Rust to build it")

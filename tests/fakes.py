@@ -7,28 +7,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from arena.archive import open_archive
-from arena.contract import Report
-from arena.figures import headline_of, spread_of
-from arena.frameworks import Framework
-from arena.generators import Shot
-from arena.measurement import Calls, Cost, Latency, Measurement, Raw, Run
-from arena.progress import Tick
-from arena.records import (
+from arena.base.progress import Tick
+from arena.judge.archive import open_archive
+from arena.judge.headline import headline_of, spread_of
+from arena.judge.store import Draft
+from arena.measure.contract import Report
+from arena.measure.generators import Shot
+from arena.measure.runtimes import Built
+from arena.record.measurement import Calls, Cost, Latency, Measurement, Raw, Run
+from arena.record.record import (
     Check,
     Cpus,
-    Draft,
     Failure,
     Flag,
     GeneratorInfo,
     Host,
     MeasuredFramework,
-    MeasuredProfile,
     Provenance,
     Record,
     RuntimeInfo,
 )
-from arena.runtimes import Built
+from arena.what.framework import Framework
+from arena.what.measured import MeasuredProfile
 
 # 200 calls a second with 256 in flight: Little's law holds exactly.
 MEAN_NS = 1.28e9

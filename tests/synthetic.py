@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tests.fakes import a_profile, a_provenance, a_record, a_run
 
-from arena.files import to_json
-from arena.measurement import BlastPoint, Latency, Run, Second
-from arena.records import Check, Cpus, Flag, GeneratorInfo, Git, Host, MeasuredProfile, Record
+from arena.base.model import to_json
+from arena.record.measurement import BlastPoint, Latency, Run, Second
+from arena.record.record import Check, Cpus, Flag, GeneratorInfo, Git, Host, Record
+from arena.what.measured import MeasuredProfile
+from tests.fakes import a_profile, a_provenance, a_record, a_run
 
 FIRST_NIGHT = datetime(2026, 1, 1, 1, tzinfo=UTC)
 LANGUAGES = (

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+from arena.judge.archive import open_archive
+from arena.judge.leaderboard import rank_entries
 from tests import synthetic
-
-from arena.archive import open_archive
-from arena.leaderboard import rank_entries
 
 
 def contents(folder: Path) -> dict[str, bytes]:

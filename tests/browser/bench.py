@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 from playwright.sync_api import Browser, CDPSession, Page
+
 from tests.browser import sites
 from tests.browser.plumbing import PAINTED, loaded_sizes, required_chromium, served, started_browser
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+
 from tests.browser import sites
 from tests.browser.plumbing import (
     BELOW,

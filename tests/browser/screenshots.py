@@ -12,12 +12,12 @@ from pathlib import Path
 
 import click
 from playwright.sync_api import Browser
+
+from arena.record.record import Record
 from tests.browser import sites
 from tests.browser.kinds import KINDS
 from tests.browser.plumbing import required_chromium, served, started_browser
 from tests.fakes import a_record
-
-from arena.records import Record
 
 LONG = "A framework whose makers could not stop, with all of its features in its name, twice. "
 WIDTHS = (390, 820, 1440)

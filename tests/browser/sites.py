@@ -7,6 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from arena.base.model import to_json
+from arena.base.workspace import Workspace
+from arena.judge.frozen_rounds import Round
+from arena.judge.headline import headline_of, spread_of
+from arena.publish.site.build import build
+from arena.record.measurement import Latency, Run
+from arena.record.record import Flag, Record
 from tests.fakes import (
     FAILED,
     PASSED,
@@ -17,15 +24,7 @@ from tests.fakes import (
     at,
     save,
 )
-from tests.lib.arena.charts.loads import a_second, blast, lasting, scheduled
-
-from arena.figures import headline_of, spread_of
-from arena.files import to_json
-from arena.measurement import Latency, Run
-from arena.records import Flag, Record
-from arena.rounds import Round
-from arena.site.build import build
-from arena.workspace import Workspace
+from tests.lib.arena.publish.charts.loads import a_second, blast, lasting, scheduled
 
 Records = Iterable[Record]
 

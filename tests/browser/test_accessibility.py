@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
+
 from tests.browser.conftest import Site, visits
 from tests.browser.kinds import KINDS
 from tests.browser.plumbing import axe_violations, html_errors

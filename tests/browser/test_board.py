@@ -4,6 +4,7 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from tests.browser.conftest import Open, Site
 from tests.browser.kinds import KINDS
 from tests.browser.plumbing import PAINTED

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from tests.browser.conftest import Open, Site
 
 PAGE = "compare/index.html"

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from tests.browser.conftest import Open, Site
 from tests.browser.kinds import KINDS
 from tests.browser.plumbing import loaded_sizes

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
-from arena.generators.ghz import VERSION
-from arena.workspace import Workspace
+from arena.base.workspace import Workspace
+from arena.measure.generators.ghz import VERSION
+from tests.integration.plumbing import GOOD_IMAGE, ROOT, Arena, eventually, listeners
 
 # The real profile, made small enough that even a slow server finishes many calls in a blink.
 _QUICK = {

@@ -26,7 +26,7 @@ from typing import Any
 
 import grpc  # type: ignore[import-untyped]
 
-from arena.benchmark_pb2 import StreamRequest, SumReply, SumRequest
+from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
 
 _LONG = 1000
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from arena.workspace import Workspace
+from arena.base.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTS = (8080, 8443)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tests.integration.plumbing import Arena
 
 pytestmark = pytest.mark.integration

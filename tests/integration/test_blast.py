@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.integration.plumbing import ROOT, Arena, eventually
 
 pytestmark = pytest.mark.integration

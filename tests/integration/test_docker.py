@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.plumbing import ROOT, Arena, eventually
 
-from arena.generators import volley
+from arena.measure.generators import volley
+from tests.integration.plumbing import ROOT, Arena, eventually
 
 pytestmark = [
     pytest.mark.integration,

@@ -6,6 +6,7 @@ The others are validated natively; these are those that build fastest.
 import shutil
 
 import pytest
+
 from tests.integration.plumbing import ROOT, Arena, need_base_images
 
 pytestmark = [

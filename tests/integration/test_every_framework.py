@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.integration.plumbing import ROOT
 
-from arena.frameworks import Framework, framework_names, load_framework
+from arena.what.framework import Framework, framework_names, load_framework
+from tests.integration.plumbing import ROOT
 
 _FOLDER = ROOT / "frameworks"
 

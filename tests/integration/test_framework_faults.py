@@ -7,6 +7,7 @@ from typing import Any
 
 import psutil
 import pytest
+
 from tests.integration.plumbing import Arena, Outcome, eventually
 
 pytestmark = pytest.mark.integration

@@ -5,9 +5,9 @@ import shutil
 from typing import Any
 
 import pytest
-from tests.integration.plumbing import ROOT, Arena
 
 import parse_h2load
+from tests.integration.plumbing import ROOT, Arena
 
 pytestmark = [
     pytest.mark.integration,

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.integration.plumbing import PORTS, Arena, eventually
 
 pytestmark = pytest.mark.integration

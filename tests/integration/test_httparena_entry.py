@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.integration.plumbing import ROOT, Arena, need_base_images
 
-from arena.frameworks import source_sha256
+from arena.what.framework import source_sha256
+from tests.integration.plumbing import ROOT, Arena, need_base_images
 
 pytestmark = [
     pytest.mark.integration,

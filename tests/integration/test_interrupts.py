@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+
 from tests.integration.plumbing import Arena, eventually
 
 pytestmark = pytest.mark.integration

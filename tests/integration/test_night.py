@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from tests.integration.plumbing import Arena, Outcome, eventually
 
 pytestmark = pytest.mark.integration

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.integration.plumbing import ROOT, Arena, Outcome
 
-from arena import scaffold
+from arena.what import scaffold
+from tests.integration.plumbing import ROOT, Arena, Outcome
 
 pytestmark = pytest.mark.integration
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.plumbing import ROOT, Arena, Outcome, Snapshot, eventually, listeners
 
-from arena import certs
+from arena.machine import certs
+from tests.integration.plumbing import ROOT, Arena, Outcome, Snapshot, eventually, listeners
 
 pytestmark = pytest.mark.integration
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.plumbing import ROOT, Arena
 
 import parse_ghz
+from tests.integration.plumbing import ROOT, Arena
 
 pytestmark = pytest.mark.integration
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from arena import benchmark
+from arena.measure import runner
 
 
 @pytest.fixture(autouse=True)
 def leftovers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return what is said to have been left behind; nobody looks for more, or ends it."""
     found: list[str] = []
-    monkeypatch.setattr(benchmark, "end_leftovers", lambda: found)
+    monkeypatch.setattr(runner, "end_leftovers", lambda: found)
     return found

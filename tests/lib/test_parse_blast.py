@@ -10,8 +10,7 @@ import pytest
 
 import parse_blast
 from parse_blast import GhzParseError, parse_file
-
-from .blast.sweeps import GHZ, SWEEPS, VOLLEY, as_text, small_lines, small_sweep
+from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, VOLLEY, as_text, small_lines, small_sweep
 
 SCRIPT = Path(parse_blast.__file__)
 
@@ -75,7 +74,7 @@ def test_zipped_or_not_laid_out_or_not_it_is_the_same(tmp_path: Path) -> None:
     assert parse_file(plain) == parse_file(zipped)
 
 
-WHOLE = gzip.compress(as_text(small_lines()).encode())
+WHOLE = gzip.compress(as_text(small_lines()).encode(), mtime=0)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ WHOLE = gzip.compress(as_text(small_lines()).encode())
     [
         (b"", b"empty input"),
         (b" \n", b"empty input"),
-        (gzip.compress(b""), b"empty input"),
+        (gzip.compress(b"", mtime=0), b"empty input"),
         (b"\xff\xfe\x00S", b"broken or incomplete JSON"),
         (b"[1]", b"the report must be a JSON object"),
         (b"{}", b"neither what `volley blast -O json` prints nor"),

@@ -10,8 +10,7 @@ import pytest
 
 import parse_ghz
 from parse_ghz import GhzParseError, parse, parse_file
-
-from .ghz.reports import FIXTURES, small_text
+from tests.lib.parsers.ghz.reports import FIXTURES, small_text
 
 SCRIPT = Path(parse_ghz.__file__)
 

@@ -9,8 +9,7 @@ import pytest
 
 import parse_h2load
 from parse_h2load import H2loadParseError, parse, parse_file
-
-from .h2load.reports import FIXTURES
+from tests.lib.parsers.h2load.reports import FIXTURES
 
 SCRIPT = Path(parse_h2load.__file__)
 

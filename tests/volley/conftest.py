@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.volley.plumbing import CHECKOUT, Volley, framework
 
-from arena.bench.counting_server import CountingServer, build, serving
+from tests.volley.plumbing import CHECKOUT, Volley, framework
+from tools.bench.counting_server import CountingServer, build, serving
 
 
 @pytest.fixture

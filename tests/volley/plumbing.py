@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.base.workspace import Workspace
+from arena.machine import certs, lock
+from arena.measure import contract
+from arena.measure.runtimes.native import NativeRuntime
+from arena.what.framework import load_framework
+from arena.what.profile import load_profile
 from tests.integration.plumbing import ROOT, eventually, listeners
-
-from arena import certs, contract, host
-from arena.frameworks import load_framework
-from arena.profiles import load_profile
-from arena.runtimes.native import NativeRuntime
-from arena.workspace import Workspace
 
 CHECKOUT = Workspace(ROOT)
 SERVICE = "benchmark.BenchmarkService"
@@ -82,7 +82,7 @@ class Volley:
 @contextmanager
 def framework(name: str, log: Path) -> Iterator[None]:
     """Run a framework's server natively for the block, alone on this host."""
-    with host.only_benchmark("tests/volley", wait=True):
+    with lock.only_benchmark("tests/volley", wait=True):
         eventually(lambda: not listeners(), "the ports are free")
         certs.ensure_certificate(CHECKOUT.certs)
         runtime = NativeRuntime(CHECKOUT)

@@ -1,9 +1,9 @@
-"""volley blast's counts against those of a server that counts for itself (tests/peers)."""
+"""volley blast's counts against those of a server that counts for itself (tools/peers)."""
 
 import pytest
-from tests.volley.plumbing import SERVICE, Outcome, Volley
 
-from arena.bench.counting_server import CountingServer
+from tests.volley.plumbing import SERVICE, Outcome, Volley
+from tools.bench.counting_server import CountingServer
 
 pytestmark = pytest.mark.integration
 

@@ -11,12 +11,12 @@ from typing import Any
 import psutil
 import pytest
 
-from arena import certs
-from arena.contract import Call, Report, Scope, check, checks, values
-from arena.contract.link import Link
-from arena.contract.wire import Answer
-from arena.measurement import Cost
-from arena.records import Check
+from arena.machine import certs
+from arena.measure.contract import Call, Report, Scope, check, checks, values
+from arena.measure.contract.link import Link
+from arena.measure.contract.wire import Answer
+from arena.record.measurement import Cost
+from arena.record.record import Check
 
 ALL = frozenset[Call]({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
 PROFILE = {"a": 1, "b": 2, "count": 5000}

@@ -1,11 +1,11 @@
-"""volley's counts against those of a server that counts for itself (tests/peers)."""
+"""volley's counts against those of a server that counts for itself (tools/peers)."""
 
 import json
 
 import pytest
-from tests.volley.plumbing import Outcome, Volley
 
-from arena.bench.counting_server import CountingServer
+from tests.volley.plumbing import Outcome, Volley
+from tools.bench.counting_server import CountingServer
 
 pytestmark = pytest.mark.integration
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from tests.integration.plumbing import eventually
 from tests.volley.plumbing import Volley
-
-from arena.bench.counting_server import CountingServer
+from tools.bench.counting_server import CountingServer
 
 pytestmark = pytest.mark.integration
 

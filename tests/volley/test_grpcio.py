@@ -7,9 +7,9 @@ from pathlib import Path
 
 import grpc  # type: ignore[import-untyped]
 import pytest
-from tests.volley.plumbing import Outcome, Volley
 
-from arena import certs
+from arena.machine import certs
+from tests.volley.plumbing import Outcome, Volley
 
 pytestmark = pytest.mark.integration
 

@@ -1,10 +1,10 @@
 """lib/parse_ghz.py reads volley's reports as it reads ghz's, and gets volley's own numbers."""
 
 import pytest
-from tests.volley.plumbing import Outcome, Volley
 
 import parse_ghz
-from arena.bench.counting_server import CountingServer
+from tests.volley.plumbing import Outcome, Volley
+from tools.bench.counting_server import CountingServer
 
 pytestmark = pytest.mark.integration
 

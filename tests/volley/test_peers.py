@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.integration.plumbing import eventually
 from tests.volley.plumbing import Volley
 

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, models, reading and writing, words and numbers."""

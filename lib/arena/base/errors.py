@@ -1,0 +1,69 @@
+"""What can go wrong, and the exit code each kind ends with.
+
+    ArenaError
+    ├── UsageError         2  bad usage or bad input: a flag, an environment variable, a file
+    ├── HostError          3  this host cannot do it: no Docker, no ghz, port taken, disk full
+    ├── GeneratorError     3  the load generator broke, so nothing is known of the framework
+    └── FrameworkError     1  the framework failed at a stage; saved as a record
+        └── ContractError  1  it answered wrongly; saved as an `invalid` record
+
+A message is one line: what is wrong, where, and what to do. An interrupt ends with 130.
+"""
+
+from pathlib import Path
+
+EXIT_INTERRUPTED = 130
+
+
+class ArenaError(Exception):
+    """The root: its text is the one line a user reads."""
+
+    exit_code = 3
+
+
+class UsageError(ArenaError):
+    """Bad usage or bad input; the message names the flag, or the file and the key."""
+
+    exit_code = 2
+
+
+class HostError(ArenaError):
+    """What was asked cannot be done on this host."""
+
+    exit_code = 3
+
+
+class StageError(ArenaError):
+    """A session ended early at `stage`; it is saved, with `log` beside the record.
+
+    `output` holds the last lines of what the failing program printed.
+    """
+
+    status = "failed"
+
+    def __init__(
+        self, stage: str, reason: str, *, log: Path | None = None, output: str = ""
+    ) -> None:
+        super().__init__(f"{stage}: {reason}")
+        self.stage = stage
+        self.reason = reason
+        self.log = log
+        self.output = output
+
+
+class GeneratorError(StageError):
+    """The load generator broke or was killed: the host's fault, not the framework's."""
+
+    exit_code = 3
+
+
+class FrameworkError(StageError):
+    """The framework failed to build, start, stay up or answer."""
+
+    exit_code = 1
+
+
+class ContractError(FrameworkError):
+    """The framework answers, but wrongly, before the load or after it: it is not ranked."""
+
+    status = "invalid"

@@ -1,0 +1,51 @@
+"""The base of every noun, and how data is checked against one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pydantic
+
+from arena.base.errors import UsageError
+from arena.base.text import nearest, shown
+
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+
+class Frozen(pydantic.BaseModel):
+    """The base of every noun: immutable, and closed to keys it does not know."""
+
+    model_config = pydantic.ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        serialize_by_alias=True,
+        allow_inf_nan=False,
+    )
+
+
+def validated(model: type[Model], data: dict[str, Any], path: Path, keys: Sequence[str]) -> Model:
+    """Check `data` against `model`; UsageError naming the file and the first key at fault.
+
+    `keys` are those a person may write, to be offered in place of an unknown one.
+    """
+    try:
+        return model.model_validate(data)
+    except pydantic.ValidationError as error:
+        # An unknown key is often a required one misspelt: it says more than the missing one.
+        first = min(
+            error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden"
+        )
+        key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
+        if first["type"] == "extra_forbidden":
+            nested = len(first["loc"]) > 1
+            hint = "" if nested else nearest(key, list(keys))
+            raise UsageError(f"{shown(path)}: {key}: unknown key{hint}") from error
+        what = first["msg"].removeprefix("Value error, ")
+        given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"
+        raise UsageError(f"{shown(path)}: {key}: {what}{given}") from error
+
+
+def to_json(model: pydantic.BaseModel) -> str:
+    """Return the model as indented JSON that ends in a newline."""
+    return model.model_dump_json(indent=2) + "\n"

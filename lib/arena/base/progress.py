@@ -1,0 +1,93 @@
+"""What a person sees while a session runs: a bar on a terminal, plain lines elsewhere.
+
+Everything here goes to stderr; stdout holds only the result.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from arena.base.text import printable
+
+# Told the seconds that have passed of a window.
+Tick = Callable[[float], None]
+
+
+class Progress(Protocol):
+    """What a session tells the person who waits."""
+
+    def say(self, text: str) -> None:
+        """Print lines that stay."""
+
+    def waiting(self, text: str) -> AbstractContextManager[None]:
+        """Show that something takes its time, until the block ends."""
+
+    def window(
+        self, text: str, seconds: float, *, at_most: bool = False
+    ) -> AbstractContextManager[Tick]:
+        """Show a timed window, which may end early; the block moves it on by calling its tick."""
+
+
+def progress() -> Progress:
+    """Return the one that suits stderr."""
+    return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+
+
+class PlainProgress:
+    """One line for each thing that begins or is found out: for logs and pipes."""
+
+    def say(self, text: str) -> None:
+        """Print lines that stay."""
+        for line in text.splitlines():
+            print(printable(line), file=sys.stderr, flush=True)  # noqa: T201
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Say what begins."""
+        self.say(f"{text} …")
+        yield
+
+    @contextmanager
+    def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
+        """Say what begins and how long it takes."""
+        self.say(f"{text} ({'at most ' * at_most}{round(seconds, 1):g} s) …")
+        yield lambda _: None
+
+
+class TerminalProgress:
+    """A spinner while something takes its time, a bar over a window."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(stderr=True, highlight=False)
+
+    def say(self, text: str) -> None:
+        """Print lines that stay."""
+        for line in text.splitlines():
+            self._console.print(printable(line), markup=False, soft_wrap=True)
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Spin until the block ends, then leave the line behind."""
+        from rich.text import Text
+
+        with self._console.status(Text(f"{printable(text)} …")):
+            yield
+        self.say(text)
+
+    @contextmanager
+    def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
+        """Draw a bar that fills as the window passes and goes when it ends."""
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self._console, transient=True) as bar:
+            shown = f"{text}, at most" if at_most else text
+            task = bar.add_task(printable(shown), total=seconds)
+            yield lambda elapsed: bar.update(task, completed=min(elapsed, seconds))

@@ -1,0 +1,61 @@
+"""Writing files that must not be lost.
+
+Text goes to a temporary name in the same folder, is fsynced, and then takes its place in one step.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from arena.base.errors import HostError
+from arena.base.text import shown
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Replace `path` by `text` in one step; HostError if it cannot be written."""
+    _write(path, text, os.replace)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Create `path` in one step; HostError if it exists already: nothing is overwritten."""
+    _write(path, text, _put_new)
+
+
+def _write(path: Path, text: str, put: Any) -> None:
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        put(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def _put_new(temporary: str, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links: take the name first, then fill it.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        Path(temporary).replace(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder outlive a crash."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

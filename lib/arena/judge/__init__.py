@@ -1,0 +1,1 @@
+"""What records come to: headlines, flags, intervals, boards, and frozen rounds."""

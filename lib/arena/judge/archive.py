@@ -1,0 +1,221 @@
+"""The archive: every record of a set, without having them all in memory.
+
+What a record comes to is kept in a cache by the size and the time of its file: one that is as it
+was is not read again. Files count where records lie, three folders down; names that begin with a
+dot are nothing of ours, and symbolic links are not followed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from pathlib import Path
+
+import pydantic
+
+import arena
+from arena.base.errors import HostError
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.judge.cache import Cache
+from arena.judge.entry import Entry, entry_of
+from arena.machine.forks import spread
+from arena.record.reading import parse_record, read_record
+from arena.record.record import Record
+
+# Records lie in profile/connections/framework/.
+_DEPTH = 3
+
+# The longest that is read: one of a day, told by the second, has half of it.
+_LONGEST_BYTES = 128 << 20
+
+# For so many another process is worth its start; so many take long enough to be said.
+_PER_PROCESS = 200
+_MANY = 5000
+
+# What a generator is called: a folder can be called like it.
+_GENERATOR = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
+
+# The rooms whose code says what a record comes to.
+_SOURCES = ("base", "what", "record", "judge")
+
+# The fields of an entry after its path, and the places of those that many records have in common;
+# its flags are the last.
+_FIELDS = [each.name for each in fields(Entry)][1:]
+_SHARED = [at for at, name in enumerate(_FIELDS) if name not in {"sha256", "started_at", "failure"}]
+
+# A file's size and time (ns), and what it comes to: an entry, or what is wrong.
+Seen = tuple[int, int, Entry | str]
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The entries of a set's good files, by path, and what is wrong with each of the others."""
+
+    folder: Path
+    entries: Mapping[str, Entry]
+    broken: Mapping[str, str]
+    _last: dict[str, Record] = field(default_factory=dict, repr=False, compare=False)
+
+    def read(self, path: str) -> Record:
+        """Return one of the records in full; HostError if it has changed since."""
+        if path not in self._last:
+            try:
+                record = read_record(self.folder / path)
+            except ValueError as error:
+                where = shown(self.folder / path)
+                raise HostError(f"{where}: is not the record that it was: {error}") from error
+            # Who asks once often asks for the same one again.
+            self._last.clear()
+            self._last[path] = record
+        return self._last[path]
+
+
+def open_archive(
+    folder: Path, kept: Cache | None = None, progress: Progress | None = None
+) -> Archive:
+    """Look at every record below a folder; `kept` is what remembers them until the next time."""
+    space = f"records in {folder.resolve()}"
+    known = dict(_remembered(kept, space))
+    seen: dict[str, Seen] = {}
+    stale: list[tuple[str, int, int]] = []
+    broken: dict[str, str] = {}
+    for name, size, time_ns, problem in _scan(str(folder)):
+        before = known.get(name)
+        if problem:
+            broken[name] = problem
+        elif before and before[:2] == (size, time_ns):
+            seen[name] = before
+        else:
+            stale.append((name, size, time_ns))
+    fresh = _read(folder, stale, progress)
+    if kept and (fresh or known.keys() - seen.keys()):
+        kept.save(space, _version(), fresh, known.keys() - seen.keys() - fresh.keys())
+    seen |= {name: _seen(name, text) for name, text in fresh.items()}
+    good: dict[str, Entry] = {}
+    for name in sorted(seen):
+        what = seen[name][2]
+        if isinstance(what, Entry):
+            good[name] = what
+        else:
+            broken[name] = what
+    return Archive(folder, good, broken)
+
+
+def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, int, int, str]]:
+    """Yield every file that would be a record: its name, size, time, and what is wrong with it."""
+    try:
+        with os.scandir(folder) as found:
+            below = [each for each in found if not each.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield above, 0, 0, f"cannot be read ({error.strerror})"
+        return
+    for each in below:
+        name = above + each.name
+        if not _is_text(name):
+            yield name, 0, 0, "its name is not UTF-8"
+        elif depth and each.is_dir(follow_symlinks=False):
+            yield from _scan(each.path, f"{name}/", depth - 1)
+        elif depth and each.is_dir():
+            yield name, 0, 0, "is a symbolic link, which is not followed"
+        elif not depth and name.endswith(".json"):
+            yield name, *_look(each)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeError:
+        return False
+    return True
+
+
+def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:
+    """Return a file's size and time, and why it is not even opened, if so."""
+    try:
+        status = file.stat(follow_symlinks=False)
+    except OSError as error:
+        return 0, 0, f"cannot be read ({error.strerror})"
+    problem = ""
+    if not stat.S_ISREG(status.st_mode):
+        problem = "is not a regular file"
+    elif status.st_size > _LONGEST_BYTES:
+        problem = f"is larger than {_LONGEST_BYTES >> 20} MiB"
+    return status.st_size, status.st_mtime_ns, problem
+
+
+def _read(
+    folder: Path, stale: Sequence[tuple[str, int, int]], progress: Progress | None
+) -> dict[str, str]:
+    """Return what files come to, as it is kept, by their names."""
+    work = partial(_entry, folder, stale)
+    many = progress if len(stale) >= _MANY else None
+    with (
+        spread(len(stale), work, forks=len(stale) // _PER_PROCESS) as answers,
+        many.waiting(f"reading {len(stale):,} records") if many else nullcontext(),
+    ):
+        return {stale[number][0]: text for number, text in answers}
+
+
+def _entry(folder: Path, stale: Sequence[tuple[str, int, int]], number: int) -> str:
+    """Return what a file comes to, as `_seen` takes it."""
+    name, size, time_ns = stale[number]
+    try:
+        data = (folder / name).read_bytes()
+        record = parse_record(data)
+        _require_place(record, name)
+        entry = entry_of(record, hashlib.sha256(data).hexdigest())
+    except (ValueError, OSError) as error:
+        return json.dumps([size, time_ns, " ".join(str(error).split())[:300]])
+    return json.dumps([size, time_ns, [getattr(entry, each) for each in _FIELDS]])
+
+
+def _require_place(record: Record, name: str) -> None:
+    """Raise ValueError if a record lies where it does not belong, or could have no place at all.
+
+    Boards lie in folders that are named after generators; the page of all frameworks beside theirs.
+    """
+    if record.path != name:
+        raise ValueError(f"it belongs to {record.path}")
+    if not _GENERATOR.fullmatch(record.profile.generator):
+        raise ValueError("profile.generator: is not the name of a program")
+    if record.framework.name == "index.html":
+        raise ValueError("framework.name: is that of a page")
+
+
+def _seen(name: str, text: str) -> Seen:
+    """Return what was kept of a file; ValueError if it is nothing that was."""
+    size, time_ns, what = json.loads(text)
+    if isinstance(what, str):
+        return size, time_ns, what
+    for at in _SHARED:
+        if isinstance(what[at], str):
+            what[at] = sys.intern(what[at])
+    what[-1] = tuple(map(sys.intern, what[-1]))
+    return size, time_ns, Entry(name, *what)
+
+
+def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
+    for name, text in kept.load(space, _version()) if kept else ():
+        try:
+            yield name, _seen(name, text)
+        except (ValueError, TypeError, LookupError):
+            continue
+
+
+@cache
+def _version() -> str:
+    """Return what tells apart two versions of what is kept: that of the code, in 32 hex digits."""
+    code = hashlib.sha256(f"{sys.version} {pydantic.VERSION}".encode())
+    for room in _SOURCES:
+        for path in sorted((Path(arena.__file__).parent / room).glob("*.py")):
+            code.update(path.read_bytes())
+    return code.hexdigest()[:32]

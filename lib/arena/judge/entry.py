@@ -1,0 +1,96 @@
+"""Entries: what a record comes to in one line, so that a hundred thousand fit in memory.
+
+They are enough to pick the rows of a board, and to tell a history, without the records.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from arena.judge.interval import interval_of
+from arena.record.record import Flag, Record
+from arena.what.profile import Metric
+
+# The overrides that make another load of a profile, and the flags that say that it was another.
+TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS"})
+UNRANKED: frozenset[Flag] = frozenset({"missed-schedule", "cut-short"})
+
+
+# A profile, its connections, the generator and the metric: of one such load are the records that
+# may stand on one board.
+Load = tuple[str, int, str, Metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record. `value`, `low` and `high` are in its metric, None if it is not ok.
+
+    `low` and `high` are its interval, not only the headline's error bar. `generator` is the one
+    that ranks, `made_by` the program and its version. `failure` is the reason, in its own words.
+    """
+
+    path: str
+    sha256: str
+    status: Literal["ok", "failed", "invalid"]
+    started_at: str
+    framework: str
+    type: str
+    profile: str
+    connections: int
+    generator: str
+    metric: Metric
+    is_trial: bool
+    is_ranked: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    source_sha256: str
+    made_by: str | None
+    machine: str
+    commit: str | None
+    failure: str | None
+    flags: tuple[Flag, ...]
+
+    @property
+    def load(self) -> Load:
+        """Return what it can be ranked by."""
+        return self.profile, self.connections, self.generator, self.metric
+
+
+def entry_of(record: Record, sha256: str = "") -> Entry:
+    """Return a record's entry; `sha256` is that of its file."""
+    headline = record.headline if record.status == "ok" else None
+    low, high = interval_of(record.profile.metric, record.runs) if headline else (None, None)
+    maker, git = record.provenance.generator, record.provenance.git
+    return Entry(
+        path=record.path,
+        sha256=sha256,
+        status=record.status,
+        started_at=record.started_at,
+        framework=record.framework.name,
+        type=record.framework.type,
+        profile=record.profile.name,
+        connections=record.profile.connection_count,
+        generator=record.profile.generator,
+        metric=record.profile.metric,
+        is_trial=not TRIAL.isdisjoint(record.provenance.overrides),
+        is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
+        value=headline.value if headline else None,
+        low=low,
+        high=high,
+        source_sha256=record.framework.source_sha256,
+        made_by=f"{maker.name} {maker.version}" if maker else None,
+        machine=record.provenance.host.words,
+        commit=git.commit + ("-dirty" if git.dirty else "") if git else None,
+        failure=record.failure.reason if record.failure else None,
+        flags=record.flags,
+    )
+
+
+def by_load(entries: Iterable[Entry]) -> dict[Load, list[Entry]]:
+    """Return entries by what loaded their servers, those of each load in the order they came."""
+    found: dict[Load, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        found[entry.load].append(entry)
+    return dict(found)

@@ -1,0 +1,212 @@
+"""Rounds: a named, frozen set of records, below results/rounds/.
+
+Freezing copies records and their raw outputs; nothing is ever edited or deleted.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pydantic
+from pydantic import Field
+
+from arena.base.errors import HostError, UsageError
+from arena.base.hashing import sha256_of
+from arena.base.model import Frozen, to_json
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.base.writing import sync_folder, write_new
+from arena.judge.archive import Archive, open_archive
+from arena.judge.leaderboard import rank_entries
+from arena.judge.store import Draft, clear_drafts
+from arena.machine.interrupts import held
+from arena.record.reading import read_record
+from arena.record.record import Record
+from arena.record.times import UtcTime, utc_now
+
+_FILE = "round.json"
+
+# Its folder in the site is beside rounds/index.html: no dots.
+_NAME = r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$"
+
+
+class Round(Frozen):
+    """What results/rounds/<name>/round.json says: when it was frozen, why, and of what.
+
+    `records` maps each record's path, below the round's folder, to the SHA-256 of its file. The
+    hashes of the runs' raw outputs are in the records.
+    """
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    name: Annotated[str, Field(pattern=_NAME, max_length=64)]
+    frozen_at: UtcTime
+    note: Annotated[str, Field(max_length=1000)] = ""
+    records: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Frost:
+    """What freezing made: the round's folder, and how many records, files and bytes are in it."""
+
+    folder: Path
+    records: int
+    files: int
+    size_bytes: int
+
+
+def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Frost:
+    """Copy the records that the current boards show, with all that lies beside them, to a round.
+
+    It is there as a whole or not at all. UsageError for a name or a note that cannot be one, for
+    a name that is taken, and if there is nothing to freeze.
+    """
+    try:
+        found = Round(name=name, frozen_at=utc_now(), note=note, records={})
+    except pydantic.ValidationError as error:
+        raise UsageError(_refusal(error)) from error
+    folder = workspace.rounds / name
+    _require_new(folder)
+    archive = open_archive(workspace.results)
+    for path, problem in archive.broken.items():
+        progress.say(f"warning: {shown(archive.folder / path)} is left out: {problem}")
+    paths = rank_entries(archive.entries.values(), archive.read).shown_records
+    if not paths:
+        raise UsageError(f"{shown(workspace.results)}: there is no record to freeze")
+    files = [file for path in paths for file in _files_of(archive, path)]
+    with _rounds_to_ourselves(workspace.rounds), Draft(workspace.rounds) as draft:
+        size = sum(_copy(archive.folder / file, draft.folder / file) for file in files)
+        hashes = {path: sha256_of(draft.folder / path) for path in paths}
+        for path in paths:
+            for problem in _raw_problems(draft.folder, read_record(draft.folder / path)):
+                progress.say(f"warning: {shown(archive.folder / path)}: {problem}")
+        write_new(draft.folder / _FILE, to_json(found.model_copy(update={"records": hashes})))
+        for parent, _, _ in os.walk(draft.folder):
+            sync_folder(Path(parent))
+        with held():
+            # Renaming would take the place of an empty folder.
+            _require_new(folder)
+            draft.folder.rename(folder)
+            sync_folder(workspace.rounds)
+    return Frost(folder, len(paths), len(files), size)
+
+
+def _refusal(error: pydantic.ValidationError) -> str:
+    """Say in a line what is wrong with a round that somebody wants."""
+    first = error.errors(include_url=False)[0]
+    if first["loc"] == ("name",):
+        return (
+            f"a round cannot be named {first['input']!r:.80}: write up to 64 small letters and "
+            "digits, with single dashes or underscores between them"
+        )
+    return f"--note: {first['msg']}"
+
+
+def _require_new(folder: Path) -> None:
+    if folder.exists() or folder.is_symlink():
+        raise UsageError(f"{shown(folder)}: exists already, and a round is never changed")
+
+
+def _files_of(archive: Archive, path: str) -> Iterator[str]:
+    """Yield a record's file and every one beside it, as paths below results/.
+
+    UsageError if one is anything but a plain file: what a link points to is not of the record.
+    """
+    yield from _plain(archive.folder, archive.folder / path)
+    for parent, folders, files in os.walk((archive.folder / path).with_suffix("")):
+        folders.sort()
+        for name in sorted([*files, *(each for each in folders if _is_link(parent, each))]):
+            yield from _plain(archive.folder, Path(parent) / name)
+
+
+def _is_link(parent: str, name: str) -> bool:
+    return (Path(parent) / name).is_symlink()
+
+
+def _plain(results: Path, file: Path) -> Iterator[str]:
+    below = file.relative_to(results)
+    if file.resolve() != results.resolve() / below or not file.is_file():
+        raise UsageError(f"{shown(results)}/{below}: is not a plain file, so it cannot be frozen")
+    yield below.as_posix()
+
+
+def _copy(source: Path, target: Path) -> int:
+    """Copy a file byte for byte, to stay; return its size."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with source.open("rb") as original, target.open("xb") as copy:
+        shutil.copyfileobj(original, copy)
+        copy.flush()
+        os.fsync(copy.fileno())
+        return copy.tell()
+
+
+@contextmanager
+def _rounds_to_ourselves(folder: Path) -> Iterator[None]:
+    """Freeze alone for the block, without what a killed one left."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
+    try:
+        if not os.access(folder, os.W_OK):
+            raise HostError(f"{shown(folder)}: cannot be written")
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        clear_drafts(folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def read_rounds(
+    folder: Path, *, thorough: bool = False
+) -> Iterator[tuple[Path, Round | ValueError]]:
+    """Yield each round's folder with the round, or what is wrong with it, by name.
+
+    Its records must be those that were frozen, byte for byte; if `thorough`, the raw outputs of
+    their runs too.
+    """
+    for path in sorted(folder.glob("*/")):
+        if path.name.startswith("."):
+            continue  # It is being frozen.
+        try:
+            yield path, _read(path, thorough=thorough)
+        except OSError as error:
+            yield path, ValueError(f"{Path(error.filename).name}: {error.strerror}")
+        except ValueError as error:
+            yield path, error
+
+
+def _read(folder: Path, *, thorough: bool) -> Round:
+    try:
+        found = Round.model_validate_json((folder / _FILE).read_bytes())
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = "".join(f"{part}: " for part in first["loc"])
+        raise ValueError(f"{_FILE}: {where}{first['msg']}") from error
+    if found.name != folder.name:
+        raise ValueError(f"{_FILE}: name: it is that of {found.name}")
+    there = {path.relative_to(folder).as_posix() for path in folder.glob("*/*/*/*.json")}
+    for name in sorted(there ^ found.records.keys()):
+        raise ValueError(f"{name}: " + ("was added later" if name in there else "is missing"))
+    for name, sha256 in found.records.items():
+        if sha256_of(folder / name) != sha256:
+            raise ValueError(f"{name}: was altered")
+        for problem in _raw_problems(folder, read_record(folder / name)) if thorough else ():
+            raise ValueError(f"{name}: {problem}")
+    return found
+
+
+def _raw_problems(folder: Path, record: Record) -> Iterator[str]:
+    """Yield what is wrong with the raw outputs of a record's runs, below a set's folder."""
+    for run in record.runs:
+        path = folder / run.raw.path.replace("\0", "")
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+            yield f"{path.name} is missing"
+        elif sha256_of(path) != run.raw.sha256:
+            yield f"{path.name} is not what was measured"

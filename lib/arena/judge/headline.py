@@ -1,0 +1,84 @@
+"""The headline of a record, and the spread of its runs."""
+
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+
+from arena.judge.flags import kept_schedule
+from arena.record.measurement import Run
+from arena.record.record import Headline, Spread
+from arena.what.measured import MeasuredProfile
+from arena.what.profile import LOWER_IS_BETTER, Metric
+
+# HttpArena ranks by the best of this many runs.
+BEST_OF = 3
+
+
+def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
+    """Return what a run amounts to in a metric, and the ends of its error bar."""
+    if metric == "p99 latency":
+        p99_ns = run.latency_ns.p99 or 0.0
+        return p99_ns, p99_ns, p99_ns
+    return run.rate, run.rate_low, run.rate_high
+
+
+def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
+    """Pick the best of the first three runs, HttpArena's rule; None without a run."""
+    first = runs[:BEST_OF]
+    if not first:
+        return None
+    number, best = _best(profile.metric, first)
+    value, low, high = figure_of(profile.metric, best)
+    return Headline(
+        metric=profile.metric,
+        value=value,
+        low=low,
+        high=high,
+        rule=_rule(len(runs), best),
+        run=number,
+    )
+
+
+def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
+    """Return the best run and its number, from 1.
+
+    By a latency, that is the lowest of those that have one; the less is sent, the lower it is, so
+    a run that kept its schedule is better than any that did not.
+    """
+
+    def order(numbered: tuple[int, Run]) -> tuple[bool, bool, float]:
+        value, _, _ = figure_of(metric, numbered[1])
+        if metric in LOWER_IS_BETTER:
+            return value > 0, kept_schedule(numbered[1]), -value
+        return True, True, value
+
+    return max(enumerate(runs, 1), key=order)
+
+
+def _rule(runs: int, best: Run) -> str:
+    of = ""
+    for point in best.points:
+        if point.rate == best.rate:
+            most = min(point.connections, point.requests)
+            over = f"{most:,} connection{'s' * (most != 1)}"
+            calls = f"{point.requests:,} call{'s' * (point.requests != 1)}"
+            of = f"{calls} at once over {over}, the fastest point of "
+            break
+    if runs == 1:
+        return f"{of}one run"
+    the = "the " if of else ""
+    first = f"the first {BEST_OF} of " if runs > BEST_OF else ""
+    return f"{of}{the}best of {first}{runs} runs"
+
+
+def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:
+    """Describe how the figures of all runs lie; None without a run."""
+    figures = [figure_of(metric, run)[0] for run in runs]
+    if not figures:
+        return None
+    mean = fmean(figures)
+    return Spread(
+        median=median(figures),
+        min=min(figures),
+        max=max(figures),
+        cv=stdev(figures) / mean if len(figures) > 1 and mean else None,
+    )

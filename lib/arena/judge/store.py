@@ -1,0 +1,65 @@
+"""The store of records: a session's draft, and how it becomes a record."""
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Self
+
+from arena.base.errors import HostError
+from arena.base.model import to_json
+from arena.base.text import shown
+from arena.base.writing import write_new
+from arena.machine.interrupts import held
+from arena.record.record import Record
+
+_DRAFT = ".httparena-draft-"
+
+
+class Draft:
+    """A session's files while it runs: a hidden folder inside results/, on the same disk.
+
+    `save` gives everything its final name, the record last; leaving the block without saving
+    deletes it all, so an interrupt leaves nothing half-written.
+    """
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self.folder = Path()
+
+    def __enter__(self) -> Self:
+        try:
+            self._results.mkdir(parents=True, exist_ok=True)
+            self.folder = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._results))
+            self.folder.chmod(0o755)
+        except OSError as error:
+            raise HostError(
+                f"{shown(self._results)}: records cannot be written there ({error.strerror}); "
+                "make it a writable folder, or try without saving: --no-save"
+            ) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def save(self, record: Record) -> Path:
+        """Move the raw outputs to their place and create the record; return its path."""
+        path = self._results / record.path
+        beside = path.with_suffix("")
+        with held():
+            try:
+                beside.parent.mkdir(parents=True, exist_ok=True)
+                self.folder.rename(beside)
+            except OSError as error:
+                raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
+            try:
+                write_new(path, to_json(record))
+            except HostError:
+                shutil.rmtree(beside, ignore_errors=True)
+                raise
+        return path
+
+
+def clear_drafts(results: Path) -> None:
+    """Remove what a killed session left; call it only while holding the host's lock."""
+    for folder in results.glob(f"{_DRAFT}*"):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""The machine: its processes, CPUs, ports, lock, and Docker's command line."""

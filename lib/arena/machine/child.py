@@ -1,0 +1,231 @@
+"""Child processes: started in a group of their own, accounted for, and never left behind."""
+
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from arena.base.cpu_list import format_cpus
+from arena.machine.interrupts import held, released
+from arena.machine.leftovers import MARK, STOP_GRACE_S, own_mark
+from arena.record.measurement import Cost
+
+# How often a running program is looked at. Each look costs the host about 0.1 ms.
+TICK_S = 0.1
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+_running: set["Child"] = set()
+_orphans = {"adopted": False}
+
+
+class Child:
+    """A program in its own session and process group, its output going to files.
+
+    `stdout` and `stderr` may be the same path. On `cpus` only, if given. Should this process
+    die without a chance to clean up, the kernel kills the program too, though not its children:
+    `end_leftovers` does that later.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        stdout: Path,
+        stderr: Path,
+        environment: Mapping[str, str] | None = None,
+        cpus: Sequence[int] | None = None,
+    ) -> None:
+        self._usage: resource.struct_rusage | None = None
+        self._peak = 0
+        self._members: set[psutil.Process] = set()
+        with stdout.open("ab") as out, stderr.open("ab") as err, held():
+            self._popen = subprocess.Popen(
+                [*_prefix(cpus), *argv],
+                cwd=cwd,
+                env={**(os.environ if environment is None else environment), MARK: own_mark()},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+            _running.add(self)
+        self.pid = self._popen.pid
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        if self._popen.returncode is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+            if pid:
+                self._popen.returncode = os.waitstatus_to_exitcode(status)
+                self._usage = usage
+        return self._popen.returncode
+
+    def rusage(self) -> Cost:
+        """Return what the ended program and its waited-for children used.
+
+        CPU time is getrusage(2)'s. Its ru_maxrss would be at least ours, which the program
+        inherits over fork and exec; so memory is the last VmHWM that `sample` saw.
+        """
+        if self._usage is None:
+            raise RuntimeError("rusage before the end")
+        return Cost(
+            cpu_s=self._usage.ru_utime + self._usage.ru_stime,
+            peak_bytes=self._peak or self._usage.ru_maxrss * 1024,
+        )
+
+    def sample(self) -> None:
+        """Note the most memory the running program has held so far."""
+        try:
+            self._peak = max(self._peak, _peak_resident(self.pid))
+        except OSError:
+            return
+
+    def tree_cost(self) -> Cost:
+        """Return what the running program and its descendants have used so far.
+
+        CPU: user and system time of every live process of the tree, plus what each has
+        inherited from children that ended (proc(5): cutime, cstime), to 10 ms. Memory: the
+        sum of their peak resident sizes (VmHWM); pages they share count once for each.
+        """
+        cpu_s, peak = 0.0, 0
+        for process in self._tree():
+            try:
+                times = process.cpu_times()
+                peak += _peak_resident(process.pid)
+            except (psutil.Error, OSError):
+                continue
+            cpu_s += times.user + times.system + times.children_user + times.children_system
+        return Cost(cpu_s=cpu_s, peak_bytes=peak)
+
+    def _tree(self) -> list[psutil.Process]:
+        try:
+            root = psutil.Process(self.pid)
+            tree = [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            tree = []
+        self._members.update(tree)
+        return tree
+
+    def stop(self) -> int:
+        """End the group: SIGTERM, five seconds of grace, SIGKILL. Return the exit code."""
+        self._tree()
+        if self.poll() is None:
+            self._signal(signal.SIGTERM)
+            deadline = time.monotonic() + STOP_GRACE_S
+            while self.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+        # Once more for those that ignored it, stayed behind, or left the group.
+        self._signal(signal.SIGKILL)
+        for process in self._members:
+            try:
+                process.kill()
+            except psutil.Error:
+                continue
+        while (code := self.poll()) is None:
+            time.sleep(0.01)
+        _running.discard(self)
+        if _orphans["adopted"] and not _running:
+            _end_orphans()
+        return code
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a bounded program came to its end; `timed_out` if it had to be killed."""
+
+    code: int
+    timed_out: bool
+    cost: Cost
+
+
+def run_bounded(
+    start: Callable[[], Child], timeout_s: float, on_tick: Callable[[float], None] = lambda _: None
+) -> Ended:
+    """Start a child and wait for it, calling `on_tick(elapsed_s)` about ten times a second.
+
+    It is killed when late. Whatever `on_tick` raises ends it, as an interrupt does.
+    """
+    with held():
+        child = start()
+        try:
+            with released():
+                timed_out = not _wait(child, timeout_s, on_tick)
+        finally:
+            code = child.stop()
+    return Ended(code, timed_out, child.rusage())
+
+
+def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> bool:
+    """Return whether the child ended in time."""
+    started = time.monotonic()
+    while child.poll() is None:
+        elapsed = time.monotonic() - started
+        if elapsed > timeout_s:
+            return False
+        child.sample()
+        on_tick(elapsed)
+        time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
+    return True
+
+
+def adopt_orphans() -> None:
+    """From now on, end what children leave behind, even if it left their group and session.
+
+    Linux then makes us the parent of every orphan below us (prctl(2), PR_SET_CHILD_SUBREAPER).
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
+        _orphans["adopted"] = True
+
+
+def _end_orphans() -> None:
+    for process in psutil.Process().children(recursive=True):
+        try:
+            process.kill()
+            process.wait(STOP_GRACE_S)
+        except psutil.Error:
+            continue
+
+
+def exit_words(code: int) -> str:
+    """Say in words how a program ended: `exit code 3`, `killed by SIGKILL`."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"killed by {name}"
+
+
+def _prefix(cpus: Sequence[int] | None) -> list[str]:
+    """Return the util-linux commands that bind a program to us and to its CPUs."""
+    prefix = []
+    if shutil.which("setpriv"):
+        prefix += ["setpriv", "--pdeathsig", "KILL", "--"]
+    if cpus is not None:
+        prefix += ["taskset", "--cpu-list", format_cpus(cpus)]
+    return prefix
+
+
+def _peak_resident(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0

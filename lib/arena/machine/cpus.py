@@ -1,0 +1,115 @@
+"""Which CPUs each side gets."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.base.cpu_list import format_cpus, parse_cpus
+from arena.base.errors import UsageError
+from arena.record.record import Cpus
+
+# Fewer CPUs than this are shared: half of one is no use to anybody.
+_FEWEST_TO_SPLIT = 4
+
+CPU_FOLDERS = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True)
+class CpuPlan:
+    """The CPUs of each side; None means it shares all of them with the other."""
+
+    policy: str
+    server: tuple[int, ...] | None
+    generator: tuple[int, ...] | None
+
+    @property
+    def generator_count(self) -> int | None:
+        """How many CPUs the generator has to itself; None when any is shared."""
+        if self.server is None or self.generator is None or set(self.server) & set(self.generator):
+            return None
+        return len(self.generator)
+
+    def record(self) -> Cpus:
+        """Return the plan as records hold it."""
+        return Cpus.model_validate(
+            {
+                "policy": self.policy,
+                "server": None if self.server is None else format_cpus(self.server),
+                "generator": None if self.generator is None else format_cpus(self.generator),
+            }
+        )
+
+    def __str__(self) -> str:
+        if self.server is None or self.generator is None:
+            return "server and generator share all CPUs (unpinned)"
+        server, generator = format_cpus(self.server), format_cpus(self.generator)
+        return f"server on CPUs {server}, generator on CPUs {generator}"
+
+
+def plan_cpus(cores: Iterable[tuple[int, ...]], environment: Mapping[str, str]) -> CpuPlan:
+    """Give server and generator half of the physical cores each; SMT siblings stay together.
+
+    `cores` holds the logical CPUs of each physical core that we may use. An odd core goes to
+    the generator, which must not be the limit. Below four CPUs both share all of them.
+    SERVER_CPUS and LOADGEN_CPUS override; naming one gives the other the rest.
+    """
+    groups = sorted(cores)
+    allowed = {cpu for group in groups for cpu in group}
+    server = _named_cpus("SERVER_CPUS", environment, allowed)
+    generator = _named_cpus("LOADGEN_CPUS", environment, allowed)
+    if server or generator:
+        server = server or _rest(allowed, generator, "LOADGEN_CPUS")
+        generator = generator or _rest(allowed, server, "SERVER_CPUS")
+        return CpuPlan("override", server, generator)
+    half = len(groups) // 2
+    if len(allowed) < _FEWEST_TO_SPLIT or not half:
+        return CpuPlan("unpinned", None, None)
+    first = tuple(sorted(cpu for group in groups[:half] for cpu in group))
+    second = tuple(sorted(cpu for group in groups[half:] for cpu in group))
+    return CpuPlan("pinned", first, second)
+
+
+def _named_cpus(
+    name: str, environment: Mapping[str, str], allowed: set[int]
+) -> tuple[int, ...] | None:
+    text = environment.get(name)
+    if not text:
+        return None
+    try:
+        cpus = parse_cpus(text)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from error
+    if missing := set(cpus) - allowed:
+        raise UsageError(
+            f"{name}: CPU {format_cpus(sorted(missing))} is not available here "
+            f"(there are {format_cpus(sorted(allowed))})"
+        )
+    return cpus
+
+
+def _rest(allowed: set[int], taken: tuple[int, ...] | None, name: str) -> tuple[int, ...]:
+    rest = tuple(sorted(allowed - set(taken or ())))
+    if not rest:
+        raise UsageError(f"{name}: takes every CPU and leaves none for the other side")
+    return rest
+
+
+def physical_cores() -> list[tuple[int, ...]]:
+    """Return the logical CPUs of each physical core, as far as this process may use them."""
+    allowed = os.sched_getaffinity(0)
+    cores = set()
+    for cpu in allowed:
+        path = CPU_FOLDERS / f"cpu{cpu}/topology/thread_siblings_list"
+        siblings = first_line(path)
+        group = parse_cpus(siblings) if siblings else (cpu,)
+        cores.add(tuple(each for each in group if each in allowed))
+    return sorted(cores)
+
+
+def first_line(path: Path) -> str | None:
+    """Return what a file of sysfs says; None if there is none."""
+    try:
+        return path.read_text().strip() or None
+    except OSError:
+        return None

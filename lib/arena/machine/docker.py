@@ -1,0 +1,127 @@
+"""Docker's command line."""
+
+import json
+import resource
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.base.cpu_list import format_cpus
+from arena.base.durations import format_duration
+from arena.base.errors import HostError
+from arena.machine.limits import most_open_files
+
+# Every container and image of ours is named with this, and containers are labelled with it.
+PREFIX = "httparena-"
+LABEL = "httparena"
+
+CONTROL_TIMEOUT_S = 60.0
+_PIDS_LIMIT = 4096
+
+
+def docker(*arguments: str, timeout_s: float = CONTROL_TIMEOUT_S) -> str:
+    """Run one short docker command; return its output, HostError if it fails.
+
+    In a session of its own: a Ctrl-C in the terminal must not cut it in half.
+    """
+    try:
+        done = subprocess.run(
+            ["docker", *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise HostError("there is no `docker` command on PATH") from error
+    except subprocess.TimeoutExpired as error:
+        raise HostError(
+            f"docker {arguments[0]} did not answer within {format_duration(timeout_s)}"
+        ) from error
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise HostError(f"docker {arguments[0]}: {lines[0]}")
+    return done.stdout.strip()
+
+
+def daemon_version() -> tuple[str | None, str]:
+    """Return the version of the Docker daemon that answers, or None and why there is none."""
+    try:
+        return docker("version", "--format", "{{.Server.Version}}", timeout_s=10), ""
+    except HostError as error:
+        return None, str(error)
+
+
+def foreign_network() -> str | None:
+    """Say why the daemon's host network is not this host's; None if it is."""
+    try:
+        answer = docker("info", "--format", "{{.OperatingSystem}}\n{{.SecurityOptions}}")
+    except HostError as error:
+        return str(error)
+    system, _, security = answer.partition("\n")
+    if "name=rootless" in security:
+        return "the Docker daemon is rootless"
+    return f"{system} runs in a virtual machine" if "Docker Desktop" in system else None
+
+
+def remove_container(name: str) -> None:
+    """Remove a container, running or not; nothing happens if there is none."""
+    try:
+        docker("rm", "--force", "--volumes", name)
+    except HostError as error:
+        # Clients differ in whether this is an error at all.
+        if "No such container" not in str(error):
+            raise
+
+
+def remove_leftovers() -> list[str]:
+    """Remove the containers a killed benchmark left; call it only with the host's lock held."""
+    names = docker(
+        "ps", "--all", "--filter", f"label={LABEL}", "--format", "{{.Names}}"
+    ).splitlines()
+    for name in names:
+        remove_container(name)
+    return names
+
+
+def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
+    """Return the options every container of ours runs under.
+
+    Open files, and the memory that io_uring may lock, are raised to our own hard limits: a
+    daemon without CAP_SYS_RESOURCE, started under the same ones, could not go further.
+    """
+    open_files = most_open_files()
+    _, locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    options = [
+        "--name", name,
+        "--label", LABEL,
+        "--network", "host",
+        "--cap-drop", "ALL",
+        "--security-opt", "no-new-privileges",
+        "--pids-limit", str(_PIDS_LIMIT),
+        "--ulimit", f"nofile={open_files}:{open_files}",
+        "--ulimit", f"memlock={locked}:{locked}",
+    ]  # fmt: skip
+    if cpus is not None:
+        options += ["--cpuset-cpus", format_cpus(cpus)]
+    return options
+
+
+def build_argv(tag: str, folder: Path, *options: str) -> list[str]:
+    """Return the command that builds a folder's Dockerfile, leaving nothing else behind."""
+    return ["docker", "build", "--force-rm", "--tag", tag, *options, str(folder)]
+
+
+def inspect(kind: str, name: str) -> dict[str, Any]:
+    """Return what docker knows of a container or an image."""
+    found: dict[str, Any] = json.loads(docker("inspect", "--type", kind, name))[0]
+    return found
+
+
+def bind_mount(source: Path, target: str) -> list[str]:
+    """Return the option that shows a file or folder read-only to a container."""
+    path = str(source).replace('"', '""')
+    return ["--mount", f'type=bind,"source={path}",target={target},readonly']

@@ -1,0 +1,26 @@
+"""The checkout's commit."""
+
+import subprocess
+from pathlib import Path
+
+from arena.record.record import Git
+
+
+def git_state(root: Path) -> Git | None:
+    """Return the checkout's commit and whether it was changed; None outside git."""
+    try:
+        commit = _git(root, "rev-parse", "HEAD")
+        return Git(commit=commit, dirty=bool(_git(root, "status", "--porcelain")))
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(root), *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    return done.stdout.strip()

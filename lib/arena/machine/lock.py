@@ -1,0 +1,61 @@
+"""One benchmark at a time on a host."""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from arena.base.errors import HostError
+from arena.base.text import printable
+
+# One benchmark a host, whichever checkout or user started it.
+LOCK = Path("/tmp/httparena.lock")  # noqa: S108 - must be the same for everybody
+
+
+@contextmanager
+def only_benchmark(
+    command: str, *, wait: bool, say: Callable[[str], None] = lambda _: None
+) -> Iterator[None]:
+    """Hold the host's benchmark lock for the block.
+
+    Two loads at once measure each other, so a second benchmark raises HostError, or with
+    `wait` says so and stays here until the first has ended. The kernel frees the lock with
+    its holder.
+    """
+    with _open_lock() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            # Anybody may write to this file.
+            holder = printable(file.read(200).strip()) or "another user"
+            if not wait:
+                raise HostError(
+                    f"a benchmark is running on this host already ({holder}); "
+                    "wait for its end, or queue behind it with --wait"
+                ) from error
+            say(f"waiting for the end of another benchmark ({holder}) …")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        file.truncate(0)
+        file.write(f"process {os.getpid()}: {command}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+def _open_lock() -> TextIO:
+    """Open the lock file, making it usable for every user of the host."""
+    try:
+        try:
+            # Without O_CREAT: Linux refuses that on another user's file in a sticky folder.
+            handle = os.open(LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            handle = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            os.fchmod(handle, 0o666)
+    except OSError as error:
+        raise HostError(f"{LOCK}: the lock cannot be opened ({error.strerror})") from error
+    return os.fdopen(handle, "r+", errors="replace")

@@ -1,0 +1,30 @@
+"""TCP ports of this machine."""
+
+from arena.base.errors import HostError
+
+
+def require_free_port(port: int) -> None:
+    """Raise HostError, naming the process, when something listens on the TCP port already."""
+    import psutil
+
+    try:
+        sockets = psutil.net_connections(kind="tcp")
+    except psutil.AccessDenied:
+        sockets = []
+    for socket in sockets:
+        if socket.status == psutil.CONN_LISTEN and socket.laddr and socket.laddr.port == port:
+            holder = _process_name(socket.pid)
+            raise HostError(f"port {port} is taken by {holder}; stop it and try again")
+
+
+def _process_name(pid: int | None) -> str:
+    import psutil
+
+    if pid is None:
+        return "a process of another user"
+    try:
+        words = psutil.Process(pid).cmdline()
+    except psutil.Error:
+        words = []
+    command = " ".join(words)
+    return f"process {pid}: {command:.100}" if command else f"process {pid}"

@@ -1,0 +1,1 @@
+"""Measuring: plans, sessions, runtimes, generators, the contract, and nights."""

@@ -1,0 +1,44 @@
+"""What a session's outcome is in words."""
+
+from collections.abc import Iterator
+
+from arena.base.durations import format_duration
+from arena.judge.flags import missed
+from arena.judge.words import bar_of, figure_words, value_words
+from arena.record.record import Record
+from arena.what.profile import Profile
+
+
+def length_words(profile: Profile) -> str:
+    """Say how long a run takes."""
+    if profile.kind == "scheduled":
+        return f"{profile.requests} requests in {profile.window_s:.1f} s"
+    most = "at most " if profile.kind == "blast" else ""
+    return most + format_duration(profile.window_s)
+
+
+def headline_line(record: Record) -> str:
+    """Say the result in a line, with what a reader must know before trusting it."""
+    headline, spread = record.headline, record.spread
+    if headline is None or spread is None:
+        raise ValueError("a good record has a headline")
+    profile = record.profile
+    figure = figure_words(profile.metric, headline.value, headline.high, record.flags)
+    middle = ""
+    if len(record.runs) > 1:
+        known = spread.median
+        middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
+    bar = bar_of(profile.metric, profile.kind, headline.low, headline.high)
+    flags = ", ".join(record.flags)
+    how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
+    return f"{record.framework.name} {profile.label}: {figure} ({how})"
+
+
+def notes(record: Record) -> Iterator[str]:
+    """Say why a good record has no rank."""
+    if "missed-schedule" in record.flags and record.headline:
+        seconds = record.runs[record.headline.run - 1].seconds
+        count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
+        yield f"{count} had other calls than were due, so this is not the schedule and has no rank"
+    if "cut-short" in record.flags:
+        yield "the sweep ran out of time before each point had enough shots, so it has no rank"

@@ -1,0 +1,167 @@
+"""The contract: the checks, their order and their names."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from arena.base.errors import FrameworkError
+from arena.measure.contract import crowd, flow, garbage, streams, tls, values
+from arena.measure.contract.link import HangError, Link
+from arena.measure.contract.messages import WrongError
+from arena.measure.contract.replies import stream_request, sum_request
+from arena.measure.contract.report import Report
+from arena.measure.contract.scope import Scope
+from arena.measure.contract.watch import Watched, rest
+from arena.record.record import Check
+from arena.what.benchmark_pb2 import StreamRequest
+
+_POLL_S = 0.05
+_PROBE_TIMEOUT_S = 5.0
+
+# A crash takes a moment to be seen after the connection broke.
+_LAST_BREATH_S = 0.5
+
+_MEASURED = "stream-5000"
+
+# Returns what is odd, if anything; WrongError if something is wrong.
+_Run = Callable[[], str | None]
+
+
+def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
+    """Poll with a real GetSum every 50 ms until it is answered; FrameworkError when it is not.
+
+    Any gRPC answer will do here: whether it is right is the contract's business.
+    """
+    deadline = time.monotonic() + timeout_s
+    while True:
+        if how := ended():
+            raise FrameworkError("start", f"the server ended before it was ready ({how})")
+        began = time.monotonic()
+        problem = _probe(scope)
+        if problem is None:
+            return
+        if time.monotonic() >= deadline:
+            raise FrameworkError(
+                "start",
+                f"the server was not ready on port {scope.port} within {timeout_s:g} s ({problem})",
+            )
+        time.sleep(max(0.0, _POLL_S - (time.monotonic() - began)))
+
+
+def check(
+    scope: Scope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
+) -> Report:
+    """Make every check of a scope; a server that is wrong is in the report.
+
+    `server` is looked at from the outside; without it, only the wire tells. `tell` hears of
+    each check as it is made. The rest is not made once the server no longer answers at all.
+    """
+    done: list[Check] = []
+    measured: list[float] = []
+    for name, run in _checks(scope, server, measured):
+        if name == "cancel" and done[-1].status == "fail":
+            continue  # A server that hoards one stream without end is not given a second one.
+        try:
+            odd = run()
+        except WrongError as error:
+            found = Check(check=name, status="fail", detail=error.detail, wire=error.wire)
+            gone = _gone(scope, server)
+            if gone:
+                found = found.model_copy(update={"detail": f"{error.detail}; {gone}"})
+        else:
+            gone = ""
+            found = Check(check=name, status="warn" if odd else "pass", detail=odd or "")
+        done.append(found)
+        tell(found)
+        if gone:
+            break
+    return Report(tuple(done), measured[0] if measured else None)
+
+
+def _checks(
+    scope: Scope, server: Watched | None, measured: list[float]
+) -> Iterator[tuple[str, _Run]]:
+    """Yield the checks of a scope in their order."""
+    streams_long = "StreamSum" in scope.calls and not scope.light
+    judged = streams_long and server is not None and _rests(server)
+    yield "unary-sum", partial(values.unary_sum, scope)
+    yield "unary-extremes", partial(values.unary_extremes, scope)
+    if "StreamSum" in scope.calls:
+        for name, request in _stream_requests(scope):
+            yield name, partial(_stream, scope, request, measured if name == _MEASURED else None)
+    yield "framing", partial(values.framing, scope)
+    if not scope.light:
+        if streams_long:
+            yield f"stream-{flow.LONG}", partial(flow.long_stream, scope, server)
+            yield "backpressure", partial(flow.backpressure, scope, server, judged=judged)
+            yield "cancel", partial(flow.cancel, scope, server, judged=judged)
+        yield "four-streams", partial(crowd.streams, scope)
+        yield f"connections-{crowd.CONNECTIONS}", partial(crowd.connections, scope)
+        yield "unknown-method", partial(garbage.unknown_method, scope)
+        yield "malformed-message", partial(garbage.malformed_message, scope)
+        yield "truncated-message", partial(garbage.truncated_message, scope)
+        yield "oversized-prefix", partial(garbage.oversized_prefix, scope)
+        yield "content-type", partial(garbage.content_type, scope)
+    if "CollectSum" in scope.calls:
+        yield "collect-sum", partial(streams.collect_sum, scope)
+    if "EchoSum" in scope.calls:
+        yield "echo-sum", partial(streams.echo_sum, scope)
+    if scope.calls & {"CollectSum", "EchoSum"}:
+        yield "half-close", partial(streams.half_close, scope)
+    if scope.tls:
+        yield "tls-alpn", partial(tls.alpn, scope)
+        yield "tls-version", partial(tls.version, scope)
+        yield "tls-downgrade", partial(tls.downgrade, scope)
+
+
+def _stream_requests(scope: Scope) -> Iterator[tuple[str, StreamRequest]]:
+    """Yield what StreamSum is asked for, beside the long stream."""
+    yield "stream-10", stream_request(10)
+    yield _MEASURED, stream_request(5000)
+    if scope.request is not None:
+        # What the load will ask for, to the letter.
+        yield "stream-profile", StreamRequest(**scope.request)
+    yield "stream-zero", stream_request(0)
+    yield "stream-negative", stream_request(-3)
+
+
+def _stream(scope: Scope, request: StreamRequest, measured: list[float] | None) -> None:
+    answer = values.stream(scope, request)
+    if measured is not None:
+        measured.append(len(answer.messages) / answer.data_frames)
+
+
+def _rests(server: Watched) -> bool:
+    """Whether a server that has nothing to do does nothing: not so one that polls its sockets."""
+    try:
+        return rest(server).idle
+    except OSError:
+        return False
+
+
+def _gone(scope: Scope, server: Watched | None) -> str:
+    """Say that a server does not answer any more; empty if it does."""
+    problem = _probe(scope)
+    if problem is None:
+        return ""
+    deadline = time.monotonic() + _LAST_BREATH_S
+    while server is not None and time.monotonic() < deadline:
+        if how := server.ended():
+            return f"then the server ended ({how})"
+        time.sleep(0.01)
+    return f"then GetSum is not answered ({problem})"
+
+
+def _probe(scope: Scope) -> str | None:
+    """Say why GetSum is not answered; None if it is, rightly or not."""
+    answer = None
+    try:
+        with Link(scope, _PROBE_TIMEOUT_S) as link:
+            answer = link.call("GetSum", sum_request())
+            link.finish(answer)
+    except HangError as error:
+        return error.detail
+    except WrongError as error:
+        # What came and is wrong is for a check to tell, with its bytes.
+        return None if answer is not None and answer.messages_began else error.detail
+    return None if answer.status is not None else "the answer has no grpc-status"

@@ -1,0 +1,138 @@
+"""Whether it streams: it stops at a closed window, goes on when it opens, ends when cancelled."""
+
+from arena.measure.contract.link import HangError, Link
+from arena.measure.contract.messages import WrongError
+from arena.measure.contract.replies import INT32_MAX, require_ok, require_value, stream_request
+from arena.measure.contract.scope import Scope
+from arena.measure.contract.values import TIMEOUT_S, finish_stream, still_right
+from arena.measure.contract.watch import Watched, rest
+from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
+
+LONG = 100_000
+
+# More than any window or buffer holds; and a server that makes all of it before it sends any
+# does not take the whole host's memory.
+ENDLESS = 20_000_000
+
+# The slowest servers there are make some 10,000 replies a second.
+_LONG_TIMEOUT_S = 60.0
+
+# What is sent has arrived when nothing came for so long: it crosses no network.
+_QUIET_S = 0.15
+
+# What is sent after a cancel may only be what was on its way.
+_SILENT_S = 0.5
+
+# Runtimes compile and collect garbage for a while after they had work, on a busy host for long.
+_PATIENCE_S = 10.0
+
+# So many replies are read before a stream is cancelled.
+_BEFORE_CANCEL = 2000
+
+# A server that is rightly blocked may still collect garbage, but takes no more than this.
+_RUNAWAY_BYTES = 64 << 20
+
+# With a large buffer, millions of replies would still have to be read after a cancel.
+_SMALL_BUFFER = 128 << 10
+
+
+def long_stream(scope: Scope, server: Watched | None = None) -> None:
+    """Ask for 100,000 replies through a window of 64 KB, which is reopened once it is full."""
+    request = stream_request(LONG)
+    with Link(scope, _LONG_TIMEOUT_S, window=DEFAULT_WINDOW, held=True) as link:
+        answer = link.call("StreamSum", request)
+        _until_closed(link, answer, server)
+        if answer.ended:
+            raise _ended_early(answer, f", not {LONG}")
+        link.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
+        finish_stream(link, answer, request)
+
+
+def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
+    """Ask for a stream without end through 64 KB: the server sends that much, and then rests.
+
+    Whether it rests is only `judged` of a server that does so when there is nothing to do.
+    """
+    request = stream_request(ENDLESS)
+    # Here it is the connection's window that closes: in the long stream it was the stream's.
+    with Link(scope, TIMEOUT_S, held=True, tight=True) as link:
+        answer = link.call("StreamSum", request)
+        _until_closed(link, answer, server)
+        _require_beginning(answer, request.a + request.b)
+        _require_rest(server, "with the window closed", judged=judged)
+        link.wire.cancel(answer)
+        link.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
+        still_right(link)
+
+
+def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
+    """Reset a stream without end: the server stops sending, and the connection lives."""
+    with Link(
+        scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
+    ) as link:
+        answer = link.call("StreamSum", stream_request(INT32_MAX))
+        link.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
+        if answer.over:
+            raise _ended_early(answer)
+        link.wire.cancel(answer)
+        try:
+            link.until_quiet(_SILENT_S)
+        except HangError as error:
+            raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
+        still_right(link)
+        _require_rest(server, "after its stream was cancelled", judged=judged)
+
+
+def _until_closed(link: Link, answer: Answer, server: Watched | None = None) -> None:
+    """Read until the closed window has stopped the server, having seen a reply."""
+    before = _peak(server)
+
+    def require_flat() -> None:
+        if (grown := _peak(server) - before) > _RUNAWAY_BYTES:
+            mib = f"{grown / 2**20:.0f} MiB"
+            raise WrongError(f"no first reply while its memory grows by {mib}: all is made before")
+
+    try:
+        link.wait(lambda: answer.over or answer.messages, require_flat)
+    except HangError as error:
+        error.detail = f"no first reply: {error.detail}; is all of it made before any is sent?"
+        raise
+    link.until_quiet(_QUIET_S)
+
+
+def _peak(server: Watched | None) -> int:
+    try:
+        return server.cost().peak_bytes if server else 0
+    except OSError as error:
+        raise WrongError("the server ended before its first reply") from error
+
+
+def _ended_early(answer: Answer, more: str = "") -> WrongError:
+    """Return what is wrong with a stream that has ended; its status says more, if it is not OK."""
+    require_ok(answer)
+    return WrongError(f"the stream ended after {len(answer.messages)} replies{more}")
+
+
+def _require_beginning(answer: Answer, first: int) -> None:
+    if answer.over:
+        raise _ended_early(answer)
+    for number, message in enumerate(answer.messages):
+        require_value(message, first + number, number)
+
+
+def _require_rest(server: Watched | None, when: str, *, judged: bool) -> None:
+    """Raise WrongError if a server grows, or works on; only growth if it never rests anyway."""
+    if server is None:
+        return
+    try:
+        found = rest(server, _RUNAWAY_BYTES, _PATIENCE_S)
+    except OSError as error:
+        raise WrongError(f"the server ended {when}") from error
+    grown = f"{found.grown_bytes / 2**20:.0f} MiB"
+    if found.grown_bytes > _RUNAWAY_BYTES:
+        raise WrongError(f"its memory grows {when}: by {grown}, replies that nobody takes")
+    if judged and not found.idle:
+        raise WrongError(
+            f"the server goes on making replies {when}: it uses {found.cpu_s:.1f} s of CPU "
+            f"and {grown} more memory in {found.passed_s:.1f} s"
+        )

@@ -1,0 +1,120 @@
+"""What it does with what no honest client sends: anything but OK, and it lives and stays right.
+
+The checks return what is only odd: a client could live with it.
+"""
+
+from arena.measure.contract.link import SERVICE, HangError, Link
+from arena.measure.contract.messages import PREFIX, WrongError, frame, hexadecimal
+from arena.measure.contract.replies import sum_request
+from arena.measure.contract.scope import Scope
+from arena.measure.contract.values import still_right
+from arena.measure.contract.wire import Answer, code_name
+
+# Whatever a server makes of garbage, it need not think long.
+_TIMEOUT_S = 2.0
+_AFTERWARDS_S = 10.0
+
+_UNIMPLEMENTED = "12"
+_NOT_FOUND = "404"
+
+# A tag of field 1 whose varint never ends; a length that reaches beyond the message.
+_MALFORMED = (b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0a\x7f\x01")
+_HUGE = 0xFFFF_FFFF
+
+
+def unknown_method(scope: Scope) -> str:
+    """Ask for a method and a service that are not there: UNIMPLEMENTED."""
+    odd = ""
+    for path in (f"{SERVICE}/GetDifference", "benchmark.NoSuchService/GetSum"):
+        answer = _answered(scope, path, frame(b""), timeout_s=_AFTERWARDS_S)
+        if answer is None:
+            raise WrongError(f"/{path}: no answer within {_AFTERWARDS_S:g} s")
+        if answer.status == _UNIMPLEMENTED:
+            continue
+        status = (answer.headers or {}).get(":status")
+        if answer.status is None and status == _NOT_FOUND:
+            # Clients are to read it as UNIMPLEMENTED (gRPC: HTTP to gRPC status mapping).
+            odd = f"/{path}: HTTP status 404, and no grpc-status"
+            continue
+        raise WrongError(f"/{path}: {_outcome(answer)}, not UNIMPLEMENTED (12)")
+    return odd
+
+
+def malformed_message(scope: Scope) -> str:
+    """Send protobuf that cannot be parsed."""
+    return _all_refused(scope, [frame(each) for each in _MALFORMED])
+
+
+def truncated_message(scope: Scope) -> str:
+    """Send a message, and a prefix, that the end of the stream cuts off."""
+    whole = frame(b"\x08\x01\x10\x02")
+    return _all_refused(scope, [whole[:-2], whole[:3]])
+
+
+def oversized_prefix(scope: Scope) -> str:
+    """Send a prefix that announces four gigabytes, and then the end of the stream."""
+    return _all_refused(scope, [PREFIX.pack(0, _HUGE) + b"\x08\x01"])
+
+
+def content_type(scope: Scope) -> str:
+    """Send a content-type that is not gRPC's: it is not to be answered with OK."""
+    body = frame(sum_request().SerializeToString())
+    answer = _answered(scope, f"{SERVICE}/GetSum", body, content_type="text/plain")
+    if answer is not None and _is_ok(answer):
+        return "text/plain is taken for gRPC, and answered"
+    return "" if answer is not None else "text/plain is never answered"
+
+
+def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
+    """Send each to GetSum; return what is odd in how they were refused."""
+    odd = ""
+    for body in bodies:
+        try:
+            answer = _answered(scope, f"{SERVICE}/GetSum", body)
+        except WrongError as error:
+            error.wire = error.wire or hexadecimal(body)
+            raise
+        if answer is None:
+            odd = f"never answered: {hexadecimal(body)}"
+        elif _is_ok(answer):
+            raise WrongError("it is answered with OK", body)
+        elif not answer.over:
+            odd = "the whole connection is closed, with all its other calls"
+    return odd
+
+
+def _answered(
+    scope: Scope,
+    path: str,
+    body: bytes,
+    content_type: str = "application/grpc",
+    timeout_s: float | None = None,
+) -> Answer | None:
+    """Return what comes back, even a reset or a closed connection; None if nothing does.
+
+    WrongError if the server does not answer a right call afterwards.
+    """
+    answer: Answer | None
+    with Link(scope, timeout_s or _TIMEOUT_S) as link:
+        try:
+            answer = link.wire.request(path, body, content_type=content_type)
+            link.until_over(answer)
+        except HangError:
+            answer = None
+    with Link(scope, _AFTERWARDS_S) as again:
+        still_right(again)
+    return answer
+
+
+def _is_ok(answer: Answer) -> bool:
+    return answer.status == "0" and (answer.headers or {}).get(":status") == "200"
+
+
+def _outcome(answer: Answer) -> str:
+    """Say how a call ended."""
+    if answer.reset is not None:
+        return f"RST_STREAM ({code_name(answer.reset)})"
+    if answer.status is not None:
+        return f"grpc-status {answer.status:.20}"
+    status = (answer.headers or {}).get(":status")
+    return f"HTTP status {status:.10}" if status else "the connection is closed"

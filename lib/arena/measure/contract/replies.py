@@ -1,0 +1,107 @@
+"""What a right answer is: its values, its status, and its form on the wire."""
+
+import random
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from google.protobuf.message import DecodeError
+
+from arena.measure.contract.messages import WrongError, frame, is_grpc
+from arena.measure.contract.wire import Answer
+from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
+
+INT32_MAX = 2**31 - 1
+INT32_MIN = -(2**31)
+
+# Half of it and less: no sum of two of these, and of a reply's number, overflows.
+_LARGEST_OPERAND = 1 << 29
+
+
+def int32(value: int) -> int:
+    """Wrap a sum around as the .proto says."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def operands() -> tuple[int, int]:
+    """Return two random numbers, so that no answer can be prepared."""
+    return (
+        random.randint(-_LARGEST_OPERAND, _LARGEST_OPERAND),  # noqa: S311 - not a secret
+        random.randint(-_LARGEST_OPERAND, _LARGEST_OPERAND),  # noqa: S311
+    )
+
+
+def sum_request() -> SumRequest:
+    """Return a request with random operands."""
+    a, b = operands()
+    return SumRequest(a=a, b=b)
+
+
+def stream_request(count: int) -> StreamRequest:
+    """Return a request for so many replies, with random operands."""
+    a, b = operands()
+    return StreamRequest(a=a, b=b, count=count)
+
+
+def sum_of(request: SumRequest) -> int:
+    """Return what answers a SumRequest."""
+    return int32(request.a + request.b)
+
+
+def sums_of(request: StreamRequest) -> list[int]:
+    """Return what answers a StreamRequest: at least one value."""
+    first = request.a + request.b
+    return [int32(first + i) for i in range(max(request.count, 1))]
+
+
+def require(answer: Answer, expected: Sequence[int]) -> None:
+    """Raise WrongError unless an answer that is over is exactly this, and its status is OK."""
+    require_form(answer)
+    require_ok(answer)
+    if answer.trailers is None and expected:
+        raise WrongError(f"there are only trailers (grpc-status 0), not {_replies(len(expected))}")
+    for number, value in enumerate(expected[: len(answer.messages)]):
+        require_value(answer.messages[number], value, number)
+    if len(answer.messages) != len(expected):
+        raise WrongError(f"{_replies(len(answer.messages))}, not {len(expected)}")
+
+
+def require_ok(answer: Answer) -> None:
+    """Raise WrongError if an answer has ended with a status that is not OK."""
+    if answer.status not in {None, "0"}:
+        # Servers write it percent-encoded (gRPC over HTTP2, Status-Message).
+        message = unquote((answer.trailers or answer.headers or {}).get("grpc-message", ""))
+        said = f" ({message:.100})" if message else ""
+        raise WrongError(f"grpc-status is {answer.status:.20}, not 0{said}")
+
+
+def require_value(message: bytes, value: int, number: int) -> None:
+    """Raise WrongError unless a message is the SumReply that holds this value."""
+    try:
+        result = SumReply.FromString(message).result
+    except DecodeError as error:
+        raise WrongError(f"reply {number} is not a SumReply", frame(message)) from error
+    if result != value:
+        raise WrongError(f"reply {number} is {result}, not {value}", frame(message))
+
+
+def require_form(answer: Answer) -> None:
+    """Raise WrongError unless an answer that is over ended as a gRPC call ends."""
+    headers = answer.headers or {}
+    http = headers.get(":status")
+    if http != "200":
+        raise WrongError(f"the server answered with HTTP status {http!s:.10}")
+    content = headers.get("content-type", "")
+    if not is_grpc(content):
+        raise WrongError(f"the content-type is {content!r:.60}")
+    encoding = headers.get("grpc-encoding", "identity")
+    if encoding != "identity":
+        raise WrongError(f"the replies are compressed, unasked (grpc-encoding: {encoding:.20})")
+    if answer.pending:
+        raise WrongError("the last reply is cut off", bytes(answer.pending))
+    if answer.status is None:
+        early = " (it is in the headers, before the replies)" if "grpc-status" in headers else ""
+        raise WrongError(f"the call ended without grpc-status in its trailers{early}")
+
+
+def _replies(count: int) -> str:
+    return f"{count} reply" if count == 1 else f"{count} replies"

@@ -1,0 +1,80 @@
+"""Whether its TLS is that of today, and leads to HTTP/2 and nowhere else.
+
+The checks return what is only odd.
+"""
+
+import ssl
+import warnings
+from contextlib import closing
+from typing import NamedTuple
+
+from arena.measure.contract.link import connected, tls_context, tls_over
+from arena.measure.contract.messages import WrongError
+from arena.measure.contract.scope import Scope
+
+_TIMEOUT_S = 5.0
+
+
+def alpn(scope: Scope) -> str:
+    """Offer h2: it is chosen, and preferred to HTTP/1.1."""
+    if (chosen := _handshake(scope, ("h2",)).protocol) != "h2":
+        raise WrongError(f"offered h2, the server chooses {chosen or 'nothing'}")
+    for offer in (("h2", "http/1.1"), ("http/1.1", "h2")):
+        if (chosen := _handshake(scope, offer).protocol) != "h2":
+            return f"offered {' and '.join(offer)}, the server chooses {chosen or 'nothing'}"
+    return ""
+
+
+def version(scope: Scope) -> None:
+    """Offer nothing newer than TLS 1.0 and 1.1: neither is spoken."""
+    for old in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+        try:
+            spoken = _handshake(scope, ("h2",), most=old).version
+        except _RefusedError:
+            continue
+        raise WrongError(f"the server speaks {spoken}")
+
+
+def downgrade(scope: Scope) -> str:
+    """Offer all versions: the newest is chosen."""
+    spoken = _handshake(scope, ("h2",)).version
+    if spoken != "TLSv1.3":
+        return f"the server chooses {spoken}, though TLSv1.3 is offered"
+    return ""
+
+
+class _RefusedError(WrongError):
+    """The server ended the handshake."""
+
+
+class _Shaken(NamedTuple):
+    """What a handshake agreed on."""
+
+    protocol: str | None
+    version: str | None
+
+
+def _handshake(
+    scope: Scope,
+    protocols: tuple[str, ...],
+    most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
+) -> _Shaken:
+    with warnings.catch_warnings():
+        # That these versions are deprecated is why they are tried.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context = tls_context(protocols, most)
+        if most is not ssl.TLSVersion.MAXIMUM_SUPPORTED:
+            context.minimum_version = most
+            context.set_ciphers("ALL:@SECLEVEL=0")
+    try:
+        plain = connected(scope.port, _TIMEOUT_S)
+        with closing(tls_over(plain, context)) as secure:
+            return _Shaken(secure.selected_alpn_protocol(), secure.version())
+    except ssl.SSLError as error:
+        raise _RefusedError(f"the TLS handshake fails ({error.reason or error})") from error
+    except TimeoutError as error:
+        raise WrongError(f"no TLS handshake within {_TIMEOUT_S:g} s") from error
+    except ConnectionResetError as error:
+        raise _RefusedError("the server hangs up on the TLS handshake") from error
+    except OSError as error:
+        raise WrongError(f"the TLS handshake fails ({error.strerror or error})") from error

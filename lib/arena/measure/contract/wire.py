@@ -1,0 +1,379 @@
+"""The client's side of an HTTP/2 connection, without its socket: bytes in, bytes out.
+
+It exists to check servers, never to load them: every frame is looked at, and nothing is done
+that it was not told to. What the server must not do is a WrongError. Source: RFC 9113.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import hpack
+from hyperframe.exceptions import HyperframeError
+from hyperframe.frame import (
+    ContinuationFrame,
+    DataFrame,
+    Frame,
+    GoAwayFrame,
+    HeadersFrame,
+    PingFrame,
+    PushPromiseFrame,
+    RstStreamFrame,
+    SettingsFrame,
+    WindowUpdateFrame,
+)
+
+from arena.measure.contract.messages import WrongError, is_grpc, split
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DEFAULT_WINDOW = 65_535
+LARGEST_WINDOW = 2**31 - 1
+
+_FRAME_HEAD = 9
+_LARGEST_FRAME = 16_384
+
+# What generators call themselves.
+_USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")
+_CANCEL = 8
+
+# Of an HPACK encoder, unless the server wants a smaller one (RFC 9113, section 6.5.2).
+_LARGEST_TABLE = 4096
+
+# Names of error codes (RFC 9113, section 7), by number.
+_CODES = (
+    "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED", "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR",
+    "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+)  # fmt: skip
+
+
+def code_name(number: int) -> str:
+    """Return the name of an HTTP/2 error code; one that has none stays a number."""
+    return _CODES[number] if number < len(_CODES) else str(number)
+
+
+@dataclass
+class Answer:
+    """What came back on one stream.
+
+    `received` are the bytes of DATA as flow control counts them, `data_frames` those of its
+    frames that held any. `pending` is the beginning of a message whose end has not come. What
+    is `bare` ended with its headers, which are its trailers as well (gRPC: Trailers-Only).
+    """
+
+    stream: int
+    window: int
+    headers: dict[str, str] | None = None
+    trailers: dict[str, str] | None = None
+    messages: list[bytes] = field(default_factory=list)
+    pending: bytearray = field(default_factory=bytearray)
+    received: int = 0
+    data_frames: int = 0
+    bare: bool = False
+    ended: bool = False
+    reset: int | None = None
+    cancelled: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Nothing more can come."""
+        return self.ended or self.reset is not None
+
+    @property
+    def messages_began(self) -> bool:
+        """Whether the first bytes of a gRPC body have come, be they right or wrong."""
+        return self.is_grpc and self.data_frames > 0
+
+    @property
+    def is_grpc(self) -> bool:
+        """The body holds messages; else it is a page that says in words what went wrong."""
+        headers = self.headers or {}
+        return headers.get(":status") == "200" and is_grpc(headers.get("content-type", ""))
+
+    @property
+    def status(self) -> str | None:
+        """The grpc-status that ended the call; None if there was none."""
+        last = self.headers if self.bare else self.trailers
+        return (last or {}).get("grpc-status")
+
+
+@dataclass
+class _Sending:
+    """What is still to be sent of a request, and how much of it the server takes now."""
+
+    window: int
+    body: bytearray = field(default_factory=bytearray)
+    end: bool = False
+
+
+class Wire:
+    """One connection: `output` is to be sent, what is received goes to `take`.
+
+    Streams begin with `window` bytes, which are given back as they arrive unless `held`. So
+    with the connection's own window if it is `tight`; else that one is never a limit.
+    `greeted` says that the server's SETTINGS have come, `most_streams` what they allow.
+    """
+
+    def __init__(
+        self,
+        authority: str,
+        *,
+        tls: bool,
+        window: int,
+        held: bool = False,
+        tight: bool = False,
+    ) -> None:
+        self.output = bytearray(PREFACE)
+        self.answers: dict[int, Answer] = {}
+        self.goaway: int | None = None
+        self.held = held
+        self.greeted = False
+        self.most_streams: int | None = None
+        self._authority = authority
+        self._scheme = "https" if tls else "http"
+        self._window = window
+        self._next_stream = 1
+        # Nothing tells a check from a load.
+        self._user_agent = random.choice(_USER_AGENTS)  # noqa: S311 - not a secret
+        self._encoder = hpack.Encoder()
+        self._decoder = hpack.Decoder()
+        self._partial = bytearray()
+        self._block: tuple[int, bool, bytearray] | None = None
+        self._left = DEFAULT_WINDOW
+        self._sending: dict[int, _Sending] = {}
+        self._server_window = DEFAULT_WINDOW
+        self._server_left = DEFAULT_WINDOW
+        self._handlers: Mapping[type[Frame], Callable[[Any], None]] = {
+            DataFrame: self._data,
+            HeadersFrame: self._headers,
+            ContinuationFrame: self._continuation,
+            RstStreamFrame: self._reset,
+            SettingsFrame: self._settings,
+            PingFrame: self._ping,
+            GoAwayFrame: self._goaway,
+            PushPromiseFrame: self._push,
+            WindowUpdateFrame: self._window_update,
+        }
+        settings = {SettingsFrame.ENABLE_PUSH: 0, SettingsFrame.INITIAL_WINDOW_SIZE: window}
+        self._send(SettingsFrame(0, settings=settings))
+        if not tight:
+            self.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
+
+    def request(
+        self, path: str, body: bytes, *, end: bool = True, content_type: str = "application/grpc"
+    ) -> Answer:
+        """Open a stream with a request and the first bytes of its body."""
+        answer = Answer(self._next_stream, self._window)
+        self._next_stream += 2
+        self.answers[answer.stream] = answer
+        fields = [
+            (":method", "POST"),
+            (":scheme", self._scheme),
+            (":path", f"/{path}"),
+            (":authority", self._authority),
+            ("te", "trailers"),
+            ("content-type", content_type),
+            ("user-agent", self._user_agent),
+        ]
+        block = self._encoder.encode(fields)
+        self._send(HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
+        if body or end:
+            self.send(answer, body, end=end)
+        return answer
+
+    def send(self, answer: Answer, body: bytes, *, end: bool = False) -> None:
+        """Send more of a request's body, as the server's windows allow."""
+        sending = self._sending.setdefault(answer.stream, _Sending(self._server_window))
+        sending.body += body
+        sending.end = sending.end or end
+        self._send_on(answer.stream, sending)
+
+    def cancel(self, answer: Answer) -> None:
+        """Reset a stream: what still arrives of it is counted, and dropped."""
+        answer.cancelled = True
+        self._sending.pop(answer.stream, None)
+        self._send(RstStreamFrame(answer.stream, error_code=_CANCEL))
+
+    def open_window(self, answer: Answer, increment: int) -> None:
+        """Let the server send so many bytes more on a stream."""
+        answer.window += increment
+        self._send(WindowUpdateFrame(answer.stream, window_increment=increment))
+
+    def open_connection(self, increment: int) -> None:
+        """Let the server send so many bytes more on all streams together."""
+        self._left += increment
+        self._send(WindowUpdateFrame(0, window_increment=increment))
+
+    def take(self, data: bytes) -> None:
+        """Take what the server sent; WrongError if it is no HTTP/2, or not allowed."""
+        self._partial += data
+        at = 0
+        while len(self._partial) - at >= _FRAME_HEAD:
+            head = bytes(self._partial[at : at + _FRAME_HEAD])
+            length = int.from_bytes(head[:3], "big")
+            if not self.greeted and head[3] != SettingsFrame.type:
+                raise WrongError("the server does not speak HTTP/2", self._partial[at:])
+            if length > _LARGEST_FRAME:
+                raise WrongError(f"a frame of {length} bytes is larger than allowed", head)
+            if len(self._partial) - at < _FRAME_HEAD + length:
+                break
+            body = memoryview(bytes(self._partial[at + _FRAME_HEAD : at + _FRAME_HEAD + length]))
+            at += _FRAME_HEAD + length
+            try:
+                parsed, _ = Frame.parse_frame_header(memoryview(head))
+                parsed.parse_body(body)
+            except HyperframeError as error:
+                raise WrongError(f"a frame is broken: {error}", head + bytes(body)) from error
+            self._frame(parsed)
+        del self._partial[:at]
+
+    def _send(self, sent: Frame) -> None:
+        self.output += sent.serialize()
+
+    def _frame(self, seen: Frame) -> None:
+        if self._block is not None and not isinstance(seen, ContinuationFrame):
+            raise WrongError("a header block is interrupted by another frame")
+        # PRIORITY, and what is yet to be invented, does not matter here.
+        if handle := self._handlers.get(type(seen)):
+            handle(seen)
+
+    def _headers(self, seen: HeadersFrame) -> None:
+        self._block = (seen.stream_id, "END_STREAM" in seen.flags, bytearray())
+        self._continuation(seen)
+
+    def _continuation(self, seen: HeadersFrame | ContinuationFrame) -> None:
+        if self._block is None or self._block[0] != seen.stream_id:
+            raise WrongError("a CONTINUATION follows no HEADERS")
+        stream, ends, block = self._block
+        block += seen.data
+        if "END_HEADERS" not in seen.flags:
+            return
+        self._block = None
+        try:
+            decoded = self._decoder.decode(bytes(block), raw=True)
+        except hpack.HPACKError as error:
+            raise WrongError(f"a header block is broken: {error}", block) from error
+        answer = self._answer(stream)
+        if not answer.cancelled:
+            _take_fields(answer, decoded, ends=ends)
+
+    def _reset(self, seen: RstStreamFrame) -> None:
+        answer = self._answer(seen.stream_id)
+        self._sending.pop(answer.stream, None)
+        if not answer.over:
+            answer.reset = seen.error_code
+
+    def _settings(self, seen: SettingsFrame) -> None:
+        self.greeted = True
+        if "ACK" in seen.flags:
+            return
+        told = seen.settings
+        table = told.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
+        self._encoder.header_table_size = min(table, _LARGEST_TABLE)
+        self.most_streams = told.get(SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams)
+        self._send(SettingsFrame(0, flags=["ACK"]))
+        window = told.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
+        for sending in self._sending.values():
+            sending.window += window - self._server_window
+        self._server_window = window
+        self._send_all_on()
+
+    def _window_update(self, seen: WindowUpdateFrame) -> None:
+        if seen.stream_id == 0:
+            self._server_left += seen.window_increment
+        elif sending := self._sending.get(seen.stream_id):
+            sending.window += seen.window_increment
+        self._send_all_on()
+
+    def _send_all_on(self) -> None:
+        for stream, sending in list(self._sending.items()):
+            self._send_on(stream, sending)
+
+    def _send_on(self, stream: int, sending: _Sending) -> None:
+        """Send what the server's windows allow; END_STREAM goes with the last byte."""
+        while sending.body or sending.end:
+            room = min(sending.window, self._server_left, _LARGEST_FRAME)
+            part = bytes(sending.body[: max(room, 0)])
+            if sending.body and not part:
+                return
+            del sending.body[: len(part)]
+            sending.window -= len(part)
+            self._server_left -= len(part)
+            last = sending.end and not sending.body
+            self._send(DataFrame(stream, part, flags=["END_STREAM"] if last else []))
+            if last:
+                del self._sending[stream]
+                return
+
+    def _ping(self, seen: PingFrame) -> None:
+        if "ACK" not in seen.flags:
+            self._send(PingFrame(0, seen.opaque_data, flags=["ACK"]))
+
+    def _goaway(self, seen: GoAwayFrame) -> None:
+        self.goaway = seen.error_code
+        if any(
+            not answer.over and stream > seen.last_stream_id
+            for stream, answer in self.answers.items()
+        ):
+            raise WrongError(f"the server refuses the call: GOAWAY ({code_name(seen.error_code)})")
+
+    def _push(self, _: PushPromiseFrame) -> None:
+        raise WrongError("the server pushes, though that was turned off")
+
+    def _answer(self, stream: int) -> Answer:
+        try:
+            return self.answers[stream]
+        except KeyError:
+            raise WrongError(f"a frame came on stream {stream}, which was not opened") from None
+
+    def _data(self, seen: DataFrame) -> None:
+        answer = self._answer(seen.stream_id)
+        size = seen.flow_controlled_length
+        answer.received += size
+        self._left -= size
+        if self._left < 0:
+            more = -self._left
+            raise WrongError(f"the server sent {more} bytes more than the window allows", seen.data)
+        if answer.cancelled:
+            return
+        if answer.ended:
+            raise WrongError("DATA follows the end of its stream", seen.data)
+        if answer.headers is None:
+            raise WrongError("DATA comes before the headers", seen.data)
+        answer.window -= size
+        if answer.window < 0:
+            more = -answer.window
+            raise WrongError(f"the server sent {more} bytes more than the window allows", seen.data)
+        if seen.data:
+            answer.data_frames += 1
+        if answer.is_grpc:
+            answer.pending += seen.data
+            answer.messages += split(answer.pending)
+        if "END_STREAM" in seen.flags:
+            answer.ended = True
+        elif not self.held and answer.window < self._window // 2:
+            self.open_window(answer, self._window - answer.window)
+
+
+def _take_fields(
+    answer: Answer, decoded: Iterable[tuple[bytes | str, bytes | str]], *, ends: bool
+) -> None:
+    """Note a header block: the first is the headers, the one that ends the stream the trailers."""
+    fields = {_text(name): _text(value) for name, value in decoded}
+    if answer.headers is None:
+        if fields.get(":status", "").startswith("1") and not ends:
+            return
+        answer.headers = fields
+        answer.bare = ends
+    elif not ends:
+        raise WrongError("headers come in the middle of a stream")
+    elif answer.ended:
+        raise WrongError("trailers follow the end of their stream")
+    else:
+        answer.trailers = fields
+    answer.ended = answer.ended or ends
+
+
+def _text(value: bytes | str) -> str:
+    return value if isinstance(value, str) else value.decode(errors="replace")

@@ -1,0 +1,114 @@
+"""A sweep of blasts by ghz, which can only be started anew for each of them: an approximation.
+
+ghz opens a connection when the first call needs it, and its workers send one after another: the
+last of many calls leaves when others have been answered. docs/measuring.md says what that does
+to the figures.
+"""
+
+import gzip
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from arena.base.progress import Tick
+from arena.base.reading import tail
+from arena.measure.generators import Shot
+from arena.measure.generators.blast_order import shuffled, split_mix
+from arena.measure.generators.ghz_flags import target, what
+from arena.measure.generators.program import Program
+from arena.record.measurement import Cost
+from arena.what.measured import MeasuredProfile
+
+# ghz gives a call up after this time by itself, so no start puts a load on for longer.
+_CALL_TIMEOUT_S = 20.0
+
+# What packs much tighter takes much longer, and the next start waits for it.
+_COMPRESSION = 6
+
+
+def arguments(
+    profile: MeasuredProfile, connections: int | None = None, requests: int | None = None
+) -> list[str]:
+    """Return the flags of one start; of the largest one, unless told otherwise.
+
+    The request is encoded once, before the calls are made: nothing of it differs by call.
+    """
+    calls = requests or profile.in_flight
+    return [
+        *what(profile),
+        "--disable-template-functions", "--disable-template-data",
+        "--connections", str(min(connections or profile.connection_count, calls)),
+        "-c", str(calls),
+        "-n", str(calls),
+        "-O", "json",
+        target(profile),
+    ]  # fmt: skip
+
+
+def starts(profile: MeasuredProfile) -> Iterator[tuple[int, int, int]]:
+    """Yield repetition (from 1), connections and requests of each start, in their order.
+
+    Repetition by repetition, so that a sweep that is cut short has measured every point about
+    equally often, and a slow drift of the host is spread over all of them.
+    """
+    ways = sorted(set(profile.connections))
+    points = [(connections, requests) for connections in ways for requests in profile.sweep]
+    numbers = split_mix(profile.seed)
+    for repetition in range(1, (profile.repetitions or 1) + 1):
+        for place in shuffled(len(points), numbers):
+            yield repetition, *points[place]
+
+
+def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+    """Start ghz again and again until the sweep is done or its time is over.
+
+    All reports go to one file as they come, a line each (see lib/parsers/blast/ghz_lines.py). The
+    cost is the CPU time of all starts, and the most memory that one of them held. One that leaves
+    no report ends the sweep.
+    """
+    began = time.monotonic()
+    raw = stem.with_suffix(".jsonl.gz")
+    output = program.raw(stem)
+    cost = Cost(cpu_s=0.0, peak_bytes=0)
+
+    def tick(_: float) -> None:
+        on_tick(time.monotonic() - began)
+
+    with gzip.open(raw, "wb", _COMPRESSION) as file:
+        for order, (repetition, connections, requests) in enumerate(starts(profile)):
+            if order and time.monotonic() - began >= profile.window_s:
+                break
+            flags = arguments(profile, connections, requests)
+            shot = program.shoot(flags, output, _CALL_TIMEOUT_S, tick)
+            cost = Cost(
+                cpu_s=cost.cpu_s + shot.cost.cpu_s,
+                peak_bytes=max(cost.peak_bytes, shot.cost.peak_bytes),
+            )
+            # With a report, what else was wrong does not count: in a container, the cost of a start
+            # that is over before a look at it is not known.
+            report = output.read_bytes().strip()
+            if not _is_report(report):
+                why = shot.problem or f"{program.name} printed no report"
+                where = f"a blast of {requests} calls over {connections} connections"
+                return replace(shot, cost=cost, problem=f"{why} ({where})")
+            line = {
+                "connections": connections,
+                "requests": requests,
+                "repetition": repetition,
+                "order": order,
+            }
+            # Not loaded and dumped: not a byte of the report is changed.
+            file.write(json.dumps(line).encode()[:-1] + b', "report": ' + report + b"}\n")
+            output.unlink()
+    errors = output.with_suffix(".stderr")
+    log = errors if errors.exists() else raw
+    return Shot(raw=raw, log=log, cost=cost, output=tail(errors))
+
+
+def _is_report(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,179 @@
+"""A generator that is a program of its own: run on this host, or from an image."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from arena.base.errors import HostError
+from arena.base.progress import Tick
+from arena.base.reading import tail
+from arena.base.workspace import Workspace
+from arena.machine.cgroups import cgroup_of
+from arena.machine.child import Child, exit_words, run_bounded
+from arena.machine.interrupts import held
+from arena.measure.generators import Shot
+from arena.record.measurement import Cost, Measurement
+from arena.record.record import GeneratorInfo
+from arena.what.measured import MeasuredProfile
+
+# A generator dials its connections before its window and prints its report after it.
+_GRACE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one kind of program has to itself: its name, its command line and its output.
+
+    `arguments` are for a profile and for the CPUs it has to itself (None: it shares the
+    server's), with paths from the project's root. `prepare` writes the files below the root that
+    it is going to need; `folders` are those which it reads. `report_codes` are the exit codes that
+    come with a whole report, and `suffix` is that of its raw output. `blast` makes a blast, if
+    that takes more than one start of the program.
+    """
+
+    name: str
+    arguments: Callable[[MeasuredProfile, Sequence[int] | None], list[str]]
+    measurement: Callable[[Path, MeasuredProfile], Measurement]
+    prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
+    folders: tuple[str, ...] = ("requests",)
+    report_codes: frozenset[int] = frozenset({0})
+    suffix: str = ".json"
+    blast: "Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None" = None
+
+
+class Program:
+    """A generator as a program on this host."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        workspace: Workspace,
+        cpus: Sequence[int] | None,
+        program: str,
+        version: str,
+        found: str,
+    ) -> None:
+        self.name = dialect.name
+        self.program = program
+        self.version = version
+        self._dialect = dialect
+        self._workspace = workspace
+        self._cpus = cpus
+        self._found = found
+
+    def info(self, profile: MeasuredProfile) -> GeneratorInfo:
+        """Return which program makes the load, and its exact command line."""
+        return GeneratorInfo(
+            name=self.name,
+            version=self.version,
+            found=self._found,
+            argv=tuple(self.command(self.arguments(profile))),
+        )
+
+    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+        """Put the load on for its window, the raw output going to `stem` and a suffix."""
+        self._dialect.prepare(profile, self._workspace)
+        if profile.kind == "blast" and self._dialect.blast:
+            return self._dialect.blast(self, profile, stem, on_tick)
+        return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
+
+    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+        """Start the program once, its output going to `raw`; it is killed long after its window."""
+        errors = raw.with_suffix(".stderr")
+        argv = self.command(arguments)
+        ended = run_bounded(lambda: self._child(argv, raw, errors), window_s + _GRACE_S, on_tick)
+        problem = None
+        if ended.timed_out:
+            problem = f"{self.name} did not end {_GRACE_S:g} s after its window and was killed"
+        elif ended.code and not (ended.code in self._dialect.report_codes and raw.stat().st_size):
+            problem = f"{self.name} ended in the middle of it ({exit_words(ended.code)})"
+        output = tail(errors)
+        log = errors
+        if not errors.stat().st_size:
+            errors.unlink()
+            log = raw
+        return Shot(raw=raw, log=log, cost=ended.cost, problem=problem, output=output)
+
+    def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
+        """Read the program's output; ValueError if it is broken."""
+        return self._dialect.measurement(raw, profile)
+
+    def arguments(self, profile: MeasuredProfile) -> list[str]:
+        """Return what the program is told for a profile."""
+        return self._dialect.arguments(profile, self._cpus)
+
+    def raw(self, stem: Path) -> Path:
+        """Return where the raw output goes."""
+        return stem.with_suffix(self._dialect.suffix)
+
+    def command(self, arguments: list[str]) -> list[str]:
+        """Return the whole command line, which is run in the project's root.
+
+        So a program of the project's own is named from there, wherever the checkout is.
+        """
+        program = Path(self.program)
+        if program.is_relative_to(self._workspace.root):
+            return [f"./{program.relative_to(self._workspace.root)}", *arguments]
+        return [self.program, *arguments]
+
+    def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
+        return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors, cpus=self._cpus)
+
+
+class ProgramInDocker(Program):
+    """A generator in a container on the host's network; its cost is its control group's.
+
+    The program it runs is an image.
+    """
+
+    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+        """Start the program once; its container is gone when this returns or raises."""
+        from arena.machine.docker import inspect, remove_container
+
+        container = _container(self.name)
+        remove_container(container)
+        used = Cost(cpu_s=0.0, peak_bytes=0)
+        group = None
+
+        def watch(elapsed: float) -> None:
+            nonlocal used, group
+            on_tick(elapsed)
+            try:
+                if group is None:
+                    seen = inspect("container", container)
+                    group = cgroup_of(seen["State"]["Pid"], container=seen["Id"])
+                used = group.cost()
+            except (OSError, HostError):
+                # Not started yet, or over: the last sample, at most a tick old, stands.
+                return
+
+        try:
+            shot = super().shoot(arguments, raw, window_s, watch)
+        finally:
+            with held():
+                remove_container(container)
+        problem = shot.problem
+        if group is None and problem is None:
+            problem = f"the control group of {self.name}'s container could not be read"
+        return replace(shot, cost=used, problem=problem)
+
+    def command(self, arguments: list[str]) -> list[str]:
+        """Return the whole command line."""
+        from arena.machine.docker import bind_mount, sandbox
+
+        folders = [
+            option
+            for folder in self._dialect.folders
+            for option in bind_mount(self._workspace.root / folder, f"/{folder}")
+        ]
+        return [
+            "docker", "run", "--rm", *sandbox(_container(self.name), self._cpus),
+            *folders, "--workdir", "/", self.program, *arguments,
+        ]  # fmt: skip
+
+    def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
+        return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors)
+
+
+def _container(name: str) -> str:
+    return f"httparena-{name}-run"

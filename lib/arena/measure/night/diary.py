@@ -1,0 +1,111 @@
+"""The diary of a night: results/nights/<UTC start>.jsonl, a line for each thing that happens.
+
+Its first line says what the night was to measure, its last one that it is over. What it has
+measured is in the records; the diary adds what was begun, so that a session which took the
+runner with it is not the first to be tried again.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from arena.base.errors import HostError
+from arena.base.model import Frozen
+from arena.base.text import shown
+from arena.base.writing import write_new
+
+
+class Scope(Frozen):
+    """What a night was asked to measure; empty and None where all of it."""
+
+    frameworks: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    generator: str | None = None
+    only_changed: bool = False
+
+    def __str__(self) -> str:
+        words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
+        if self.generator:
+            words.append(f"--generator {self.generator}")
+        if self.only_changed:
+            words.append("--only-changed")
+        return " ".join(words) or "everything"
+
+
+class _Beginning(Frozen):
+    """The first line."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    night: str
+    scope: Scope
+
+
+class Diary:
+    """One night's file. `begun` are the titles of the sessions that it says were begun."""
+
+    def __init__(self, path: Path, started_at: str, scope: Scope, begun: Sequence[str]) -> None:
+        self.path = path
+        self.started_at = started_at
+        self.scope = scope
+        self.begun = frozenset(begun)
+
+    @classmethod
+    def new(cls, folder: Path, started_at: str, scope: Scope) -> Self:
+        """Begin the file of a night; HostError if it cannot be written."""
+        path = folder / f"{started_at}.jsonl"
+        write_new(path, _Beginning(night=started_at, scope=scope).model_dump_json() + "\n")
+        return cls(path, started_at, scope, ())
+
+    def is_open(self) -> bool:
+        """Tell whether the night is still not over."""
+        return not any("ended" in event for event in _events(self.path))
+
+    def begin(self, session: str) -> None:
+        """Note down that a session begins."""
+        self._append({"begun": session})
+
+    def end(self, ended_at: str) -> None:
+        """Note down that the night is over: nothing is left to go on with."""
+        self._append({"ended": ended_at})
+
+    def _append(self, line: dict[str, str]) -> None:
+        # A line that was cut off by a crash stays alone: each begins with its own line break.
+        data = f"\n{json.dumps(line)}\n".encode()
+        try:
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+            try:
+                os.write(handle, data)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise HostError(f"{shown(self.path)}: cannot be written ({error.strerror})") from error
+
+
+def unfinished(folder: Path) -> Diary | None:
+    """Return the diary of the newest night, if that was cut short; ValueError if it is broken."""
+    path = max(folder.glob("[0-9]*Z.jsonl"), default=None)
+    if path is None:
+        return None
+    try:
+        beginning = _Beginning.model_validate(next(_events(path), {}))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{shown(path)}: is no night's diary") from error
+    begun = [str(event["begun"]) for event in _events(path) if "begun" in event]
+    diary = Diary(path, beginning.night, beginning.scope, begun)
+    return diary if diary.is_open() else None
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield what each line says; one that was cut off says nothing."""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            yield data

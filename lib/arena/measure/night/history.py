@@ -1,0 +1,145 @@
+"""What the records of this machine say about sessions to come: how old, how long, what for."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from arena.base.errors import HostError
+from arena.judge.archive import Archive
+from arena.judge.entry import Entry
+from arena.measure.generators import Generator
+from arena.measure.plan import Plan
+from arena.record.record import Record
+from arena.what.framework import Framework
+from arena.what.measured import MeasuredProfile
+
+# What a session takes beside its windows, as long as it is not known: an unchanged build, the
+# start, both checks of the contract, and what the generator does before and after each window.
+_AROUND_S = 30.0
+
+# Between two sessions: the record is written, the ports are looked at.
+_BETWEEN_S = 2.0
+
+_Key = tuple[str, str, int, str]
+
+
+class History:
+    """The full records of one machine; trials and those of other machines are not in it.
+
+    `found` are the generators by the names that profiles ask for: records have the name of the
+    one that was found, which is another where $GHZ is a drop-in for ghz.
+    """
+
+    def __init__(self, archive: Archive, machine: str, found: Mapping[str, Generator]) -> None:
+        self._archive = archive
+        self._found = found
+        self._entries: dict[_Key, list[Entry]] = defaultdict(list)
+        for entry in sorted(archive.entries.values(), key=lambda each: each.started_at):
+            if entry.machine == machine and not entry.is_trial:
+                key = (entry.framework, entry.profile, entry.connections, entry.generator)
+                self._entries[key].append(entry)
+        self._breadth = Counter(name for name, *_ in self._entries)
+
+    def _profile(self, plan: Plan) -> MeasuredProfile:
+        """Return a plan's profile as records have it."""
+        generator = self._found.get(plan.profile.generator)
+        return plan.loaded_by(generator.name).profile if generator else plan.profile
+
+    def _of(self, plan: Plan) -> Sequence[Entry]:
+        """Return the entries of a plan's sessions, the newest first."""
+        profile = self._profile(plan)
+        key = (plan.framework.name, profile.name, profile.connection_count, profile.generator)
+        return self._entries.get(key, [])[::-1]
+
+    def newest(self, plan: Plan) -> Entry | None:
+        """Return its newest record, good or not."""
+        return next(iter(self._of(plan)), None)
+
+    def last(self, plan: Plan) -> str:
+        """Return when it was measured last, as records name it; empty if never."""
+        newest = self.newest(plan)
+        return newest.started_at if newest else ""
+
+    def breadth(self, framework: Framework) -> int:
+        """Return how many different sessions of a framework have been measured."""
+        return self._breadth[framework.name]
+
+    def expected_s(self, plan: Plan) -> float:
+        """Return how long the session should take: as long as the last good one like it.
+
+        Without one, as long as its windows and what usually comes with them.
+        """
+        good = next((entry for entry in self._of(plan) if entry.status == "ok"), None)
+        record = self._read(good) if good else None
+        if record and record.profile == self._profile(plan):
+            return sum(record.provenance.stages_s.values()) + _BETWEEN_S
+        return windows_s(plan) + _AROUND_S
+
+    def would_repeat(self, plan: Plan, source_sha256: str, runtime: str) -> bool:
+        """Tell whether another session would only repeat a good record.
+
+        It is the newest one of the same source, generator, runtime, CPUs and profile. Where the
+        generator was not looked for, its version does not matter.
+        """
+        generator = self._found.get(plan.profile.generator)
+        info = generator.info(self._profile(plan)) if generator else None
+        made_by = f"{info.name} {info.version}" if info else None
+        for entry in self._of(plan):
+            if entry.source_sha256 != source_sha256 or made_by not in (None, entry.made_by):
+                continue
+            record = self._read(entry)
+            if record and self._is_alike(record, plan, runtime):
+                return entry.status == "ok"
+        return False
+
+    def _read(self, entry: Entry) -> Record | None:
+        """Return a record in full; None if somebody has taken it away since the night began."""
+        try:
+            return self._archive.read(entry.path)
+        except HostError:
+            return None
+
+    def _is_alike(self, record: Record, plan: Plan, runtime: str) -> bool:
+        started = record.provenance.runtime
+        return (
+            record.profile == self._profile(plan)
+            and record.provenance.cpus == plan.cpus.record()
+            and started is not None
+            and started.name == runtime
+        )
+
+
+def windows_s(plan: Plan) -> float:
+    """Return how long a session puts the load on, at most."""
+    profile = plan.profile
+    return profile.warmup_s + profile.runs * profile.window_s
+
+
+def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:
+    """Return the plans in the order in which the first ones give the widest picture.
+
+    A framework's oldest is its first; of those never measured, the shortest, and of these the one
+    that its meta.json names first. Then each framework has its turn, and another: who has waited
+    longest first, and of those who have no record of it, who has the fewest.
+    """
+    of_framework: dict[str, list[Plan]] = defaultdict(list)
+    for plan in plans:
+        of_framework[plan.framework.name].append(plan)
+
+    def within(plan: Plan) -> tuple[str, float, int]:
+        return history.last(plan), windows_s(plan), _place(plan.framework, plan.profile.name)
+
+    queues = {name: sorted(own, key=within) for name, own in of_framework.items()}
+    ordered: list[Plan] = []
+    while queues:
+        turns = [queue.pop(0) for queue in queues.values()]
+        ordered += sorted(
+            turns,
+            key=lambda plan: (history.last(plan), history.breadth(plan.framework), plan.title),
+        )
+        queues = {name: queue for name, queue in queues.items() if queue}
+    return ordered
+
+
+def _place(framework: Framework, profile: str) -> int:
+    tests = framework.tests
+    return tests.index(profile) if profile in tests else len(tests)

@@ -1,0 +1,274 @@
+"""The night's job: sort out what to measure, measure what fits the budget, publish once."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from arena.base.durations import format_duration
+from arena.base.errors import FrameworkError, UsageError
+from arena.base.progress import Progress, progress
+from arena.base.text import printable, shown
+from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
+from arena.judge.entry import TRIAL
+from arena.machine import facts
+from arena.measure import plan as planning
+from arena.measure import runner
+from arena.measure.generators import Generator
+from arena.measure.night.diary import Diary, Scope, unfinished
+from arena.measure.night.history import History, in_turn
+from arena.measure.night.tally import Fate, Tally
+from arena.measure.plan import Plan
+from arena.measure.runner import Outcome
+from arena.measure.runtimes import Runtime, choose
+from arena.record.times import utc_now
+from arena.what import selection
+from arena.what.framework import Framework, source_sha256
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line; `budget` is in seconds, None for no limit."""
+
+    frameworks: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    only_changed: bool = False
+    resume: bool = False
+    budget: float | None = None
+    runtime: str = "auto"
+    generator: str | None = None
+    wait: bool = False
+    dry_run: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """What the night is to measure."""
+        return Scope(
+            frameworks=tuple(sorted(set(self.frameworks))),
+            profiles=tuple(sorted(set(self.profiles))),
+            generator=self.generator,
+            only_changed=self.only_changed,
+        )
+
+
+def night(
+    workspace: Workspace,
+    request: Request,
+    environment: Mapping[str, str],
+    command: str,
+    publish: Callable[[Workspace, Progress], Path],
+    clock: Clock = time.monotonic,
+) -> int:
+    """Do what was asked; return the exit code. Bad input is refused before anything starts."""
+    shows = progress()
+    _refuse_trials(environment)
+    diary = _to_resume(workspace, request, shows)
+    scope, tally = diary.scope if diary else request.scope, Tally()
+    try:
+        sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
+    except UsageError as error:
+        if scope == request.scope:
+            raise
+        shows.say(f"that night cannot go on: {error}: a new one begins")
+        diary, scope, tally = None, request.scope, Tally()
+        sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
+    for framework in {plan.framework.name: plan.framework for plan in plans}.values():
+        selection.warn_of_typos(workspace, framework, shows)
+
+    if request.dry_run:
+        runtime = choose(request.runtime, workspace, shows)
+        history = _history(workspace, {})
+        runnable = _runnable(plans, runtime, tally, shows)
+        ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
+        _show(ordered, request.budget, history, tally)
+        return tally.code
+    with runner.only_here(workspace, sessions, command, shows) as runtime:
+        if diary and not diary.is_open():
+            shows.say("another night has finished it meanwhile: a new one begins")
+            diary = None
+        runnable = _runnable(plans, runtime, tally, shows)
+        found = runner.find_generators(workspace, runnable, environment, shows)
+        began = clock()  # What is built only once is not of this night.
+        history = _history(workspace, found)
+        ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
+        book = diary or Diary.new(workspace.nights, utc_now(), scope)
+
+        def may_begin(plan: Plan) -> bool:
+            left_s = None if request.budget is None else request.budget - (clock() - began)
+            if not _fits(plan, left_s, history, tally):
+                return False
+            book.begin(plan.title)
+            return True
+
+        def ended(outcome: Outcome) -> None:
+            fate: Fate = "failed" if outcome.code else "measured"
+            tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
+
+        left = runner.run_plans(
+            workspace, sessions, ordered, runtime, found, shows,
+            may_begin=may_begin, ended=ended, goes_on=True,
+        )  # fmt: skip
+        _end(book, left, tally)
+        for line in (*tally.table(), *tally.notes()):
+            click.echo(line)
+        page = publish(workspace, shows)
+    click.echo(f"page: {shown(page)}")
+    return tally.code
+
+
+def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
+    """End the night; one that the host cut short, so that some are `left`, can be gone on with."""
+    if not left:
+        book.end(utc_now())
+        return
+    for plan in left:
+        tally.add(plan.framework.name, plan.profile.label, "left")
+    why = "this host cannot measure: the night ends here (--resume goes on with it)"
+    click.echo(f"error: {why}", err=True)
+
+
+def _refuse_trials(environment: Mapping[str, str]) -> None:
+    for name in sorted(TRIAL):
+        if environment.get(name):
+            raise UsageError(f"{name}: makes trials, and a night makes full records (unset it)")
+
+
+def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary | None:
+    """Return the diary of the night to go on with, and say which; or why there is none.
+
+    It is the newest one, if it was cut short, and was to measure the same, or nothing else was
+    asked for now.
+    """
+    if not request.resume:
+        return None
+    try:
+        found = unfinished(workspace.nights)
+    except ValueError as error:
+        shows.say(f"warning: {error}: a new night begins")
+        return None
+    if found is None:
+        shows.say("no night was cut short: a new one begins")
+        return None
+    of = f"the night of {found.started_at} ({found.scope})"
+    if request.scope not in (Scope(), found.scope):
+        shows.say(f"{of} was to measure something else: a new one begins")
+        return None
+    shows.say(f"going on with {of}")
+    return found
+
+
+def _plans(
+    workspace: Workspace,
+    request: Request,
+    scope: Scope,
+    environment: Mapping[str, str],
+    tally: Tally,
+    shows: Progress,
+) -> tuple[planning.Request, list[Plan]]:
+    """Return what each session is asked for, and all of them. UsageError on bad input."""
+    sessions = planning.Request(
+        framework=selection.ALL,
+        profiles=scope.profiles,
+        runtime=request.runtime,
+        generator=scope.generator,
+        wait=request.wait,
+    )
+    frameworks = _frameworks(workspace, scope, tally, shows)
+    return sessions, planning.plan_sessions(workspace, sessions, environment, frameworks)
+
+
+def _frameworks(
+    workspace: Workspace, scope: Scope, tally: Tally, shows: Progress
+) -> Sequence[Framework]:
+    """Return the frameworks that were named, or all; count and say those that are broken."""
+    if not scope.frameworks:
+        selected = selection.frameworks(workspace, selection.ALL)
+        for broken in selected.broken:
+            click.echo(f"error: {printable(str(broken.error))}", err=True)
+            tally.add(broken.name, "meta.json", "failed", FrameworkError.exit_code)
+        return selected.frameworks
+    named = [
+        framework
+        for name in scope.frameworks
+        for framework in selection.frameworks(workspace, name).frameworks
+    ]
+    for framework in named:
+        if not framework.enabled:
+            shows.say(f"skipped {framework.name}: its meta.json says that it is not enabled")
+    return named
+
+
+def _runnable(plans: Sequence[Plan], runtime: Runtime, tally: Tally, shows: Progress) -> list[Plan]:
+    """Return what this host can run; count the rest."""
+
+    def skipped(plan: Plan) -> None:
+        tally.add(plan.framework.name, plan.profile.label, "skipped")
+
+    return runner.runnable(plans, runtime, shows, skipped)
+
+
+def _history(workspace: Workspace, found: Mapping[str, Generator]) -> History:
+    return History(open_archive(workspace.results), facts.describe(None).words, found)
+
+
+def _in_turn(
+    workspace: Workspace,
+    scope: Scope,
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    history: History,
+    diary: Diary | None,
+    tally: Tally,
+) -> list[Plan]:
+    """Return the plans that are to be measured, in their order, and count the others.
+
+    What the `diary` of a night that was cut short says was begun, and has no record, comes last:
+    it may have been what ended that night.
+    """
+    hashes = {
+        name: source_sha256(workspace.framework(name))
+        for name in {plan.framework.name for plan in plans}
+        if scope.only_changed
+    }
+    todo = []
+    for plan in plans:
+        name, newest = plan.framework.name, history.newest(plan)
+        if diary and newest and newest.started_at >= diary.started_at:
+            if newest.status == "ok":
+                tally.add(name, plan.profile.label, "earlier")
+            else:
+                tally.add(name, plan.profile.label, "failed", FrameworkError.exit_code)
+        elif hashes and history.would_repeat(plan, hashes[name], runtime.name):
+            tally.add(name, plan.profile.label, "unchanged")
+        else:
+            todo.append(plan)
+    begun = diary.begun if diary else frozenset()
+    return sorted(in_turn(todo, history), key=lambda plan: plan.title in begun)
+
+
+def _fits(plan: Plan, left_s: float | None, history: History, tally: Tally) -> bool:
+    """Tell whether a session should end within the time that is left; count it if not."""
+    if left_s is None or (left_s > 0 and history.expected_s(plan) <= left_s):
+        return True
+    tally.add(plan.framework.name, plan.profile.label, "left")
+    return False
+
+
+def _show(ordered: Sequence[Plan], budget_s: float | None, history: History, tally: Tally) -> None:
+    """Print what would be measured, and how long it should take."""
+    ahead_s = 0.0
+    for plan in ordered:
+        if _fits(plan, None if budget_s is None else budget_s - ahead_s, history, tally):
+            expected_s = history.expected_s(plan)
+            click.echo(f"{plan.title}: about {format_duration(math.ceil(expected_s))}")
+            ahead_s += expected_s
+    for line in tally.notes():
+        click.echo(line)
+    minutes = math.ceil(ahead_s / 60)
+    click.echo(f"about {minutes} minute{'s' * (minutes != 1)}")

@@ -1,0 +1,156 @@
+"""Plans: what to measure, with what; made of what a person asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from arena.base.durations import format_duration
+from arena.base.errors import UsageError
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.machine import cpus
+from arena.machine.cpus import CpuPlan
+from arena.measure import generators
+from arena.measure.runtimes import require_known
+from arena.what import selection
+from arena.what.framework import Framework
+from arena.what.measured import MeasuredProfile, measured_profile
+from arena.what.profile import Kind, Profile, with_requests
+
+# What may be overridden from the environment, beside the flags' own variables.
+_ENVIRONMENT = (
+    "GHZ", "GHZ_IMAGE", "H2LOAD", "H2LOAD_IMAGE", "VOLLEY", "VOLLEY_IMAGE", "LOADGEN_DOCKER",
+    "SERVER_CPUS", "LOADGEN_CPUS",
+)  # fmt: skip
+
+# The overrides that only some kinds of load know.
+_ONLY_FOR: Mapping[str, frozenset[Kind]] = {
+    "DURATION": frozenset({"closed", "blast"}),
+    "REQUESTS": frozenset({"scheduled", "blast"}),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asked for on the command line; None where they left it to the profile."""
+
+    framework: str
+    profiles: tuple[str, ...] = ()
+    runs: int | None = None
+    duration: float | None = None
+    requests: int | None = None
+    runtime: str = "auto"
+    generator: str | None = None
+    ready_timeout: float = 60.0
+    wait: bool = False
+    dry_run: bool = False
+    no_save: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure, and with what."""
+
+    framework: Framework
+    profile: MeasuredProfile
+    cpus: CpuPlan
+    ready_timeout_s: float
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        return f"{self.framework.name} under {self.profile.label}"
+
+    def loaded_by(self, generator: str) -> "Plan":
+        """Return the plan under the generator that was found: boards never mix generators.
+
+        It is not the one that was asked for where $GHZ is a drop-in for ghz.
+        """
+        return replace(self, profile=self.profile.model_copy(update={"generator": generator}))
+
+
+def plan_sessions(
+    workspace: Workspace,
+    request: Request,
+    environment: Mapping[str, str],
+    frameworks: Sequence[Framework],
+) -> list[Plan]:
+    """Return the sessions to run: framework x profile x connections. UsageError on bad input.
+
+    Of `all`, those that are disabled are left out.
+    """
+    of_all = request.framework == selection.ALL
+    require_known(request.runtime)
+    split = cpus.plan_cpus(cpus.physical_cores(), environment)
+    overrides = _overrides(request, environment)
+    plans = [
+        Plan(
+            framework,
+            measured_profile(profile, connections),
+            split,
+            request.ready_timeout,
+            _in_force(overrides, profile),
+        )
+        for framework in frameworks
+        if framework.enabled or not of_all
+        for found in selection.profiles(workspace, framework, request.profiles, of_all=of_all)
+        for profile in [_overridden(found, workspace, request)]
+        for connections in profile.record_connections
+    ]
+    generators.check((each.profile for each in plans), environment)
+    if not plans:
+        wanted = ", ".join(f"`{each}`" for each in request.profiles) or "any profile"
+        raise UsageError(f"no enabled framework subscribes to {wanted}")
+    for name in _ONLY_FOR.keys() & overrides.keys():
+        if not any(name in each.overrides for each in plans):
+            kinds = " and ".join(sorted(_ONLY_FOR[name]))
+            flag = f"{name} (--{name.lower()})"
+            raise UsageError(f"{flag}: is for {kinds} loads, and none of these is one")
+    return plans
+
+
+def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
+    if request.requests is not None and profile.kind in _ONLY_FOR["REQUESTS"]:
+        profile = with_requests(profile, request.requests)
+    changes: dict[str, object] = {}
+    if request.runs is not None:
+        changes["runs"] = request.runs
+    if request.duration is not None and profile.kind in _ONLY_FOR["DURATION"]:
+        changes["duration_s"] = request.duration
+    if request.generator is not None:
+        generators.require_known(request.generator, "--generator")
+        changes["generator"] = request.generator
+    else:
+        path = workspace.profiles / f"{profile.name}.yaml"
+        generators.require_known(profile.generator, f"{shown(path)}: generator")
+    return profile.model_copy(update=changes)
+
+
+def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
+    """Return the overrides that change this profile's load."""
+    return {
+        name: value
+        for name, value in overrides.items()
+        if profile.kind in _ONLY_FOR.get(name, frozenset({profile.kind}))
+    }
+
+
+def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return every override in force, by the name it goes by in the environment."""
+    found = {name: environment[name] for name in _ENVIRONMENT if environment.get(name)}
+    if request.runs is not None:
+        found["RUNS"] = str(request.runs)
+    if request.duration is not None:
+        found["DURATION"] = format_duration(request.duration)
+    if request.requests is not None:
+        found["REQUESTS"] = str(request.requests)
+    if request.runtime != "auto":
+        found["RUNTIME"] = request.runtime
+    if request.generator is not None:
+        found["GENERATOR"] = request.generator
+    for name, value in found.items():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"{name}: is not UTF-8 text") from error
+    return found

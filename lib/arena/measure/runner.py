@@ -1,0 +1,201 @@
+"""Running planned sessions one by one, on a host of their own."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from arena.base.errors import ArenaError, HostError
+from arena.base.progress import Progress
+from arena.base.text import printable, shown
+from arena.base.workspace import Workspace
+from arena.judge.store import Draft, clear_drafts
+from arena.machine import lock
+from arena.machine.child import adopt_orphans
+from arena.machine.leftovers import end_leftovers
+from arena.machine.limits import allow_open_files
+from arena.measure import generators
+from arena.measure.announce import headline_line, notes
+from arena.measure.generators import Generator
+from arena.measure.plan import Plan, Request
+from arena.measure.runtimes import Runtime, choose
+from arena.measure.session import Session
+
+# Who goes on after a session that the host could not measure stops after so many frameworks.
+_IN_A_ROW = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one session ended: its exit code, and its record's file, if it has one."""
+
+    plan: Plan
+    code: int
+    saved: Path | None = None
+
+
+@contextmanager
+def only_here(
+    workspace: Workspace, request: Request, command: str, shows: Progress
+) -> Iterator[Runtime]:
+    """Have the host to ourselves for the block, and ready for sessions; yield the runtime.
+
+    HostError if it is not: another benchmark runs, records cannot be saved, there is no Docker.
+    """
+    adopt_orphans()
+    allow_open_files()
+    with lock.only_benchmark(command, wait=request.wait, say=shows.say):
+        clear_drafts(workspace.results)
+        with Draft(drafts(workspace, request)):
+            pass  # Better to learn now than after an hour that nothing can be saved.
+        runtime = choose(request.runtime, workspace, shows)
+        remove_leftovers(runtime, shows)
+        yield runtime
+
+
+def drafts(workspace: Workspace, request: Request) -> Path:
+    """Return the folder in which a session's draft lies."""
+    return Path(tempfile.gettempdir()) if request.no_save else workspace.results
+
+
+def run_plans(
+    workspace: Workspace,
+    request: Request,
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    found: Mapping[str, Generator],
+    shows: Progress,
+    *,
+    may_begin: Callable[[Plan], bool] = lambda _: True,
+    ended: Callable[[Outcome], None],
+    goes_on: bool = False,
+) -> Sequence[Plan]:
+    """Run one session after the other, those that `may_begin`, and tell `ended` of each.
+
+    One whose generator was not found has failed. What is no failure of a stage, such as a port
+    that is taken, ends them all; if it `goes_on`, only the one session, unless it is the host that
+    fails, for three frameworks in a row. Return the sessions that had no turn.
+    """
+    broken: set[str] = set()
+    for number, each in enumerate(plans, 1):
+        if not may_begin(each):
+            continue
+        generator = found.get(each.profile.generator)
+        if generator is None:
+            ended(Outcome(each, HostError.exit_code))
+            continue
+        try:
+            with Draft(drafts(workspace, request)) as draft:
+                outcome = _one(workspace, request, each, runtime, generator, draft, shows)
+        except Exception as error:  # whatever one session runs into, the others may not
+            if not goes_on or os.environ.get("ARENA_DEBUG"):
+                raise
+            what = (
+                str(error) if isinstance(error, ArenaError) else f"{type(error).__name__}: {error}"
+            )
+            click.echo(f"error: {each.title}: {printable(what)}", err=True)
+            outcome = Outcome(each, HostError.exit_code)
+            if isinstance(error, HostError | OSError):
+                broken.add(each.framework.name)
+        else:
+            broken.clear()
+        ended(outcome)
+        if len(broken) == _IN_A_ROW:
+            return plans[number:]
+    return ()
+
+
+def find_generators(
+    workspace: Workspace, plans: Sequence[Plan], environment: Mapping[str, str], shows: Progress
+) -> dict[str, Generator]:
+    """Find every generator that the plans need, by the name it was asked for.
+
+    One that cannot be had is said, and its plans are not measured; HostError if there are no
+    others.
+    """
+    found = {}
+    missing = []
+    for each in {each.profile.generator: each for each in plans}.values():
+        cpus = each.cpus.generator
+        try:
+            generator = generators.resolve(each.profile, workspace, environment, cpus, shows)
+            found[each.profile.generator] = generator
+        except HostError as error:
+            missing.append(error)
+    for reason in missing:
+        if not found:
+            raise reason
+        click.echo(f"error: {printable(str(reason))}", err=True)
+    return found
+
+
+def runnable(
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    shows: Progress,
+    skipped: Callable[[Plan], None] = lambda _: None,
+) -> list[Plan]:
+    """Return what this host can run; the rest is said, and told. HostError if that is all."""
+    frameworks = {each.framework.name: each.framework for each in plans}
+    problems = {
+        name: problem
+        for name, framework in frameworks.items()
+        if (problem := runtime.unavailable(framework))
+    }
+    if len(problems) == len(frameworks) == 1:
+        raise HostError(*problems.values())
+    for name, problem in problems.items():
+        shows.say(f"skipped {name}: {problem}")
+    if len(problems) == len(frameworks):
+        raise HostError("no framework can be run here")
+    for each in plans:
+        if each.framework.name in problems:
+            skipped(each)
+    return [each for each in plans if each.framework.name not in problems]
+
+
+def _one(
+    workspace: Workspace,
+    request: Request,
+    each: Plan,
+    runtime: Runtime,
+    generator: Generator,
+    draft: Draft,
+    shows: Progress,
+) -> Outcome:
+    """Run one session and save its record."""
+    shows.say(f"{each.title}, {each.cpus}")
+    loaded = each.loaded_by(generator.name)
+    info = generator.info(loaded.profile)
+    shows.say(f"generator: {info.name} {info.version} (from {info.found})")
+    record, error = Session(workspace, loaded, runtime, generator, shows).run(draft)
+    saved = None if request.no_save else draft.save(record)
+    if error:
+        for line in error.output.splitlines():
+            shows.say(f"  | {line}")
+        click.echo(f"error: {each.framework.name}: {printable(str(error))}", err=True)
+    else:
+        click.echo(headline_line(record))
+        for note in notes(record):
+            shows.say(f"note: {note}")
+    if saved:
+        if record.failure and record.failure.log:
+            click.echo(f"log: {shown(workspace.results / record.failure.log)}")
+        click.echo(f"record: {shown(saved)}")
+    return Outcome(each, error.exit_code if error else 0, saved)
+
+
+def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
+    """Remove what a benchmark that was killed left running; call it with the host's lock held."""
+    for what in end_leftovers():
+        shows.say(f"ended {what[:120]}, left behind by a benchmark that was killed")
+    if runtime.name != "docker":
+        return
+    from arena.machine import docker
+
+    for name in docker.remove_leftovers():
+        shows.say(f"removed the container {name}, left behind by a benchmark that was killed")

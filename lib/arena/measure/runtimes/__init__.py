@@ -1,0 +1,110 @@
+"""Runtimes: how a framework's server is built, started and stopped."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from arena.base.durations import format_duration
+from arena.base.errors import FrameworkError, HostError, UsageError
+from arena.base.progress import Progress
+from arena.base.reading import tail
+from arena.base.workspace import Workspace
+from arena.machine.child import Child, exit_words, run_bounded
+from arena.record.measurement import Cost
+from arena.what.framework import Framework
+
+NAMES = ("auto", "docker", "native")
+
+# A build that takes longer hangs.
+BUILD_TIMEOUT_S = 1800.0
+
+
+@dataclass(frozen=True)
+class Built:
+    """What building left to be started: nothing but facts for the record."""
+
+    image_digest: str | None = None
+    standin: str | None = None
+
+
+class Server(Protocol):
+    """A running server. It is stopped, and its log written, when its block is left."""
+
+    argv: tuple[str, ...]
+
+    def ended(self) -> str | None:
+        """Say in words how the server ended; None while it runs."""
+
+    def cost(self) -> Cost:
+        """Return what it has used since it started."""
+
+
+class Runtime(Protocol):
+    """One way to run a framework."""
+
+    name: str
+
+    def unavailable(self, framework: Framework) -> str | None:
+        """Say why this host cannot run the framework this way; None if it can."""
+
+    def build(self, framework: Framework, log: Path) -> Built:
+        """Build it, all output going to `log`; FrameworkError if that fails."""
+
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> AbstractContextManager[Server]:
+        """Run its server for the block, on `cpus` only if given, its output going to `log`."""
+
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        """Return the command lines that build and start would use."""
+
+
+def require_known(name: str) -> None:
+    """Raise UsageError if there is no runtime of that name."""
+    if name not in NAMES:
+        raise UsageError(
+            f"--runtime (RUNTIME): there is no runtime `{name}` (there are: {', '.join(NAMES)})"
+        )
+
+
+def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
+    """Return the runtime of that name; `auto` is docker when a daemon answers, else native."""
+    from arena.machine.docker import daemon_version, foreign_network
+    from arena.measure.runtimes.docker import DockerRuntime
+    from arena.measure.runtimes.native import NativeRuntime
+
+    require_known(name)
+    if name == "native":
+        return NativeRuntime(workspace)
+    version, why = daemon_version()
+    problem = f"no Docker daemon answers: {why}"
+    if version and (foreign := foreign_network()):
+        version, problem = None, f"{foreign}, so its containers are not on this host's network"
+    if version:
+        if name == "auto":
+            progress.say(f"runtime: docker (a daemon answers: {version})")
+        return DockerRuntime(workspace)
+    if name == "docker":
+        raise HostError(
+            f"runtime docker: {problem}; start Docker here, "
+            "or run without containers: --runtime native"
+        )
+    progress.say(f"runtime: native ({problem})")
+    return NativeRuntime(workspace)
+
+
+def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") -> None:
+    """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails.
+
+    The error names the command as it is `called`, or by its last word.
+    """
+    ended = run_bounded(lambda: Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
+    if ended.timed_out:
+        why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
+    elif ended.code:
+        why = f"failed ({exit_words(ended.code)})"
+    else:
+        return
+    raise FrameworkError("build", f"`{called or argv[-1]}` {why}", log=log, output=tail(log))

@@ -1,0 +1,193 @@
+"""The docker runtime: one container a server, on the host's network, with no privileges.
+
+Talks to the docker command line, so that what is recorded can be repeated by hand.
+"""
+
+import os
+import select
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from arena.base.errors import FrameworkError, HostError
+from arena.base.workspace import Workspace
+from arena.machine.cgroups import Cgroup, cgroup_of
+from arena.machine.docker import (
+    CONTROL_TIMEOUT_S,
+    PREFIX,
+    bind_mount,
+    build_argv,
+    docker,
+    inspect,
+    remove_container,
+    sandbox,
+)
+from arena.machine.interrupts import held
+from arena.measure.runtimes import Built, run_build
+from arena.record.measurement import Cost
+from arena.what.framework import Framework
+
+# Set by scripts/standin-images.sh on images that stand in for official ones.
+_STANDIN_LABEL = "httparena.standin.provides"
+_STOP_GRACE_S = 2
+_LAST_BREATH_S = 2.0
+
+# What HttpArena mounts into every container: some entries that also serve HTTP do not start
+# without it. No gRPC call reads it, so nothing is in it.
+_DATA = Path(__file__).parent / "data"
+
+
+class Container:
+    """A running container.
+
+    Its first process is watched and its control group read directly, because asking the
+    daemon ten times a second would be a load of its own.
+    """
+
+    def __init__(self, name: str, argv: tuple[str, ...]) -> None:
+        self.name = name
+        self.argv = argv
+        self._cgroup: Cgroup | None = None
+        self._handle: int | None = None
+        pid = inspect("container", name)["State"]["Pid"]
+        if not pid:
+            return
+        try:
+            self._handle = os.pidfd_open(pid)
+            self._cgroup = cgroup_of(pid)
+        except (OSError, HostError) as error:
+            # Either it has just ended, which the daemon learns a moment later, or its processes
+            # are hidden from us.
+            try:
+                docker("wait", name, timeout_s=_LAST_BREATH_S)
+            except HostError:
+                self.close()
+                raise error from None
+
+    def ended(self) -> str | None:
+        """Say in words how the container ended; None while it runs."""
+        if self._handle is not None and not select.select([self._handle], [], [], 0)[0]:
+            if self._cgroup:
+                with suppress(OSError):
+                    self._cgroup.sample()
+            return None
+        try:
+            # The daemon learns of the end a moment after we did.
+            code = docker("wait", self.name)
+            state = inspect("container", self.name)["State"]
+        except HostError as error:
+            return f"its container is gone: {error}"
+        return f"exit code {code}" + (" (out of memory)" if state["OOMKilled"] else "")
+
+    def cost(self) -> Cost:
+        """Return what the container has used since it started."""
+        if self._cgroup is None:
+            return Cost(cpu_s=0.0, peak_bytes=0)
+        return self._cgroup.cost()
+
+    def close(self) -> None:
+        """Let go of the process."""
+        if self._handle is not None:
+            os.close(self._handle)
+
+
+class DockerRuntime:
+    """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges.
+
+    HttpArena leaves a container its default capabilities and every system call. Here it has
+    no capability, may gain none, and is held to the daemon's own seccomp profile.
+    """
+
+    name = "docker"
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def unavailable(self, framework: Framework) -> str | None:
+        """Say so if the framework has no Dockerfile."""
+        if (self._workspace.framework(framework.name) / "Dockerfile").is_file():
+            return None
+        return f"{framework.name} has no Dockerfile: it runs natively only (--runtime native)"
+
+    def build(self, framework: Framework, log: Path) -> Built:
+        """Build the image from the framework's folder."""
+        folder = self._workspace.framework(framework.name)
+        run_build(build_argv(_tag(framework), folder), folder, log, "docker build")
+        image = inspect("image", _tag(framework))
+        labels = image["Config"].get("Labels") or {}
+        return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))
+
+    @contextmanager
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> Iterator[Container]:
+        """Run a container for the block; its output becomes `log` when it ends."""
+        argv = self._run_argv(framework, cpus)
+        name = _tag(framework)
+        container = None
+        try:
+            with held():
+                _start_container(argv)
+                container = Container(name, tuple(argv))
+            yield container
+        finally:
+            with held():
+                try:
+                    if container is not None:
+                        container.close()
+                        _stop(name, log)
+                finally:
+                    remove_container(name)
+
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        """Return the command lines that build and start would use."""
+        folder = self._workspace.framework(framework.name)
+        return [build_argv(_tag(framework), folder), self._run_argv(framework, cpus)]
+
+    def _run_argv(self, framework: Framework, cpus: Sequence[int] | None) -> list[str]:
+        return [
+            "docker", "run", "--detach", *sandbox(_tag(framework), cpus),
+            "--log-driver", "json-file",
+            "--log-opt", "max-size=50m",
+            "--log-opt", "max-file=1",
+            *bind_mount(self._workspace.certs, "/certs"),
+            *bind_mount(_DATA / "dataset.json", "/data/dataset.json"),
+            *bind_mount(_DATA / "static", "/data/static"),
+            _tag(framework),
+        ]  # fmt: skip
+
+
+def _tag(framework: Framework) -> str:
+    """Return the name of a framework's image, and of its container."""
+    return PREFIX + framework.name.lower()
+
+
+def _start_container(argv: list[str]) -> None:
+    try:
+        docker(*argv[1:])
+    except HostError as error:
+        raise FrameworkError("start", str(error)) from error
+
+
+def _stop(name: str, log: Path) -> None:
+    """Stop a container and save what it printed.
+
+    It is removed in any case: what goes wrong here stands in the log, and hides no failure
+    of the framework.
+    """
+    with log.open("ab") as file:
+        for command in (("stop", "-t", str(_STOP_GRACE_S)), ("logs",)):
+            try:
+                subprocess.run(
+                    ["docker", *command, name],
+                    check=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=file if command == ("logs",) else subprocess.DEVNULL,
+                    stderr=file,
+                    timeout=CONTROL_TIMEOUT_S,
+                    start_new_session=True,
+                )
+            except (OSError, subprocess.SubprocessError) as error:
+                file.write(f"{error}\n".encode())
+                file.flush()

@@ -1,0 +1,105 @@
+"""The native runtime: the commands of meta.json's `native`, in a process group of their own."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from arena.base.errors import HostError
+from arena.base.workspace import Workspace
+from arena.machine.child import Child, exit_words
+from arena.machine.interrupts import held
+from arena.measure.runtimes import Built, run_build
+from arena.record.measurement import Cost
+from arena.what.framework import Framework, Native
+
+# All that a server gets of our environment, so that a run does not depend on the shell it
+# was started from.
+_KEPT = ("PATH", "HOME", "LANG")
+
+
+class NativeServer:
+    """A server in its own process group."""
+
+    def __init__(self, child: Child, argv: tuple[str, ...]) -> None:
+        self.argv = argv
+        self._child = child
+
+    def ended(self) -> str | None:
+        """Say in words how the server ended; None while it runs."""
+        code = self._child.poll()
+        return None if code is None else exit_words(code)
+
+    def cost(self) -> Cost:
+        """Return what the process tree has used since it started."""
+        return self._child.tree_cost()
+
+
+class NativeRuntime:
+    """Builds and runs on the host itself, without isolation: for entries one trusts."""
+
+    name = "native"
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def unavailable(self, framework: Framework) -> str | None:
+        """Say what is missing: a `native` section, or one of the programs it needs."""
+        if framework.native is None:
+            return (
+                f"{framework.name} has no `native` section in its meta.json: "
+                "it runs in Docker only (--runtime docker)"
+            )
+        missing = [name for name in framework.native.needs if not shutil.which(name)]
+        if missing:
+            return (
+                f"{framework.name} needs {', '.join(missing)} on PATH to run natively; "
+                "install it, or use --runtime docker"
+            )
+        return None
+
+    def build(self, framework: Framework, log: Path) -> Built:
+        """Run the build command, with the caller's environment."""
+        native = _commands(framework)
+        if not native.build:
+            return Built()
+        run_build(("/bin/sh", "-c", native.build), self._workspace.framework(framework.name), log)
+        return Built()
+
+    @contextmanager
+    def start(
+        self, framework: Framework, cpus: Sequence[int] | None, log: Path
+    ) -> Iterator[NativeServer]:
+        """Run the run command for the block, with a small fixed environment."""
+        argv = ("/bin/sh", "-c", _commands(framework).run)
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
+        environment["TLS_KEY"] = str(self._workspace.certs / "server.key")
+        child = None
+        try:
+            with held():
+                child = Child(
+                    argv,
+                    cwd=self._workspace.framework(framework.name),
+                    stdout=log,
+                    stderr=log,
+                    environment=environment,
+                    cpus=cpus,
+                )
+            yield NativeServer(child, argv)
+        finally:
+            if child is not None:
+                with held():
+                    child.stop()
+
+    def plan(self, framework: Framework, _cpus: Sequence[int] | None) -> list[Sequence[str]]:
+        """Return the command lines that build and start would use."""
+        native = _commands(framework)
+        return [("/bin/sh", "-c", each) for each in (native.build, native.run) if each]
+
+
+def _commands(framework: Framework) -> Native:
+    if framework.native is None:
+        raise HostError(f"{framework.name} has no `native` section in its meta.json")
+    return framework.native

@@ -1,0 +1,274 @@
+"""Validating: each framework's server is built, started, held against the contract, stopped.
+
+Nothing is measured and nothing is recorded. One that fails does not end the others.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import click
+
+from arena.base.errors import FrameworkError, HostError, UsageError
+from arena.base.model import to_json
+from arena.base.numbers import three_digits
+from arena.base.progress import Progress, progress
+from arena.base.reading import tail
+from arena.base.workspace import Workspace
+from arena.machine import certs, lock, ports
+from arena.machine.child import adopt_orphans
+from arena.machine.limits import allow_open_files
+from arena.measure import contract
+from arena.measure.contract import Scope
+from arena.measure.runner import remove_leftovers
+from arena.measure.runtimes import Runtime, Server, choose, require_known
+from arena.measure.session import PORTS
+from arena.measure.verdicts import (
+    Outcome,
+    PortChecks,
+    Validation,
+    check_line,
+    judged,
+    port_checks,
+    problem_of,
+    summary,
+    table,
+)
+from arena.what import selection
+from arena.what.framework import Framework
+
+_READY_S = 60.0
+# Who starts a server himself has done so before.
+_RUNNING_READY_S = 2.0
+
+# What is said at once, and not only in the table at the end.
+_UNPLEASANT = {"skip": "skipped", "fail": "failed"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person asked for on the command line."""
+
+    framework: str
+    profile: str | None = None
+    runtime: str = "auto"
+    ready_timeout: float | None = None
+    wait: bool = False
+    running: bool = False
+    as_json: bool = False
+
+    @property
+    def of_all(self) -> bool:
+        """Whether every framework is meant."""
+        return self.framework == selection.ALL
+
+    @property
+    def ready_s(self) -> float:
+        """How long a port may take until it answers."""
+        return self.ready_timeout or (_RUNNING_READY_S if self.running else _READY_S)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A framework, and what is to be checked of it."""
+
+    framework: Framework
+    scopes: Sequence[Scope]
+
+
+def validate(workspace: Workspace, request: Request, *, command: str) -> int:
+    """Do what was asked, print the verdicts, and return the exit code.
+
+    UsageError on bad input, before anything starts; HostError if nothing could be checked.
+    """
+    if request.running and request.of_all:
+        raise UsageError("--running: name the framework that runs")
+    if not request.running:
+        require_known(request.runtime)
+    shows = progress()
+    planned = plan(workspace, request)
+    for each in planned:
+        if isinstance(each, Job):
+            selection.warn_of_typos(workspace, each.framework, shows)
+    adopt_orphans()
+    allow_open_files()
+    outcomes: list[Outcome] = []
+    impeded = False
+    with (
+        lock.only_benchmark(command, wait=request.wait, say=shows.say),
+        _printed(request, outcomes),
+    ):
+        check = _checker(workspace, request, shows)
+        for each in planned:
+            try:
+                outcome = each if isinstance(each, Outcome) else check(each)
+            except HostError as error:
+                if isinstance(each, Outcome) or not request.of_all:
+                    raise
+                outcome, impeded = _skipped(each.framework, str(error)), True
+            outcomes.append(outcome)
+            if request.of_all and outcome.verdict in _UNPLEASANT:
+                shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
+    return _exit_code(outcomes, impeded=impeded)
+
+
+def plan(workspace: Workspace, request: Request) -> list[Job | Outcome]:
+    """Return what is to be done for each framework, in order, or what it came to already.
+
+    Of `all`, those that cannot be read have failed, those that are disabled or subscribe to
+    nothing of ours are skipped; with a profile, those that do not subscribe to it are left out.
+    """
+    selected = selection.frameworks(workspace, request.framework)
+    found: dict[str, Job | Outcome] = {
+        each.name: judged(each.name, (), str(each.error)) for each in selected.broken
+    }
+    for framework in selected.frameworks:
+        scopes = _scopes(workspace, request, framework)
+        if not scopes and request.profile:
+            continue
+        if request.of_all and not framework.enabled:
+            found[framework.name] = _skipped(framework, "its meta.json says `enabled`: false")
+        elif scopes:
+            found[framework.name] = Job(framework, scopes)
+        elif request.of_all:
+            found[framework.name] = _skipped(framework, "subscribes to no profile of this runner")
+        else:
+            raise selection.none_subscribed(workspace, framework)
+    if not found:
+        wanted = f"subscribes to `{request.profile}`" if request.profile else "is there"
+        raise UsageError(f"no framework {wanted}")
+    return [found[name] for name in sorted(found)]
+
+
+def _scopes(workspace: Workspace, request: Request, framework: Framework) -> list[Scope]:
+    """Return what is checked: of the named profile, or of all that is subscribed to."""
+    if request.profile:
+        named = selection.profiles(workspace, framework, [request.profile], of_all=request.of_all)
+        return [contract.scope_of(each) for each in named]
+    profiles = selection.profiles(workspace, framework, [], of_all=True)
+    return contract.scopes_of(framework, profiles)
+
+
+def _checker(workspace: Workspace, request: Request, shows: Progress) -> Callable[[Job], Outcome]:
+    """Return what checks one framework: in the chosen runtime, or as it runs already."""
+    if request.running:
+        return lambda job: _running(job, request, shows)
+    runtime = choose(request.runtime, workspace, shows)
+    remove_leftovers(runtime, shows)
+    return lambda job: _started(workspace, job, runtime, request, shows)
+
+
+def _running(job: Job, request: Request, shows: Progress) -> Outcome:
+    """Check the server that somebody else has started."""
+    shows.say("its CPU and memory are not looked at: only a server that is started here is")
+    ports, problem = _check_ports(job, None, request, shows)
+    return judged(job.framework.name, ports, problem)
+
+
+def _started(
+    workspace: Workspace, job: Job, runtime: Runtime, request: Request, shows: Progress
+) -> Outcome:
+    """Build the server, start it, check it and stop it; keep its log only if it failed."""
+    framework = job.framework
+    if problem := runtime.unavailable(framework):
+        return _skipped(framework, problem)
+    for port in sorted({*PORTS, *(scope.port for scope in job.scopes)}):
+        ports.require_free_port(port)
+    certs.ensure_certificate(workspace.certs)
+    checked: list[PortChecks] = []
+    with _Logs(framework.name) as logs:
+        log = logs.folder / "server.log"
+        try:
+            with shows.waiting(f"build {framework.name} ({runtime.name})"):
+                runtime.build(framework, logs.folder / "build.log")
+            with runtime.start(framework, None, log) as server:
+                checked, problem = _check_ports(job, server, request, shows)
+        except FrameworkError as error:
+            problem, log = str(error), error.log or log
+        return judged(framework.name, checked, problem, logs.kept(log, shows) if problem else None)
+
+
+def _check_ports(
+    job: Job, server: Server | None, request: Request, shows: Progress
+) -> tuple[list[PortChecks], str]:
+    """Check port after port, as long as the server lives; return also what was wrong, if any."""
+
+    def ended() -> str | None:
+        return server.ended() if server else None
+
+    checked: list[PortChecks] = []
+    for scope in job.scopes:
+        where = f"port {scope.port} ({'TLS' if scope.tls else 'h2c'})"
+        try:
+            with shows.waiting(f"await {job.framework.name} on {where}"):
+                contract.wait_ready(scope, request.ready_s, ended)
+        except FrameworkError as error:
+            return checked, problem_of(checked) or str(error)
+        shows.say(f"check {where}:")
+        report = contract.check(scope, server, lambda check: shows.say(check_line(check)))
+        checked.append(port_checks(scope, report))
+        if report.messages_per_data_frame is not None:
+            packed = three_digits(report.messages_per_data_frame)
+            shows.say(f"  messages per DATA frame: {packed}")
+        if how := ended():
+            return checked, problem_of(checked) or f"the server ended ({how})"
+    return checked, problem_of(checked)
+
+
+class _Logs:
+    """A folder for what build and server print, gone with its block unless a log is kept."""
+
+    def __init__(self, name: str) -> None:
+        self._prefix = f"httparena-validate-{name}-"
+        self._keeps = False
+        self.folder = Path()
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix=self._prefix))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._keeps:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kept(self, log: Path, shows: Progress) -> str | None:
+        """Show the end of a log and return where it stays; None if nothing was printed."""
+        if not log.exists() or not log.stat().st_size:
+            return None
+        for line in tail(log).splitlines():
+            shows.say(f"  | {line}")
+        shows.say(f"  log: {log}")
+        self._keeps = True
+        return str(log)
+
+
+def _skipped(framework: Framework, why: str) -> Outcome:
+    return Outcome(framework=framework.name, verdict="skip", reason=why)
+
+
+@contextmanager
+def _printed(request: Request, outcomes: Sequence[Outcome]) -> Iterator[None]:
+    """Print the verdicts when the block is left; if it was interrupted, those that are there."""
+    try:
+        yield
+    finally:
+        if outcomes and request.as_json:
+            click.echo(to_json(Validation(frameworks=tuple(outcomes))), nl=False)
+        elif outcomes:
+            summed = [summary(outcomes)] if request.of_all else []
+            click.echo("\n".join([*table(outcomes), *summed]))
+
+
+def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool) -> int:
+    """Return 1 if any failed, else 3 if the host impeded one; HostError if it could check none."""
+    verdicts = {each.verdict for each in outcomes}
+    if "fail" in verdicts:
+        return FrameworkError.exit_code
+    if verdicts == {"skip"}:
+        only = outcomes[0].reason if len(outcomes) == 1 else ""
+        raise HostError(only or "no framework can be checked here")
+    return HostError.exit_code if impeded else 0

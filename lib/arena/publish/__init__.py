@@ -1,0 +1,1 @@
+"""What people see of records: the site and its pictures."""

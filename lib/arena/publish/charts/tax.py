@@ -1,0 +1,128 @@
+"""The generator tax: the same servers under several generators, each one's CPU beside theirs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.base.numbers import cost_words, in_unit
+from arena.judge.leaderboard import Board, Row
+from arena.publish.charts.drawing import TaxDrawing, Toll
+from arena.publish.charts.picture import Picture, Table, conditions
+from arena.publish.charts.scales import top
+from arena.what.profile import Metric, unit_of
+
+# So many servers of a load have a picture; all are in its table.
+MOST_SERVERS = 24
+
+# What may name a generator in a drawing.
+_NAME = re.compile(r"[a-z0-9-]{1,16}")
+# Of the axis is left for the figure behind the longest bar.
+_ROOM = 1.35
+
+HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
+
+
+@dataclass(frozen=True)
+class Taxed:
+    """One server under several generators, in the order of their names.
+
+    `rows` are its rows on their boards, made under the same conditions, and `tolls` what each
+    cost.
+    """
+
+    rows: tuple[Row, ...]
+    tolls: tuple[Toll, ...]
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The numbers, a line for each generator, as HEAD says."""
+        return tuple(_cells(toll) for toll in self.tolls)
+
+
+@dataclass(frozen=True)
+class Load:
+    """One profile x connections, and the servers that were measured under several generators."""
+
+    profile: str
+    title: str
+    connections: int
+    unit: str
+    servers: tuple[Taxed, ...]
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """A picture for each of the first servers, each on a scale of its own.
+
+        A slow server costs a thousand times what a fast one does; what is compared is each one's
+        cost with its generators'.
+        """
+        return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])
+
+
+def loads(boards: Sequence[Board]) -> list[Load]:
+    """Return every load that some server was put under by several generators, by profile."""
+    found: dict[tuple[str, int, Metric], list[Board]] = defaultdict(list)
+    for board in boards:
+        if _NAME.fullmatch(board.generator):
+            found[board.profile, board.connections, board.metric].append(board)
+    every = [
+        Load(
+            profile=profile,
+            title=group[0].title,
+            connections=connections,
+            unit=unit_of(metric),
+            servers=_servers(group),
+        )
+        for (profile, connections, metric), group in found.items()
+    ]
+    return [load for load in every if load.servers]
+
+
+def _servers(boards: Sequence[Board]) -> tuple[Taxed, ...]:
+    """Return the servers that several of the boards have, in the order of the first of them."""
+    rows: dict[tuple[object, ...], dict[str, Row]] = defaultdict(dict)
+    for board in boards:
+        for row in board.rows:
+            if row.server_cpu_s_per_million_low is not None:
+                rows[conditions(row)][board.generator] = row
+    return tuple(
+        Taxed(
+            rows=tuple(row for _, row in sorted(under.items())),
+            tolls=tuple(_toll(generator, row) for generator, row in sorted(under.items())),
+        )
+        for under in rows.values()
+        if len(under) > 1
+    )
+
+
+def _toll(generator: str, row: Row) -> Toll:
+    return Toll(
+        generator=generator,
+        server=(row.server_cpu_s_per_million_low or 0.0, row.server_cpu_s_per_million_high),
+        own=(row.generator_cpu_s_per_million_low or 0.0, row.generator_cpu_s_per_million_high),
+    )
+
+
+def _picture(load: Load, server: Taxed) -> Picture:
+    name = server.rows[0].display_name
+    most = max(
+        end
+        for toll in server.tolls
+        for low, high in (toll.server, toll.own)
+        for end in (low, high or low)
+    )
+    return Picture(
+        title=name,
+        label=f"{name}: CPU seconds per million {load.unit} of the server and of the generator, "
+        f"under {', '.join(toll.generator for toll in server.tolls)}",
+        drawing=TaxDrawing(server.tolls, load.unit, top(_ROOM * most)),
+        words=(),
+        table=Table(HEAD, server.cells),
+    )
+
+
+def _cells(toll: Toll) -> tuple[str, ...]:
+    (server, _), (own, _) = toll.server, toll.own
+    share = f"{in_unit(own / server)} ×" if server else "–"
+    return toll.generator, cost_words(*toll.server), cost_words(*toll.own), share

@@ -1,0 +1,138 @@
+"""Building: every output of every edition, written below site/public/."""
+
+import fcntl
+import gc
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import arena
+from arena.base.model import to_json
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.base.writing import write_atomic
+from arena.judge.archive import Archive, open_archive
+from arena.judge.cache import Cache
+from arena.judge.frozen_rounds import Round, read_rounds
+from arena.judge.leaderboard import rank_entries
+from arena.publish.site.edition import Edition
+from arena.publish.site.make import make
+from arena.publish.site.output import Output
+from arena.publish.site.pages import (
+    boards,
+    compare,
+    data,
+    frameworks,
+    home,
+    records,
+    rounds,
+    tax,
+    texts,
+)
+from arena.publish.site.site import Site
+
+# The kinds that every edition has, and those that the site has once.
+OF_EDITION = (home, boards, compare, frameworks, records, tax, data)
+OF_SITE = (rounds, texts)
+
+# What pages are made with beside our own code.
+_LIBRARIES = ("altair", "jinja2", "markdown-it-py", "markupsafe", "pydantic", "vl-convert-python")
+
+
+def outputs(site: Site) -> Iterator[Output]:
+    """Yield everything that the site consists of."""
+    for edition in site.editions:
+        for kind in OF_EDITION:
+            yield from kind.outputs(site, edition)
+    for kind in OF_SITE:
+        yield from kind.outputs(site)
+
+
+def build(workspace: Workspace, progress: Progress) -> Path:
+    """Build the site of all records; return its first page.
+
+    Only what has changed since the last time is made. A broken record is left out, and said; the
+    others stand. A second build waits until the first has ended.
+    """
+    folder = workspace.site / ".build"
+    with _alone(folder, progress), _without_collector():
+        kept = Cache(folder / "cache.sqlite")
+        site = _site(workspace, kept, progress)
+        write_atomic(workspace.results / "leaderboard.json", to_json(site.current.leaderboard))
+        make(outputs(site), workspace.public, _code(site), kept, progress)
+    return workspace.public / site.current.home()
+
+
+@contextmanager
+def _alone(folder: Path, progress: Progress) -> Iterator[None]:
+    """Let one build after the other into the block; where nothing can be locked, all at once."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "lock").open("w")
+    except OSError:
+        yield
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.say("waiting: the site is being built already")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:
+            pass  # A file system without locks.
+        yield
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep everything for the block: among a hundred thousand entries nothing is garbage yet."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
+    """Return the current edition and every round, of the records that are there."""
+    current = _edition("", workspace.results, None, kept, progress)
+    frozen: list[tuple[str, Edition]] = []
+    for folder, found in read_rounds(workspace.rounds):
+        if isinstance(found, Round):
+            edition = _edition(f"rounds/{found.name}/", folder, found, kept, progress)
+            frozen.append((found.frozen_at, edition))
+        else:
+            progress.say(f"warning: {shown(folder)} is left out: {found}")
+    frozen.sort(key=lambda each: each[0], reverse=True)
+    return Site(
+        editions=(current, *(edition for _, edition in frozen)),
+        templates=workspace.site / "templates",
+        static=workspace.site / "static",
+        docs=workspace.root / "docs",
+    )
+
+
+def _edition(root: str, folder: Path, of: Round | None, kept: Cache, progress: Progress) -> Edition:
+    archive: Archive = open_archive(folder, kept, progress)
+    for name, problem in archive.broken.items():
+        progress.say(f"warning: {shown(folder / name)} is left out: {problem}")
+    leaderboard = rank_entries(archive.entries.values(), archive.read)
+    return Edition(root, folder, of, leaderboard, archive.entries, archive.read)
+
+
+def _code(site: Site) -> str:
+    """Return a digest of what every page depends on: our code, the templates, the libraries."""
+    digest = hashlib.sha256(" ".join([sys.version, *map(version, _LIBRARIES)]).encode())
+    for folder in (Path(arena.__file__).parent, site.templates):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix != ".pyc":
+                content = path.read_bytes()
+                name = path.relative_to(folder).as_posix()
+                digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()

@@ -1,0 +1,133 @@
+"""Editions: a set of records, ranked, with its place in the site."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from arena.base.model import to_json
+from arena.judge.entry import Entry, Load
+from arena.judge.frozen_rounds import Round
+from arena.judge.leaderboard import Board, Leaderboard, Row
+from arena.publish.site import links
+from arena.publish.site.raw import raw_files
+from arena.record.record import Record
+
+
+@dataclass(frozen=True)
+class Place:
+    """A framework's row on a board, the board's page, and how many of its rows are ranked."""
+
+    board: Board
+    path: str
+    row: Row
+    ranked: int
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One set of records as a part of the site.
+
+    `root` is its folder there: empty for what is current, `rounds/<name>/` for a round. `entries`
+    are all its records, by path; `read` gives one of them in full, from `folder`.
+    """
+
+    root: str
+    folder: Path
+    round: Round | None
+    leaderboard: Leaderboard
+    entries: Mapping[str, Entry]
+    read: Callable[[str], Record]
+
+    @property
+    def title(self) -> str:
+        """What the edition is called on its pages."""
+        return f"Round {self.round.name}" if self.round else "Current"
+
+    @property
+    def boards(self) -> Sequence[Board]:
+        """Return every board, sorted by profile, connections, generator and division."""
+        return self.leaderboard.boards
+
+    @property
+    def shown_records(self) -> Sequence[str]:
+        """Return the paths of the records that have a page: on a board, or in a round."""
+        return sorted(self.entries) if self.round else self.leaderboard.shown_records
+
+    def home(self) -> str:
+        """Return the edition's first page."""
+        return self.root + links.INDEX
+
+    def board(self, board: Board) -> str:
+        """Return a board's page."""
+        return f"{self.board_folder(board)}/{links.INDEX}"
+
+    def board_folder(self, board: Board) -> str:
+        """Return a board's folder."""
+        return self._boards[board.load, board.division][0]
+
+    def board_digest(self, board: Board) -> str:
+        """Return a digest of all that is on a board."""
+        return self._boards[board.load, board.division][1]
+
+    @cached_property
+    def _boards(self) -> Mapping[tuple[Load, str], tuple[str, str]]:
+        """Every board's folder and digest.
+
+        Records of an edited profile may rank by another metric than those from before: that is
+        a board of its own, and its folder says so.
+        """
+        metrics: dict[str, str] = {}
+        found: dict[tuple[Load, str], tuple[str, str]] = {}
+        for board in self.boards:
+            folder = links.board_folder(board)
+            if metrics.setdefault(folder, board.metric) != board.metric:
+                folder = f"{folder}/{links.name(board.metric)}"
+            digest = hashlib.sha256(to_json(board).encode()).hexdigest()
+            found[board.load, board.division] = (self.root + folder, digest)
+        return found
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[Place]]:
+        """Every framework's rows, by its name, in the order of the boards."""
+        found: dict[str, list[Place]] = defaultdict(list)
+        for board in self.boards:
+            path = self.board(board)
+            ranked = sum(row.rank is not None for row in board.rows)
+            for row in board.rows:
+                found[row.framework].append(Place(board, path, row, ranked))
+        return dict(found)
+
+    @cached_property
+    def by_framework(self) -> Mapping[str, Sequence[Entry]]:
+        """Every framework's entries, by its name, the oldest first."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        entries = self.entries.values()
+        for entry in sorted(entries, key=lambda each: (each.started_at, each.path)):
+            found[entry.framework].append(entry)
+        return dict(found)
+
+    def framework(self, name: str) -> str:
+        """Return a framework's page."""
+        return f"{self.root}{links.framework_folder(name)}/{links.INDEX}"
+
+    def record(self, path: str) -> str:
+        """Return the page of a record that has one."""
+        return f"{self.root}{links.record_folder(path)}/{links.INDEX}"
+
+    def record_json(self, path: str) -> str:
+        """Return a record's JSON, which each of them has."""
+        return f"{self.root}{links.record_folder(path)}/record.json"
+
+    def raw(self, record: str, path: str | None) -> str | None:
+        """Return where the raw output that a record names is in the site; None if it is not there.
+
+        Only what lies beside the record, which has a page, is its own.
+        """
+        folder, _, name = (path or "").rpartition("/")
+        if f"{folder}.json" != record:
+            return None
+        is_taken = any(each.name == name for each in raw_files(self.folder, record))
+        return f"{self.root}{links.record_folder(record)}/{name}" if is_taken else None

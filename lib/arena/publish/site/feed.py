@@ -1,0 +1,85 @@
+"""The feed: the newest records as Atom (RFC 4287)."""
+
+import uuid
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from arena.base.text import printable
+from arena.judge.entry import Entry
+from arena.judge.words import with_metric
+from arena.publish.site import links, words
+from arena.publish.site.edition import Edition
+from arena.record.times import parse_utc
+
+PATH = "feed.xml"
+_NEWEST = 50
+_ATOM = "http://www.w3.org/2005/Atom"
+_TITLE = "HttpArena gRPC: new records"
+
+# Before there is a record, the feed has never been updated.
+_NEVER = "1970-01-01T00:00:00Z"
+
+# Ids must never change, whoever publishes the records, and wherever: a UUID (RFC 4122, version 5)
+# of a record's content needs no host name.
+_NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
+
+
+def newest(edition: Edition) -> Sequence[Entry]:
+    """Return the records that are in the feed, the newest first."""
+    by_time = sorted(edition.entries.values(), key=lambda each: (each.started_at, each.path))
+    return by_time[: -_NEWEST - 1 : -1]
+
+
+def feed(edition: Edition) -> str:
+    """Return the feed. Its links are relative to where it lies: nobody knows the site's host."""
+    entries = newest(edition)
+    shown = set(edition.shown_records)
+    root = ET.Element("feed", xmlns=_ATOM)
+    _text(root, "id", _id("feed"))
+    _text(root, "title", _TITLE)
+    _text(root, "updated", _time(entries[0].started_at) if entries else _NEVER)
+    ET.SubElement(root, "link", rel="self", type="application/atom+xml", href=PATH)
+    ET.SubElement(root, "link", rel="alternate", type="text/html", href=edition.home())
+    _text(ET.SubElement(root, "author"), "name", "HttpArena gRPC")
+    for entry in entries:
+        _append(root, entry, edition, is_shown=entry.path in shown)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, "unicode")}\n'
+
+
+def _append(root: ET.Element, entry: Entry, edition: Edition, *, is_shown: bool) -> None:
+    """Append a record. Without a page any more, it is linked as JSON."""
+    element = ET.SubElement(root, "entry")
+    _text(element, "id", _id(entry.sha256))
+    _text(element, "title", f"{entry.framework}: {_outcome(entry)}")
+    _text(element, "updated", _time(entry.started_at))
+    if is_shown:
+        target, kind = edition.record(entry.path), "text/html"
+    else:
+        target, kind = edition.record_json(entry.path), "application/json"
+    ET.SubElement(element, "link", rel="alternate", type=kind, href=links.relative(target, PATH))
+    made_by = f", loaded by {entry.made_by}" if entry.made_by else ""
+    connections = words.count(entry.connections, "connection")
+    summary = f"{entry.profile} over {connections}{made_by}, on {entry.machine}."
+    _text(element, "summary", f"{summary} {entry.failure}" if entry.failure else summary)
+
+
+def _outcome(entry: Entry) -> str:
+    outcome = words.entry_words(entry)
+    if entry.value is None:
+        return f"{entry.profile} {outcome}"
+    return f"{with_metric(entry.metric, outcome)} under {entry.profile}"
+
+
+def _id(name: str) -> str:
+    return f"urn:uuid:{uuid.uuid5(_NAMESPACE, name)}"
+
+
+def _time(utc: str) -> str:
+    """Return a record's time as RFC 3339 has it."""
+    return parse_utc(utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _text(parent: ET.Element, tag: str, text: str) -> None:
+    """Append an element. What XML cannot hold, and what would turn text around, is not in it."""
+    ET.SubElement(parent, tag).text = printable(text)

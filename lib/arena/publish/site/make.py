@@ -1,0 +1,234 @@
+"""Making: what is new is written, what is no longer part of the site is removed, the rest stays.
+
+An output is as it was if its key is that of the last time and its file has not been touched. Each
+file takes its place in one step; nothing is flushed to the disk, for all can be made again.
+"""
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from arena.base.errors import HostError
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.judge.cache import Cache
+from arena.machine.forks import spread
+from arena.publish.site.links import INDEX
+from arena.publish.site.output import Output, Page
+
+# Everything below these folders is the site's own, even where nobody knows who wrote it.
+FOLDERS = (
+    "boards", "compare", "frameworks", "glossary", "methodology", "profiles", "records", "rounds",
+    "rules", "schema", "static", "tax",
+)  # fmt: skip
+
+# What is kept of a file, in this form.
+_VERSION = "1"
+
+# For so many another process is worth its start; so many take long enough to be said.
+_PAGES_PER_PROCESS = 4
+_COPIES_PER_PROCESS = 200
+_DRAWS = "vl_convert"
+_MANY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """An output that is to be made, and its key's digest."""
+
+    digest: str
+    output: Output
+
+
+def make(
+    outputs: Iterable[Output], public: Path, code: str, kept: Cache, progress: Progress
+) -> None:
+    """Bring the folder `public` to hold the outputs, and of all that was made before nothing else.
+
+    `code` is a digest of what all outputs depend on. HostError names the file that cannot be
+    written. Without a cache, everything is made, and what stands in the site's folders unasked for
+    is removed; a file that was put beside those folders stays in any case.
+    """
+    _open(public)
+    space = f"outputs in {public.resolve()}"
+    known = dict(kept.load(space, _VERSION))
+    planned, stale = _plan(outputs, public, code, known)
+    gone = set(known or _standing(public)) - planned
+    # Other processes will hold what this one does.
+    del known, planned
+    made: dict[str, str] = {}
+    removed: set[str] = set()
+    try:
+        for name in _removed(public, gone):
+            removed.add(name)
+        for at, text in _write_all(stale, public, progress):
+            made[stale[at].output.path] = text
+    finally:
+        if made or removed:
+            kept.save(space, _VERSION, made, removed)
+
+
+def _open(public: Path) -> None:
+    try:
+        public.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"{shown(public)} is no folder" if public.exists() else error.strerror
+        raise HostError(f"{shown(public / INDEX)}: cannot be written ({why})") from error
+
+
+def _plan(
+    outputs: Iterable[Output], public: Path, code: str, known: Mapping[str, str]
+) -> tuple[set[str], list[Stale]]:
+    """Return the paths of all outputs, and those that are to be made."""
+    planned: set[str] = set()
+    folders: set[str] = set()
+    stale = []
+    for each in outputs:
+        if not _is_below(each.path):
+            raise ValueError(f"{each.path!r} is not below the site's folder")
+        if each.path in planned:
+            raise ValueError(f"two outputs are {each.path}")
+        planned.add(each.path)
+        folder = each.path.rpartition("/")[0]
+        while folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+        digest = _digest(each, code)
+        if not _stands(f"{public}/{each.path}", digest, known.get(each.path)):
+            stale.append(Stale(digest, each))
+    for path in planned & folders:
+        raise ValueError(f"{path} is a file and a folder")
+    return planned, stale
+
+
+def _is_below(path: str) -> bool:
+    return "\0" not in path and {"", ".", ".."}.isdisjoint(path.split("/"))
+
+
+def _digest(output: Output, code: str) -> str:
+    if isinstance(output, Page):
+        return hashlib.sha256(f"{code} {output.key}".encode()).hexdigest()[:32]
+    if output.key:
+        return output.key
+    try:
+        status = os.lstat(output.source)
+    except OSError:
+        return ""  # Copying it will say why.
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def _stands(path: str, digest: str, made: str | None) -> bool:
+    """Return whether a file is what was made for a digest."""
+    if made is None:
+        return False
+    try:
+        return made == _made(digest, os.lstat(path))
+    except OSError:
+        return False
+
+
+def _made(digest: str, status: os.stat_result) -> str:
+    """Return what is kept of a file: its output's digest, its size and its time."""
+    return f"{digest} {status.st_size} {status.st_mtime_ns}"
+
+
+def _standing(public: Path) -> Iterator[str]:
+    """Yield the files in the site's own folders, of which a symbolic link is none."""
+    for name in FOLDERS:
+        if (public / name).is_symlink():
+            continue
+        for parent, _, files in os.walk(public / name):
+            below = os.path.relpath(parent, public)
+            yield from (f"{below}/{file}" for file in files)
+
+
+def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
+    """Remove files, and the folders that are left empty; yield each that is gone."""
+    for name in sorted(gone):
+        path = public / name
+        try:
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # It is not empty, or gone already.
+                for folder in path.parents:
+                    if folder == public:
+                        break
+                    folder.rmdir()
+        except NotADirectoryError:
+            pass
+        except OSError as error:
+            raise HostError(f"{shown(path)}: cannot be removed ({error.strerror})") from error
+        yield name
+
+
+def _write_all(
+    stale: Sequence[Stale], public: Path, progress: Progress
+) -> Iterator[tuple[int, str]]:
+    """Write outputs, and yield the number of each with what is to be kept of it.
+
+    Pages are always made by other processes: what draws their pictures is large, and has threads.
+    """
+    pages = sum(isinstance(each.output, Page) for each in stale)
+    forks = -(-pages // _PAGES_PER_PROCESS) + (len(stale) - pages) // _COPIES_PER_PROCESS
+    if _DRAWS in sys.modules:
+        # Something was drawn right here: a fork would wait for ever for threads that it has not.
+        forks = 0
+    many = len(stale) >= _MANY
+    with (
+        spread(len(stale), partial(_write, stale, public), forks=forks) as written,
+        progress.waiting(f"writing {len(stale):,} files of the site") if many else nullcontext(),
+    ):
+        yield from written
+
+
+def _write(stale: Sequence[Stale], public: Path, number: int) -> str:
+    output = stale[number].output
+    data = output.make().encode() if isinstance(output, Page) else _read(output.source)
+    path = f"{public}/{output.path}"
+    try:
+        if not _holds(path, data):
+            _replace(path, data)
+        return _made(stale[number].digest, os.lstat(path))
+    except OSError as error:
+        raise HostError(f"{shown(Path(path))}: cannot be written ({error.strerror})") from error
+
+
+def _read(source: str) -> bytes:
+    """Return what is in a plain file; HostError if it is none."""
+    try:
+        # Of a named pipe, opening alone would wait for somebody to write.
+        handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                return file.readall()
+    except OSError as error:
+        raise HostError(f"{shown(Path(source))}: cannot be read ({error.strerror})") from error
+    raise HostError(f"{shown(Path(source))}: cannot be read (it is not a plain file)")
+
+
+def _holds(path: str, data: bytes) -> bool:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    same_size = stat.S_ISREG(status.st_mode) and status.st_size == len(data)
+    return same_size and Path(path).read_bytes() == data
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Put data in a file's place. Only one process at a time builds: the name beside it is ours."""
+    part = f"{path}.part"
+    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    try:
+        handle = os.open(part, how, 0o644)
+    except FileNotFoundError:
+        Path(part).parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(part, how, 0o644)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.rename(part, path)  # noqa: PTH104 - there are a hundred thousand files

@@ -1,0 +1,109 @@
+"""The data beside the pages: what framework.json and compare.json hold, and every JSON Schema.
+
+Paths in them lie below the edition that they are of: the folder that its home is in.
+"""
+
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import Field
+
+from arena.base.model import Frozen
+from arena.judge.leaderboard import Board, Leaderboard
+from arena.record.record import Flag, MeasuredFramework, Record
+from arena.what.profile import Metric
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+class Result(Frozen):
+    """What one record came to; `value`, `low` and `high`, its interval, are absent if it failed.
+
+    `is_trial` says that it was another load than the profile's. `record` is the record's JSON.
+    """
+
+    started_at: str
+    status: Literal["ok", "failed", "invalid"]
+    value: float | None
+    low: float | None
+    high: float | None
+    is_trial: bool
+    flags: tuple[Flag, ...]
+    failure: str | None
+    made_by: str | None
+    machine: str
+    commit: str | None
+    source_sha256: str
+    record: str
+
+
+class History(Frozen):
+    """A framework's results under one profile, the oldest first; `board` is where it is ranked."""
+
+    profile: str
+    connections: int
+    generator: str
+    metric: Metric
+    rank: int | None
+    board: str
+    results: tuple[Result, ...]
+
+
+class FrameworkData(Frozen):
+    """A framework as its newest record has it, and all its results."""
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    framework: MeasuredFramework
+    histories: tuple[History, ...]
+
+
+class ComparedProfile(Frozen):
+    """A profile x connections x generator whose figures can be held against each other."""
+
+    id: str
+    title: str
+    metric: Metric
+    lower_is_better: bool
+    href: str
+
+
+# A value with the ends of its interval, its flags with commas between them, and its record's page;
+# then the value and the interval in words, with no finer digits than the interval justifies.
+Figure = tuple[float, float, float, str, str, str, str]
+
+
+class ComparedFramework(Frozen):
+    """A framework's figures, by the number of their profile in the list, from 0."""
+
+    name: str
+    display_name: str
+    language: str
+    type: str
+    href: str
+    figures: dict[str, Figure]
+
+
+class Comparison(Frozen):
+    """Every figure of every framework: what the page that compares them works with.
+
+    B is r times as fast as A with r between B's low / A's high and B's high / A's low; if their
+    intervals overlap there is no difference that the measurement could tell.
+    """
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    profiles: tuple[ComparedProfile, ...]
+    frameworks: tuple[ComparedFramework, ...]
+
+
+MODELS: dict[str, type[pydantic.BaseModel]] = {
+    "record": Record,
+    "leaderboard": Leaderboard,
+    "board": Board,
+    "framework": FrameworkData,
+    "compare": Comparison,
+}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of one of the models, as it is written."""
+    return {"$schema": _DIALECT, **MODELS[name].model_json_schema(mode="serialization")}

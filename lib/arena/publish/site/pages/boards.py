@@ -1,0 +1,218 @@
+"""Boards: one page for each profile x connections x generator x division."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeVar
+
+from arena.judge.leaderboard import Board, Row
+from arena.judge.words import rounded_words
+from arena.publish import charts
+from arena.publish.site import cells, words
+from arena.publish.site.edition import Edition
+from arena.publish.site.output import Output, Page
+from arena.publish.site.site import Site
+from arena.publish.site.strips import Scale, Strip, scale_of
+from arena.publish.site.template import frame, render
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice between boards that differ in one thing: words and path, and whether it is on."""
+
+    label: str
+    choices: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A board as its page shows it."""
+
+    board: Board
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows that have a value, the best first."""
+        return [row for row in self.board.rows if row.value is not None]
+
+    @cached_property
+    def without(self) -> Sequence[Row]:
+        """The rows of frameworks that have no good record."""
+        return [row for row in self.board.rows if row.value is None and row.failure]
+
+    @cached_property
+    def since(self) -> Sequence[Row]:
+        """The rows whose framework has failed since its good record."""
+        return [row for row in self.rows if row.failure]
+
+    @cached_property
+    def columns(self) -> Sequence[cells.Column]:
+        """The numbers, from the headline on."""
+        return cells.columns_of(self.board, self.rows)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The one scale of all strips."""
+        return scale_of(
+            each for row in self.rows for each in (row.interval_low, row.interval_high) if each
+        )
+
+    @property
+    def scale_words(self) -> str:
+        """Where the scale begins and ends."""
+        least, most = (
+            rounded_words(self.board.metric, each, each, each) if each else "0"
+            for each in (self.scale.least, self.scale.most)
+        )
+        return f"{least} to {most}"
+
+    @property
+    def is_of_one_run(self) -> bool:
+        """Whether no row has several runs."""
+        return all(len(row.rates) < 2 for row in self.rows)  # noqa: PLR2004
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some row's only run has no error bar, so that nothing is known of another one."""
+        return any(
+            len(row.rates) == 1 and row.interval_low == row.interval_high for row in self.rows
+        )
+
+    def strip(self, row: Row) -> Strip:
+        """Return a row's interval, its runs, the headline's and the median."""
+        interval = (row.interval_low or 0.0, row.interval_high or 0.0)
+        middle = row.median if len(row.rates) > 1 else None
+        return self.scale.strip(row.rates, [row.value or 0.0], interval, middle)
+
+    def interval(self, row: Row) -> str:
+        """Return a row's interval in words."""
+        return cells.interval_of_row(self.board, row) or ("one run" if len(row.rates) == 1 else "")
+
+    @cached_property
+    def common(self) -> Sequence[str]:
+        """The flags that all rows have: they are said once, if there are several rows."""
+        return self._in_all(lambda row: row.flags)
+
+    @cached_property
+    def common_overrides(self) -> Sequence[tuple[str, str]]:
+        """The overrides that all rows have."""
+        return self._in_all(lambda row: sorted(row.overrides.items()))
+
+    @cached_property
+    def machines(self) -> Sequence[str]:
+        """Where the rows come from."""
+        return self._values(lambda row: row.machine)
+
+    @cached_property
+    def made_by(self) -> Sequence[str]:
+        """Which programs made the load."""
+        return self._values(lambda row: row.generator)
+
+    @cached_property
+    def runtimes(self) -> Sequence[str]:
+        """How the servers were started."""
+        return self._values(lambda row: row.runtime)
+
+    @cached_property
+    def latencies(self) -> Sequence[str]:
+        """What the latencies count from, if there are any."""
+        return self._values(lambda row: row.latency_kind if row.p50_ns is not None else None)
+
+    def _in_all(self, of: Callable[[Row], Sequence[_Value]]) -> list[_Value]:
+        """Return what every row has, if there are several."""
+        if len(self.rows) < 2:  # noqa: PLR2004
+            return []
+        return [each for each in of(self.rows[0]) if all(each in of(row) for row in self.rows)]
+
+    def _values(self, of: Callable[[Row], _Value | None]) -> list[_Value]:
+        """Return what the rows have of something, each once, the best row's first."""
+        return list(dict.fromkeys(value for row in self.rows if (value := of(row))))
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+    """Yield every board's page."""
+    paths = repr((frame(edition), [(edition.board(each), each.metric) for each in edition.boards]))
+    for board in edition.boards:
+        page = edition.board(board)
+        pictures = charts.pictures_of(board, edition.boards)
+        failures = {row.framework: row.failure for row in board.rows if row.failure}
+        logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
+        make = partial(_make, site, edition, board, pictures, logs)
+        # A blast's pictures have figures of other boards in them.
+        key = "\n".join([edition.board_digest(board), paths, repr((pictures, logs))])
+        yield Page(page, key, make)
+
+
+def _make(
+    site: Site,
+    edition: Edition,
+    board: Board,
+    pictures: Sequence[charts.Picture],
+    logs: dict[str, str | None],
+) -> str:
+    return render(
+        site.templates,
+        "board.html.j2",
+        edition.board(board),
+        edition,
+        board=board,
+        sheet=Sheet(board),
+        switches=switches(edition, board),
+        pictures=pictures,
+        caption=charts.CAPTIONS[board.kind],
+        most_pictures=charts.MOST,
+        logs=logs,
+    )
+
+
+def switches(edition: Edition, board: Board) -> list[Switch]:
+    """Return the choices that a board leaves: other connections, generators, types, metrics.
+
+    Each leads to the board that differs the least in the rest.
+    """
+    same = [each for each in edition.boards if each.profile == board.profile]
+
+    def choices(
+        label: str, of: Callable[[Board], object], name: Callable[[Board], str], *kept: str
+    ) -> Switch:
+        def likeness(each: Board) -> tuple[bool, ...]:
+            return tuple(getattr(each, field) == getattr(board, field) for field in kept)
+
+        best: dict[object, Board] = {}
+        for each in same:
+            known = best.get(of(each))
+            if known is None or likeness(each) > likeness(known):
+                best[of(each)] = each
+        best[of(board)] = board
+        found = [(name(each), edition.board(each), each is board) for each in best.values()]
+        return Switch(label, tuple(found))
+
+    found = [
+        choices(
+            "Connections",
+            lambda each: each.connections,
+            lambda each: f"{each.connections:,}",
+            "generator", "division", "metric",
+        ),
+        choices(
+            "Generator",
+            lambda each: each.generator,
+            lambda each: each.generator,
+            "connections", "division", "metric",
+        ),
+        choices(
+            "Type",
+            lambda each: each.division,
+            lambda each: words.DIVISIONS[each.division],
+            "connections", "generator", "metric",
+        ),
+        choices(
+            "Metric",
+            lambda each: each.metric,
+            lambda each: each.metric,
+            "connections", "generator", "division",
+        ),
+    ]  # fmt: skip
+    return [each for each in found if len(each.choices) > 1]

@@ -1,0 +1,134 @@
+"""The first page of an edition: what is measured, the best of each profile, every board."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+
+from arena.judge.entry import Entry
+from arena.judge.leaderboard import Board, Row
+from arena.publish.site import words
+from arena.publish.site.edition import Edition
+from arena.publish.site.output import Output, Page
+from arena.publish.site.site import Site
+from arena.publish.site.strips import Scale, Strip
+from arena.publish.site.template import frame, render
+
+# So many of those who share the first rank are named, and so many records are the newest.
+_NAMED = 3
+_NEWEST = 5
+
+
+@dataclass(frozen=True)
+class Best:
+    """A board in one line: who leads it, by how much, and where all the others are."""
+
+    board: Board
+    path: str
+    leaders: tuple[Row, ...]
+    more: int
+    ranked: int
+    without: int
+    field: Strip
+
+
+@dataclass(frozen=True)
+class News:
+    """A record in one line; `words` is its headline, or how it failed."""
+
+    entry: Entry
+    path: str
+    display_name: str
+    words: str
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+    """Yield the page. If nothing is current, that is said, and the newest round is shown."""
+    shown = site.front if edition is site.current else edition
+    page = edition.home()
+    rounds = rounds_of(site)
+    groups = [
+        (kind, [(profile, tuple(lines)) for profile, lines in groupby(found, _profile)])
+        for kind in ("closed", "scheduled", "blast")
+        if (found := [_best(shown, each) for each in shown.boards if each.kind == kind])
+    ]
+    newest = news(shown)
+    make = partial(
+        render,
+        site.templates,
+        "home.html.j2",
+        page,
+        edition,
+        shown=shown,
+        groups=groups,
+        news=newest,
+        rounds=rounds,
+    )
+    note = edition.round and edition.round.note
+    said = [_said(line) for _, profiles in groups for _, lines in profiles for line in lines]
+    yield Page(page, repr((frame(edition), frame(shown), note, said, newest, rounds)), make)
+
+
+def rounds_of(site: Site) -> list[tuple[str, str, str, str, int, int]]:
+    """Return of each round its path, name, day and note, and how many boards and records it has."""
+    return [
+        (
+            each.home(),
+            each.round.name,
+            each.round.frozen_at[:10],
+            each.round.note,
+            len(each.boards),
+            len(each.entries),
+        )
+        for each in site.rounds
+        if each.round
+    ]
+
+
+def news(edition: Edition) -> list[News]:
+    """Return the newest records that have a page."""
+    names = {
+        (board.profile, row.framework): row.display_name
+        for board in edition.boards
+        for row in board.rows
+    }
+    entries = [edition.entries[path] for path in edition.shown_records]
+    newest = sorted(entries, key=lambda each: (each.started_at, each.path), reverse=True)
+    return [
+        News(
+            entry=entry,
+            path=edition.record(entry.path),
+            display_name=names.get((entry.profile, entry.framework), entry.framework),
+            words=words.entry_words(entry),
+        )
+        for entry in newest[:_NEWEST]
+    ]
+
+
+def _best(edition: Edition, board: Board) -> Best:
+    leaders = [row for row in board.rows if row.rank == 1]
+    values = [row.value for row in board.rows if row.value]
+    scale = Scale(max(values, default=0.0))
+    return Best(
+        board=board,
+        path=edition.board(board),
+        leaders=tuple(leaders[:_NAMED]),
+        more=len(leaders[_NAMED:]),
+        ranked=sum(row.rank is not None for row in board.rows),
+        without=sum(row.value is None for row in board.rows),
+        field=scale.strip(values, [row.value for row in leaders if row.value]),
+    )
+
+
+def _profile(line: Best) -> tuple[str, str]:
+    return line.board.profile, line.board.title
+
+
+def _said(line: Best) -> tuple[object, ...]:
+    """Return what of a board is on the page."""
+    board = line.board.model_copy(update={"rows": ()})
+    leaders = [
+        (row.framework, row.display_name, row.value, row.interval_low, row.interval_high, row.flags)
+        for row in line.leaders
+    ]
+    return board, line.path, leaders, line.more, line.ranked, line.without, line.field

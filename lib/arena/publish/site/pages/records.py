@@ -1,0 +1,244 @@
+"""Records: one page each, with every run, how it came about, and a command that repeats it."""
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from arena.base.reading import tail
+from arena.judge.entry import Load
+from arena.judge.interval import interval_of
+from arena.judge.leaderboard import GRAVITY
+from arena.judge.words import rounded_interval, rounded_words
+from arena.publish import charts
+from arena.publish.site.edition import Edition
+from arena.publish.site.output import Output, Page
+from arena.publish.site.raw import raw_files
+from arena.publish.site.site import Site
+from arena.publish.site.template import frame, render
+from arena.record.measurement import Run
+from arena.record.record import Check, Record
+
+# Of a log, and of a command line, a page shows so much.
+_LOG_LINES = 30
+_LONGEST_LINE = 400
+_LONGEST_COMMAND = 8000
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+# The overrides that repeat a record on another machine, by flag or from the environment. Where
+# a program lay on this one is no part of that.
+_FLAGS = {"RUNS": "--runs", "DURATION": "--duration", "REQUESTS": "--requests"}
+_ENVIRONMENT = (
+    "GHZ_IMAGE", "H2LOAD_IMAGE", "VOLLEY_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Around:
+    """What stands around a record: its board, if it is on one, and its neighbours in time.
+
+    They are paths below the site's root; a neighbour without a page is its JSON. `files` are the
+    names of what lies beside the record, and their sizes in bytes.
+    """
+
+    board: str | None
+    older: str | None
+    newer: str | None
+    files: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One check of the contract: how it came out before the runs and after, and what was seen."""
+
+    name: str
+    before: str
+    after: str
+    seen: tuple[Check, ...]
+
+
+def outputs(site: Site, edition: Edition) -> Iterator[Output]:
+    """Yield the page of every record that has one."""
+    shown = edition.shown_records
+    boards = _boards(edition)
+    neighbours = _neighbours(edition, shown)
+    for path in shown:
+        entry = edition.entries[path]
+        older, newer = neighbours[path]
+        around = Around(
+            board=boards.get((entry.load, entry.framework)),
+            older=older,
+            newer=newer,
+            files={each.name: each.size_bytes for each in raw_files(edition.folder, path)},
+        )
+        make = partial(_make, site, edition, path, around)
+        yield Page(edition.record(path), f"{frame(edition)} {entry.sha256} {around}", make)
+
+
+def _boards(edition: Edition) -> dict[tuple[Load, str], str]:
+    """Return the board of each load and framework."""
+    found: dict[tuple[Load, str], str] = {}
+    for board in edition.boards:
+        page = edition.board(board)
+        found |= {(board.load, row.framework): page for row in board.rows}
+    return found
+
+
+def _neighbours(edition: Edition, shown: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+    """Return the records before and after each of those of the same profile and framework."""
+    pages = set(shown)
+    keys = {path.rpartition("/")[0] for path in shown}
+    histories: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(edition.entries):
+        if (key := path.rpartition("/")[0]) in keys:
+            histories[key].append(path)
+
+    def place(path: str) -> str:
+        if path in pages:
+            return edition.record(path)
+        return edition.record_json(path)
+
+    older: dict[str, str] = {}
+    newer: dict[str, str] = {}
+    for history in histories.values():
+        for first, second in pairwise(history):
+            older[second], newer[first] = place(first), place(second)
+    return {path: (older.get(path), newer.get(path)) for path in shown}
+
+
+def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
+    record, entry = edition.read(path), edition.entries[path]
+    checks = _checked(record)
+    log = _name(record.failure.log) if record.failure and record.failure.log else None
+    runs = [_name(run.raw.path) for run in record.runs]
+    provenance = record.provenance
+    return render(
+        site.templates,
+        "record.html.j2",
+        edition.record(path),
+        edition,
+        record=record,
+        around=around,
+        headline=_headline(record),
+        bar=_bar(record),
+        is_trial=entry.is_trial,
+        is_ranked=entry.is_ranked,
+        columns=_columns(record.runs),
+        raws=[name if name in around.files else None for name in runs],
+        log=log if log in around.files else None,
+        log_lines=_last_lines(edition, path, log) if log in around.files else "",
+        others=[name for name in around.files if name not in runs],
+        pictures=[
+            picture
+            for picture in (charts.latency_picture(record), charts.course_picture(record))
+            if picture
+        ],
+        has_percentiles=any(run.latency_ns.p50 for run in record.runs),
+        checks=checks,
+        notable=[check for check in checks if {check.before, check.after} & {"warn", "fail"}],
+        generated_by=_command(provenance.generator.argv) if provenance.generator else "",
+        served_by=_command(provenance.runtime.argv) if provenance.runtime else "",
+        commit=_commit(record),
+        repeat=_repeat(record),
+        program=[name for name in ("GHZ", "H2LOAD", "VOLLEY") if name in provenance.overrides],
+    )
+
+
+def _name(path: str) -> str:
+    """Return a raw output's name; wherever its path leads, it lies beside its record."""
+    return PurePosixPath(path).name
+
+
+def _headline(record: Record) -> str:
+    """Return the headline with the digits that its interval leaves it; empty without one."""
+    if record.headline is None:
+        return ""
+    metric = record.profile.metric
+    low, high = interval_of(metric, record.runs)
+    return rounded_words(metric, record.headline.value, low, high, record.flags)
+
+
+def _bar(record: Record) -> str:
+    """Return the interval in words; empty without one, or if it has no width."""
+    if record.headline is None:
+        return ""
+    metric = record.profile.metric
+    low, high = interval_of(metric, record.runs)
+    return rounded_interval(metric, record.headline.value, low, high)
+
+
+def _columns(runs: Sequence[Run]) -> list[str]:
+    """Return the latencies that some run has, by the names of their fields.
+
+    The others are below the picture of them all.
+    """
+    names = ("mean", "p50", "p90", "p99", "p999", "max")
+    return [
+        name for name in names if any(getattr(run.latency_ns, name) is not None for run in runs)
+    ]
+
+
+def _last_lines(edition: Edition, path: str, name: str | None) -> str:
+    text = tail(edition.folder / path.removesuffix(".json") / (name or ""), _LOG_LINES)
+    return "\n".join(_cut(line, _LONGEST_LINE) for line in text.splitlines())
+
+
+def _checked(record: Record) -> list[Checked]:
+    """Return every check once, in order; one made twice in a row of checks by its worst outcome."""
+    names = dict.fromkeys(check.check for check in (*record.contract, *record.contract_after))
+    found = []
+    for name in names:
+        before = [check for check in record.contract if check.check == name]
+        after = [check for check in record.contract_after if check.check == name]
+        seen = dict.fromkeys(
+            (check.detail, check.wire) for check in (*before, *after) if check.detail or check.wire
+        )
+        found.append(
+            Checked(
+                name,
+                _worst(before),
+                _worst(after),
+                tuple(Check(check=name, status="warn", detail=d, wire=w) for d, w in seen),
+            )
+        )
+    return found
+
+
+def _worst(checks: Sequence[Check]) -> str:
+    return max((check.status for check in checks), key=GRAVITY.__getitem__, default="–")
+
+
+def _command(argv: Sequence[str]) -> str:
+    return _cut(shlex.join(argv), _LONGEST_COMMAND)
+
+
+def _commit(record: Record) -> str | None:
+    git = record.provenance.git
+    return git.commit if git and _COMMIT.fullmatch(git.commit) else None
+
+
+def _repeat(record: Record) -> str:
+    """Return the commands that measure the same again, for a shell."""
+    lines = []
+    if commit := _commit(record):
+        lines.append(f"git checkout {commit}")
+    overrides, runtime = record.provenance.overrides, record.provenance.runtime
+    words = [f"{name}={shlex.quote(overrides[name])}" for name in _ENVIRONMENT if name in overrides]
+    words += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
+    words += ["--generator", shlex.quote(record.profile.generator)]
+    for name, flag in _FLAGS.items():
+        if name in overrides:
+            words += [flag, shlex.quote(overrides[name])]
+    if runtime:
+        words += ["--runtime", shlex.quote(runtime.name)]
+    lines.append(" ".join(words))
+    return "\n".join(_cut(line, _LONGEST_COMMAND) for line in lines)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"

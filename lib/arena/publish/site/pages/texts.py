@@ -1,0 +1,58 @@
+"""Methodology, Glossary, and what else docs/ says: pages made of the Markdown that is there."""
+
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import urlsplit
+
+from arena.base.reading import read_input
+from arena.publish.site import links, words
+from arena.publish.site.markdown import Text, beside, read
+from arena.publish.site.output import Output, Page
+from arena.publish.site.site import Site
+from arena.publish.site.template import frame, render
+
+# The page of each file.
+PAGES = {
+    "measuring.md": "methodology/index.html",
+    "glossary.md": "glossary/index.html",
+    "rules.md": "rules/index.html",
+    "profiles.md": "profiles/index.html",
+}
+
+
+def outputs(site: Site) -> Iterator[Output]:
+    """Yield a page for each text that is there."""
+    for name, page in PAGES.items():
+        if not (site.docs / name).is_file():
+            continue
+        source = read_input(site.docs / name)
+        make = partial(_make, site, name, page, source)
+        yield Page(page, source + frame(site.front), make)
+
+
+def text_of(name: str, page: str, source: str) -> Text:
+    """Return a text as its page shows it."""
+
+    def link(target: str) -> str | None:
+        if urlsplit(target).scheme in {"http", "https"}:
+            return target
+        path, anchor = beside(name, target)
+        return links.relative(PAGES[path], page) + anchor if path in PAGES else None
+
+    return read(source, link)
+
+
+def _make(site: Site, name: str, page: str, source: str) -> str:
+    return render(
+        site.templates,
+        "text.html.j2",
+        page,
+        site.current,
+        shown=site.front,
+        text=text_of(name, page, source),
+        here=page.partition("/")[0],
+        remarks=_REMARKS if name == "glossary.md" else {},
+    )
+
+
+_REMARKS = {**words.FLAGS, "warning": words.WARNING}

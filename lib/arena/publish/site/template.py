@@ -1,0 +1,122 @@
+"""Templates: one for each kind of page, with the filters that turn figures into words."""
+
+import re
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import jinja2
+from markupsafe import Markup
+
+from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
+from arena.judge.leaderboard import Board, Row
+from arena.judge.words import rounded_words
+from arena.publish.site import links, words
+from arena.publish.site.edition import Edition
+from arena.record.times import parse_utc
+from arena.what.profile import unit_of
+
+# The longest text of other people's that a page shows, unless it says otherwise.
+_LONGEST = 300
+_LONGEST_LINK = 500
+
+
+def render(templates: Path, template: str, page: str, edition: Edition, **context: Any) -> str:
+    """Return a page's HTML. In its template, `href(path)` is the link to another page or file.
+
+    `page` is its own path below the site's root.
+    """
+    return (
+        _environment(templates)
+        .get_template(template)
+        .render(page=page, edition=edition, href=partial(links.relative, page=page), **context)
+    )
+
+
+def frame(edition: Edition) -> str:
+    """Return what of an edition is on each of its pages: a part of their keys."""
+    return repr((edition.title, edition.round and edition.round.frozen_at))
+
+
+@cache
+def _environment(templates: Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_harmless,
+    )
+    environment.filters.update(
+        rate=format_rate,
+        ns=format_ns,
+        bytes=format_bytes,
+        headline=_headline,
+        three_digits=three_digits,
+        day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
+        moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
+        count=words.count,
+        commas="{:,}".format,
+        connections=words.connections,
+        unit=unit_of,
+        plain=plain,
+        web=web,
+    )
+    environment.globals.update(
+        flags=words.FLAGS,
+        types=words.TYPES,
+        divisions=words.DIVISIONS,
+        kinds=words.KINDS,
+        standin=words.STANDIN,
+    )
+    return environment
+
+
+def plain(text: object, most: int = _LONGEST) -> str:
+    """Return other people's text on one line, without what steers a screen, cut to `most`.
+
+    Marks of direction are gone: text that is read from right to left still is.
+    """
+    line = " ".join(_clean(str(text)[: 4 * most]).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def web(text: str) -> str:
+    """Return an address if it is one of the web that a browser may be sent to, else nothing."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return ""
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    is_sound = text.isprintable() and " " not in text and len(text) <= _LONGEST_LINK
+    return text if is_web and is_sound and "@" not in parts.netloc else ""
+
+
+# What is clean beside what isprintable() says of itself: plain text of several lines.
+_CLEAN = re.compile(r"[ -~\n\t]*")
+
+
+def _harmless(value: object) -> object:
+    """Return what is printed without control characters; markup and numbers are as they are."""
+    return _clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _clean(text: str) -> str:
+    if text.isprintable() or _CLEAN.fullmatch(text):
+        return text
+    return "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable() or char in "\n\t":
+        return char
+    return " " if char.isspace() else ""
+
+
+def _headline(row: Row, board: Board) -> str:
+    """Return a row's headline with the digits that its interval leaves it."""
+    low, high = row.interval_low or 0, row.interval_high or 0
+    return rounded_words(board.metric, row.value or 0, low, high, row.flags)

@@ -1,0 +1,1 @@
+"""The nouns of a record, and how one is read."""

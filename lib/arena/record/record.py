@@ -1,0 +1,192 @@
+"""Records: the saved outcome of one framework x profile x connections. Append-only.
+
+A record is `results/<profile>/<connections>/<framework>/<UTC start>.json`; the folder of the
+same name beside it holds the generator's raw outputs and the server's log. Nothing here knows
+how a record came about, so one can be read, ranked and rendered years later.
+"""
+
+from typing import Annotated, Literal, Self
+
+import pydantic
+from pydantic import Field
+
+from arena.base.model import Frozen
+from arena.record.measurement import Rate, Run
+from arena.record.times import UtcTime
+from arena.what.framework import Framework
+from arena.what.measured import MeasuredProfile
+
+Flag = Literal[
+    "client-bound",
+    "littles-law",
+    "missed-schedule",
+    "cut-short",
+    "cut-calls",
+    "none-finished",
+    "failed-calls",
+    "status-unchecked",
+    "approximate",
+    "unpinned",
+]
+
+
+class Failure(Frozen):
+    """Where a session ended, why, and the log to read (a path below results/)."""
+
+    stage: str
+    reason: str
+    log: str | None = None
+
+
+class MeasuredFramework(Framework):
+    """The framework as it was: its meta, a hash of its source, and the image it ran as."""
+
+    source_sha256: str
+    image_digest: str | None = None
+
+
+class Headline(Frozen):
+    """The one number that ranks a record, its error bar, the rule and the run (from 1)."""
+
+    metric: str
+    value: Rate
+    low: Rate
+    high: Rate
+    rule: str
+    run: int
+
+
+class Spread(Frozen):
+    """How the runs' rates lie; `cv` is standard deviation / mean, absent for a single run."""
+
+    median: Rate
+    min: Rate
+    max: Rate
+    cv: Rate | None
+
+
+class Check(Frozen):
+    """One contract check and how it came out; `warn` means that a SHOULD is missed.
+
+    `detail` says in a sentence what was seen, `wire` shows the bytes that were wrong, in hex.
+    """
+
+    check: str
+    status: Literal["pass", "warn", "fail"]
+    detail: str = ""
+    wire: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.detail}" if self.detail else self.check
+
+
+class Git(Frozen):
+    """The runner's own version: the commit, and whether files differed from it."""
+
+    commit: str
+    dirty: bool
+
+
+class GeneratorInfo(Frozen):
+    """Which program made the load, and the exact command line of a run."""
+
+    name: str
+    version: str
+    found: str
+    argv: tuple[str, ...]
+
+
+class Host(Frozen):
+    """The machine: `cpus` are logical, `cores` physical, both as far as we may use them."""
+
+    cpu: str
+    cpus: int
+    cores: int
+    kernel: str
+    memory_bytes: int
+    governor: str | None
+    docker: str | None
+
+    @property
+    def words(self) -> str:
+        """The machine in a few words."""
+        return f"{self.cpu}, {self.cpus} CPUs"
+
+
+class Cpus(Frozen):
+    """Which CPUs each side had, as lists like 0-3; both are None when they share all."""
+
+    policy: Literal["pinned", "unpinned", "override"]
+    server: str | None
+    generator: str | None
+
+
+class RuntimeInfo(Frozen):
+    """How the server was started; `standin` names what a stand-in base image provides."""
+
+    name: str
+    argv: tuple[str, ...]
+    standin: str | None = None
+
+
+class Provenance(Frozen):
+    """How this number came about. `stages_s` are wall seconds of each stage."""
+
+    git: Git | None
+    generator: GeneratorInfo | None
+    host: Host
+    cpus: Cpus
+    runtime: RuntimeInfo | None
+    overrides: dict[str, str]
+    stages_s: dict[str, float]
+
+
+class Record(Frozen):
+    """The saved outcome of one framework x profile x connections (see docs/glossary.md).
+
+    `contract` is what was checked before the runs, `contract_after` what was checked again
+    after them. `messages_per_data_frame` is how the server packs a stream, under no load.
+    """
+
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    status: Literal["ok", "failed", "invalid"]
+    started_at: UtcTime
+    failure: Failure | None
+    framework: MeasuredFramework
+    profile: MeasuredProfile
+    headline: Headline | None
+    runs: tuple[Run, ...]
+    spread: Spread | None
+    flags: tuple[Flag, ...]
+    contract: tuple[Check, ...]
+    contract_after: tuple[Check, ...] = ()
+    messages_per_data_frame: float | None = None
+    provenance: Provenance
+
+    @pydantic.model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        """Refuse what the leaderboard could not make a row of, or the page not show."""
+        if self.status != "ok":
+            if self.failure is None:
+                raise ValueError(f"a record that is {self.status} must say why: failure")
+            return self
+        if self.headline is None or self.spread is None:
+            raise ValueError("a record that is ok must have a headline and a spread")
+        if not 1 <= self.headline.run <= len(self.runs):
+            raise ValueError(f"headline: there is no run {self.headline.run}")
+        return self
+
+    @property
+    def key(self) -> str:
+        """The folder of this record below results/; file names in it sort by time."""
+        return record_key(self.profile, self.framework)
+
+    @property
+    def path(self) -> str:
+        """The record's file below its set's folder."""
+        return f"{self.key}/{self.started_at}.json"
+
+
+def record_key(profile: MeasuredProfile, framework: Framework) -> str:
+    """Return where the records of a framework under a profile lie below results/."""
+    return f"{profile.name}/{profile.connection_count}/{framework.name}"

@@ -1,0 +1,1 @@
+"""What people ask for: profiles, frameworks, and which of them."""

@@ -1,0 +1,126 @@
+"""Frameworks: one folder each, described by HttpArena's meta.json (docs/rules.md has its keys)."""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from arena.base.errors import UsageError
+from arena.base.model import Frozen, validated
+from arena.base.reading import read_json
+from arena.base.text import nearest, shown
+
+# What building natively leaves behind, and what no source tree needs to be identified by.
+BUILD_FOLDER = ".build"
+_NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
+
+# What may name an image: docker takes no separator at an end, and not any two in a row.
+_NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
+_LONGEST_NAME = 64
+
+# HttpArena's types, which tell how mature an entry is, and the rules each is held to here. A
+# framework there says in a second key, `mode`, whether it is tuned.
+_RULES = {
+    "flagship": "production",
+    "emerging": "production",
+    "experimental": "production",
+    "infrastructure": "engine",
+}
+_MODES = ("standard", "tuned")
+
+# Keys of HttpArena's that nothing here depends on: what of HTTP an entry does by itself, and a
+# check of its HTTP/1.1 port.
+_UNUSED = ("completeness", "tls_check")
+
+
+class Native(Frozen):
+    """How to build and run without Docker: shell commands, run inside the framework's folder."""
+
+    needs: tuple[str, ...] = ()
+    build: str = ""
+    run: Annotated[str, Field(min_length=1)]
+
+
+class Framework(Frozen):
+    """One entry; `name` is its folder's, everything else comes from meta.json.
+
+    `type` is which rules it follows (docs/rules.md), also where meta.json has HttpArena's words.
+    """
+
+    name: Annotated[str, Field(pattern=f"^{_NAME.pattern}$", max_length=_LONGEST_NAME)]
+    display_name: Annotated[str, Field(min_length=1)]
+    language: str
+    engine: str = ""
+    type: Literal["production", "tuned", "engine"]
+    description: str = ""
+    repo: str = ""
+    enabled: bool = True
+    tests: tuple[str, ...]
+    maintainers: tuple[str, ...] = ()
+    native: Native | None = None
+
+
+def load_framework(folder: Path, name: str) -> Framework:
+    """Read frameworks/<name>/meta.json; UsageError names the file and key, or nearest names."""
+    known = framework_names(folder)
+    if name not in known:
+        raise UsageError(f"there is no framework `{name}`{nearest(name, known)}")
+    path = folder / name / "meta.json"
+    data = read_json(path)
+    if "name" in data:
+        raise UsageError(f"{shown(path)}: name: unknown key (the folder's name is the name)")
+    keys = [*(key for key in Framework.model_fields if key != "name"), "mode", *_UNUSED]
+    return validated(Framework, {**_ours(data, path), "name": name}, path, keys)
+
+
+def _ours(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Return meta.json in our words: null is absent, and what HttpArena leaves out is filled in."""
+    given = {key: value for key, value in data.items() if value is not None}
+    mode = given.pop("mode", "standard")
+    if mode not in _MODES:
+        raise UsageError(f"{shown(path)}: mode: must be {' or '.join(_MODES)}, not {mode!r:.60}")
+    rules = given.pop("type", "emerging")
+    rules = _RULES.get(rules, rules) if isinstance(rules, str) else rules
+    if (rules, mode) == ("production", "tuned"):
+        rules = "tuned"
+    kept = {key: value for key, value in given.items() if key not in _UNUSED}
+    return {"display_name": path.parent.name, "language": "unknown", **kept, "type": rules}
+
+
+def is_framework_name(name: str) -> bool:
+    """Tell whether a folder of that name can be a framework's."""
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
+
+
+def framework_names(folder: Path) -> list[str]:
+    """Return the names of all frameworks, sorted."""
+    names = (path.parent.name for path in folder.glob("*/meta.json"))
+    return sorted(name for name in names if is_framework_name(name))
+
+
+def source_sha256(folder: Path) -> str:
+    """Return one hash over every source file below `folder`, its path and its content.
+
+    Build output (`.build`) is left out; a symbolic link counts as the path it points to.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(source_files(folder)):
+        content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+        name = path.relative_to(folder).as_posix().encode()
+        for part in (name, content):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
+
+
+def source_files(folder: Path) -> list[Path]:
+    """Return every file and symbolic link below `folder` that is no build output."""
+    found: list[Path] = []
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _NOT_SOURCE]
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        found += [Path(parent) / name for name in files + links]
+    return [path for path in found if path.is_symlink() or path.is_file()]

@@ -1,0 +1,118 @@
+"""`arena new`: the folder of a new framework, complete but for its four calls.
+
+Everything else is taken over from an entry that is measured here: ports, TLS, signals, errors,
+build and image are written once, and a mended entry is a mended scaffold. What lies in
+scaffold/<language>/ is laid over that copy: its service, with the calls left to fill in.
+"""
+
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from arena.base.errors import UsageError
+from arena.base.reading import read_input, read_json
+from arena.base.text import nearest, shown
+from arena.base.workspace import Workspace
+from arena.what import selection
+from arena.what.framework import is_framework_name, source_files
+
+# Which entry each language starts from.
+_MODELS = {
+    "cpp": "grpc-cpp",
+    "go": "grpc-go",
+    "java": "grpc-java",
+    "node": "grpc-node",
+    "python": "grpcio-python",
+    "rust": "tonic-grpc",
+}
+
+# What every tool here takes for the name of a package: Go's, npm's, Cargo's and Maven's.
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+
+
+def new(workspace: Workspace, name: str, language: str) -> list[str]:
+    """Make frameworks/<name>; return in lines what to do next. UsageError if it cannot be."""
+    folder = workspace.framework(name)
+    if not (is_framework_name(name) and _NAME.fullmatch(name)) or name == selection.ALL:
+        raise UsageError(
+            f"`{name}` cannot name a new framework: a-z and 0-9 can, a letter first, "
+            f"with single - or _ between, up to 64 in all, and not `{selection.ALL}`"
+        )
+    if language not in _MODELS:
+        raise UsageError(
+            f"--language: there is no scaffold for `{language}`{nearest(language, list(_MODELS))}"
+        )
+    if folder.exists():
+        raise UsageError(f"{shown(folder)} is there already")
+    services = _build(workspace, folder, language)
+    return [
+        f"{shown(folder)}: a server like {_MODELS[language]}, but for its four calls. Next:",
+        f"  1. fill them in: {', '.join(services)}",
+        "  2. make it what it is to be; meta.json and README.md say TODO, docs/rules.md what goes",
+        f"  3. ./scripts/validate.sh {name} --runtime native",
+    ]
+
+
+def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
+    """Put the folder together beside its place, then move it there; return its service's files."""
+    model = workspace.framework(_MODELS[language])
+    if not model.is_dir():
+        raise UsageError(f"--language: {language} starts from {shown(model)}, which is not there")
+    overlay = workspace.root / "scaffold" / language
+    services = sorted(path.relative_to(overlay).as_posix() for path in source_files(overlay))
+    with tempfile.TemporaryDirectory(dir=workspace.frameworks, prefix=".new-") as temporary:
+        draft = Path(temporary) / folder.name
+        for source in (model, overlay):
+            _copy(source, draft, model.name)
+        _write_meta(draft)
+        _write_readme(workspace, draft, model.name, services)
+        draft.rename(folder)
+    return services
+
+
+def _copy(source: Path, target: Path, model: str) -> None:
+    """Copy a folder's sources; the model's name becomes the new one where it is a whole word."""
+    word = re.compile(rb"(?<![\w-])" + re.escape(model.encode()) + rb"(?![\w-])")
+    for path in source_files(source):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+        content = word.sub(target.name.encode(), path.read_bytes())
+        copy.write_bytes(_in_order(content) if path.name == "Cargo.lock" else content)
+
+
+def _in_order(lock: bytes) -> bytes:
+    """Sort a Cargo.lock's packages by name: with --locked, Cargo takes no other order."""
+    head, *packages = lock.split(b"[[package]]\n")
+    blocks = [b"[[package]]\n" + each.rstrip(b"\n") for each in packages]
+    # `name = "..."` is a block's first key. Several versions of a package stay in order.
+    blocks.sort(key=lambda block: block.split(b'"')[1])
+    return head + b"\n\n".join(blocks) + b"\n"
+
+
+def _write_meta(draft: Path) -> None:
+    """Keep of the model's meta.json what is true of the new framework."""
+    meta = read_json(draft / "meta.json") | {
+        "display_name": draft.name,
+        "engine": "TODO",
+        "type": "production",
+        "description": "TODO",
+        "repo": "TODO",
+        "maintainers": [],
+    }
+    (draft / "meta.json").write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n")
+
+
+def _write_readme(workspace: Workspace, draft: Path, model: str, services: list[str]) -> None:
+    import jinja2
+
+    template = read_input(workspace.root / "scaffold" / "README.md.j2")
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - it is no web page
+    )
+    text = environment.from_string(template).render(name=draft.name, model=model, services=services)
+    (draft / "README.md").write_text(text)

@@ -1,0 +1,1 @@
+"""What generators print, read into numbers; lib/parse_*.py are the fronts. Stdlib only."""

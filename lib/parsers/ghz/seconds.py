@@ -1,0 +1,101 @@
+"""What each second of a run was like: from ghz's single calls, or as volley counted it.
+
+A second is counted from the run's start; the last one may be shorter. ghz does not write down
+when it started: that is its `total` before the last call ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsers.ghz import latency
+from parsers.ghz.checks import INT64_MAX, UINT64_MAX
+from parsers.ghz.details import Detail
+from parsers.ghz.errors import GhzParseError
+from parsers.ghz.json_values import JsonObject
+from parsers.ghz.report import Second
+
+_SECOND_US = 1_000_000
+
+# Longer runs have no seconds: nobody looks at a day of them.
+_MOST = 86_400
+
+
+def from_details(
+    details: Sequence[Detail], cut: Sequence[Detail], total_ns: int
+) -> tuple[Second, ...]:
+    """Sort every call of a run into its seconds; none if it was longer than a day.
+
+    The `cut` ones were sent, and neither succeeded nor failed.
+    """
+    length = -(-total_ns // 10**9)
+    if not details or length > _MOST:
+        return ()
+    start_us = max(detail.end_us for detail in details) - total_ns // 1000
+    begun, failed = [0] * length, [0] * length
+    ok_ns: list[list[int]] = [[] for _ in range(length)]
+
+    def second(moment_us: int) -> int:
+        return min(max((moment_us - start_us) // _SECOND_US, 0), length - 1)
+
+    for detail in details:
+        begun[second(detail.begin_us)] += 1
+        if detail.status == "OK":
+            ok_ns[second(detail.end_us)].append(detail.latency_ns)
+        else:
+            failed[second(detail.end_us)] += 1
+    for detail in cut:
+        failed[second(detail.end_us)] -= 1
+    found = []
+    for place, latencies in enumerate(ok_ns):
+        told = latency.from_samples(latencies)
+        found.append(
+            Second(
+                sent=begun[place],
+                ok=len(latencies),
+                failed=failed[place],
+                p50_ns=told.p50_ns,
+                p99_ns=told.p99_ns,
+                max_ns=told.max_ns,
+            )
+        )
+    return tuple(found)
+
+
+def as_counted(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
+    """Add volley's intervals up to seconds; none if they do not divide one.
+
+    GhzParseError if the lists are not of one length.
+    """
+    if "series" not in own.members or "seconds" not in own.members:
+        return ()
+    series = own.child("series")
+    interval_ms = series.whole("interval_ms", INT64_MAX)
+    length = -(-total_ns // 10**9)
+    if not interval_ms or 1000 % interval_ms or length > _MOST:
+        return ()
+    width = 1000 // interval_ms
+    counts = {name: series.wholes(name) for name in ("messages", "ok", "failed", "sent")}
+    if len({len(each) for each in counts.values()}) != 1:
+        raise GhzParseError(f"the lists of `{series.where}` are not of one length")
+    told = list(own.children("seconds"))
+
+    def added(name: str, place: int) -> int:
+        return sum(counts[name][place * width : (place + 1) * width])
+
+    return tuple(
+        Second(
+            sent=added("sent", place),
+            ok=added("ok", place),
+            failed=added("failed", place),
+            messages=added("messages", place),
+            **(_latencies(told[place]) if place < len(told) else {}),
+        )
+        for place in range(length)
+    )
+
+
+def _latencies(told: JsonObject) -> dict[str, int]:
+    if not told.whole("samples", UINT64_MAX):
+        return {}
+    return {f"{name}_ns": told.whole(name, INT64_MAX) for name in ("p50", "p99", "max")}

@@ -1,0 +1,84 @@
+"""How h2load counts its calls (its src/h2load.cc, 1.52 and 1.70), and what that says of each.
+
+- `2xx` and its like count responses whose HEADERS came, `succeeded` counts streams that ended
+  without an error after a 2xx or 3xx. A stream that was reset after its headers is a `2xx`, and
+  no success: so OK calls are those that `succeeded`, less all that had a 3xx.
+- `failed` includes `errored`: what is not in it ended properly, with a 4xx or 5xx, or no status.
+- `errored` are the streams that were reset. With `-n` also the calls that were lost with their
+  connection, or never sent; `timeout` calls (`-T`, `-N`) are some of these.
+- With `-D` nothing is said of a call that was open at the end, or when its connection went: it
+  was `started` and is not `done`. Both are called cut here; they cannot be told apart. So a
+  server that dies, or closes its connections, makes no failure, only a lower rate.
+- The gRPC status is in the trailers, which h2load does not look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from parsers.h2load.errors import H2loadParseError
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Every call that ended, each in exactly one place; and those that had no end in the run."""
+
+    ok: int
+    failed: Mapping[str, int]
+    """HTTP 3xx, HTTP 4xx, HTTP 5xx, failed (with no such status), errored, timeout -> calls."""
+    cut: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The counts of one run, in h2load's words."""
+
+    total: int
+    started: int
+    done: int
+    succeeded: int
+    failed: int
+    errored: int
+    timeout: int
+    redirects: int
+    """HTTP 3xx, as the following two."""
+    client_errors: int
+    server_errors: int
+
+    @property
+    def timed(self) -> int:
+        """Streams that ended properly, whatever their status: those whose time was taken."""
+        return self.succeeded + self.failed - self.errored
+
+    def calls(self) -> Calls:
+        """Sort the calls out. Raises H2loadParseError for counts that contradict one another."""
+        reset = self.done - self.timed
+        lost = self.errored - reset
+        if (
+            self.errored > self.failed
+            or self.succeeded + self.failed != self.total
+            or min(reset, lost) < 0
+        ):
+            raise H2loadParseError(
+                "the counts of `requests` do not add up: edited, or h2load lost count of them"
+            )
+        redirected = min(self.redirects, self.succeeded)
+        refused = self.failed - self.errored
+        client_errors = min(self.client_errors, refused)
+        server_errors = min(self.server_errors, refused - client_errors)
+        timed_out_inside = self.timeout if self.timeout <= lost else 0
+        failed = {
+            "HTTP 3xx": redirected,
+            "HTTP 4xx": client_errors,
+            "HTTP 5xx": server_errors,
+            "failed": refused - client_errors - server_errors,
+            "errored": self.errored - timed_out_inside,
+            "timeout": self.timeout,
+        }
+        untold = self.started - self.done - lost - (self.timeout - timed_out_inside)
+        return Calls(
+            ok=self.succeeded - redirected,
+            failed={kind: calls for kind, calls in failed.items() if calls},
+            cut=max(untold, 0),
+        )

@@ -1,0 +1,102 @@
+"""Read the text h2load prints on its stdout (seen: 1.43, 1.52, 1.64, and 1.70 with percentiles)."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from parsers.ghz.errors import quoted
+from parsers.h2load import latency
+from parsers.h2load.counts import Counts
+from parsers.h2load.errors import H2loadParseError
+from parsers.h2load.latency import Figures
+from parsers.h2load.report import H2loadReport
+
+INT64_MAX = 2**63 - 1
+
+_NS_PER = {"us": 10**3, "ms": 10**6, "s": 10**9}
+_TIME = r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(us|ms|s)"
+_REAL = r"([0-9]{1,19}(?:\.[0-9]{1,9})?)"
+_COUNT = r"([0-9]{1,20})"
+
+_FINISHED = re.compile(r"^finished in ", re.MULTILINE)
+_HEAD = re.compile(
+    rf"finished in {_TIME}, {_REAL} req/s, [^\n]*\n"
+    rf"requests: {_COUNT} total, {_COUNT} started, {_COUNT} done, {_COUNT} succeeded, "
+    rf"{_COUNT} failed, {_COUNT} errored, {_COUNT} timeout\n"
+    rf"status codes: {_COUNT} 2xx, {_COUNT} 3xx, {_COUNT} 4xx, {_COUNT} 5xx\n"
+    r"traffic: [^\n]*\n"
+    r"(?:UDP datagram: [^\n]*\n)?"
+)
+_TABLE = re.compile(
+    r" +min +max +mean +sd +\+/- sd\n"
+    rf"time for request: +{_TIME} +{_TIME} +{_TIME} +{_TIME} +[0-9.]+%\n"
+)
+_TABLE_WITH_PERCENTILES = re.compile(
+    r" +min +max +median +p95 +p99 +mean +sd +\+/- sd\n"
+    rf"request +: +{_TIME} +{_TIME} +{_TIME} +{_TIME} +{_TIME} +{_TIME} +{_TIME} +[0-9.]+%\n"
+)
+_LAST_ROW = re.compile(r"^req/s +:(?: +[0-9.]+){5,8}%$", re.MULTILINE)
+
+_WARM_UP = re.compile(r"^spawning thread #[0-9]+: .* with ([0-9.]{1,19})s of warm-up", re.MULTILINE)
+_THREAD = re.compile(r"^spawning thread #[0-9]+: ", re.MULTILINE)
+
+
+def parse_text(text: str) -> H2loadReport:
+    """Read one report with the lines above it. Raises H2loadParseError."""
+    found = list(_FINISHED.finditer(text))
+    if not found:
+        raise H2loadParseError("text is cut short before `finished in`: no report of h2load")
+    if len(found) > 1:
+        raise H2loadParseError("text holds more than one report of h2load")
+    head = _HEAD.match(text, found[0].start())
+    if head is None:
+        raise H2loadParseError("text is broken or cut short between `finished in` and its table")
+    table = _TABLE.match(text, head.end()) or _TABLE_WITH_PERCENTILES.match(text, head.end())
+    if table is None or not _LAST_ROW.search(text, table.end()):
+        raise H2loadParseError("text is broken or cut short in the table at its end")
+    number, unit, per_s, *numbers = head.groups()
+    elapsed_ns = _ns(number, unit) - warm_up_ns(text)
+    if elapsed_ns <= 0:
+        raise H2loadParseError("the run took no time: no rate can be computed")
+    total, started, done, succeeded, failed, errored, timeout, _, *statuses = map(_whole, numbers)
+    counts = Counts(total, started, done, succeeded, failed, errored, timeout, *statuses)
+    calls = counts.calls()
+    said = _figures(table)
+    threads = len(_THREAD.findall(text))
+    return H2loadReport(
+        form="text",
+        version=None,
+        elapsed_s=elapsed_ns / 1e9,
+        reported_per_s=float(per_s),
+        counts=counts,
+        calls=calls,
+        said=said,
+        latency=latency.as_printed(said, counts.timed, calls.ok, threads),
+    )
+
+
+def warm_up_ns(text: str) -> int:
+    """Return how long the warm-up was that the first thread's line tells; 0 without one."""
+    told = _WARM_UP.search(text)
+    return _ns(told[1], "s") if told and re.fullmatch(_REAL, told[1]) else 0
+
+
+def _figures(table: re.Match[str]) -> Figures:
+    parts = table.groups()
+    times_ns = [_ns(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    if table.re is _TABLE:
+        least, most, mean, _ = times_ns
+        return Figures(min_ns=least, max_ns=most, mean_ns=mean)
+    least, most, median, p95, p99, mean, _ = times_ns
+    return Figures(min_ns=least, max_ns=most, mean_ns=mean, p50_ns=median, p95_ns=p95, p99_ns=p99)
+
+
+def _ns(number: str, unit: str) -> int:
+    return int(Decimal(number) * _NS_PER[unit])
+
+
+def _whole(digits: str) -> int:
+    if int(digits) > INT64_MAX:
+        raise H2loadParseError(f"a count is out of range: {quoted(digits)}")
+    return int(digits)

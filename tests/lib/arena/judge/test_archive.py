@@ -1,0 +1,251 @@
+"""Every record of a set: what is read anew, and what is wrong with what is left out."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.base.hashing import sha256_of
+from arena.base.model import to_json
+from arena.judge import archive
+from arena.judge.archive import open_archive
+from arena.judge.cache import Cache
+from arena.judge.entry import entry_of
+from arena.judge.store import Draft
+from arena.record.record import Record
+from tests.fakes import FakeProgress, a_record
+from tests.lib.arena.test_architecture import reachable
+
+
+def save(folder: Path, *records: Record) -> list[Path]:
+    paths = []
+    for record in records:
+        with Draft(folder) as draft:
+            paths.append(draft.save(record))
+    return paths
+
+
+def put(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "cache.sqlite")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note which files are read."""
+    names: list[str] = []
+    original = archive._entry
+
+    def noted(folder: Path, stale: Any, number: int) -> str:
+        names.append(stale[number][0])
+        return original(folder, stale, number)
+
+    monkeypatch.setattr(archive, "_entry", noted)
+    return names
+
+
+def test_every_record_is_there_with_its_hash_and_can_be_read(results: Path) -> None:
+    records = [a_record("a", 2e6), a_record("a", minute=5, failure="it fell"), a_record("b", 1e6)]
+    paths = save(results, *records)
+    found = open_archive(results)
+    assert found.broken == {}
+    assert list(found.entries) == sorted(each.path for each in records)
+    for record, path in zip(records, paths, strict=True):
+        assert found.entries[record.path] == entry_of(record, sha256_of(path))
+        assert found.read(record.path) == record
+
+
+def test_without_a_folder_there_are_no_records(tmp_path: Path) -> None:
+    put(tmp_path, "file", "")
+    for folder in (tmp_path / "nowhere", tmp_path / "file"):
+        assert open_archive(folder).entries == {}
+
+
+def test_what_comes_from_the_cache_is_what_was_read(results: Path, kept: Cache) -> None:
+    save(results, a_record("a", 2e6, flags=("client-bound", "unpinned")), a_record("b"))
+    put(results, "stream-grpc/64/c/x.json", "{")
+    cold = open_archive(results, kept)
+    assert open_archive(results, kept) == cold
+    assert cold.broken != {}
+
+
+def test_only_what_is_new_or_has_changed_is_read(
+    results: Path, kept: Cache, read: list[str]
+) -> None:
+    first, second = save(results, a_record("a"), a_record("b"))
+    open_archive(results, kept)
+    open_archive(results, kept)
+    assert len(read) == 2
+    read.clear()
+    (third,) = save(results, a_record("c"))
+    record = a_record("a", 7e6)
+    os.utime(put(results, record.path, to_json(record)), ns=(1, 1))
+    second.unlink()
+    found = open_archive(results, kept)
+    assert sorted(read) == [record.path, third.relative_to(results).as_posix()]
+    assert [each.value for each in found.entries.values()] == [7e6, 1e6]
+    read.clear()
+    assert open_archive(results, kept) == found
+    assert read == []
+    assert first.is_file()
+
+
+def test_other_code_reads_everything_again(
+    results: Path, kept: Cache, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(results, a_record("a"))
+    open_archive(results, kept)
+    monkeypatch.setattr(archive, "_version", lambda: "another")
+    open_archive(results, kept)
+    assert len(read) == 2
+
+
+def test_the_code_that_is_looked_at_is_all_that_makes_an_entry() -> None:
+    made_by = reachable("arena.judge.entry") | {"arena.judge.entry"}
+    assert {each.split(".")[1] for each in made_by} <= set(archive._SOURCES)
+
+
+def test_a_cache_of_nonsense_is_read_over(results: Path, kept: Cache, read: list[str]) -> None:
+    (path,) = save(results, a_record("a"))
+    name = path.relative_to(results).as_posix()
+    status = path.stat()
+    for nonsense in ("", "[]", "[1]", "7", f"[{status.st_size}, {status.st_mtime_ns}, [1, 2]]"):
+        kept.save(f"records in {results}", archive._version(), {name: nonsense})
+        assert list(open_archive(results, kept).entries) == [name]
+    assert len(read) == 5
+
+
+def test_two_sets_in_one_cache_do_not_mix(tmp_path: Path, kept: Cache) -> None:
+    save(tmp_path / "one", a_record("a", 1e6))
+    save(tmp_path / "two", a_record("a", 2e6))
+    for _ in range(2):
+        values = [
+            [each.value for each in open_archive(tmp_path / name, kept).entries.values()]
+            for name in ("one", "two")
+        ]
+        assert values == [[1e6], [2e6]]
+
+
+NAME = "2026-01-01T00-00-00.000000Z.json"
+
+
+def _changed(**changes: Any) -> str:
+    data = json.loads(to_json(a_record("bad")))
+    for key, value in changes.items():
+        data[key] = {**data[key], **value} if isinstance(value, dict) else value
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("bad/x.json", "", "Expecting value"),
+        ("bad/x.json", "[" * 100_000, "recursion"),
+        ("bad/x.json", "[]", "is not a record"),
+        ("bad/x.json", b'{"schema": "\xff"}', "codec can't decode"),
+        ("bad/x.json", '{"schema": 9}', "schema 9 is newer than this runner's 1"),
+        (f"other/{NAME}", _changed(), f"it belongs to stream-grpc/64/bad/{NAME}"),
+        (f"bad/{NAME}", _changed(profile={"generator": "../../ghz"}), "profile.generator: "),
+        (f"bad/{NAME}", _changed(profile={"generator": "g" * 65}), "profile.generator: "),
+        (f"bad/{NAME}", _changed(profile={"name": "../up"}), "profile.name: "),
+        (
+            f"index.html/{NAME}",
+            _changed(framework={"name": "index.html"}),
+            "framework.name: is that of a page",
+        ),
+        (f"bad/{NAME}", _changed(framework={"display_name": "\ud800"}), "display_name"),
+        (f"bad/{NAME}", _changed(headline=None), "must have a headline"),
+    ],
+)
+def test_what_is_broken_is_left_out_in_one_line(
+    results: Path, kept: Cache, name: str, text: str | bytes, said: str
+) -> None:
+    save(results, a_record("good"))
+    put(results, f"stream-grpc/64/{name}", text)
+    for _ in range(2):
+        found = open_archive(results, kept)
+        assert [each.framework for each in found.entries.values()] == ["good"]
+        ((where, what),) = found.broken.items()
+        assert where == f"stream-grpc/64/{name}"
+        assert said in what
+        assert len(what.splitlines()) == 1
+        assert len(what) <= 300
+
+
+def test_what_is_no_file_is_left_out_and_never_waited_for(results: Path, tmp_path: Path) -> None:
+    (good,) = save(results, a_record("good"))
+    folder = good.parent
+    outside = put(tmp_path, "outside/a.json", to_json(a_record("good")))
+    os.mkfifo(folder / "pipe.json")
+    (folder / "folder.json").mkdir()
+    (folder / "link.json").symlink_to(outside)
+    (results / "linked").symlink_to(outside.parent)
+    (results / "stream-grpc" / "64" / "too").symlink_to(outside.parent)
+    os.close(os.open(os.fsencode(folder) + b"/\xff.json", os.O_CREAT | os.O_WRONLY))
+    put(folder.parent, "\udcfe/2026.json", "{}")
+    found = open_archive(results)
+    assert len(found.entries) == 1
+    assert {name.rpartition("/")[2]: what for name, what in found.broken.items()} == {
+        "pipe.json": "is not a regular file",
+        "folder.json": "is not a regular file",
+        "link.json": "is not a regular file",
+        "linked": "is a symbolic link, which is not followed",
+        "too": "is a symbolic link, which is not followed",
+        "\udcff.json": "its name is not UTF-8",
+        "\udcfe": "its name is not UTF-8",
+    }
+
+
+def test_a_file_that_is_too_large_is_not_opened(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "_LONGEST_BYTES", 1 << 20)
+    path = put(results, "stream-grpc/64/big/x.json", "")
+    os.truncate(path, (1 << 20) + 1)
+    assert open_archive(results).broken == {"stream-grpc/64/big/x.json": "is larger than 1 MiB"}
+
+
+def test_hidden_names_and_other_depths_hold_no_records(results: Path) -> None:
+    (good,) = save(results, a_record("good"))
+    for name in ("leaderboard.json", "a/b/x.json", "a/b/c/d/x.json", ".draft/1/c/x.json"):
+        put(results, name, "{")
+    put(good.parent, ".x.json", "{")
+    put(good.with_suffix(""), "run-1.json", "{")
+    found = open_archive(results)
+    assert (len(found.entries), found.broken) == (1, {})
+
+
+def test_a_record_that_changes_under_our_hands_is_said(results: Path) -> None:
+    (path,) = save(results, a_record("a"))
+    found = open_archive(results)
+    path.write_text("{")
+    with pytest.raises(HostError, match=r"Z\.json: is not the record that it was"):
+        found.read(path.relative_to(results).as_posix())
+
+
+def test_many_records_are_read_by_several_processes_to_the_same_end(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(results, *(a_record("a", minute=minute) for minute in range(20)))
+    put(results, "stream-grpc/64/b/x.json", "{")
+    here = open_archive(results)
+    monkeypatch.setattr(archive, "_PER_PROCESS", 5)
+    monkeypatch.setattr(archive, "_MANY", 20)
+    progress = FakeProgress()
+    assert open_archive(results, progress=progress) == here
+    assert progress.lines == ["reading 21 records"]

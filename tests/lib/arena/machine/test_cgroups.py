@@ -1,0 +1,200 @@
+"""A container's cost, from control groups of both versions (fake /proc trees)."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.machine.cgroups import cgroup_of
+from arena.record.measurement import Cost
+
+GROUP = "/docker/abc"
+
+
+class Kernel:
+    """A /proc and its mounted control groups below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.proc = root / "proc"
+        self.root = root
+        self._mounts: list[str] = ["22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw"]
+        self._groups: list[str] = []
+        for pid in ("self", "42"):
+            (self.proc / pid).mkdir(parents=True)
+
+    def mount(self, name: str, kind: str, options: str, root: str = "/") -> Path:
+        point = self.root / name
+        self._mounts.append(
+            f"30 24 0:27 {root} {point} rw,nosuid shared:9 - {kind} {name} {options}"
+        )
+        return point
+
+    def member(self, line: str) -> None:
+        self._groups.append(line)
+
+    def write(self, folder: Path, **files: str) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name.replace("__", ".")).write_text(text)
+        return folder
+
+    def ready(self) -> Path:
+        (self.proc / "self" / "mountinfo").write_text("\n".join(self._mounts) + "\n")
+        (self.proc / "42" / "cgroup").write_text("\n".join(self._groups) + "\n")
+        return self.proc
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    return Kernel(tmp_path)
+
+
+def version_1(kernel: Kernel, root: str = "/", path: str = GROUP) -> None:
+    cpu = kernel.mount("cpu,cpuacct", "cgroup", "rw,cpu,cpuacct", root)
+    memory = kernel.mount("memory", "cgroup", "rw,memory", root)
+    kernel.mount("cpuset", "cgroup", "rw,cpuset", root)
+    kernel.member(f"12:cpuset:{path}")
+    kernel.member(f"4:cpu,cpuacct:{path}")
+    kernel.member(f"3:memory:{path}")
+    kernel.member(f"1:name=systemd:{path}")
+    below = path if root == "/" else path.removeprefix(root)
+    kernel.write(Path(f"{cpu}{below}"), cpuacct__usage="2500000000\n")
+    kernel.write(
+        Path(f"{memory}{below}"),
+        memory__max_usage_in_bytes="7000\n",
+        memory__usage_in_bytes="5000\n",
+    )
+
+
+def version_2(kernel: Kernel, *, peak: bool = True) -> Path:
+    folder = Path(f"{kernel.mount('unified', 'cgroup2', 'rw,nsdelegate')}{GROUP}")
+    kernel.member(f"0::{GROUP}")
+    kernel.write(
+        folder,
+        cpu__stat="usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n",
+        memory__current="600\n",
+    )
+    if peak:
+        kernel.write(folder, memory__peak="900\n")
+    return folder
+
+
+def test_version_1_counts_nanoseconds_and_keeps_a_peak(kernel: Kernel) -> None:
+    version_1(kernel)
+    assert cgroup_of(42, kernel.ready()).cost() == Cost(cpu_s=2.5, peak_bytes=7000)
+
+
+def test_version_2_counts_microseconds_and_keeps_a_peak(kernel: Kernel) -> None:
+    version_2(kernel)
+    assert cgroup_of(42, kernel.ready()).cost() == Cost(cpu_s=1.5, peak_bytes=900)
+
+
+@pytest.mark.parametrize("version", [version_1, version_2])
+def test_a_process_on_its_way_into_its_container_is_not_in_its_group(
+    kernel: Kernel, version: Callable[[Kernel], object]
+) -> None:
+    version(kernel)
+    own = GROUP.rpartition("/")[2]
+    assert cgroup_of(42, kernel.ready(), container=own).cost()
+    with pytest.raises(HostError, match="process 42 is not yet in the control group"):
+        cgroup_of(42, kernel.ready(), container="another")
+
+
+def test_without_a_peak_the_largest_sample_stands(kernel: Kernel) -> None:
+    folder = version_2(kernel, peak=False)
+    group = cgroup_of(42, kernel.ready())
+    seen = []
+    for now in ("600", "800", "700"):
+        (folder / "memory.current").write_text(now)
+        seen.append(group.cost().peak_bytes)
+    assert seen == [600, 800, 800]
+
+
+def test_without_a_peak_every_look_in_between_counts(kernel: Kernel) -> None:
+    folder = version_2(kernel, peak=False)
+    group = cgroup_of(42, kernel.ready())
+    for now in ("600", "9000", "700"):
+        (folder / "memory.current").write_text(now)
+        group.sample()
+    assert group.cost().peak_bytes == 9000
+
+
+def test_where_the_kernel_keeps_a_peak_a_look_changes_nothing(kernel: Kernel) -> None:
+    folder = version_2(kernel)
+    group = cgroup_of(42, kernel.ready())
+    (folder / "memory.current").unlink()
+    group.sample()
+    assert group.cost().peak_bytes == 900
+
+
+def test_a_look_at_a_group_that_is_gone_is_an_oserror(kernel: Kernel) -> None:
+    folder = version_2(kernel, peak=False)
+    group = cgroup_of(42, kernel.ready())
+    (folder / "memory.current").unlink()
+    with pytest.raises(FileNotFoundError):
+        group.sample()
+
+
+def test_on_a_hybrid_host_version_1_holds_the_controllers(kernel: Kernel) -> None:
+    version_2(kernel)
+    version_1(kernel)
+    assert cgroup_of(42, kernel.ready()).cost().cpu_s == 2.5
+
+
+def test_a_hybrid_host_may_leave_version_1_only_what_we_do_not_need(kernel: Kernel) -> None:
+    version_2(kernel)
+    kernel.mount("cpuset", "cgroup", "rw,cpuset")
+    kernel.member(f"12:cpuset:{GROUP}")
+    assert cgroup_of(42, kernel.ready()).cost().cpu_s == 1.5
+
+
+def test_a_mount_that_shows_only_a_part_is_followed_from_there(kernel: Kernel) -> None:
+    version_1(kernel, root="/docker/outer", path="/docker/outer/docker/abc")
+    assert cgroup_of(42, kernel.ready()).cost().cpu_s == 2.5
+
+
+@pytest.mark.parametrize("path", ["/docker/other/abc", "/docker/outer2/abc", "/"])
+def test_a_group_outside_of_what_the_mount_shows_is_not_guessed(kernel: Kernel, path: str) -> None:
+    version_1(kernel, root="/docker/outer", path=path)
+    with pytest.raises(HostError, match="accounts neither"):
+        cgroup_of(42, kernel.ready())
+
+
+def test_the_whole_of_a_mount_that_shows_only_a_part_is_found(kernel: Kernel) -> None:
+    version_1(kernel, root="/docker/abc", path="/docker/abc")
+    assert cgroup_of(42, kernel.ready()).cost().cpu_s == 2.5
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_a_version_1_group_that_does_not_exist_is_not_taken(kernel: Kernel, hybrid: bool) -> None:
+    if hybrid:
+        version_2(kernel)
+    version_1(kernel)
+    shutil.rmtree(kernel.root / "cpu,cpuacct" / "docker")
+    if hybrid:
+        assert cgroup_of(42, kernel.ready()).cost().cpu_s == 1.5
+    else:
+        with pytest.raises(HostError, match="accounts neither"):
+            cgroup_of(42, kernel.ready())
+
+
+def test_a_group_that_is_gone_is_an_oserror(kernel: Kernel) -> None:
+    folder = version_2(kernel)
+    group = cgroup_of(42, kernel.ready())
+    for file in folder.iterdir():
+        file.unlink()
+    with pytest.raises(FileNotFoundError):
+        group.cost()
+
+
+def test_a_process_we_cannot_see_means_the_daemon_is_elsewhere(kernel: Kernel) -> None:
+    with pytest.raises(HostError, match=r"process 43 cannot be seen.*must run on this very host"):
+        cgroup_of(43, kernel.ready())
+
+
+def test_a_host_without_accounting_is_refused(kernel: Kernel) -> None:
+    kernel.member("1:name=systemd:/")
+    with pytest.raises(HostError, match="accounts neither"):
+        cgroup_of(42, kernel.ready())

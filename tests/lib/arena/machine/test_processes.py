@@ -1,0 +1,316 @@
+"""Child processes: real ones, small ones."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from arena.machine import child as child_room
+from arena.machine.child import Child, _peak_resident, exit_words, run_bounded
+from arena.machine.leftovers import end_leftovers
+
+# Nothing waits for this long: what is left alive is killed at once.
+FOREVER = "60"
+
+LIB = Path(child_room.__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_room, "STOP_GRACE_S", 0.2)
+    monkeypatch.setattr(child_room, "TICK_S", 0.005)
+
+
+@pytest.fixture
+def sh(tmp_path: Path) -> Iterator[Callable[..., Child]]:
+    """Start a shell script; whatever it leaves behind is killed after the test."""
+    children = []
+
+    def start(script: str, **options: object) -> Child:
+        child = Child(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            stdout=tmp_path / "out",
+            stderr=tmp_path / "err",
+            **options,  # type: ignore[arg-type]
+        )
+        children.append(child)
+        return child
+
+    yield start
+    for child in children:
+        child.stop()
+
+
+def wait_for(path: Path) -> str:
+    """Return what the child wrote, once it is a whole line."""
+    deadline = time.monotonic() + 10
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline, f"nothing in {path}"
+        os.sched_yield()
+    return path.read_text().strip()
+
+
+def alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def await_death(pid: int) -> None:
+    deadline = time.monotonic() + 10
+    while alive(pid):
+        assert time.monotonic() < deadline, f"process {pid} lives"
+        os.sched_yield()
+
+
+def test_output_is_appended_to_its_files(sh: Callable[..., Child], tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("before\n")
+    ended = run_bounded(lambda: sh("pwd; echo problem >&2"), 10)
+    assert (ended.code, ended.timed_out) == (0, False)
+    assert (tmp_path / "out").read_text() == f"before\n{tmp_path.resolve()}\n"
+    assert (tmp_path / "err").read_text() == "problem\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "words"),
+    [
+        ("true", 0, "exit code 0"),
+        ("exit 3", 3, "exit code 3"),
+        ("kill -KILL $$", -9, "killed by SIGKILL"),
+        ("kill -SEGV $$", -11, "killed by SIGSEGV"),
+    ],
+)
+def test_the_end_is_known_and_said(
+    sh: Callable[..., Child], script: str, code: int, words: str
+) -> None:
+    ended = run_bounded(lambda: sh(script), 10)
+    assert (ended.code, exit_words(ended.code)) == (code, words)
+
+
+def test_a_signal_without_a_name_is_said_by_its_number() -> None:
+    assert exit_words(-99) == "killed by signal 99"
+
+
+def test_a_child_gets_the_environment_it_was_given_and_no_input(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    run_bounded(lambda: sh("echo $WORD-$HOME; cat", environment={"WORD": "a"}), 10)
+    assert (tmp_path / "out").read_text() == "a-\n"
+
+
+def test_a_child_runs_on_its_cpus_only(sh: Callable[..., Child], tmp_path: Path) -> None:
+    last = max(os.sched_getaffinity(0))
+    run_bounded(lambda: sh("grep Cpus_allowed_list /proc/self/status", cpus=[last]), 10)
+    assert (tmp_path / "out").read_text().split()[-1] == str(last)
+
+
+def test_a_late_child_is_killed(sh: Callable[..., Child]) -> None:
+    ended = run_bounded(lambda: sh(f"exec sleep {FOREVER}"), 0.02)
+    assert (ended.code, ended.timed_out) == (-signal.SIGTERM, True)
+
+
+def test_a_child_that_ignores_sigterm_is_killed_after_its_grace(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"trap '' TERM; echo ready; while :; do sleep {FOREVER}; done")
+    wait_for(tmp_path / "out")
+    assert child.stop() == -signal.SIGKILL
+
+
+def test_a_child_may_clean_up_within_its_grace(sh: Callable[..., Child], tmp_path: Path) -> None:
+    script = f"trap 'echo bye; exit 5' TERM; echo ready; sleep {FOREVER} & wait"
+    child = sh(script)
+    wait_for(tmp_path / "out")
+    assert child.stop() == 5
+    assert (tmp_path / "out").read_text() == "ready\nbye\n"
+
+
+def test_grandchildren_end_with_the_group_even_if_they_ignore_sigterm(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    (tmp_path / "stubborn.sh").write_text(f"trap '' TERM; echo $$; sleep {FOREVER}; :")
+    child = sh("sh stubborn.sh & wait")
+    grandchild = int(wait_for(tmp_path / "out"))
+    assert alive(grandchild)
+    child.stop()
+    await_death(grandchild)
+
+
+def test_what_an_ended_program_left_in_its_group_is_ended_too(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    assert run_bounded(lambda: sh(f"sleep {FOREVER} & echo $!"), 10).code == 0
+    await_death(int(wait_for(tmp_path / "out")))
+
+
+def test_a_descendant_that_left_the_group_is_ended_too(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"setsid sh -c 'echo $$; sleep {FOREVER}; :' & wait")
+    escaped = int(wait_for(tmp_path / "out"))
+    assert os.getsid(escaped) != os.getsid(child.pid)
+    child.stop()
+    await_death(escaped)
+
+
+def test_whatever_a_tick_raises_ends_the_child(sh: Callable[..., Child]) -> None:
+    child = sh(f"exec sleep {FOREVER}")
+
+    def tick(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_bounded(lambda: child, 10, tick)
+    assert child.poll() == -signal.SIGTERM
+
+
+def test_ticks_tell_the_time_that_passed(sh: Callable[..., Child]) -> None:
+    told: list[float] = []
+    run_bounded(lambda: sh("sleep 0.05"), 10, told.append)
+    assert told
+    assert told == sorted(told)
+
+
+def test_the_cost_of_an_ended_program_includes_its_children(sh: Callable[..., Child]) -> None:
+    busy = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+    child = sh(f"sh -c '{busy}'; true")
+    with pytest.raises(RuntimeError, match="before the end"):
+        child.rusage()
+    cost = run_bounded(lambda: child, 30).cost
+    assert cost.cpu_s > 0
+    assert cost.peak_bytes > 100_000
+
+
+def test_the_cost_of_a_running_tree_includes_its_descendants(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh(f"sh -c 'echo $$; sleep {FOREVER}; :' & wait")
+    grandchild = int(wait_for(tmp_path / "out"))
+    whole = child.tree_cost()
+    assert psutil.Process(grandchild).memory_info().rss > 0
+    assert whole.peak_bytes > _peak_resident(child.pid)
+    assert whole.cpu_s >= 0
+
+
+def test_the_cost_of_a_tree_keeps_what_ended_children_used(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    busy = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done"
+    child = sh(f"sh -c '{busy}'; echo done; sleep {FOREVER}; :")
+    wait_for(tmp_path / "out")
+    assert child.tree_cost().cpu_s > 0
+
+
+def test_stopping_twice_is_as_good_as_once(sh: Callable[..., Child]) -> None:
+    child = sh(f"exec sleep {FOREVER}")
+    assert child.stop() == child.stop() == -signal.SIGTERM
+
+
+def test_an_ended_tree_costs_nothing_more(sh: Callable[..., Child]) -> None:
+    child = sh("true")
+    child.stop()
+    assert child.tree_cost().cpu_s == 0
+
+
+def test_an_orphan_that_left_its_session_is_ended_with_its_program(tmp_path: Path) -> None:
+    script = f"""
+import sys
+from pathlib import Path
+from arena.machine.child import Child, adopt_orphans, run_bounded
+adopt_orphans()
+command = ["sh", "-c", "setsid sh -c 'echo $$; sleep {FOREVER}; :' & read word < ready"]
+run_bounded(
+    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
+)
+"""
+    os.mkfifo(tmp_path / "ready")
+    runner = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
+    )
+    orphan = int(wait_for(tmp_path / "out"))
+    (tmp_path / "ready").write_text("go\n")
+    assert runner.wait(10) == 0
+    assert not alive(orphan)
+
+
+def test_the_memory_of_a_program_is_its_own_and_not_its_parents(tmp_path: Path) -> None:
+    script = """
+import resource
+from pathlib import Path
+from arena.machine.child import Child, run_bounded
+ballast = b"x" * (100 << 20)
+command = ["sleep", "0.3"]
+ended = run_bounded(
+    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
+)
+print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(LIB)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    child, parent = map(int, done.stdout.split())
+    assert parent > 100 << 20
+    assert 0 < child < 50 << 20
+
+
+def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
+    tmp_path: Path, sh: Callable[..., Child]
+) -> None:
+    script = f"""
+from pathlib import Path
+from arena.machine.child import Child
+command = ["sh", "-c", "setsid sleep {FOREVER} & echo $!; exec sleep {FOREVER}"]
+child = Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))
+child._popen.wait()
+"""
+    runner = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
+    )
+    worker = int(wait_for(tmp_path / "out"))
+    mine = sh(f"exec sleep {FOREVER}")
+    end_leftovers()
+    assert alive(worker)
+    runner.kill()
+    runner.wait()
+    assert alive(worker)
+    assert f"process {worker}: sleep {FOREVER}" in end_leftovers()
+    assert not alive(worker)
+    assert alive(mine.pid)
+
+
+@pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])
+def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
+    mark = mark.format(Path("/proc/self/ns/pid").stat().st_ino)
+    stranger = subprocess.Popen(["sleep", FOREVER], env={**os.environ, "HTTPARENA_RUNNER": mark})
+    try:
+        end_leftovers()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_runner_that_a_leftover_started_is_none(tmp_path: Path) -> None:
+    script = "from arena.machine.leftovers import end_leftovers; end_leftovers(); print('alive')"
+    namespace = Path("/proc/self/ns/pid").stat().st_ino
+    mark = {"HTTPARENA_RUNNER": f"{namespace}-{os.getpid()}-1", "PYTHONPATH": str(LIB)}
+    # Its parent has the mark too.
+    command = ["sh", "-c", '"$0" -c "$1"; :', sys.executable, script]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, **mark}, check=False, capture_output=True
+    )
+    assert (done.returncode, done.stdout) == (0, b"alive\n")

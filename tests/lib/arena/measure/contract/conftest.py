@@ -1,0 +1,38 @@
+"""What the tests of the contract share: short counts and waits, a certificate, a clock."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.machine import certs
+from arena.measure.contract import watch
+from tests.lib.arena.measure.contract.outside import Clock
+from tests.lib.arena.measure.contract.short import shorten
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Make the contract small, and let its thread and the server's take turns quickly."""
+    shorten(monkeypatch)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stop the time for whoever watches a server."""
+    clock = Clock()
+    monkeypatch.setattr(watch, "time", clock)
+    return clock
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the certificate of the servers with TLS."""
+    folder = tmp_path_factory.mktemp("certificates")
+    certs.ensure_certificate(folder)
+    return folder

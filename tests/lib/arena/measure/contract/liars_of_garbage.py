@@ -1,0 +1,187 @@
+"""Those that mistake garbage for a call, or do not survive it."""
+
+from google.protobuf.message import DecodeError
+
+from arena.measure.contract.messages import PREFIX
+from arena.what.benchmark_pb2 import SumRequest
+from tests.lib.arena.measure.contract.breaks import dropping, dying, hanging, resetting_now, talking
+from tests.lib.arena.measure.contract.honest import answer, honest, is_grpc
+from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.lies import bare, constant, only_trailers, page
+from tests.lib.arena.measure.contract.short import SOON_S
+from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk
+from tests.lib.arena.measure.contract.when import INT32_MAX
+
+_UNKNOWN = "unknown-method"
+_MALFORMED = "malformed-message"
+_TRUNCATED = "truncated-message"
+_OVERSIZED = "oversized-prefix"
+_TYPE = "content-type"
+
+_SHORT = {"garbage._TIMEOUT_S": SOON_S, "garbage._AFTERWARDS_S": SOON_S}
+_METHOD = "/benchmark.BenchmarkService/GetDifference"
+_SERVICE = "/benchmark.NoSuchService/GetSum"
+_ENDED = r"the server ended \(signal 11\)"
+
+
+def sort_of(talk: Talk) -> Steps[str]:
+    """Return which check sends such a request; empty for those that are right."""
+    if not is_grpc(talk.content_type):
+        return _TYPE
+    if not talk.path.startswith("/benchmark.BenchmarkService/") or talk.method == "GetDifference":
+        return _UNKNOWN
+    if talk.method != "GetSum":
+        return ""
+    yield from talk.half_close()
+    return sort_of_body(bytes(talk.inbox))
+
+
+def sort_of_body(body: bytes) -> str:
+    """Return which check sends such a request to GetSum; empty for a right one."""
+    length = PREFIX.unpack(body[: PREFIX.size])[1] if len(body) >= PREFIX.size else len(body)
+    if length > INT32_MAX:
+        return _OVERSIZED
+    if len(body) < PREFIX.size + length:
+        return _TRUNCATED
+    try:
+        SumRequest.FromString(body[PREFIX.size :])
+    except DecodeError:
+        return _MALFORMED
+    return ""
+
+
+def given(sort: str, lie: Manner) -> Manner:
+    """Return a server that is honest but to that garbage."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield from (lie if (yield from sort_of(talk)) == sort else honest)(talk)
+
+    return manner
+
+
+def longer_than(least: int, lie: Manner) -> Manner:
+    """Lie only if a request has so many bytes: the others are refused."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield from talk.half_close()
+        yield from (lie if len(talk.inbox) >= least else honest)(talk)
+
+    return manner
+
+
+def shorter_than(most: int, lie: Manner) -> Manner:
+    """Lie only if a request has fewer bytes."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield from talk.half_close()
+        yield from (lie if len(talk.inbox) < most else honest)(talk)
+
+    return manner
+
+
+def at(path: str, lie: Manner) -> Manner:
+    """Lie only at that path."""
+
+    def manner(talk: Talk) -> Steps[None]:
+        yield from (lie if talk.path == path else honest)(talk)
+
+    return manner
+
+
+def answering_anyway(talk: Talk) -> Steps[None]:
+    """Say that all is well."""
+    yield from answer(talk, [0])
+
+
+def wrong_ever_after(talk: Talk) -> Steps[None]:
+    """Refuse it, and never be right again."""
+    talk.server.manner = constant(7)
+    yield from only_trailers(13)(talk)
+
+
+def refusing_ever_after(talk: Talk) -> Steps[None]:
+    """Refuse it, and all that follows."""
+    talk.server.manner = only_trailers(14)
+    yield from only_trailers(13)(talk)
+
+
+UNKNOWN_METHOD = [
+    Liar(_UNKNOWN, "OK", given(_UNKNOWN, answering_anyway),
+         rf"{_METHOD}: grpc-status 0, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "INTERNAL", given(_UNKNOWN, only_trailers(13)),
+         rf"{_METHOD}: grpc-status 13, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "any service's GetSum", at(_SERVICE, answering_anyway),
+         rf"{_SERVICE}: grpc-status 0, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "HTTP 404", given(_UNKNOWN, bare("404")),
+         f"{_SERVICE}: HTTP status 404, and no grpc-status", status="warn"),
+    Liar(_UNKNOWN, "a page with HTTP 404", given(_UNKNOWN, page("404")),
+         f"{_SERVICE}: HTTP status 404, and no grpc-status", status="warn"),
+    Liar(_UNKNOWN, "a page with HTTP 200", given(_UNKNOWN, page("200")),
+         rf"{_METHOD}: HTTP status 200, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "HTTP 404, and INTERNAL",
+         given(_UNKNOWN, bare("404", ("grpc-status", "13"))),
+         rf"{_METHOD}: grpc-status 13, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "HTTP 500", given(_UNKNOWN, bare("500")),
+         rf"{_METHOD}: HTTP status 500, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "RST_STREAM", given(_UNKNOWN, resetting_now(7)),
+         rf"{_METHOD}: RST_STREAM \(REFUSED_STREAM\), not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "the connection is closed", given(_UNKNOWN, dropping),
+         rf"{_METHOD}: the connection is closed, not UNIMPLEMENTED \(12\)"),
+    Liar(_UNKNOWN, "no answer", at(_SERVICE, hanging), f"{_SERVICE}: no answer within 0.3 s",
+         short=_SHORT),
+    Liar(_UNKNOWN, "it dies", given(_UNKNOWN, dying),
+         f"nothing listens there; then {_ENDED}", alone=False),
+]  # fmt: skip
+
+MALFORMED = [
+    Liar(_MALFORMED, "OK to what never ends", given(_MALFORMED, longer_than(9, answering_anyway)),
+         "it is answered with OK", "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff"),
+    Liar(_MALFORMED, "OK to what reaches beyond",
+         given(_MALFORMED, shorter_than(9, answering_anyway)),
+         "it is answered with OK", "00 00 00 00 03 0a 7f 01"),
+    Liar(_MALFORMED, "no answer", given(_MALFORMED, shorter_than(9, hanging)),
+         "never answered: 00 00 00 00 03 0a 7f 01", status="warn", short=_SHORT),
+    Liar(_MALFORMED, "the connection is closed", given(_MALFORMED, dropping),
+         "the whole connection is closed, with all its other calls", status="warn"),
+    Liar(_MALFORMED, "it dies", given(_MALFORMED, dying), f"nothing listens there; then {_ENDED}",
+         "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff", alone=False),
+    Liar(_MALFORMED, "wrong ever after", given(_MALFORMED, wrong_ever_after),
+         f"afterwards, GetSum: reply 0 is 7, not {NUMBER}", "00 00 00 00 02 08 07", alone=False),
+    Liar(_MALFORMED, "refuses all ever after", given(_MALFORMED, refusing_ever_after),
+         "afterwards, GetSum: grpc-status is 14, not 0",
+         "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff", alone=False),
+    Liar(_MALFORMED, "what is no HTTP/2",
+         given(_MALFORMED, talking(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+         "a frame of 4740180 bytes is larger than allowed", "48 54 54 50 2f 31 2e 31 20"),
+]  # fmt: skip
+
+TRUNCATED = [
+    Liar(_TRUNCATED, "OK to half a message", given(_TRUNCATED, longer_than(5, answering_anyway)),
+         "it is answered with OK", "00 00 00 00 04 08 01"),
+    Liar(_TRUNCATED, "OK to half a prefix", given(_TRUNCATED, shorter_than(5, answering_anyway)),
+         "it is answered with OK", "00 00 00"),
+    Liar(_TRUNCATED, "no answer", given(_TRUNCATED, shorter_than(5, hanging)),
+         "never answered: 00 00 00", status="warn", short=_SHORT),
+    Liar(_TRUNCATED, "it dies", given(_TRUNCATED, shorter_than(5, dying)),
+         f"nothing listens there; then {_ENDED}", "00 00 00", alone=False),
+]  # fmt: skip
+
+OVERSIZED = [
+    Liar(_OVERSIZED, "OK", given(_OVERSIZED, answering_anyway), "it is answered with OK",
+         "00 ff ff ff ff 08 01"),
+    Liar(_OVERSIZED, "no answer", given(_OVERSIZED, hanging),
+         "never answered: 00 ff ff ff ff 08 01", status="warn", short=_SHORT),
+    Liar(_OVERSIZED, "it dies of its memory", given(_OVERSIZED, dying),
+         f"nothing listens there; then {_ENDED}", "00 ff ff ff ff 08 01", alone=False),
+]  # fmt: skip
+
+CONTENT_TYPE = [
+    Liar(_TYPE, "text/plain is answered", given(_TYPE, answering_anyway),
+         "text/plain is taken for gRPC, and answered", status="warn"),
+    Liar(_TYPE, "no answer", given(_TYPE, hanging), "text/plain is never answered", status="warn",
+         short=_SHORT),
+    Liar(_TYPE, "it dies", given(_TYPE, dying), f"nothing listens there; then {_ENDED}",
+         alone=False),
+]  # fmt: skip
+
+GARBAGE = [*UNKNOWN_METHOD, *MALFORMED, *TRUNCATED, *OVERSIZED, *CONTENT_TYPE]

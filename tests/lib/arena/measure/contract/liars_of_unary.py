@@ -1,0 +1,162 @@
+"""Those that answer GetSum wrongly, in value or in form."""
+
+from hyperframe.frame import HeadersFrame, PushPromiseFrame
+
+from arena.measure.contract.messages import frame
+from arena.what.benchmark_pb2 import SumRequest
+from tests.lib.arena.measure.contract.breaks import (
+    dying,
+    going_away,
+    hanging,
+    hanging_up,
+    resetting,
+    talking,
+)
+from tests.lib.arena.measure.contract.honest import changed
+from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.lies import (
+    bare,
+    constant,
+    data_after_trailers,
+    data_before_headers,
+    ended_by_data,
+    formed,
+    headers_with,
+    intruding,
+    nothing,
+    off_by_one,
+    only_trailers,
+    page,
+    payload,
+    prepared,
+    trailers_with,
+    with_one_more,
+    without_end,
+)
+from tests.lib.arena.measure.contract.short import SOON_S
+from tests.lib.arena.measure.contract.talk import Talk
+from tests.lib.arena.measure.contract.when import INT32_MAX, INT32_MIN, lying, unary
+
+_SUM = "unary-sum"
+_EXTREMES = "unary-extremes"
+_HANG = {"values.TIMEOUT_S": SOON_S, "checks._PROBE_TIMEOUT_S": SOON_S}
+# All but its flag.
+_A_REPLY = r"00 00 00 \w\w 08 [0-9a-f ]+"
+
+
+def gone(problem: str) -> str:
+    """Return the pattern of a detail that ends the contract."""
+    return rf"{problem}; then GetSum is not answered \({problem}\)"
+
+
+def more_headers(talk: Talk) -> HeadersFrame:
+    return HeadersFrame(talk.stream, talk.block([("x-more", "yes")]), flags=["END_HEADERS"])
+
+
+def push(talk: Talk) -> PushPromiseFrame:
+    return PushPromiseFrame(talk.stream, 2, talk.block([(":path", "/")]), flags=["END_HEADERS"])
+
+
+def overflows(asked: SumRequest) -> bool:
+    return not INT32_MIN <= asked.a + asked.b <= INT32_MAX
+
+
+VALUES = [
+    Liar(_SUM, "one is added to each sum", unary(changed(off_by_one)),
+         f"reply 0 is {NUMBER}, not {NUMBER}", alone=False),
+    Liar(_SUM, "a negative sum loses its sign", unary(constant(1), -3, 2),
+         "reply 0 is 1, not -1", "00 00 00 00 02 08 01"),
+    Liar(_SUM, "a sum of zero is no reply", unary(changed(nothing), 0, 0), "0 replies, not 1",
+         alone=False),
+    Liar(_SUM, "OK with an empty body", unary(changed(nothing)), "0 replies, not 1", alone=False),
+    Liar(_SUM, "one reply too many", unary(changed(with_one_more)), "2 replies, not 1",
+         alone=False),
+    Liar(_SUM, "the answer to an earlier request", unary(prepared()),
+         f"reply 0 is {NUMBER}, not {NUMBER}", alone=False),
+    Liar(_SUM, "no end of replies", unary(changed(without_end)),
+         "there are more than 10000 replies", alone=False),
+    Liar(_EXTREMES, "wrong at one edge of int32", unary(constant(0), INT32_MIN, 0),
+         r"-2147483648 \+ 0 = -2147483648: reply 0 is 0, not -2147483648", "00 00 00 00 00"),
+    Liar(_EXTREMES, "wrong where both edges meet", unary(constant(1), INT32_MIN, INT32_MAX),
+         r"-2147483648 \+ 2147483647 = -1: reply 0 is 1, not -1"),
+    Liar(_EXTREMES, "sums that stay at the edge", lying("GetSum", constant(INT32_MAX), overflows),
+         r"sums do not wrap around: 2147483647 \+ 1 = -2147483648: "
+         "reply 0 is 2147483647, not -2147483648", status="warn"),
+    Liar(_EXTREMES, "an error beyond the edge", lying("GetSum", only_trailers(11), overflows),
+         r"sums do not wrap around: 2147483647 \+ 1 = -2147483648: grpc-status is 11, not 0",
+         status="warn"),
+]  # fmt: skip
+
+FORMS = [
+    Liar(_SUM, "trailers only, and OK", unary(only_trailers(0)),
+         r"there are only trailers \(grpc-status 0\), not 1 reply", alone=False),
+    Liar(_SUM, "trailers only, and an error", unary(only_trailers(13, "it broke")),
+         r"grpc-status is 13, not 0 \(it broke\)", alone=False),
+    Liar(_SUM, "right replies, and an error", unary(trailers_with(2)),
+         "grpc-status is 2, not 0", alone=False),
+    Liar(_SUM, "no trailers", unary(ended_by_data()),
+         r"the call ended without grpc-status in its trailers; "
+         r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
+    Liar(_SUM, "grpc-status in the headers instead", unary(ended_by_data(("grpc-status", "0"))),
+         r"the call ended without grpc-status in its trailers "
+         r"\(it is in the headers, before the replies\); "
+         r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
+    Liar(_SUM, "a flag says compressed", unary(payload(lambda data: b"\1" + data[1:])),
+         "a reply is compressed, unasked", f"01 {_A_REPLY}", alone=False),
+    Liar(_SUM, "a flag that is not known", unary(payload(lambda data: b"\7" + data[1:])),
+         "a reply's flag is 7", f"07 {_A_REPLY}", alone=False),
+    Liar(_SUM, "grpc-encoding says gzip", unary(headers_with(("grpc-encoding", "gzip"))),
+         r"the replies are compressed, unasked \(grpc-encoding: gzip\)", alone=False),
+    Liar(_SUM, "a reply that is cut off", unary(payload(lambda data: data[:-1])),
+         "the last reply is cut off", f"00 {_A_REPLY}", alone=False),
+    Liar(_SUM, "a prefix of four gigabytes", unary(payload(lambda _: b"\0\xff\xff\xff\xff")),
+         "a reply announces 4294967295 bytes", "00 ff ff ff ff", alone=False),
+    Liar(_SUM, "no protobuf", unary(payload(lambda _: frame(b"\x08"))),
+         "reply 0 is not a SumReply", "00 00 00 00 01 08", alone=False),
+    Liar(_SUM, "HTTP status 500", unary(bare("500")),
+         r"the server answered with HTTP status 500; "
+         r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
+    Liar(_SUM, "a page with HTTP status 500", unary(page("500")),
+         r"the server answered with HTTP status 500; "
+         r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
+    Liar(_SUM, "a page", unary(page("200")),
+         r"the content-type is 'text/html'; "
+         r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
+    Liar(_SUM, "right replies as a page", unary(headers_with(content_type="text/html")),
+         "the content-type is 'text/html'", alone=False),
+    Liar(_SUM, "gRPC-Web", unary(headers_with(content_type="application/grpc-web+proto")),
+         "the content-type is 'application/grpc-web[+]proto'", alone=False),
+    Liar(_SUM, "DATA before the headers", unary(formed(data_before_headers)),
+         gone("DATA comes before the headers"), f"00 {_A_REPLY}", alone=False),
+    Liar(_SUM, "DATA after the trailers", unary(formed(data_after_trailers)),
+         "DATA follows the end of its stream", "00 00 00 00 02 08 07", alone=False),
+    Liar(_SUM, "headers twice", unary(intruding(more_headers)),
+         gone("headers come in the middle of a stream"), alone=False),
+    Liar(_SUM, "a push", unary(intruding(push)),
+         gone("the server pushes, though that was turned off"), alone=False),
+    Liar(_SUM, "what is no HTTP/2", unary(talking(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+         gone("a frame of 4740180 bytes is larger than allowed"), "48 54 54 50 2f 31 2e 31 20",
+         alone=False),
+]  # fmt: skip
+
+BREAKS = [
+    Liar(_SUM, "never an answer", unary(hanging), gone("no answer within 0.3 s"), alone=False,
+         short=_HANG),
+    Liar(_SUM, "RST_STREAM", unary(resetting(2)),
+         gone(r"the server reset the stream \(INTERNAL_ERROR\)"), alone=False),
+    Liar(_SUM, "GOAWAY", unary(going_away(11)),
+         gone("the server closed the connection in the middle of the call, "
+              r"with GOAWAY \(ENHANCE_YOUR_CALM\)"), alone=False),
+    Liar(_SUM, "the connection is closed", unary(hanging_up),
+         gone("the server closed the connection in the middle of the call"), alone=False),
+    Liar(_SUM, "it dies", unary(dying),
+         r".*; then the server ended \(signal 11\)", alone=False),
+    Liar(_EXTREMES, "it dies beyond the edge", lying("GetSum", dying, overflows),
+         r".*; then the server ended \(signal 11\)", alone=False),
+    Liar(_EXTREMES, "it hangs up beyond the edge", lying("GetSum", hanging_up, overflows),
+         "the server closed the connection in the middle of the call"),
+    Liar(_EXTREMES, "it dies at an edge", unary(dying, INT32_MIN, 0),
+         r"-2147483648 \+ 0 = -2147483648: .*; then the server ended \(signal 11\)", alone=False),
+]  # fmt: skip
+
+UNARY = [*VALUES, *FORMS, *BREAKS]

@@ -1,0 +1,365 @@
+"""ghz: its command line, and the ways it is found (stub programs on PATH)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure import generators
+from arena.measure.generators import ghz, ghz_flags, program, volley
+from arena.measure.generators.program import Program
+from arena.what.measured import MeasuredProfile
+from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.measure.generators.volley_reports import a_report
+
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "ghz"
+HELP = "echo --proto --call --connections"
+DAEMON = """
+case "$1" in
+version) echo 29.1 ;;
+images) echo abc ;;
+inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
+esac
+"""
+GO_INSTALL = """
+case "$1" in
+install) echo "$2 $3" >"$GOBIN/../asked"; printf '#!/bin/sh\\necho built\\n' >"$GOBIN/ghz"
+  chmod +x "$GOBIN/ghz" ;;
+version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\\n' "$3" ;;
+esac
+"""
+
+Find = Callable[..., Program]
+
+
+@pytest.fixture
+def find(bin_: Path, workspace: Workspace) -> Find:
+    def resolve(**environment: str) -> Program:
+        path = {"PATH": str(bin_)}
+        return ghz.resolve(workspace, {**path, **environment}, None, FakeProgress())
+
+    return resolve
+
+
+def found(generator: Program) -> tuple[str, str]:
+    info = generator.info(a_profile())
+    return info.found, info.version
+
+
+@pytest.mark.parametrize(
+    ("profile", "security", "target"),
+    [
+        (a_profile(), "--insecure", "localhost:8080"),
+        (a_profile(name="stream-grpc-tls", port=8443, tls=True), "--skipTLS", "localhost:8443"),
+    ],
+)
+def test_the_flags_are_httparenas(
+    workspace: Workspace, profile: MeasuredProfile, security: str, target: str
+) -> None:
+    assert generators.preview(profile, workspace, {"PATH": ""}, None) == [
+        "ghz",
+        security,
+        "--proto",
+        "requests/benchmark.proto",
+        "--call",
+        "benchmark.BenchmarkService/StreamSum",
+        "-d",
+        '{"a":1,"b":2,"count":5000}',
+        "--connections",
+        "64",
+        "-c",
+        "256",
+        "-z",
+        "5s",
+        "-O",
+        "json",
+        target,
+    ]
+
+
+def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
+    assert "ghz" in generators.names()
+    with pytest.raises(UsageError, match=r"^here: there is no generator `gzh` \(did you mean ghz"):
+        generators.require_known("gzh", "here")
+
+
+def test_ghz_named_by_the_environment_comes_first(find: Find, bin_: Path, tmp_path: Path) -> None:
+    a_program(bin_ / "ghz", "echo path")
+    named = a_program(tmp_path / "mine", f"[ $1 = --help ] && {HELP} || echo v7")
+    assert found(find(GHZ=str(named))) == ("$GHZ", "v7")
+    assert find(GHZ=str(named)).info(a_profile()).argv[0] == "./mine"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo hello", "is not ghz"), ("exit 1", "is not ghz"), (None, "not a program that can be")],
+)
+def test_a_named_program_that_is_no_ghz_is_refused(
+    find: Find, tmp_path: Path, script: str | None, said: str
+) -> None:
+    if script:
+        a_program(tmp_path / "mine", script)
+    with pytest.raises(UsageError, match=rf"^GHZ: .*{said}"):
+        find(GHZ=str(tmp_path / "mine"))
+
+
+VOLLEY = f"[ $1 = --help ] && {HELP} || echo volley 0.1.0"
+
+
+def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
+    info = generator.info(a_profile())
+    assert (generator.name, info.name, info.found) == ("volley", "volley", where)
+    profile = a_profile(expect=("result = a + b + i",))
+    # It is held to the same checks as every volley: one board, one rule.
+    argv, own_argv = generator.info(profile).argv, tuple(volley.arguments(profile))
+    assert argv[-len(own_argv) :] == own_argv
+    assert argv[argv.index("--expect") + 1] == "result = a + b + i"
+    raw = tmp_path / "raw.json"
+    raw.write_text(json.dumps(a_report()))
+    measured = generator.parse(raw, a_profile())
+    # What volley counted; its three OK calls would have made 15,000.
+    assert (measured.messages, measured.rate, measured.rate_high) == (21_000, 4200.0, 4200.0)
+
+
+def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
+    find: Find, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "mine", VOLLEY))
+    generators.check([a_profile()], {"GHZ": named})
+    check_drop_in(find(GHZ=named), "$GHZ", tmp_path)
+    assert find(GHZ=named).info(a_profile()).argv[0] == "./mine"
+    assert find(GHZ=named).version == "0.1.0"
+
+
+def test_volley_that_is_called_ghz_is_still_volley(find: Find, bin_: Path, tmp_path: Path) -> None:
+    a_program(bin_ / "ghz", VOLLEY)
+    check_drop_in(find(), "PATH", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("says", "name", "version"), [("volley 0.1.0", "volley", "0.1.0"), ("dev", "ghz", "mine:1")]
+)
+def test_an_image_is_what_it_says_it_is(
+    find: Find, bin_: Path, tmp_path: Path, says: str, name: str, version: str
+) -> None:
+    a_program(bin_ / "docker", DAEMON.replace("images)", f"run) echo {says} ;;\nimages)"))
+    generator = find(LOADGEN_DOCKER="true", GHZ_IMAGE="mine:1")
+    assert (generator.name, generator.version) == (name, f"{version} (sha256:0123456789ab)")
+    if name == "volley":
+        check_drop_in(generator, "image mine:1", tmp_path)
+
+
+def test_path_comes_before_our_own_and_that_before_go(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON)
+    assert found(find())[0] == "image httparena-ghz:v0.121.0"
+    a_program(bin_ / "go", GO_INSTALL)
+    assert found(find())[0] == "go install"
+    assert found(find())[0] == ".tools"
+    a_program(bin_ / "ghz", "echo path")
+    assert found(find())[0] == "PATH"
+
+
+def test_go_builds_the_pinned_version_into_our_tools(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "go", GO_INSTALL)
+    assert found(find()) == ("go install", "v0.121.0")
+    folder = workspace.tools / "bin"
+    assert (folder / "asked").read_text() == "github.com/bojand/ghz/cmd/ghz@v0.121.0 \n"
+    assert sorted(path.name for path in folder.iterdir()) == ["asked", "ghz"]
+
+
+def test_a_build_that_fails_names_its_log_and_the_other_ways(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "go", "echo no network; exit 1")
+    with pytest.raises(HostError, match=r"failed.*ghz-build\.log; or name one with GHZ="):
+        find()
+    assert (workspace.tools / "ghz-build.log").read_text() == "no network\n"
+    assert list((workspace.tools / "bin").iterdir()) == []
+
+
+def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
+    with pytest.raises(HostError) as caught:
+        find()
+    for way in ("GHZ=/path/to/ghz", "PATH", "Go", "Docker"):
+        assert way in str(caught.value)
+
+
+def test_a_version_is_asked_of_go_and_else_of_ghz_itself(bin_: Path) -> None:
+    program = a_program(bin_ / "ghz", "echo v0.117.0")
+    assert ghz.binary_version(program) == "v0.117.0"
+    a_program(bin_ / "go", GO_INSTALL)
+    assert ghz.binary_version(program) == "v0.121.0"
+    a_program(bin_ / "go", "printf '\\tmod\\tgithub.com/bojand/ghz\\t(devel)\\n'")
+    assert ghz.binary_version(program) == "v0.117.0"
+
+
+def test_a_silent_ghz_has_no_version(bin_: Path) -> None:
+    assert ghz.binary_version(a_program(bin_ / "ghz", "exit 1")) == "unknown"
+
+
+def test_in_docker_by_wish_even_with_ghz_on_path(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "ghz", "echo path")
+    a_program(bin_ / "docker", DAEMON)
+    generator = find(LOADGEN_DOCKER="true")
+    info = generator.info(a_profile())
+    assert info.version == "v0.121.0 (sha256:0123456789ab)"
+    argv = list(info.argv)
+    assert argv[:3] == ["docker", "run", "--rm"]
+    assert argv[argv.index("--mount") + 1] == (
+        f'type=bind,"source={workspace.requests}",target=/requests,readonly'
+    )
+    image = argv.index("httparena-ghz:v0.121.0")
+    assert argv[image + 1 :] == ghz_flags.arguments(a_profile())
+
+
+def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot:
+    a_program(bin_ / "ghz", f"[ $1 = --version ] && echo v1 && exit; {script}")
+    return find().fire(a_profile(duration_s=1.5), tmp_path / "run-1", lambda _: None)
+
+
+def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path: Path) -> None:
+    shot = fire(find, bin_, tmp_path, 'echo "$*"')
+    assert shot.problem is None
+    assert shot.raw.read_text().split() == ghz_flags.arguments(a_profile(duration_s=1.5))
+    assert "1500ms" in shot.raw.read_text()
+    assert shot.cost.peak_bytes > 0
+    assert shot.log == shot.raw
+    assert not (tmp_path / "run-1.stderr").exists()
+
+
+def test_a_shot_that_breaks_says_how_with_its_last_words(
+    find: Find, bin_: Path, tmp_path: Path
+) -> None:
+    shot = fire(find, bin_, tmp_path, "echo bad flag >&2; exit 3")
+    assert shot.problem
+    assert "exit code 3" in shot.problem
+    assert shot.output == "bad flag"
+    assert shot.log.read_text() == "bad flag\n"
+
+
+def test_a_ghz_that_does_not_end_is_killed(
+    find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "_GRACE_S", -1.49)
+    shot = fire(find, bin_, tmp_path, "while :; do :; done")
+    assert shot.problem
+    assert "was killed" in shot.problem
+
+
+def test_a_container_whose_cost_cannot_be_read_is_a_problem(
+    find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hidden(_: int, *, container: str) -> None:
+        raise HostError("hidden")
+
+    monkeypatch.setattr(program, "cgroup_of", hidden)
+    a_program(bin_ / "docker", DAEMON)
+    shot = find(LOADGEN_DOCKER="1").fire(a_profile(duration_s=1.5), tmp_path / "x", lambda _: None)
+    assert shot.problem == "the control group of ghz's container could not be read"
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"GHZ": "/no/such"}, "GHZ: /no/such is not a program"),
+        ({"GHZ": "/no/such", "LOADGEN_DOCKER": "true"}, None),
+        ({"GHZ": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_environment_is_checked_before_any_work(
+    environment: dict[str, str], said: str | None
+) -> None:
+    if said is None:
+        generators.check([a_profile()], environment)
+    else:
+        with pytest.raises(UsageError, match=said):
+            generators.check([a_profile()], environment)
+
+
+@pytest.mark.parametrize("said", ["true", "TRUE", "1", "yes", "Yes"])
+def test_yes_to_docker_can_be_written_in_several_ways(said: str) -> None:
+    # With Docker, $GHZ is not looked at.
+    generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+
+
+@pytest.mark.parametrize("said", ["false", "False", "0", "no", ""])
+def test_no_to_docker_can_be_written_in_several_ways(said: str) -> None:
+    with pytest.raises(UsageError, match=r"^GHZ: /no/such is not a program"):
+        generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+
+
+@pytest.mark.parametrize("environment", [{}, {"GHZ": "/no/such"}])
+def test_any_other_word_about_docker_is_refused(environment: dict[str, str]) -> None:
+    said = "^LOADGEN_DOCKER: write true or false, not 'banana'$"
+    with pytest.raises(UsageError, match=said):
+        generators.check([a_profile()], {**environment, "LOADGEN_DOCKER": "banana"})
+
+
+@pytest.mark.parametrize("name", ["ghz", "volley"])
+def test_without_the_daemon_that_was_asked_for_it_is_said_what_asked_for_it(
+    workspace: Workspace, bin_: Path, name: str
+) -> None:
+    profile = a_profile(generator=name)
+    said = (
+        r"^LOADGEN_DOCKER: no Docker daemon answers: there is no `docker` command on PATH; "
+        r"start Docker here, or .*LOADGEN_DOCKER=false$"
+    )
+    with pytest.raises(HostError, match=said):
+        generators.resolve(profile, workspace, {"LOADGEN_DOCKER": "yes"}, None, FakeProgress())
+
+
+def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_: Path) -> None:
+    def program(**environment: str) -> str:
+        return generators.preview(a_profile(), workspace, environment, None)[0]
+
+    assert program(PATH="") == "ghz"
+    own = a_program(workspace.tools / "bin" / "ghz", "echo built")
+    assert program(PATH="") == str(own)
+    on_path = a_program(bin_ / "ghz", "echo path")
+    assert program(PATH=str(bin_)) == str(on_path)
+    assert program(PATH=str(bin_), GHZ="/my/ghz") == "/my/ghz"
+
+
+def test_volley_in_the_place_of_ghz_is_previewed_with_its_checks(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "mine", VOLLEY))
+    argv = generators.preview(a_profile(), workspace, {"PATH": "", "GHZ": named}, None)
+    assert argv == [named, *volley.arguments(a_profile())]
+
+
+def test_a_real_output_becomes_a_measurement() -> None:
+    measured = ghz.measurement(FIXTURES / "ghz-121-stream.json", a_profile())
+    assert measured.calls.ok > 0
+    assert measured.messages == measured.calls.ok * 5000
+    assert measured.rate == pytest.approx(measured.messages / measured.elapsed_s)
+    assert measured.rate_low <= measured.rate <= measured.rate_high
+    assert measured.latency_ns.kind == "service"
+
+
+def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("panic: oh no")
+    with pytest.raises(ValueError):
+        ghz.measurement(tmp_path / "x", a_profile())
+
+
+def test_the_projects_own_program_is_named_from_its_root_and_started_there(
+    find: Find, workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    a_program(workspace.tools / "bin" / "ghz", 'printf "%s" "$0"')
+    generator = find()
+    assert generator.info(a_profile()).argv[0] == "./.tools/bin/ghz"
+    shot = generator.fire(a_profile(), tmp_path / "run-1", lambda _: None)
+    assert shot.raw.read_text() == "./.tools/bin/ghz"
+    elsewhere = a_program(tmp_path_factory.mktemp("elsewhere") / "ghz", HELP)
+    assert find(GHZ=str(elsewhere)).info(a_profile()).argv[0] == str(elsewhere)

@@ -1,0 +1,396 @@
+"""h2load: its command line, what it refuses, the ways it is found, what is read of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure import generators
+from arena.measure.generators import Shot, h2load, h2load_flags
+from arena.measure.generators.h2load_flags import Version
+from arena.measure.generators.h2load_report import measurement
+from arena.measure.generators.program import Program
+from arena.what.measured import MeasuredProfile
+from tests.fakes import FakeProgress, a_profile, a_program
+
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
+H2LOAD = '[ "$1" = --version ] && echo h2load nghttp2/1.52.0 && exit'
+DAEMON = """
+echo "$*" >>"$OUTSIDE/docker.calls"
+case "$1" in
+version) echo 29.1 ;;
+images) [ ! -e "$OUTSIDE/images" ] || cat "$OUTSIDE/images" ;;
+build) echo abc >"$OUTSIDE/images" ;;
+run) echo h2load nghttp2/1.70.0 ;;
+inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
+esac
+"""
+OLD, DEBIAN_12, NEW = (
+    Version("1.43.0", (1, 43)),
+    Version("1.52.0", (1, 52)),
+    Version("1.69.0", (1, 69)),
+)
+BODY = ".tools/bodies/000000000408011002.bin"
+
+Find = Callable[..., Program]
+
+
+def unary(**changes: Any) -> MeasuredProfile:
+    """Return unary-grpc with 256 connections, with changes."""
+    values: dict[str, Any] = {
+        "name": "unary-grpc",
+        "generator": "h2load",
+        "call": "benchmark.BenchmarkService/GetSum",
+        "request": {"a": 1, "b": 2},
+        "messages_per_call": 1,
+        "connections": (256,),
+        "connection_count": 256,
+        "streams_per_connection": 100,
+        "metric": "requests/s",
+    }
+    return a_profile(**{**values, **changes})
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the stubs note down how they were called."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    monkeypatch.setenv("OUTSIDE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
+    """Return what finds h2load."""
+
+    def resolve(**environment: str) -> Program:
+        path = {"PATH": str(bin_)}
+        return h2load.resolve(workspace, {**path, **environment}, None, FakeProgress())
+
+    return resolve
+
+
+def found(generator: Program) -> tuple[str, str]:
+    info = generator.info(unary())
+    assert info.name == "h2load"
+    return info.found, info.version
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+# ---- its command line
+
+
+def test_the_flags_are_those_of_the_classic_load() -> None:
+    assert h2load_flags.arguments(unary(), range(4), DEBIAN_12) == [
+        "-c", "256", "-m", "100", "-t", "4", "-D", "5s", "-d", BODY,
+        "-H", "content-type: application/grpc", "-H", "te: trailers",
+        "http://localhost:8080/benchmark.BenchmarkService/GetSum",
+    ]  # fmt: skip
+
+
+def value(flag: str, profile: MeasuredProfile, version: Version = DEBIAN_12) -> str:
+    argv = h2load_flags.arguments(profile, range(4), version)
+    return argv[argv.index(flag) + 1]
+
+
+def test_tls_is_told_by_the_url() -> None:
+    argv = h2load_flags.arguments(unary(tls=True, port=8443), None, DEBIAN_12)
+    assert argv[-1] == "https://localhost:8443/benchmark.BenchmarkService/GetSum"
+
+
+def test_calls_in_flight_are_shared_among_the_connections() -> None:
+    profile = unary(streams_per_connection=None, concurrency=512)
+    assert value("-m", profile) == "2"
+
+
+def test_there_is_a_thread_for_each_cpu_but_none_without_a_connection() -> None:
+    assert value("-t", unary(connections=(3,), connection_count=3)) == "3"
+    argv = h2load_flags.arguments(unary(), None, DEBIAN_12)
+    assert 1 <= int(argv[argv.index("-t") + 1]) <= 256
+
+
+@pytest.mark.parametrize(
+    ("seconds", "new", "old"),
+    [(5.0, "5s", "5"), (0.3, "300ms", "1"), (1.5, "1500ms", "2"), (0.0104, "10ms", "1")],
+)
+def test_a_window_is_told_in_units_that_the_version_reads(
+    seconds: float, new: str, old: str
+) -> None:
+    profile = unary(duration_s=seconds)
+    assert value("-D", profile, DEBIAN_12) == value("-D", profile, NEW) == new
+    assert value("-D", profile, OLD) == old
+
+
+def test_json_is_asked_for_where_it_can_be_had() -> None:
+    flag = "--output-file=/dev/stdout"
+    assert flag in h2load_flags.arguments(unary(), None, NEW)
+    assert flag in h2load_flags.arguments(unary(), None, Version("2.0.0", (2, 0)))
+    assert flag not in h2load_flags.arguments(unary(), None, NEW, json=False)
+    assert flag not in h2load_flags.arguments(unary(), None, Version("1.68.1", (1, 68)))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("h2load nghttp2/1.52.0\n", (1, 52)),
+        ("h2load nghttp2/1.70.0-DEV\n", (1, 70)),
+        ("h2load nghttp2/2.0\n", (2, 0)),
+        ("nghttp nghttp2/1.52.0\n", None),
+        ("h2load nghttp2/\n", None),
+        ("", None),
+    ],
+)
+def test_a_version_is_read_from_what_it_prints(text: str, numbers: tuple[int, int] | None) -> None:
+    version = Version.told(text)
+    assert (version and version.numbers) == numbers
+
+
+def test_the_request_is_written_as_grpc_frames_it(workspace: Workspace) -> None:
+    path = workspace.root / BODY
+    h2load_flags.prepare(unary(), workspace)
+    assert path.read_bytes() == b"\0\0\0\0\4\x08\1\x10\2"
+    path.write_bytes(b"half")
+    h2load_flags.prepare(unary(), workspace)
+    assert path.read_bytes() == b"\0\0\0\0\4\x08\1\x10\2"
+
+
+def test_another_request_is_another_file(workspace: Workspace) -> None:
+    profile = unary(request={"a": 0, "b": -1})
+    h2load_flags.prepare(profile, workspace)
+    path = workspace.root / value("-d", profile)
+    assert path.read_bytes() == b"\0\0\0\0\x0b\x10" + b"\xff" * 9 + b"\1"
+    assert value("-d", profile) != BODY
+
+
+def test_a_request_that_cannot_be_written_is_told(workspace: Workspace) -> None:
+    (workspace.root / ".tools").write_text("")
+    with pytest.raises(HostError, match=r"000000000408011002\.bin: cannot be written \("):
+        h2load_flags.prepare(unary(), workspace)
+
+
+# ---- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, ""),
+        ({"streams_per_connection": None, "concurrency": 512}, ""),
+        (
+            {"streams_per_connection": None, "concurrency": 300},
+            "a multiple of connections, and 300",
+        ),
+        ({"call": "benchmark.BenchmarkService/StreamSum"}, "the call must be GetSum"),
+        ({"call": "benchmark.BenchmarkService/EchoSum"}, "the call must be GetSum"),
+        ({"request": {"a": 1, "count": 3}}, "has no `count`"),
+        ({"kind": "blast", "sweep": (1,), "repetitions": 1}, "a blast load is not one it knows"),
+        ({"kind": "scheduled"}, "a scheduled load is not one it knows"),
+    ],
+)
+def test_what_is_not_a_closed_loop_of_unary_calls_is_refused(
+    changes: dict[str, Any], why: str
+) -> None:
+    said = h2load.refuses(unary(**changes))
+    assert why in said
+    assert bool(said) == bool(why)
+
+
+def test_a_load_that_it_refuses_is_refused_before_any_work() -> None:
+    profile = unary(call="benchmark.BenchmarkService/StreamSum")
+    with pytest.raises(UsageError, match=r"^unary-grpc: h2load cannot make this load: "):
+        generators.check([profile], {})
+
+
+# ---- the ways it is found
+
+
+def test_h2load_named_by_the_environment_comes_first(
+    find: Find, bin_: Path, tmp_path: Path
+) -> None:
+    a_program(bin_ / "h2load", H2LOAD)
+    named = a_program(tmp_path / "mine", "echo h2load nghttp2/1.70.0-DEV")
+    generator = find(H2LOAD=str(named))
+    assert found(generator) == ("$H2LOAD", "1.70.0-DEV")
+    argv = generator.info(unary()).argv
+    assert argv[0] == "./mine"
+    assert "--output-file=/dev/stdout" in argv
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo nghttp nghttp2/1.52.0", "is not h2load"),
+        ("exit 1", "is not h2load"),
+        (None, "not a program that can be run"),
+    ],
+)
+def test_a_named_program_that_is_not_h2load_is_refused_before_any_work(
+    bin_: Path, tmp_path: Path, script: str | None, said: str
+) -> None:
+    if script:
+        a_program(tmp_path / "mine", script)
+    environment = {"H2LOAD": str(tmp_path / "mine")}
+    with pytest.raises(UsageError, match=rf"^H2LOAD: .*{said}"):
+        generators.check([unary()], environment)
+    # It is not looked at where an image is asked for, or another generator is used.
+    generators.check([unary()], {**environment, "LOADGEN_DOCKER": "true"})
+    generators.check([unary(generator="volley")], environment)
+
+
+def test_h2load_on_path_is_used(find: Find, bin_: Path) -> None:
+    program = a_program(bin_ / "h2load", H2LOAD)
+    generator = find()
+    assert found(generator) == ("PATH", "1.52.0")
+    argv = generator.info(unary()).argv
+    assert argv[0] == f"./{program.parent.name}/h2load"
+    assert "--output-file=/dev/stdout" not in argv
+
+
+def test_one_on_path_that_does_not_run_is_none(find: Find, bin_: Path) -> None:
+    a_program(bin_ / "h2load", "exit 127")
+    with pytest.raises(HostError, match="there is no h2load"):
+        find()
+
+
+def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
+    with pytest.raises(HostError) as caught:
+        find()
+    for way in ("H2LOAD=/path/to/h2load", "nghttp2-client", "LOADGEN_DOCKER", "H2LOAD_IMAGE"):
+        assert way in str(caught.value)
+
+
+# ---- in a container
+
+
+def test_without_a_program_an_image_is_built_and_asked_for_its_version(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON)
+    (workspace.root / "docker").mkdir()
+    generator = find()
+    assert found(generator) == ("image httparena-h2load:bookworm", "1.70.0 (sha256:0123456789ab)")
+    assert found(find())[0] == "image httparena-h2load:bookworm"
+    (build,) = [line for line in lines(outside / "docker.calls") if line.startswith("build ")]
+    folder = workspace.root / "docker"
+    assert f"--file {folder / 'h2load.Dockerfile'} {folder}" in build
+    argv = list(generator.info(unary()).argv)
+    assert argv[:3] == ["docker", "run", "--rm"]
+    source = workspace.root / ".tools" / "bodies"
+    assert f'type=bind,"source={source}",target=/.tools/bodies,readonly' in argv
+    assert argv[argv.index("--workdir") + 1] == "/"
+    assert "--output-file=/dev/stdout" in argv
+
+
+def test_in_docker_by_wish_even_with_h2load_named(
+    find: Find, bin_: Path, outside: Path, tmp_path: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON.replace("1.70.0", "1.52.0"))
+    (outside / "images").write_text("abc")
+    named = a_program(tmp_path / "mine", H2LOAD)
+    environment = {"LOADGEN_DOCKER": "true", "H2LOAD": str(named), "H2LOAD_IMAGE": "mine:1"}
+    generator = find(**environment)
+    assert found(generator)[0] == "image mine:1"
+    argv = list(generator.info(unary()).argv)
+    assert argv[argv.index("--name") + 1] == "httparena-h2load-run"
+    assert argv[argv.index("mine:1") + 1 :] == h2load_flags.arguments(unary(), None, DEBIAN_12)
+    assert generators.preview(unary(), workspace, environment, None) == argv
+
+
+def test_an_image_that_is_not_h2load_is_refused(find: Find, bin_: Path, outside: Path) -> None:
+    a_program(bin_ / "docker", DAEMON.replace("h2load nghttp2/1.70.0", "hello"))
+    (outside / "images").write_text("abc")
+    with pytest.raises(UsageError, match=r"^H2LOAD_IMAGE: mine:1 is not h2load"):
+        find(LOADGEN_DOCKER="yes", H2LOAD_IMAGE="mine:1")
+
+
+# ---- running it
+
+
+def fire(find: Find, tmp_path: Path, script: str) -> tuple[Shot, Program]:
+    named = a_program(tmp_path / "mine", f"{H2LOAD}\n{script}")
+    generator = find(H2LOAD=str(named))
+    return generator.fire(unary(duration_s=0.5), tmp_path / "run-1", lambda _: None), generator
+
+
+def test_a_shot_finds_its_request_and_leaves_its_report(find: Find, tmp_path: Path) -> None:
+    saved = FIXTURES / "h2load-152-unary.txt"
+    shot, generator = fire(find, tmp_path, f"[ -s {BODY} ] && cat {saved}")
+    assert shot.problem is None
+    assert shot.raw == tmp_path / "run-1.txt"
+    assert generator.parse(shot.raw, unary()).rate == 1880.0
+
+
+def test_any_other_end_is_a_problem(find: Find, tmp_path: Path) -> None:
+    shot, _ = fire(find, tmp_path, "echo getaddrinfo failed >&2; exit 1")
+    assert shot.problem == "h2load ended in the middle of it (exit code 1)"
+    assert shot.output == "getaddrinfo failed"
+
+
+# ---- what is read of it
+
+
+def test_calls_that_are_open_at_the_end_make_the_error_bar() -> None:
+    told = measurement(FIXTURES / "h2load-152-half-second.txt", unary())
+    assert (told.calls.ok, told.calls.failed, told.calls.cut) == (960, {}, 40)
+    assert told.elapsed_s == 0.50141
+    assert told.rate == told.rate_low == 960 / 0.50141
+    assert told.rate_high == 1000 / 0.50141
+    assert (told.messages, told.reported_calls_per_s) == (960, 1920.0)
+
+
+def test_what_h2load_did_not_look_at_is_said() -> None:
+    told = measurement(FIXTURES / "h2load-152-internal.txt", unary())
+    assert told.calls.ok == 2000
+    assert told.unchecked
+    assert (told.unchecked.status, told.unchecked.replies) == (2000, 2000)
+
+
+def test_what_h2load_does_not_know_is_absent() -> None:
+    latency = measurement(FIXTURES / "h2load-152-unary.txt", unary()).latency_ns
+    assert (latency.kind, latency.mean, latency.max) == ("service", 20_800_000, 21_590_000)
+    assert (latency.p50, latency.p99, latency.p999) == (None, None, None)
+    sampled = measurement(FIXTURES / "h2load-152-many.txt", unary()).latency_ns
+    assert (sampled.mean, sampled.max, sampled.samples) == (10_150_000, None, None)
+
+
+def test_percentiles_come_from_the_samples_of_new_ones() -> None:
+    latency = measurement(FIXTURES / "h2load-170-stdout.txt", unary()).latency_ns
+    assert (latency.samples, latency.p999) == (1920, 24_110_997)
+
+
+def test_failures_are_told_by_kind() -> None:
+    told = measurement(FIXTURES / "h2load-152-mixed.txt", unary())
+    assert told.calls.failed == {"HTTP 3xx": 100, "HTTP 4xx": 100, "HTTP 5xx": 100, "errored": 100}
+    assert told.rate == told.rate_high == 600 / 0.1579
+
+
+def test_broken_output_is_a_valueerror_of_one_line(tmp_path: Path) -> None:
+    raw = tmp_path / "raw"
+    for text in ("", "starting benchmark...\n", '{"version":'):
+        raw.write_text(text)
+        with pytest.raises(ValueError, match=f"^{raw}: [^\n]*$"):
+            measurement(raw, unary())
+
+
+# ---- the preview
+
+
+def test_one_that_is_there_is_previewed_as_it_will_be_run(
+    workspace: Workspace, bin_: Path, tmp_path: Path
+) -> None:
+    def shown(**environment: str) -> list[str]:
+        return generators.preview(unary(), workspace, {"PATH": str(bin_), **environment}, None)
+
+    assert shown()[0] == "h2load"
+    on_path = a_program(bin_ / "h2load", H2LOAD)
+    assert shown() == [str(on_path), *h2load_flags.arguments(unary(), None, DEBIAN_12)]
+    named = a_program(tmp_path / "mine", "echo h2load nghttp2/1.69.0")
+    assert shown(H2LOAD=str(named)) == [str(named), *h2load_flags.arguments(unary(), None, NEW)]
+    assert shown(H2LOAD="/no/such")[0] == "/no/such"

@@ -1,0 +1,337 @@
+"""volley: its command line, the ways it is found, and when it is built (stub programs)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.measure import generators
+from arena.measure.generators import ghz_flags, volley
+from arena.measure.generators.program import Program
+from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.measure.generators.volley_reports import a_report
+
+VOLLEY = '[ "$1" = --version ] && echo volley 0.1.0 && exit'
+# Stands in for cargo: what it builds says which version stands in Cargo.toml.
+CARGO = """
+echo "$*" >>"$OUTSIDE/cargo.calls"
+[ -z "$(cat "$OUTSIDE/broken" 2>/dev/null)" ] || { echo "error: no such crate"; exit 101; }
+for last; do :; done
+mkdir -p "$last/release"
+printf '#!/bin/sh\\necho volley %s\\n' "$(cat "$5.version")" >"$last/release/volley"
+chmod +x "$last/release/volley"
+"""
+DAEMON = """
+echo "$*" >>"$OUTSIDE/docker.calls"
+case "$1" in
+version) echo 29.1 ;;
+images) [ ! -e "$OUTSIDE/images" ] || cat "$OUTSIDE/images" ;;
+build) echo abc >"$OUTSIDE/images" ;;
+run) echo volley 0.1.0 ;;
+inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
+esac
+"""
+
+Find = Callable[..., Program]
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the stubs note down how they were called."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    monkeypatch.setenv("OUTSIDE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
+    """Return what finds volley in a checkout that has its sources."""
+    (workspace.volley / "src" / "http2").mkdir(parents=True)
+    (workspace.volley / "Cargo.toml").write_text('version = "0.1.0"')
+    (workspace.volley / "Cargo.toml.version").write_text("0.1.0")
+    (workspace.volley / "Cargo.lock").write_text("locked")
+    (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
+    (workspace.volley / "src" / "http2" / "frame.rs").write_text("struct Frame;")
+
+    def resolve(**environment: str) -> Program:
+        path = {"PATH": str(bin_)}
+        return volley.resolve(workspace, {**path, **environment}, None, FakeProgress())
+
+    return resolve
+
+
+def found(generator: Program) -> tuple[str, str]:
+    info = generator.info(a_profile())
+    assert info.name == "volley"
+    return info.found, info.version
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+# ---- its command line
+
+
+def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -> None:
+    profile = a_profile(generator="volley", expect=("result = a + b + i", "x = 1"))
+    argv = generators.preview(profile, workspace, {"PATH": ""}, None)
+    assert argv[0] == "volley"
+    ghz = ghz_flags.arguments(profile)
+    assert argv[1:] == [
+        *ghz[:-1],
+        "--expect-replies", "5000", "--expect", "result = a + b + i", "--expect", "x = 1",
+        ghz[-1],
+    ]  # fmt: skip
+
+
+def test_without_a_rule_only_the_number_of_replies_is_checked() -> None:
+    argv = volley.arguments(a_profile())
+    assert "--expect" not in argv
+    assert argv[argv.index("--expect-replies") + 1] == "5000"
+
+
+# ---- the ways it is found
+
+
+def test_volley_named_by_the_environment_comes_first(
+    find: Find, bin_: Path, tmp_path: Path, outside: Path
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    named = a_program(tmp_path / "mine", "echo volley 7.0.0-beta")
+    assert found(find(VOLLEY=str(named))) == ("$VOLLEY", "7.0.0-beta")
+    assert find(VOLLEY=str(named)).info(a_profile()).argv[0] == "./mine"
+    assert lines(outside / "cargo.calls") == []
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo ghz 1", "is not volley"),
+        ("echo volleyball 1", "is not volley"),
+        ("exit 1", "is not volley"),
+        (None, "not a program that can be run"),
+    ],
+)
+def test_a_named_program_that_is_not_volley_is_refused_before_any_work(
+    bin_: Path, tmp_path: Path, script: str | None, said: str
+) -> None:
+    if script:
+        a_program(tmp_path / "mine", script)
+    profile = a_profile(generator="volley")
+    environment = {"VOLLEY": str(tmp_path / "mine")}
+    with pytest.raises(UsageError, match=rf"^VOLLEY: .*{said}"):
+        generators.check([profile], environment)
+    # It is not looked at where an image is asked for, or another generator is used.
+    generators.check([profile], {**environment, "LOADGEN_DOCKER": "true"})
+    generators.check([a_profile()], environment)
+
+
+def test_cargo_builds_it_once_and_what_it_built_is_used_again(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    assert found(find()) == ("cargo", "0.1.0")
+    assert found(find()) == (".tools", "0.1.0")
+    manifest, target = workspace.volley / "Cargo.toml", workspace.tools / "volley-target"
+    assert lines(outside / "cargo.calls") == [
+        f"build --release --locked --manifest-path {manifest} --target-dir {target}"
+    ]
+    assert find().info(a_profile()).argv[0] == "./.tools/bin/volley"
+    names = sorted(path.name for path in (workspace.tools / "bin").iterdir())
+    assert names == ["volley", "volley.sources"]
+
+
+def test_who_waits_for_cargo_is_told_where_its_log_is(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    progress = FakeProgress()
+    volley.resolve(workspace, {"PATH": str(bin_)}, None, progress)
+    (line,) = progress.lines
+    assert line.startswith("building volley with cargo (once, ")
+    assert f"log: {workspace.tools / 'volley-build.log'}" in line
+
+
+@pytest.mark.parametrize("changed", ["Cargo.toml", "Cargo.lock", "src/http2/frame.rs"])
+def test_when_its_sources_change_it_is_built_again(
+    find: Find, bin_: Path, workspace: Workspace, changed: str
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    assert found(find())[0] == "cargo"
+    (workspace.volley / changed).write_text("something else")
+    (workspace.volley / "Cargo.toml.version").write_text("0.2.0")
+    assert found(find()) == ("cargo", "0.2.0")
+    assert found(find()) == (".tools", "0.2.0")
+
+
+def test_a_file_that_is_added_moved_or_removed_is_a_change(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    find()
+    source = workspace.volley / "src"
+    (source / "new.rs").write_text("")
+    assert found(find())[0] == "cargo"
+    (source / "new.rs").rename(source / "newer.rs")
+    assert found(find())[0] == "cargo"
+    (source / "newer.rs").unlink()
+    assert found(find())[0] == "cargo"
+
+
+def test_what_it_is_not_built_from_is_no_change(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    find()
+    (workspace.volley / "README.md").write_text("new")
+    (workspace.volley / "target").mkdir()
+    (workspace.volley / "target" / "x").write_text("new")
+    assert found(find())[0] == ".tools"
+
+
+def test_a_volley_of_unknown_sources_is_not_trusted(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    a_program(workspace.tools / "bin" / "volley", "echo volley 0.0.1")
+    assert found(find()) == ("cargo", "0.1.0")
+    (workspace.tools / "bin" / "volley.sources").write_bytes(b"\xff")
+    assert found(find())[0] == "cargo"
+
+
+def test_a_build_that_fails_names_its_log_and_the_other_ways_and_leaves_the_old_one(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    find()
+    (outside / "broken").write_text("yes")
+    (workspace.volley / "src" / "main.rs").write_text("fn main() { oops }")
+    with pytest.raises(
+        HostError, match=r"^volley: .*failed.*volley-build\.log; or name one with V"
+    ):
+        find()
+    assert lines(workspace.tools / "volley-build.log") == ["error: no such crate"]
+    (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
+    assert found(find())[0] == ".tools"
+
+
+def test_volley_on_path_is_not_looked_for(find: Find, bin_: Path) -> None:
+    a_program(bin_ / "volley", "echo volley 9.9.9")
+    with pytest.raises(HostError, match="there is no volley"):
+        find()
+
+
+def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
+    with pytest.raises(HostError) as caught:
+        find()
+    for way in (
+        "VOLLEY=/path/to/volley",
+        "Rust",
+        "cargo",
+        "Docker",
+        "LOADGEN_DOCKER",
+        "VOLLEY_IMAGE",
+    ):
+        assert way in str(caught.value)
+
+
+def test_without_its_sources_the_missing_one_is_named(
+    find: Find, bin_: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "cargo", CARGO)
+    (workspace.volley / "Cargo.lock").unlink()
+    with pytest.raises(HostError, match=r"Cargo\.lock: cannot be read \(No such file"):
+        find()
+
+
+# ---- in a container
+
+
+def test_without_cargo_an_image_is_built_from_the_sources_and_named_by_them(
+    find: Find, bin_: Path, outside: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON)
+    where, version = found(find())
+    assert where.startswith("image httparena-volley:")
+    assert version == "0.1.0 (sha256:0123456789ab)"
+    image = where.removeprefix("image ")
+    (build,) = [line for line in lines(outside / "docker.calls") if line.startswith("build ")]
+    assert f"--tag {image}" in build
+    assert f"--file {workspace.root / 'docker' / 'volley.Dockerfile'} {workspace.volley}" in build
+    assert found(find())[0] == where
+    assert len([line for line in lines(outside / "docker.calls") if line[:6] == "build "]) == 1
+    (workspace.volley / "src" / "main.rs").write_text("something else")
+    assert found(find())[0] != where
+
+
+def test_in_docker_by_wish_even_with_volley_named(
+    find: Find, bin_: Path, outside: Path, tmp_path: Path, workspace: Workspace
+) -> None:
+    a_program(bin_ / "docker", DAEMON)
+    (outside / "images").write_text("abc")
+    named = a_program(tmp_path / "mine", "echo volley 7")
+    environment = {"LOADGEN_DOCKER": "true", "VOLLEY": str(named), "VOLLEY_IMAGE": "mine:1"}
+    generator = find(**environment)
+    assert found(generator)[0] == "image mine:1"
+    argv = list(generator.info(a_profile()).argv)
+    assert argv[:3] == ["docker", "run", "--rm"]
+    assert argv[argv.index("--name") + 1] == "httparena-volley-run"
+    assert argv[argv.index("mine:1") + 1 :] == volley.arguments(a_profile())
+    shown = generators.preview(a_profile(generator="volley"), workspace, environment, None)
+    assert shown == argv
+
+
+def test_an_image_that_is_not_volley_is_refused(find: Find, bin_: Path, outside: Path) -> None:
+    a_program(bin_ / "docker", DAEMON.replace("run) echo volley 0.1.0", "run) echo hello"))
+    (outside / "images").write_text("abc")
+    with pytest.raises(UsageError, match=r"^VOLLEY_IMAGE: mine:1 is not volley"):
+        find(LOADGEN_DOCKER="yes", VOLLEY_IMAGE="mine:1")
+
+
+# ---- running it
+
+
+def fire(find: Find, tmp_path: Path, script: str) -> tuple[generators.Shot, Program]:
+    named = a_program(tmp_path / "mine", f"{VOLLEY}\n{script}")
+    generator = find(VOLLEY=str(named))
+    return generator.fire(a_profile(duration_s=0.5), tmp_path / "run-1", lambda _: None), generator
+
+
+def test_a_shot_leaves_its_report(find: Find, tmp_path: Path) -> None:
+    (tmp_path / "report").write_text(json.dumps(a_report()))
+    shot, generator = fire(find, tmp_path, f"cat {tmp_path / 'report'}")
+    assert shot.problem is None
+    assert generator.parse(shot.raw, a_profile()).rate == 4200.0
+
+
+def test_where_no_call_succeeded_it_ends_with_1_and_its_report_counts(
+    find: Find, tmp_path: Path
+) -> None:
+    shot, _ = fire(find, tmp_path, "echo '{}'; exit 1")
+    assert shot.problem is None
+
+
+@pytest.mark.parametrize("script", ["echo no such host >&2; exit 1", "echo '{}'; exit 2"])
+def test_any_other_end_is_a_problem(find: Find, tmp_path: Path, script: str) -> None:
+    shot, _ = fire(find, tmp_path, script)
+    assert shot.problem
+    assert shot.problem.startswith("volley ended in the middle of it (exit code ")
+
+
+# ---- the preview
+
+
+def test_a_volley_that_is_there_is_previewed_by_its_path(workspace: Workspace) -> None:
+    def program(**environment: str) -> str:
+        profile = a_profile(generator="volley")
+        return generators.preview(profile, workspace, environment, None)[0]
+
+    assert program() == "volley"
+    own = a_program(workspace.tools / "bin" / "volley", "echo volley 1")
+    assert program() == str(own)
+    assert program(VOLLEY="/my/volley") == "/my/volley"

@@ -1,0 +1,161 @@
+"""What volley reports, by hand-made reports: read whole, or refused in a line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import parse_ghz
+from arena.measure.generators.volley_report import measurement
+from arena.record.measurement import Measurement
+from tests.fakes import a_profile
+from tests.lib.arena.measure.generators.volley_reports import a_report
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    return tmp_path / "run-1.json"
+
+
+def measured(raw: Path, **changes: Any) -> Measurement:
+    raw.write_text(json.dumps(a_report(**changes)))
+    return measurement(raw, a_profile())
+
+
+def test_the_rate_is_that_of_the_messages_it_counted_in_its_window(raw: Path) -> None:
+    found = measured(raw)
+    assert (found.messages, found.elapsed_s, found.rate) == (21_000, 5.0, 4200.0)
+    assert (found.rate_low, found.rate_high) == (4200.0, 4200.0)
+    assert found.reported_calls_per_s == 0.8
+
+
+def test_messages_of_calls_that_were_waited_for_came_in_that_time_too(raw: Path) -> None:
+    changes = {"total": 7_000_000_000, "volley.messages_per_s": 3000.0, "volley.window_s": 5.0}
+    found = measured(raw, **changes)
+    assert (found.messages, found.elapsed_s, found.rate) == (21_000, 7.0, 3000.0)
+
+
+def test_calls_are_what_became_of_them(raw: Path) -> None:
+    calls = measured(raw).calls
+    assert (calls.ok, calls.failed, calls.cut) == (3, {"Internal": 1}, 2)
+
+
+def test_latency_goes_as_far_as_the_thousandth_call_and_the_slowest(raw: Path) -> None:
+    assert measured(raw).latency_ns.model_dump() == {
+        "kind": "service",
+        "mean": 1_500_000_000,
+        "p50": 1_500_000_000,
+        "p75": 1_600_000_000,
+        "p90": 1_700_000_000,
+        "p95": 1_800_000_000,
+        "p99": 1_900_000_000,
+        "p999": 1_950_000_000,
+        "max": 2_000_000_000,
+        "samples": 3,
+    }
+
+
+ALL_CUT = {
+    "count": 2,
+    "statusCodeDistribution": {"Canceled": 2},
+    "volley.calls": {"ok": 0, "failed": {}, "cut": 2},
+    "volley.latency_ns.samples": 0,
+}
+
+
+@pytest.mark.parametrize("figure", [0, None])
+def test_where_no_call_succeeded_there_is_no_latency(raw: Path, figure: int | None) -> None:
+    report = a_report(**ALL_CUT)
+    latency = report["volley"]["latency_ns"]
+    for name in ("mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"):
+        latency[name] = figure
+    raw.write_text(json.dumps(report))
+    found = measurement(raw, a_profile())
+    assert (found.latency_ns.samples, found.latency_ns.mean, found.latency_ns.p50) == (
+        0,
+        None,
+        None,
+    )
+    assert found.rate == 4200.0
+
+
+def test_a_server_may_cancel_calls_too(raw: Path) -> None:
+    found = measured(
+        raw,
+        **{
+            "statusCodeDistribution": {"OK": 3, "Canceled": 3},
+            "volley.calls.failed": {"Canceled": 1},
+        },
+    )
+    assert (found.calls.failed, found.calls.cut) == ({"Canceled": 1}, 2)
+
+
+def test_what_a_later_version_adds_is_passed_over(raw: Path) -> None:
+    assert measured(raw, **{"volley.surprise": [1], "more": {}}) == measured(raw)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"volley.messages_per_s": 4300.0}, {"count": 7}, {"total": 0}, {"rps": None}]
+)
+def test_what_is_missing_or_contradicts_itself_is_a_valueerror(
+    raw: Path, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError):
+        measured(raw, **changes)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "Summary:\n", "panic", '{"count": NaN}', "[" * 500_000, "\0"]
+)
+def test_what_is_no_report_is_refused_in_a_line(raw: Path, text: str) -> None:
+    raw.write_text(text)
+    with pytest.raises(ValueError) as caught:
+        measurement(raw, a_profile())
+    assert "\n" not in str(caught.value)
+
+
+FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "ok", "failed", "cut", "messages"),
+    [
+        ("stream", "service", 229, {}, 256, 1_250_518),
+        ("wait", "service", 167, {}, 0, 835_000),
+        ("none-finished", "service", 0, {}, 16, None),
+        ("open-loop", "response", 500, {}, 0, 500),
+        ("all-failed", "service", 0, {"DataLoss": 20}, 0, 100_000),
+        ("details", "service", 20, {}, 0, 20),
+    ],
+)
+def test_real_reports_are_read_and_parse_ghz_agrees_with_them(
+    name: str, kind: str, ok: int, failed: dict[str, int], cut: int, messages: int | None
+) -> None:
+    raw = FIXTURES / "volley" / f"{name}.json"
+    found, parsed = measurement(raw, a_profile()), parse_ghz.parse_file(raw)
+    assert (found.calls.ok, found.calls.failed, found.calls.cut) == (ok, failed, cut)
+    assert found.messages == messages or (messages is None and found.messages > 0)
+    assert found.rate == found.messages / found.elapsed_s
+    assert found.latency_ns.kind == kind
+    assert found.latency_ns.samples == ok
+    rate = parsed.rate(5000)
+    assert (rate.messages_per_s, rate.low, rate.high) == (found.rate,) * 3
+    assert found.rate_low == found.rate_high == found.rate
+
+
+def test_parse_ghz_reads_the_text_too() -> None:
+    calls = parse_ghz.parse_file(FIXTURES / "volley" / "stream.txt").calls
+    assert calls.ok > 0
+    assert (dict(calls.failed), calls.cut) == ({}, 256)
+
+
+@pytest.mark.parametrize("name", ["ghz/ghz-121-stream.json", "volley/stream.txt"])
+def test_a_report_in_which_no_message_is_counted_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="key `volley` is missing: not volley's"):
+        measurement(FIXTURES / name, a_profile())
+
+
+def test_a_missing_file_is_refused_in_a_line(raw: Path) -> None:
+    with pytest.raises(ValueError, match="No such file"):
+        measurement(raw, a_profile())

@@ -1,0 +1,543 @@
+"""The night: what is measured in which order, what fits, what goes on, and how it ends."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.errors import HostError, UsageError
+from arena.base.workspace import Workspace
+from arena.cli import benchmark
+from arena.machine import cpus, facts, lock, ports
+from arena.measure import contract, generators, plan, runner
+from arena.measure.night import job
+from arena.measure.night.job import Request, night
+from arena.measure.session import Session
+from arena.record.record import Record
+from tests.fakes import FakeGenerator, FakeRuntime, a_provenance, a_report, records_in
+
+# Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
+QUICK, SLOW = "stream-grpc", "slow"
+
+
+@dataclass
+class Shop:
+    """A night with fakes of the host, the runtime, the generator and the clock."""
+
+    workspace: Workspace
+    runtime: FakeRuntime = field(default_factory=FakeRuntime)
+    generator: FakeGenerator = field(default_factory=FakeGenerator)
+    now_s: float = 0.0
+    published: int = 0
+
+    def night(self, *frameworks: str, **options: Any) -> int:
+        request = Request(frameworks, **options)
+        return night(
+            self.workspace, request, {"PATH": ""}, "night", self.publish, lambda: self.now_s
+        )
+
+    def publish(self, *_: object) -> Path:
+        self.published += 1
+        return self.workspace.public / "index.html"
+
+    def on_session(self, do: Callable[[int], str | None]) -> None:
+        """Have something done at the warm-up of each session; the sessions count from 0."""
+        begun = []
+
+        def fire(shot: int) -> str | None:
+            if self.generator.fired[-1][0] != "warm-up":
+                return None
+            begun.append(shot)
+            return do(len(begun) - 1)
+
+        self.generator = FakeGenerator(on_fire=fire)
+
+    def records(self) -> list[Record]:
+        return sorted(records_in(self.workspace.results), key=lambda each: each.started_at)
+
+    def measured(self, since: int = 0) -> list[tuple[str, str]]:
+        """Return what was measured, in that order."""
+        records = self.records()[since:]
+        return [(each.framework.name, each.profile.name) for each in records]
+
+    def add(self, name: str, *tests: str, **changes: Any) -> None:
+        meta = {"display_name": name, "language": "Go", "type": "tuned"}
+        folder = self.workspace.frameworks / name
+        folder.mkdir(exist_ok=True)
+        (folder / "meta.json").write_text(json.dumps({**meta, "tests": tests, **changes}))
+
+
+@pytest.fixture
+def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shop:
+    """Return a shop of two frameworks, both subscribing to a quick profile and a slow one."""
+    made = Shop(workspace)
+    made.add("alpha", SLOW, QUICK)
+    made.add("beta", SLOW, QUICK)
+    made.add("retired", QUICK, enabled=False)
+    (workspace.profiles / "slow.yaml").write_text(
+        "extends: stream-grpc\nname: slow\nduration: 10s\nwarmup: 4s"
+    )
+
+    monkeypatch.chdir(workspace.root)
+    monkeypatch.setattr(cpus, "physical_cores", lambda: [(0,), (1,), (2,), (3,)])
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
+    monkeypatch.setattr(ports, "require_free_port", lambda _: None)
+    monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
+    monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
+    monkeypatch.setattr(contract, "check", lambda *_: a_report())
+    for room in (runner, benchmark, job):
+        monkeypatch.setattr(room, "choose", lambda *_: made.runtime)
+    monkeypatch.setattr(generators, "resolve", lambda *_: made.generator)
+    return made
+
+
+def test_each_framework_has_a_turn_before_any_has_another_and_the_short_ones_come_first(
+    shop: Shop,
+) -> None:
+    assert shop.night() == 0
+    assert shop.measured() == [
+        ("alpha", QUICK), ("beta", QUICK), ("alpha", SLOW), ("beta", SLOW),
+    ]  # fmt: skip
+    assert shop.published == 1
+
+
+def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(
+    shop: Shop,
+) -> None:
+    shop.night("beta", profiles=(SLOW,))
+    shop.night("alpha", profiles=(QUICK,))
+    shop.add("gamma", QUICK)
+    shop.night()
+    assert shop.measured(since=2) == [
+        ("gamma", QUICK), ("alpha", SLOW), ("beta", QUICK), ("beta", SLOW), ("alpha", QUICK),
+    ]  # fmt: skip
+
+
+def test_of_equally_long_ones_that_were_never_measured_the_subscription_tells_the_order(
+    shop: Shop,
+) -> None:
+    shop.add("alpha", "stream-grpc-tls", "stream-grpc", "bidi-grpc")
+    shop.night("alpha")
+    assert [name for _, name in shop.measured()] == ["stream-grpc-tls", "stream-grpc", "bidi-grpc"]
+
+
+def test_trials_and_other_machines_do_not_count_as_measured(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = plan.Request("alpha", (QUICK,), runs=1)
+    monkeypatch.setattr(benchmark, "publish", lambda *_: Path("page"))
+    benchmark.benchmark(shop.workspace, trial, {"PATH": ""}, "run")
+    other = a_provenance().host.model_copy(update={"cpu": "another CPU"})
+    with monkeypatch.context() as patch:
+        patch.setattr(facts, "describe", lambda _: other)
+        shop.night("alpha", profiles=(QUICK,))
+    shop.night("alpha", only_changed=True)
+    assert shop.measured(since=2) == [("alpha", QUICK), ("alpha", SLOW)]
+
+
+def test_a_session_begins_only_if_it_should_end_in_time_and_a_shorter_one_may_still_fit(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.night("alpha", profiles=(SLOW,))  # From now on known to take no time at all.
+
+    def take(seconds: float) -> None:
+        shop.now_s += seconds
+
+    shop.on_session(lambda _: take(47.0))
+    capsys.readouterr()
+    assert shop.night(budget=100.0) == 0
+    assert shop.measured(since=1) == [("beta", QUICK), ("alpha", QUICK), ("alpha", SLOW)]
+    out = capsys.readouterr().out
+    assert "left for another time:\n  slow: beta\n" in out
+    assert shop.published == 2
+
+
+def test_the_budget_does_not_cut_a_session_short(shop: Shop) -> None:
+    def take(seconds: float) -> None:
+        shop.now_s += seconds
+
+    shop.on_session(lambda _: take(1000.0))
+    assert shop.night(budget=50.0) == 0
+    assert [(each.framework.name, each.status) for each in shop.records()] == [("alpha", "ok")]
+
+
+def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shop.night(budget=46.0) == 0
+    assert shop.measured() == []
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "left for another time:",
+        "  stream-grpc: alpha, beta",
+        "  slow: alpha, beta",
+        "page: site/public/index.html",
+    ]
+
+
+def test_a_failing_framework_does_not_stop_the_night(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def on_build(log: Path) -> None:
+        if len(shop.records()) == 1:
+            raise HostError("docker: the daemon has a cold")
+
+    shop.runtime = FakeRuntime(on_build=on_build)
+    shop.on_session(lambda session: "broke" if session == 0 else None)
+    assert shop.night(profiles=(QUICK,)) == 3
+    assert [(each.framework.name, each.status) for each in shop.records()] == [("alpha", "failed")]
+    out, err = capsys.readouterr()
+    assert "error: beta under stream-grpc: docker: the daemon has a cold\n" in err
+    assert out.splitlines()[-7:-1] == [
+        "       measured  failed  skipped  left",
+        "alpha         0       1        0     0",
+        "beta          0       1        0     0",
+        "all           0       2        0     0",
+        "failed:",
+        "  stream-grpc: alpha, beta",
+    ]
+
+
+def test_a_host_that_fails_three_frameworks_in_a_row_ends_the_night_which_can_be_gone_on_with(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def taken(_: int) -> None:
+        if len(shop.records()) > 1:
+            raise HostError("port 8080 is taken")
+
+    shop.add("gamma", SLOW, QUICK)
+    with monkeypatch.context() as patch:
+        patch.setattr(ports, "require_free_port", taken)
+        assert shop.night() == 3
+    assert shop.measured() == [("alpha", QUICK), ("beta", QUICK)]
+    out, err = capsys.readouterr()
+    assert err.count("port 8080 is taken\n") == 3
+    assert "error: this host cannot measure: the night ends here (--resume goes on with it)" in err
+    assert "all           2       3        0     1\n" in out
+    assert shop.published == 1
+    assert shop.night(resume=True) == 0
+    assert "going on with the night of 20" in capsys.readouterr().err
+    assert sorted(shop.measured(since=2)) == [
+        ("alpha", SLOW), ("beta", SLOW), ("gamma", SLOW), ("gamma", QUICK),
+    ]  # fmt: skip
+
+
+def test_one_framework_that_the_host_cannot_measure_does_not_end_the_night(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.add("gamma", QUICK, SLOW, "stream-grpc-tls", "bidi-grpc", "client-stream-grpc")
+    real = Session.run
+
+    def run(session: Any, draft: Any) -> Any:
+        if session._plan.framework.name == "gamma":
+            raise HostError("its log fills the disk")
+        return real(session, draft)
+
+    monkeypatch.setattr(Session, "run", run)
+    assert shop.night() == 3
+    assert shop.night(resume=True) == 3
+    assert len(shop.records()) == 8
+
+
+def test_bugs_in_a_row_do_not_end_the_night(shop: Shop) -> None:
+    def surprise(session: int) -> None:
+        if session < 4:
+            raise RuntimeError("surprise")
+
+    shop.add("gamma", SLOW, QUICK)
+    shop.on_session(surprise)
+    assert shop.night() == 3
+    assert len(shop.records()) == 2
+
+
+def test_a_bug_that_one_session_runs_into_does_not_stop_the_night(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def surprise(session: int) -> None:
+        if session == 0:
+            raise RuntimeError("surprise\x1b[2J")
+
+    shop.on_session(surprise)
+    assert shop.night(profiles=(QUICK,)) == 3
+    assert shop.measured() == [("beta", QUICK)]
+    assert "error: alpha under stream-grpc: RuntimeError: surprise\ufffd[2J\n" in (
+        capsys.readouterr().err
+    )
+
+
+def test_an_interrupt_does_stop_it(shop: Shop) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    shop.on_session(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        shop.night()
+    assert shop.measured() == []
+
+
+def test_a_broken_meta_json_fails_and_the_others_are_measured(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop.workspace.frameworks / "alpha" / "meta.json").write_text("{")
+    assert shop.night(profiles=(QUICK,)) == 1
+    assert shop.measured() == [("beta", QUICK)]
+    out, err = capsys.readouterr()
+    assert "error: frameworks/alpha/meta.json: line 1" in err
+    assert "\nfailed:\n  meta.json: alpha\n" in out
+
+
+def test_what_cannot_be_run_here_is_skipped_and_said(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.runtime = FakeRuntime(missing={"alpha": "needs go"})
+    assert shop.night("alpha", "beta") == 0
+    out, err = capsys.readouterr()
+    assert err.count("skipped alpha: needs go") == 1
+    assert "alpha         0       0        2     0\n" in out
+    shop.runtime = FakeRuntime(missing={"alpha": "needs go", "beta": "needs go"})
+    with pytest.raises(HostError, match="no framework can be run here"):
+        shop.night()
+
+
+def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shop.night("alpha", "retired", profiles=(QUICK,)) == 0
+    assert shop.measured() == [("alpha", QUICK)]
+    assert "skipped retired: its meta.json says that it is not enabled" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("request_", "environment", "said"),
+    [
+        (Request(("alhpa",)), {}, r"no framework `alhpa` \(did you mean alpha"),
+        (Request(profiles=("nothing-*",)), {}, "no profile matches"),
+        (Request(generator="gzh"), {}, "--generator: "),
+        (Request(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
+        (Request(("retired",)), {}, "no enabled framework subscribes to any profile"),
+        (Request(), {"RUNS": "1"}, "RUNS: makes trials"),
+        (Request(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
+    ],
+)
+def test_bad_input_is_refused_before_the_host_is_locked(
+    shop: Shop,
+    monkeypatch: pytest.MonkeyPatch,
+    request_: Request,
+    environment: dict[str, str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(lock, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
+    with pytest.raises(UsageError, match=said):
+        night(shop.workspace, request_, environment, "night", shop.publish)
+
+
+# ---- only what has changed
+
+
+def test_what_has_not_changed_is_not_measured_again(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.night()
+    assert shop.night(only_changed=True) == 0
+    assert len(shop.records()) == 4
+    assert "unchanged" in capsys.readouterr().out
+    shop.night()
+    assert len(shop.records()) == 8
+
+
+def change_the_source(shop: Shop) -> None:
+    (shop.workspace.frameworks / "alpha" / "main.go").write_text("package main")
+
+
+def change_the_profile(shop: Shop) -> None:
+    path = shop.workspace.profiles / f"{QUICK}.yaml"
+    path.write_text(path.read_text().replace("duration: 5s", "duration: 6s"))
+
+
+def change_the_generator(shop: Shop) -> None:
+    class Newer(FakeGenerator):
+        def info(self, profile: Any) -> Any:
+            return super().info(profile).model_copy(update={"version": "v2"})
+
+    shop.generator = Newer()
+
+
+def change_the_runtime(shop: Shop) -> None:
+    shop.runtime = FakeRuntime(name="docker")
+
+
+@pytest.mark.parametrize(
+    "change", [change_the_source, change_the_profile, change_the_generator, change_the_runtime]
+)
+def test_what_has_changed_is_measured_again(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, change: Callable[[Shop], None]
+) -> None:
+    from arena.machine import docker
+
+    monkeypatch.setattr(docker, "remove_leftovers", list)
+    monkeypatch.setattr(docker, "daemon_version", lambda: ("1", ""))
+    shop.night("alpha", profiles=(QUICK,))
+    change(shop)
+    shop.night("alpha", profiles=(QUICK,), only_changed=True)
+    assert len(shop.records()) == 2
+
+
+def test_what_has_failed_since_is_measured_again(shop: Shop) -> None:
+    shop.night("alpha", profiles=(QUICK,))
+    shop.on_session(lambda _: "broke")
+    shop.night("alpha", profiles=(QUICK,))
+    shop.generator = FakeGenerator()
+    shop.night("alpha", profiles=(QUICK,), only_changed=True)
+    assert [each.status for each in shop.records()] == ["ok", "failed", "ok"]
+
+
+# ---- going on
+
+
+class KilledError(BaseException):
+    """Ends a night as a kill does: nobody catches it."""
+
+
+def cut_short(shop: Shop, session: int, *frameworks: str, **options: Any) -> None:
+    """Run a night that is killed in the middle of a session, counted from 0."""
+
+    def kill(number: int) -> None:
+        if number == session:
+            raise KilledError
+
+    shop.on_session(kill)
+    with pytest.raises(KilledError):
+        shop.night(*frameworks, **options)
+    shop.generator = FakeGenerator()
+
+
+def test_a_night_that_was_cut_short_goes_on_and_what_cut_it_short_comes_last(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut_short(shop, 1)
+    assert shop.measured() == [("alpha", QUICK)]
+    assert shop.published == 0
+    assert shop.night(resume=True) == 0
+    assert shop.measured(since=1) == [("alpha", SLOW), ("beta", SLOW), ("beta", QUICK)]
+    out, err = capsys.readouterr()
+    assert "going on with the night of 20" in err
+    assert "all           3       0        1        0     0\n" in out
+
+
+def test_who_had_no_turn_before_the_cut_is_the_first_after_it(shop: Shop) -> None:
+    shop.add("gamma", QUICK)
+    cut_short(shop, 1)
+    shop.night(resume=True)
+    assert shop.measured()[:3] == [("alpha", QUICK), ("gamma", QUICK), ("alpha", SLOW)]
+
+
+def test_a_failure_before_the_cut_is_still_told_after_it(shop: Shop) -> None:
+    def end(session: int) -> str | None:
+        if session == 1:
+            raise KilledError
+        return "broke"
+
+    shop.on_session(end)
+    with pytest.raises(KilledError):
+        shop.night(profiles=(QUICK,))
+    shop.generator = FakeGenerator()
+    assert shop.night(resume=True) == 1
+    assert [(each.framework.name, each.status) for each in shop.records()] == [
+        ("alpha", "failed"),
+        ("beta", "ok"),
+    ]
+
+
+def test_what_the_night_was_asked_for_need_not_be_said_again(shop: Shop) -> None:
+    cut_short(shop, 1, profiles=(SLOW,))
+    shop.night(resume=True)
+    assert shop.measured() == [("alpha", SLOW), ("beta", SLOW)]
+
+
+def test_asked_for_something_else_a_new_night_begins(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut_short(shop, 1, profiles=(SLOW,))
+    shop.night("alpha", profiles=(SLOW,), resume=True)
+    assert shop.measured() == [("alpha", SLOW), ("alpha", SLOW)]
+    assert "(--profile slow) was to measure something else: a new one begins" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"tests": ["x"]}, {"language": 5}])
+def test_where_its_framework_cannot_be_measured_any_more_a_new_night_begins(
+    shop: Shop, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    shop.add("gamma", QUICK)
+    cut_short(shop, 0, "gamma")
+    meta = {"display_name": "gamma", "type": "tuned", "language": "Go", "tests": [QUICK], **change}
+    (shop.workspace.frameworks / "gamma" / "meta.json").write_text(json.dumps(meta))
+    shop.night(resume=True)
+    assert len(shop.records()) == 4
+    err = capsys.readouterr().err
+    assert "that night cannot go on: " in err
+    assert ": a new one begins\n" in err
+
+
+def test_a_night_that_ended_is_not_gone_on_with(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.night(profiles=(QUICK,))
+    shop.night(profiles=(QUICK,), resume=True)
+    assert len(shop.records()) == 4
+    assert "no night was cut short: a new one begins" in capsys.readouterr().err
+
+
+def test_going_on_twice_ends_where_going_on_once_would(shop: Shop) -> None:
+    cut_short(shop, 1)
+    cut_short(shop, 1, resume=True)
+    shop.night(resume=True)
+    assert sorted(shop.measured()) == [
+        ("alpha", SLOW), ("alpha", QUICK), ("beta", SLOW), ("beta", QUICK),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]\n", '{"schema": 2}\n', "\x00\xff"])
+def test_a_broken_diary_is_said_and_a_new_night_begins(
+    shop: Shop, capsys: pytest.CaptureFixture[str], content: str
+) -> None:
+    shop.workspace.nights.mkdir()
+    path = shop.workspace.nights / "2026-01-01T00-00-00.000000Z.jsonl"
+    path.write_text(content)
+    assert shop.night(profiles=(QUICK,), resume=True) == 0
+    assert len(shop.records()) == 2
+    assert f"{path.name}: is no night's diary: a new night begins" in capsys.readouterr().err
+    assert path.read_text() == content
+
+
+def test_a_diary_whose_last_line_was_cut_off_is_good(shop: Shop) -> None:
+    cut_short(shop, 1)
+    (path,) = shop.workspace.nights.iterdir()
+    path.write_bytes(path.read_bytes().rstrip()[:-4])
+    shop.night(resume=True)
+    assert len(shop.records()) == 4
+    assert shop.night(profiles=(QUICK,), resume=True) == 0
+    assert len(shop.records()) == 6
+
+
+# ---- nothing done
+
+
+def test_a_dry_run_tells_the_order_and_the_time_and_does_nothing(
+    shop: Shop, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert shop.night(budget=110.0, dry_run=True) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "alpha under stream-grpc: about 47s",
+        "beta under stream-grpc: about 47s",
+        "left for another time:",
+        "  slow: alpha, beta",
+        "about 2 minutes",
+    ]
+    assert shop.generator.fired == []
+    assert list(shop.workspace.results.iterdir()) == []
+    assert not (tmp_path / "lock").exists()
+    assert shop.published == 0

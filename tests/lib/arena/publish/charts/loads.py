@@ -1,0 +1,127 @@
+"""Builders of what pictures show: seconds, points of a blast, and records that have them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from arena.record.measurement import BlastPoint, Latency, Run, Second
+from arena.record.record import Record
+from tests.fakes import a_record, a_run
+
+UNARY: dict[str, Any] = {
+    "call": "benchmark.BenchmarkService/GetSum",
+    "request": {"a": 1, "b": 2},
+    "messages_per_call": 1,
+    "generator": "volley",
+}
+
+SCHEDULED: dict[str, Any] = {
+    **UNARY,
+    "name": "steady",
+    "kind": "scheduled",
+    "metric": "p99 latency",
+    "schedule": {"shape": "const", "rps": 100},
+    "requests": 1000,
+    "concurrency": 10,
+    "streams_per_connection": None,
+    "duration_s": None,
+    "connections": (1,),
+    "connection_count": 1,
+}
+
+BLAST: dict[str, Any] = {
+    **UNARY,
+    "name": "bang",
+    "kind": "blast",
+    "metric": "requests/s",
+    "sweep": (1, 10, 100),
+    "repetitions": 10,
+    "streams_per_connection": None,
+    "duration_s": 60.0,
+    "connections": (1, 8),
+    "connection_count": 8,
+}
+
+LASTING: dict[str, Any] = {**UNARY, "name": "lasting", "metric": "requests/s"}
+
+
+def a_second(sent: int | None = 100, intended: int | None = 100, **changes: Any) -> Second:
+    """Return a second in which as many calls ended as were sent, with changes."""
+    values: dict[str, Any] = {
+        "intended": intended,
+        "sent": sent,
+        "ok": sent or 0,
+        "failed": 0,
+        "messages": sent or 0,
+        "p50_ns": 4e5,
+        "p99_ns": 1.5e6,
+    }
+    return Second(**{**values, **changes})
+
+
+def a_point(
+    connections: int, requests: int, rate: float, failed: dict[str, int] | None = None
+) -> BlastPoint:
+    """Return a point of ten repetitions, its median within 10 % either way."""
+    lost = sum((failed or {}).values())
+    return BlastPoint(
+        connections=connections,
+        requests=requests,
+        repetitions=10,
+        rate=rate,
+        rate_low=rate * 0.9,
+        rate_high=rate * 1.1,
+        latency_ns=Latency(kind="response", p50=1e6, p99=2e6, samples=requests * 10 - lost),
+        ok=requests * 10 - lost,
+        failed=failed or {},
+    )
+
+
+# The way of one connection stops growing at 10, that of eight grows on.
+POINTS = (
+    *(a_point(1, n, rate) for n, rate in ((1, 1000.0), (10, 9600.0), (100, 10_000.0))),
+    *(a_point(8, n, rate) for n, rate in ((1, 1000.0), (10, 9000.0), (100, 20_000.0))),
+)
+
+
+def _with(run: Run, **changes: Any) -> Run:
+    return run.model_copy(update=changes)
+
+
+def scheduled(name: str, seconds: Sequence[Second], **record: Any) -> Record:
+    """Return a scheduled load's record."""
+    return a_record(
+        name,
+        runs=[_with(a_run(100.0, kind="response"), seconds=tuple(seconds))],
+        profile={**SCHEDULED, **record.pop("profile", {})},
+        **record,
+    )
+
+
+def blast(name: str, points: Sequence[BlastPoint] = POINTS, **record: Any) -> Record:
+    """Return a blast's record."""
+    best = max((point.rate for point in points), default=0.0)
+    return a_record(
+        name,
+        runs=[_with(a_run(best, kind="response"), points=tuple(points))],
+        profile={**BLAST, **record.pop("profile", {})},
+        **record,
+    )
+
+
+def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **record: Any) -> Record:
+    """Return the record of a closed load that goes on for some seconds."""
+    second = a_second(int(rate), None)
+    profile = {**LASTING, "connection_count": connections, **record.pop("profile", {})}
+    runs = [_with(a_run(rate), seconds=(second,) * count)]
+    return a_record(name, runs=runs, profile=profile, **record)
+
+
+def under(generator: str, name: str = "a", own_s: float = 2.0, **record: Any) -> Record:
+    """Return a record of 5 million messages, for which the server took 4 CPU seconds."""
+    return a_record(
+        name,
+        minute=generator != "ghz",
+        runs=[a_run(1e6, generator_cpu_s=own_s)],
+        profile={"generator": generator, **record.pop("profile", {})},
+        **record,
+    )

@@ -1,0 +1,212 @@
+"""What a board's pictures show and say, as numbers and words."""
+
+from typing import Any
+
+import pytest
+
+from arena.judge.leaderboard import rank
+from arena.publish.charts import MOST, Picture, pictures_of
+from arena.publish.charts.drawing import BlastDrawing, ScheduledDrawing, SustainedDrawing, Way
+from arena.record.record import GeneratorInfo, Record
+from tests.fakes import a_provenance, a_record, a_run
+from tests.lib.arena.publish.charts.loads import (
+    POINTS,
+    a_point,
+    a_second,
+    blast,
+    lasting,
+    scheduled,
+)
+
+
+def pictures(*records: Record, profile: str) -> list[Picture]:
+    boards = rank(records).boards
+    return [
+        picture
+        for board in boards
+        if board.profile == profile
+        for picture in pictures_of(board, boards)
+    ]
+
+
+def ways(*records: Record) -> list[Way]:
+    (picture,) = pictures(*records, profile="bang")
+    assert isinstance(picture.drawing, BlastDrawing)
+    return list(picture.drawing.ways)
+
+
+def way_of(*points: tuple[int, float]) -> Way:
+    (way,) = ways(blast("a", [a_point(1, n, rate) for n, rate in points]))
+    return way
+
+
+@pytest.mark.parametrize(
+    ("points", "full"),
+    [
+        ([(1, 100.0), (10, 949.0), (100, 1000.0)], None),
+        ([(1, 100.0), (10, 950.0), (100, 1000.0)], 10),
+        ([(1, 100.0), (10, 1000.0), (100, 400.0)], 10),
+        ([(100, 960.0), (10, 1000.0), (1, 100.0)], 10),
+        ([(1, 100.0)], None),
+        ([(1, 0.0), (10, 0.0)], None),
+    ],
+)
+def test_a_way_stops_growing_at_the_first_n_near_its_highest(
+    points: list[tuple[int, float]], full: int | None
+) -> None:
+    assert way_of(*points).full_at == full
+
+
+def test_the_first_failure_is_that_of_the_smallest_n() -> None:
+    points = [
+        a_point(1, 100, 900.0, {"Unavailable": 2}),
+        a_point(1, 10, 900.0, {"Internal": 1}),
+        a_point(1, 1, 100.0, {"Internal": 0}),
+        a_point(8, 100, 900.0),
+    ]
+    assert [way.fails_at for way in ways(blast("a", points))] == [10, None]
+
+
+def test_the_words_of_a_blast_say_where_it_is_full_and_where_it_fails() -> None:
+    (picture,) = pictures(blast("a", POINTS), profile="bang")
+    assert picture.words == (
+        "1 connection: at best 10.0 k requests/s, stops growing at N = 10.",
+        "8 connections: at best 20.0 k requests/s, still grows at N = 100.",
+        "No call failed.",
+    )
+    failing = [*POINTS[:2], a_point(1, 100, 10_000.0, {"Unavailable": 3})]
+    (picture,) = pictures(blast("a", failing), profile="bang")
+    (words,) = picture.words
+    assert words.endswith("requests/s, stops growing at N = 10, first failure at N = 100.")
+    (picture,) = pictures(blast("a", [a_point(1, 5, 0.0, {"Internal": 50})]), profile="bang")
+    assert picture.words == ("1 connection: no call succeeded.",)
+
+
+def test_a_way_is_named_by_what_it_is_for_most_of_the_sweep() -> None:
+    points = [a_point(c, n, 1.0) for c in (1, 8, 1000) for n in (1, 10, 100, 1000, 10_000)]
+    assert [way.name for way in ways(blast("a", points))] == [
+        "1 connection", "8 connections", "one per request, up to 1,000"
+    ]  # fmt: skip
+
+
+def test_the_numbers_of_a_blast_are_in_its_table() -> None:
+    points = [a_point(8, 1000, 20_000.0, {"Unavailable": 1200, "Internal": 1})]
+    (picture,) = pictures(blast("a", points), profile="bang")
+    assert picture.table.rows == (
+        ("8", "1,000", "20.0 k", "18.0 k – 22.0 k", "1.00 ms", "2.00 ms",
+         "1 Internal, 1,200 Unavailable"),
+    )  # fmt: skip
+
+
+def on(record: Record, **changes: Any) -> Record:
+    """Return the record, made under other conditions."""
+    changed = record.provenance.model_copy(update=changes)
+    return record.model_copy(update={"provenance": changed})
+
+
+def test_what_the_same_connections_sustain_stands_beside_the_blast() -> None:
+    found = ways(blast("a"), lasting("a", 15_000.0, 8), lasting("a", 5000.0, 64))
+    assert [way.sustained for way in found] == [None, 15_000.0]
+
+
+OTHER = GeneratorInfo(name="volley", version="v2", found="PATH", argv=("volley",))
+HOST = a_provenance().host.model_copy(update={"cpu": "another CPU"})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lasting("b", 15_000.0),
+        lasting("a", 15_000.0, count=6),
+        lasting("a", 15_000.0, profile={"call": "benchmark.BenchmarkService/CollectSum"}),
+        lasting("a", 15_000.0, profile={"tls": True}),
+        lasting("a", 15_000.0, profile={"generator": "ghz"}),
+        lasting("a", 15_000.0, profile={"metric": "messages/s"}),
+        lasting("a", 15_000.0, flags=["unpinned"]),
+        lasting("a", 15_000.0, overrides={"SERVER_CPUS": "0"}),
+        lasting("a", 15_000.0, overrides={"LOADGEN_CPUS": "0"}),
+        on(lasting("a", 15_000.0), host=HOST),
+        on(lasting("a", 15_000.0), generator=OTHER),
+        on(lasting("a", 15_000.0), runtime=None),
+        scheduled("a", [a_second()] * 9, profile={"connection_count": 8}),
+    ],
+)
+def test_what_was_measured_otherwise_does_not_stand_beside_the_blast(other: Record) -> None:
+    assert [way.sustained for way in ways(blast("a"), other)] == [None, None]
+
+
+def test_a_missed_second_is_counted_and_marked_in_the_table() -> None:
+    seconds = [a_second(100), a_second(94), a_second(106), a_second(95), a_second(2, 1)]
+    (picture,) = pictures(scheduled("a", seconds), profile="steady")
+    assert picture.words == (
+        (
+            "✕ 2 of 5 seconds missed the schedule: "
+            "over 5 % more or fewer calls than due, and over one."
+        ),
+    )
+    assert [cells[2] for cells in picture.table.rows] == [
+        "100", "94 ✕ missed", "106 ✕ missed", "95", "2"
+    ]  # fmt: skip
+    (kept,) = pictures(scheduled("a", [a_second()]), profile="steady")
+    assert kept.words == ("Sent as it was due in every second.",)
+
+
+def test_the_table_of_seconds_says_what_is_not_known_and_what_is_only_a_part() -> None:
+    seconds = [
+        a_second(None, None, ok=3, failed=1, p50_ns=None, p99_ns=None),
+        a_second(1234, 1234, length_s=0.25),
+    ]
+    (picture,) = pictures(scheduled("a", seconds), profile="steady")
+    assert picture.table.rows == (
+        ("1", "–", "–", "3", "1", "–", "–"),
+        ("2 (0.25 s of it)", "1,234", "1,234", "1,234", "0", "400 µs", "1.50 ms"),
+    )
+
+
+def test_latencies_of_a_board_have_one_axis() -> None:
+    slow = a_second(p50_ns=3e7, p99_ns=6e7)
+    drawings = [
+        each.drawing
+        for each in pictures(scheduled("a", [a_second()]), scheduled("b", [slow]), profile="steady")
+    ]
+    assert all(isinstance(each, ScheduledDrawing) for each in drawings)
+    ends = {
+        (each.ticks[0], each.ticks[-1]) for each in drawings if isinstance(each, ScheduledDrawing)
+    }
+    assert ends == {(2e5, 1e8)}
+
+
+def test_a_board_shows_its_first_rows_that_have_something_to_draw() -> None:
+    names = "abcdefgh"
+    records = [blast(name, [a_point(1, 5, 1000.0 - ord(name))]) for name in names]
+    shown = pictures(*records, profile="bang")
+    assert [each.title for each in shown] == list(names[:MOST])
+    shown = pictures(
+        blast("a", []), blast("b"), a_record("c", failure="broke", profile={"name": "bang"}),
+        profile="bang",
+    )  # fmt: skip
+    assert [each.title for each in shown] == ["b"]
+
+
+@pytest.mark.parametrize(("count", "drawn"), [(0, 0), (6, 0), (7, 1), (60, 1)])
+def test_a_closed_load_is_drawn_if_it_lasts(count: int, drawn: int) -> None:
+    shown = pictures(lasting("a", 1000.0, count=count), profile="lasting")
+    assert len(shown) == drawn
+    assert all(isinstance(each.drawing, SustainedDrawing) for each in shown)
+    assert all(len(each.table.rows) == count for each in shown)
+
+
+def test_no_name_gets_into_a_drawing() -> None:
+    name = "<script>"
+    for record, profile in (
+        (blast("a", display_name=name), "bang"),
+        (scheduled("a", [a_second()], display_name=name), "steady"),
+        (lasting("a", 1.0, display_name=name), "lasting"),
+    ):
+        (picture,) = pictures(record, profile=profile)
+        assert name in picture.label
+        assert name not in repr(picture.drawing)
+
+
+def test_a_plain_load_has_no_picture() -> None:
+    assert pictures(a_record("a", runs=[a_run()]), profile="stream-grpc") == []

@@ -1,0 +1,76 @@
+"""The generator tax: which servers stand side by side, and what is said of them."""
+
+import pytest
+
+from arena.judge.leaderboard import rank
+from arena.publish.charts.drawing import TaxDrawing
+from arena.publish.charts.tax import MOST_SERVERS, Load, loads
+from arena.record.record import Record
+from tests.fakes import a_record, a_run
+from tests.lib.arena.publish.charts.loads import under
+
+
+def found(*records: Record) -> list[Load]:
+    return loads(rank(records).boards)
+
+
+def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None:
+    (load,) = found(under("volley", own_s=0.05), under("ghz"))
+    (server,) = load.servers
+    assert server.cells == (
+        ("ghz", "0.80", "0.40", "0.50 ×"),
+        ("volley", "0.80", "0.010", "0.013 ×"),
+    )
+    assert [row.generator for row in server.rows] == ["ghz v1", "ghz v1"]
+    assert load.unit == "messages"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        under("ghz", "b"),
+        under("volley", "b"),
+        under("volley", profile={"connection_count": 1}),
+        under("volley", profile={"name": "other"}),
+        under("volley", flags=["unpinned"]),
+        under("<script>"),
+        under("volley", overrides={"SERVER_CPUS": "0"}),
+        a_record("a", minute=1, failure="broke", profile={"generator": "volley"}),
+        a_record("a", minute=1, runs=[a_run(0.0, ok=0)], profile={"generator": "volley"}),
+    ],
+)
+def test_what_was_measured_otherwise_is_no_pair(other: Record) -> None:
+    assert found(under("ghz"), other) == []
+
+
+def test_a_load_with_other_runs_is_still_the_same_server() -> None:
+    assert len(found(under("ghz"), under("volley", overrides={"RUNS": "1"}))) == 1
+
+
+def test_each_picture_has_a_scale_that_its_longest_bar_fills() -> None:
+    records = [
+        under(generator, name, own_s)
+        for name, own_s in (("a", 1.0), ("b", 50.0))
+        for generator in ("ghz", "volley")
+    ]
+    (load,) = found(*records)
+    drawings = [picture.drawing for picture in load.pictures]
+    assert all(isinstance(drawing, TaxDrawing) for drawing in drawings)
+    # The longest bars are 0.8 and 10 seconds per million; the axis has room for their figures.
+    tops = {drawing.top for drawing in drawings if isinstance(drawing, TaxDrawing)}
+    assert tops == {1.2, 15.0}
+
+
+def test_of_many_servers_all_are_found_and_the_first_have_a_picture() -> None:
+    names = [f"f{number}" for number in range(MOST_SERVERS + 1)]
+    records = [under(generator, name) for name in names for generator in ("ghz", "volley")]
+    (load,) = found(*records)
+    assert len(load.servers) == MOST_SERVERS + 1
+    assert len(load.pictures) == MOST_SERVERS
+
+
+def test_a_servers_name_is_no_part_of_the_drawing() -> None:
+    records = [under(each, display_name="<script>") for each in ("ghz", "volley")]
+    (picture,) = found(*records)[0].pictures
+    assert picture.title == "<script>"
+    assert "<script>" not in repr(picture.drawing)

@@ -1,0 +1,57 @@
+"""Builders of editions and sites of records at hand, and their pages."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from arena.judge.entry import entry_of
+from arena.judge.frozen_rounds import Round
+from arena.judge.leaderboard import rank_entries
+from arena.publish.site.edition import Edition
+from arena.publish.site.output import Page
+from arena.publish.site.site import Site
+from arena.record.record import Record
+
+ROOT = Path(__file__).resolve().parents[5]
+NOWHERE = Path("/nonexistent")
+HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
+
+
+def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE) -> Edition:
+    """Return what is current, or a round, of these records; their raw outputs are in `folder`."""
+    by_path = {record.path: record for record in records}
+    entries = {path: entry_of(record, path) for path, record in by_path.items()}
+    leaderboard = rank_entries(entries.values(), by_path.__getitem__)
+    root = f"rounds/{of.name}/" if of else ""
+    return Edition(root, folder, of, leaderboard, entries, by_path.__getitem__)
+
+
+def a_round(name: str = "first", note: str = "") -> Round:
+    return Round(name=name, frozen_at="2026-02-03T04-05-06.000000Z", note=note, records={})
+
+
+def a_site(*records: Record, rounds: Sequence[Edition] = (), docs: Path = ROOT / "docs") -> Site:
+    return site_of(an_edition(*records), *rounds, docs=docs)
+
+
+def site_of(*editions: Edition, docs: Path = ROOT / "docs") -> Site:
+    """Return the site of these editions, the current one first, with the real templates."""
+    return Site(editions, ROOT / "site" / "templates", ROOT / "site" / "static", docs)
+
+
+def pages_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
+    """Return the pages of one kind, that of the current edition if none is given, by path."""
+    found = kind.outputs(site, edition or site.current)
+    return {each.path: each.make() for each in found if isinstance(each, Page)}
+
+
+def keys_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
+    """Return what the pages of one kind depend on, by path."""
+    found = kind.outputs(site, edition or site.current)
+    return {each.path: each.key for each in found if isinstance(each, Page)}
+
+
+def text_of(html: str) -> str:
+    """Return a page's words as they are read: no tags, and one space between them."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())

@@ -1,0 +1,396 @@
+"""A board's page: complete without a script, and honest about what its figures leave unknown."""
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from arena.publish.site.pages import boards
+from arena.publish.site.pages.boards import switches
+from arena.record.measurement import Run
+from arena.record.record import Check, Flag, Host, Record
+from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run
+from tests.lib.arena.publish.charts.loads import SCHEDULED, a_second, blast, lasting, scheduled
+from tests.lib.arena.publish.site.editions import (
+    HOSTILE,
+    a_round,
+    a_site,
+    an_edition,
+    keys_of,
+    pages_of,
+    text_of,
+)
+
+PATH = "boards/stream-grpc/64/ghz/index.html"
+
+
+def of_latency(**changes: float | None) -> Run:
+    """Return a run whose latency has other figures."""
+    run = a_run()
+    return run.model_copy(update={"latency_ns": run.latency_ns.model_copy(update=changes)})
+
+
+def on(machine: str, record: Record) -> Record:
+    """Return the record as it would be from another machine."""
+    host = a_provenance().host.model_copy(update={"cpu": machine})
+    assert isinstance(host, Host)
+    return record.model_copy(update={"provenance": a_provenance(host=host)})
+
+
+def page(*records: Record) -> str:
+    """Return the only board's page, or the first."""
+    return next(iter(pages_of(a_site(*records), boards).values()))
+
+
+def cells(html: str, name: str, table: str = "board") -> list[str]:
+    """Return the words of a framework's cells in a table of the page."""
+    (body,) = re.findall(f'<table id="{table}".*?</table>', html, re.DOTALL)
+    (row,) = re.findall(f'<tr data-fw="{name}".*?</tr>', body, re.DOTALL)
+    return [text_of(cell) for cell in re.findall(r"<t[hd]\b.*?</t[hd]>", row, re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    ("record", "shown"),
+    [
+        (a_record("a", 1.23e6), "1.23 M"),
+        (a_record("a", 1.239e6, flags=["client-bound"]), "≥ 1.23 M"),
+        (a_record("a", runs=[a_run(0.0, ok=0, cut=256)], flags=["none-finished"]), "&lt; 256 k"),
+        (a_record("a", 1e6, 1.3e6), "1.3 M"),
+        (a_record("a", 1e6, 1.3e6), "1.0 M to 1.3 M"),
+        (a_record("a", 1.0, 3.0), "± 71 %"),
+        (a_record("a", 1.0, overrides={"DURATION": "1s"}), "DURATION=1s"),
+        (a_record("a", 1.0, type="engine"), "engines"),
+        (a_record("a", runs=[a_run(mean_ns=None)]), "50.0"),
+        (a_record("a", runs=[a_run(1e6)]), "0.80"),
+        (a_record("a", runs=[a_run(1e6, cut=1000)]), "0.40–0.80"),
+        (a_record("a", runs=[a_run(0.0, ok=0, cut=256)]), "&gt; 3.12"),
+        (a_record("a", runs=[a_run(9e3, ok=0, counted=45_000)]), "9.00 k"),
+        (a_record("a", 1.0, packed=1.0), "Messages per DATA frame"),
+        (a_record("a", 1.0, packed=812.345), "812"),
+        (a_record("a", 1.0), "s per million messages"),
+        (a_record("a", 1.0, profile={"metric": "requests/s"}), "s per million requests"),
+        (a_record("a", 1.0, profile={"connection_count": 1}), "1 connection ·"),
+        (a_record("a", 1.0, profile={"connection_count": 1024}), "1,024 connections ·"),
+        (blast("a"), "up to 8 connections ·"),
+        (blast("a"), "100 × 8"),
+        (a_record("a", runs=[of_latency(p999=3e9)]), "p99.9 s"),
+        (scheduled("a", []), "p99 latency"),
+        (scheduled("a", []), "2.10 s"),
+        (scheduled("a", []), "response latency"),
+        (scheduled("a", []), "s per million requests"),
+    ],
+)
+def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
+    assert shown in text_of(page(record))
+
+
+@pytest.mark.parametrize(
+    ("kind", "packed", "p999", "columns"),
+    [
+        ({}, None, None, 12),
+        ({}, 1.5, None, 13),
+        ({}, None, 3e9, 13),
+        ({}, 1.5, 3e9, 14),
+        (SCHEDULED, None, None, 11),
+        (SCHEDULED, None, 3e9, 12),
+    ],
+)
+def test_every_row_is_as_wide_as_the_table(
+    kind: dict[str, Any], packed: float | None, p999: float | None, columns: int
+) -> None:
+    good = a_record("a", packed=packed, profile=kind, runs=[of_latency(p999=p999)])
+    text = page(good, a_record("b", profile=kind, runs=[of_latency()]))
+    (table,) = re.findall('<table id="board".*?</table>', text, re.DOTALL)
+    assert ("Messages per DATA frame" in table) == (packed is not None)
+    # Where the p99 is the headline, it has no second column.
+    assert len(re.findall(r">p99( latency)?\b[^.]", table)) == 1
+    widths = {
+        len(re.findall(r"<t[hd]\b", row)) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)
+    }
+    assert widths == {columns}
+
+
+def test_a_column_that_nobody_has_anything_in_is_left_out() -> None:
+    once = page(a_record("a", 1.0))
+    assert "Median of runs" not in once
+    assert "Median of runs" in page(a_record("a", 1.0, 2.0), a_record("b", 1.0))
+    assert ">p50" not in page(a_record("a", runs=[of_latency(p50=None, p99=None)]))
+
+
+def test_a_row_that_does_not_know_how_it_packs_says_so_beside_one_that_does() -> None:
+    text = page(a_record("a", 2.0), a_record("b", 1.0, packed=7.5))
+    assert "–" in cells(text, "a")
+    assert "7.50" in cells(text, "b")
+
+
+def test_intervals_that_overlap_share_a_rank_and_the_page_says_what_that_means() -> None:
+    text = page(a_record("a", 3e6, 2e6), a_record("b", 2.5e6), a_record("c", 1e6))
+    assert [cells(text, name)[0] for name in "abc"] == ["1", "1", "3"]
+    assert "their intervals overlap" in text
+
+
+def test_what_cannot_be_ranked_has_a_dash_and_its_value() -> None:
+    text = page(scheduled("late", [a_second(50)] * 3, flags=["missed-schedule"]))
+    assert cells(text, "late")[0] == "–"
+    assert "2.10 s" in cells(text, "late")
+
+
+def test_numbers_have_a_short_value_to_sort_by() -> None:
+    text = page(a_record("a", 1234567.0))
+    assert 'data-v="1.235e6"><b>1.23 M<' in text
+    keys = re.findall(r'data-key="(\w+)" aria-sort="(\w+)"', text)
+    assert keys[0] == ("rank", "ascending")
+    assert {sort for _, sort in keys[1:]} == {"none"}
+    assert {name for name, _ in keys} >= {"framework", "language", "type", "value", "checks"}
+
+
+def test_checks_are_counted_and_the_ones_that_warn_are_named() -> None:
+    text = page(a_record("a", 1.0, contract=[PASSED, WARNED]))
+    assert "1 1 warn" in cells(text, "a")
+    assert 'title="content-type"' in text
+
+
+def test_a_framework_without_a_good_record_stands_below_with_stage_and_reason() -> None:
+    text = page(
+        a_record("good", 1e6),
+        a_record("bad", failure="it broke"),
+        a_record("liar", failure="reply 0 is 4", status="invalid"),
+    )
+    assert cells(text, "bad", "failed")[1:5] == ["bad", "failed", "run 1 of 3", "it broke"]
+    assert cells(text, "liar", "failed")[2] == "invalid"
+    assert 'data-fw="bad"' not in text[: text.index('id="failed"')]
+
+
+def test_a_board_of_failures_says_that_nobody_has_a_good_record() -> None:
+    text = page(a_record("a", failure="it broke"))
+    assert "Nobody has a good record here yet." in text
+    assert 'id="board"' not in text
+    assert 'id="controls"' in text
+
+
+def test_a_newer_failure_is_said_on_the_row_and_below_and_the_value_stays() -> None:
+    text = page(a_record("a", 1.23e6), a_record("a", minute=2, failure="it broke"))
+    (name,) = (cell for cell in cells(text, "a") if cell.startswith("a "))
+    assert name.endswith("failed since")
+    assert "1.23 M" in cells(text, "a")
+    assert "it broke" in text[text.index('id="since"') :]
+    assert 'id="failed"' not in text
+
+
+def test_a_log_is_linked_if_the_site_has_it(tmp_path: Path) -> None:
+    bad = a_record("a", failure="it broke")
+    log = f"{bad.path.removesuffix('.json')}/server.log"
+    assert bad.failure
+    failure = bad.failure.model_copy(update={"log": log})
+    record = bad.model_copy(update={"failure": failure})
+    site = a_site(record)
+    assert "server.log" not in pages_of(site, boards)[PATH]
+    edition = an_edition(record, folder=tmp_path)
+    (tmp_path / log).parent.mkdir(parents=True)
+    (tmp_path / log).write_text("last words")
+    assert f'href="../../../../records/{log}"' in pages_of(site, boards, edition)[PATH]
+    assert keys_of(site, boards, edition) != keys_of(site, boards)
+
+
+def test_a_log_that_is_another_records_is_not_linked(tmp_path: Path) -> None:
+    older, newer = a_record("a", failure="it broke"), a_record("a", minute=1, failure="again")
+    log = f"{older.path.removesuffix('.json')}/server.log"
+    (tmp_path / log).parent.mkdir(parents=True)
+    (tmp_path / log).write_text("last words")
+    assert newer.failure
+    failure = newer.failure.model_copy(update={"log": log})
+    newer = newer.model_copy(update={"failure": failure})
+    edition = an_edition(older, newer, folder=tmp_path)
+    assert ">log<" not in pages_of(a_site(), boards, edition)[PATH]
+
+
+@pytest.mark.parametrize("log", ["../../secret.log", "/etc/passwd", "x/server.log"])
+def test_a_log_that_is_no_records_is_not_linked(log: str, tmp_path: Path) -> None:
+    bad = a_record("a", failure="it broke")
+    assert bad.failure
+    failure = bad.failure.model_copy(update={"log": log})
+    edition = an_edition(bad.model_copy(update={"failure": failure}), folder=tmp_path)
+    (text,) = pages_of(a_site(), boards, edition).values()
+    assert ">log<" not in text
+
+
+def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
+    one = page(a_record("a", 1e6), a_record("b", 2e6))
+    assert one.count("a CPU, 4 CPUs") == 1
+    assert "Machine<" not in one
+    two = page(a_record("a", 1e6), on("another CPU", a_record("b", 2e6)))
+    assert "These rows come from 2 machines." in two
+    # The best row's machine is the first.
+    assert "1" in cells(two, "b")[-2:]
+    assert "2" in cells(two, "a")[-2:]
+
+
+def test_what_all_rows_say_is_said_once_above_them() -> None:
+    flags: list[Flag] = ["unpinned", "client-bound"]
+    overrides = {"DURATION": "1s"}
+    text = page(
+        a_record("a", 1e6, flags=flags, overrides=overrides),
+        a_record("b", 2e6, flags=["unpinned"], overrides=overrides),
+    )
+    above, _, table = text.partition('<table id="board"')
+    assert above.count(">unpinned<") == 1
+    assert "unpinned" not in table
+    assert table.count(">client-bound<") == 1
+    assert "DURATION=1s" in above
+    assert "DURATION=1s" not in table
+    alone = page(a_record("a", 1e6, flags=flags))
+    assert alone.partition('<table id="board"')[2].count(">unpinned<") == 1
+
+
+def test_every_flag_leads_to_its_meaning() -> None:
+    flags = list(get_args(Flag))
+    text = page(a_record("a", 1e6, flags=flags))
+    assert all(f'href="../../../../glossary/index.html#flag-{flag}"' in text for flag in flags)
+
+
+def test_strips_have_one_scale_and_are_logarithmic_if_they_must() -> None:
+    text = page(a_record("a", 2e6, 3e6), a_record("b", 1e6))
+    assert "0 to 3.00 M" in text
+    assert "logarithmic" not in text
+    bars = re.findall(r'<path class="b" d="M(\d+) 14h(\d+)"/>', text)
+    # Of 380 places 3 M is the last, from a margin of 10 on.
+    assert bars == [("263", "127")]
+    far = page(a_record("a", 1e6), a_record("b", 1e4))
+    assert "10.0 k to 1.00 M, logarithmic" in text_of(far)
+
+
+def test_a_board_links_to_its_like_and_says_which_one_it_is() -> None:
+    volley = {"generator": "volley"}
+    site = a_site(
+        a_record("a", 1e6),
+        a_record("a", 1e6, profile={"connection_count": 8}),
+        a_record("a", 1e6, profile=volley, minute=1),
+        a_record("e", 1e6, profile=volley, type="engine"),
+    )
+    texts = pages_of(site, boards)
+    (nav,) = re.findall(r'<nav class="switches".*?</nav>', texts[PATH], re.DOTALL)
+    assert re.findall(r'aria-current="page">([^<]+)<', nav) == [
+        "64",
+        "ghz",
+        "production and tuned",
+    ]
+    assert 'href="../../8/ghz/index.html"' in nav
+    assert 'href="../volley/index.html"' in nav
+    (engines,) = (each for each in site.current.boards if each.division == "engine")
+    labels = {each.label: each.choices for each in switches(site.current, engines)}
+    assert ("production and tuned", "boards/stream-grpc/64/volley/index.html", False) in labels[
+        "Type"
+    ]
+
+
+def test_a_board_alone_has_no_switches() -> None:
+    assert 'class="switches"' not in page(a_record("a", 1e6))
+
+
+def test_boards_of_a_round_stay_in_it_and_say_its_name() -> None:
+    of = an_edition(a_record("a", 1e6), of=a_round("first"))
+    site = a_site(rounds=[of])
+    ((path, text),) = pages_of(site, boards, of).items()
+    assert path == f"rounds/first/{PATH}"
+    assert "frozen on 2026-02-03" in text
+    assert 'href="../../../../frameworks/a/index.html"' in text
+
+
+def test_the_page_loads_its_own_files_and_runs_nothing_else() -> None:
+    text = page(a_record("a", 1.0), a_record("b", failure="it broke"))
+    assert re.findall(r'<script[^>]*src="([^"]*)"', text) == ["../../../../static/board.js"]
+    assert not re.findall(r"https?:|@import|url\(|<script>|<style|\sstyle=|\son\w+=", text)
+    assert "default-src 'none'" in text
+    ids = re.findall(r'\sid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    assert text.count("<h1") == 1
+
+
+KINDS = [scheduled("a", [a_second()] * 3), blast("b"), lasting("c", 1000.0)]
+
+
+def test_pictures_are_described_and_have_their_numbers_folded_below_them() -> None:
+    texts = pages_of(a_site(*KINDS, a_record("d", 1.0)), boards).values()
+    figures = re.findall("<figure.*?</figure>", "".join(texts), re.DOTALL)
+    assert len(figures) == 3
+    for figure, name, rows in zip(figures, "bca", (6, 7, 3), strict=True):
+        assert re.search(f"<figcaption>.*{name}.*</figcaption>", figure)
+        assert re.search(f'<svg role="img" aria-label="{name}: ', figure)
+        assert figure.partition("<details>")[2].count("<tr><td") == rows
+
+
+def test_a_board_of_many_rows_says_that_only_the_first_have_a_picture() -> None:
+    text = page(*(lasting(name, 1000.0) for name in "abcdefgh"))
+    assert text.count("<figure") == 6
+    assert "Only the first 6 rows have one." in text
+
+
+def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
+    records = blast("a", []), scheduled("b", []), lasting("c", 1.0, count=6)
+    texts = pages_of(a_site(*records), boards).values()
+    assert len(texts) == 3
+    assert not any("<figure" in text or "second by second" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "key", ["display_name", "language", "reason", "title", "override", "check", "detail"]
+)
+def test_hostile_words_are_only_words(key: str) -> None:
+    records = {
+        "display_name": a_record("a", 1.0, display_name=HOSTILE),
+        "language": a_record("a", 1.0, language=HOSTILE),
+        "reason": a_record("a", failure=HOSTILE),
+        "title": a_record("a", 1.0, profile={"title": HOSTILE}),
+        "override": a_record("a", 1.0, overrides={"DURATION": HOSTILE}),
+        "check": a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]),
+        "detail": a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]),
+    }
+    text = page(records[key])
+    assert "<script>" not in text
+    if key not in {"detail", "override"}:
+        assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;&amp;{{ 7*7 }}" in text
+
+
+def test_names_that_steer_the_screen_do_not_and_long_ones_are_cut() -> None:
+    text = page(a_record("a", 1.0, display_name="abc\u202egnp.exe\x07" + "x" * 500))
+    assert "abcgnp.exe" in text
+    assert not {"\u202e", "\x07"} & set(text)
+    assert "x" * 100 not in text
+
+
+def test_the_same_records_make_the_same_page_and_key() -> None:
+    records = [
+        a_record("a", 1.0, overrides={"RUNS": "1", "DURATION": "1s"}, flags=["unpinned"]),
+        a_record("b", failure="it broke"),
+        a_record("c", 2.0, type="engine"),
+        *KINDS,
+    ]
+    assert pages_of(a_site(*records), boards) == pages_of(a_site(*reversed(records)), boards)
+    assert keys_of(a_site(*records), boards) == keys_of(a_site(*reversed(records)), boards)
+
+
+def test_a_pages_key_changes_with_its_rows_and_its_switches() -> None:
+    one = keys_of(a_site(a_record("a", 1e6)), boards)[PATH]
+    other = keys_of(a_site(a_record("a", 1.5e6)), boards)[PATH]
+    beside = a_record("a", 1e6, profile={"connection_count": 8})
+    more = keys_of(a_site(a_record("a", 1e6), beside), boards)[PATH]
+    assert len({one, other, more}) == 3
+
+
+def test_all_latencies_of_a_board_are_in_one_unit() -> None:
+    slow = of_latency(p50=2e8, p99=9e8, p999=3e9)
+    text = text_of(pages_of(a_site(a_record("a", runs=[slow])), boards)[PATH])
+    assert "p50 ms p99 ms p99.9 ms" in text
+    assert "200 900 3,000" in text
+
+
+def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
+    text = text_of(pages_of(a_site(a_record("a", 2e6)), boards)[PATH])
+    assert "Each headline is that of one run" in text
+    assert "it is not known how far another run would be" in text
+    assert "one run" in text
+    several = text_of(pages_of(a_site(a_record("a", 2e6, 1e6)), boards)[PATH])
+    assert "The headline is the best run" in several
+    assert "another run would be" not in several
+    assert "one run" not in several

@@ -1,0 +1,254 @@
+"""Building the whole site of records that lie in a folder."""
+
+import fcntl
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.model import to_json
+from arena.base.workspace import Workspace
+from arena.judge.frozen_rounds import freeze
+from arena.publish.site import build as built
+from arena.publish.site.build import build
+from arena.publish.site.make import FOLDERS
+from tests.conftest import ROOT
+from tests.fakes import FakeProgress, a_record, save
+from tests.lib.arena.publish.charts.loads import lasting
+from tools.site_check import check
+
+
+@pytest.fixture
+def whole(workspace: Workspace) -> Workspace:
+    """Make a checkout that has all that the site is made of."""
+    for name in ("docs", "site/static"):
+        shutil.copytree(ROOT / name, workspace.root / name, dirs_exist_ok=True)
+    return workspace
+
+
+def there(workspace: Workspace) -> dict[str, bytes]:
+    return {
+        path.relative_to(workspace.public).as_posix(): path.read_bytes()
+        for path in workspace.public.rglob("*")
+        if path.is_file()
+    }
+
+
+def written(workspace: Workspace) -> dict[str, int]:
+    return {
+        path.relative_to(workspace.public).as_posix(): path.stat().st_mtime_ns
+        for path in workspace.public.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_warm(
+    whole: Workspace,
+) -> None:
+    progress = FakeProgress()
+    save(whole.results, a_record("first", 2e6), a_record("first", minute=9, failure="it fell"))
+    freeze(whole, "spring", "", FakeProgress())
+    save(
+        whole.results,
+        a_record("second", 1e6),
+        lasting("third", 1000.0),
+        a_record("box", type="engine"),
+    )
+    page = build(whole, progress)
+    assert page == whole.public / "index.html"
+    cold = there(whole)
+    kinds = {path.rpartition("/")[2] for path in cold if path.startswith("rounds/spring/")}
+    assert kinds >= {"index.html", "board.json", "board.csv", "framework.json", "compare.json"}
+    assert {path.split("/")[0] for path in cold if "/" in path} <= set(FOLDERS)
+    checked = check(whole.public, progress)
+    assert checked.problems == []
+    assert checked.pages > 20
+
+    before = written(whole)
+    build(whole, progress)
+    assert written(whole) == before
+    shutil.rmtree(whole.public)
+    build(whole, progress)
+    assert there(whole) == cold
+    shutil.rmtree(whole.site / ".build")
+    build(whole, progress)
+    assert there(whole) == cold
+    assert progress.lines == []
+
+
+def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
+    other = {"name": "unary-grpc", "title": "Unary"}
+    save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
+    build(whole, FakeProgress())
+    before = written(whole)
+    save(whole.results, a_record("a", 3e6, minute=5))
+    build(whole, FakeProgress())
+    after = written(whole)
+    changed = {path for path in after if after[path] != before.get(path)}
+    expected = {
+        "index.html",
+        "feed.xml",
+        "frameworks/a/index.html",
+        "frameworks/a/framework.json",
+        "boards/stream-grpc/64/ghz/index.html",
+        "boards/stream-grpc/64/ghz/board.json",
+        "records/stream-grpc/64/a/2026-01-01T00-05-00.000000Z/record.json",
+    }
+    assert expected <= changed
+    assert not any("unary-grpc" in path or "frameworks/b" in path for path in changed)
+
+
+def test_a_record_that_is_gone_takes_its_pages_with_it(whole: Workspace) -> None:
+    save(whole.results, a_record("a"), a_record("b"))
+    build(whole, FakeProgress())
+    shutil.rmtree(whole.results / "stream-grpc" / "64" / "b")
+    build(whole, FakeProgress())
+    assert not [path for path in there(whole) if "/b/" in path]
+    assert not (whole.public / "frameworks" / "b").exists()
+
+
+def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> None:
+    build(whole, FakeProgress())
+    assert "Nothing" in (whole.public / "index.html").read_text()
+    assert check(whole.public, FakeProgress()).problems == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"\xff", b'{"schema": 1, "name": "../../up", "frozen_at": "x", "records": {}}', None],
+)
+def test_a_round_that_is_broken_is_left_out_and_said(
+    whole: Workspace, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    monkeypatch.chdir(whole.root)
+    save(whole.results, a_record("a"))
+    folder = whole.rounds / "spring"
+    folder.mkdir(parents=True)
+    if content is not None:
+        (folder / "round.json").write_bytes(content)
+    progress = FakeProgress()
+    build(whole, progress)
+    (line,) = progress.lines
+    assert line.startswith("warning: results/rounds/spring is left out: round.json")
+    assert (whole.public / "frameworks" / "a" / "index.html").is_file()
+    assert not (whole.public / "rounds" / "spring").exists()
+
+
+HOSTILE: dict[str, Any] = {
+    "display_name": "<script>alert(1)</script>\u202e=1+1",
+    "repo": "javascript:alert(1)",
+    "description": "=HYPERLINK(1) " + "x" * 10_000,
+    "language": "]]>&lt;\x00\x1b[31m",
+    "maintainers": ["<img src=x onerror=alert(1)>"],
+}
+
+
+def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
+    text = to_json(a_record("evil", 1e6, **{**HOSTILE, "maintainers": ("<img src=x>",)}))
+    path = whole.results / a_record("evil").path
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    beside = path.with_suffix("")
+    beside.mkdir()
+    for name in ("page.html", "index.html", "record.json", "a b.log", ".hidden.log", "x.svg"):
+        (beside / name).write_text("<script>alert(1)</script>")
+    (beside / "passwd.log").symlink_to("/etc/passwd")
+    (beside / "folder.log").mkdir()
+    save(whole.results, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))
+    build(whole, FakeProgress())
+    assert check(whole.public, FakeProgress()).problems == []
+    folder = whole.public / "records" / a_record("evil").path.removesuffix(".json")
+    assert sorted(each.name for each in folder.iterdir()) == ["index.html", "record.json"]
+    assert (folder / "record.json").read_text() == text
+    for name, content in there(whole).items():
+        if name.endswith((".html", ".xml")):
+            assert b"<script>alert" not in content
+            assert b'href="javascript:' not in content
+            assert "\u202e" not in content.decode()
+
+
+def test_a_generator_that_would_lead_out_of_the_site_leaves_one_line(whole: Workspace) -> None:
+    data = json.loads(to_json(a_record("a")))
+    data["profile"]["generator"] = "../../../../ghz"
+    path = whole.results / a_record("a").path
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(data))
+    progress = FakeProgress()
+    build(whole, progress)
+    (line,) = progress.lines
+    assert "is left out: profile.generator: " in line
+
+
+def test_drawing_libraries_are_never_loaded_in_the_process_that_builds(whole: Workspace) -> None:
+    save(whole.results, a_record("a"))
+    script = (
+        "import sys; sys.argv[1:] = ['--root', sys.argv[1], 'site', 'build']\n"
+        "from arena.cli.main import cli\n"
+        "cli.main(standalone_mode=False)\n"
+        "print({'altair', 'vl_convert'} & set(sys.modules))"
+    )
+    done = _python(script, str(whole.root))
+    assert done.splitlines()[-1] == "set()"
+
+
+def _python(script: str, *arguments: str) -> str:
+    import subprocess
+    import sys
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
+    return done.stdout
+
+
+def _unwritable(folder: Path) -> None:
+    folder.write_text("in the way")
+
+
+@pytest.mark.parametrize(
+    "harm", [_unwritable, lambda folder: (folder / "lock").mkdir(parents=True)]
+)
+def test_a_folder_for_the_cache_that_cannot_be_had_costs_only_time(
+    whole: Workspace, harm: Callable[[Path], None]
+) -> None:
+    save(whole.results, a_record("a"))
+    harm(whole.site / ".build")
+    for _ in range(2):
+        assert build(whole, FakeProgress()).is_file()
+
+
+def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
+    folder = whole.site / ".build"
+    folder.mkdir(parents=True)
+    said = threading.Event()
+
+    class Progress(FakeProgress):
+        def say(self, text: str) -> None:
+            super().say(text)
+            said.set()
+
+    progress = Progress()
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        second = threading.Thread(target=_enter, args=(folder, progress))
+        second.start()
+        assert said.wait(30)
+        assert second.is_alive()
+    second.join(30)
+    assert progress.lines == ["waiting: the site is being built already", "in"]
+
+
+def _enter(folder: Path, progress: FakeProgress) -> None:
+    with built._alone(folder, progress):
+        progress.lines.append("in")

@@ -1,0 +1,308 @@
+"""The data beside the pages: JSON and its schemas, CSV, the feed, records and raw outputs."""
+
+import csv
+import io
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from arena.base.model import to_json
+from arena.judge.leaderboard import Board
+from arena.publish.site.models import MODELS, schema_of
+from arena.publish.site.output import Copy
+from arena.publish.site.pages import data
+from arena.publish.site.raw import LARGEST_BYTES, raw_files
+from arena.record.record import Record
+from tests.fakes import WARNED, a_record, a_run, save
+from tests.lib.arena.publish.site.editions import a_round, a_site, an_edition, keys_of, pages_of
+
+BOARD = "boards/stream-grpc/64/ghz"
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def rows_of(*records: Record) -> list[dict[str, str]]:
+    text = pages_of(a_site(*records), data)[f"{BOARD}/board.csv"]
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def feed_of(*records: Record) -> ET.Element:
+    return ET.fromstring(pages_of(a_site(*records), data)["feed.xml"])
+
+
+def test_a_board_is_there_as_json_which_says_all_that_it_knows() -> None:
+    site = a_site(a_record("a", 2e6), a_record("b", 1e6, type="engine"))
+    pages = pages_of(site, data)
+    for board, folder in zip(site.current.boards, (BOARD, f"{BOARD}/engines"), strict=True):
+        assert Board.model_validate_json(pages[f"{folder}/board.json"]) == board
+
+
+def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
+    fast, slow = rows_of(
+        a_record("fast", 2e6, 4e6, 3e6, flags=("client-bound", "unpinned"), contract=[WARNED]),
+        a_record("slow", 1e6, packed=11.5),
+    )
+    assert (fast["rank"], slow["rank"]) == ("1", "2")
+    assert (fast["value_messages_per_s"], fast["median_messages_per_s"]) == (
+        "4000000.0",
+        "3000000.0",
+    )
+    assert (fast["low_messages_per_s"], fast["high_messages_per_s"]) == ("2000000.0", "4000000.0")
+    assert (fast["latency_p99_ns"], fast["server_peak_bytes"]) == ("2100000000.0", str(50 << 20))
+    assert fast["flags"] == "client-bound unpinned"
+    assert fast["checks_warned"] == "content-type"
+    assert (fast["messages_per_data_frame"], slow["messages_per_data_frame"]) == ("", "11.5")
+    assert slow["record"] == (
+        "../../../../records/stream-grpc/64/slow/2026-01-01T00-00-00.000000Z/index.html"
+    )
+
+
+def test_a_csv_has_a_failure_in_its_row_and_ends_its_lines_as_rfc_4180_has_it() -> None:
+    record = a_record("a", failure='no "x",\nno y')
+    text = pages_of(a_site(record), data)[f"{BOARD}/board.csv"]
+    assert text.count("\r\n") == text.count("\n") == 2
+    (row,) = rows_of(record)
+    assert (row["rank"], row["value_messages_per_s"]) == ("", "")
+    assert row["failure"] == 'run 1 of 3: no "x",\N{REPLACEMENT CHARACTER}no y'
+    assert row["record"].endswith("/index.html")
+
+
+@pytest.mark.parametrize("sign", "=+-@\t")
+def test_no_cell_of_a_csv_is_a_formula(sign: str) -> None:
+    (row,) = rows_of(a_record("a", display_name=f"{sign}1+1|cmd", language=f"{sign}\u202e"))
+    assert row["display_name"] == f"'{sign}1+1|cmd"
+    assert row["language"] == f"'{sign}\N{REPLACEMENT CHARACTER}"
+
+
+def test_metrics_have_their_own_words_in_a_csv() -> None:
+    profile: dict[str, Any] = {"metric": "requests/s", "messages_per_call": 1}
+    (row,) = rows_of(a_record("a", profile=profile))
+    assert {"value_requests_per_s", "server_cpu_s_per_million_requests_low"} <= row.keys()
+
+
+def test_a_framework_has_all_its_results_the_oldest_first() -> None:
+    records = [
+        a_record("a", 1e6, minute=1),
+        a_record("a", failure="it fell", minute=3),
+        a_record("a", 3e6, minute=2, overrides={"RUNS": "1"}, language="Rust"),
+        a_record("b", 1e6),
+    ]
+    text = pages_of(a_site(*records), data)["frameworks/a/framework.json"]
+    found = json.loads(text)
+    assert found["framework"]["name"] == "a"
+    (history,) = found["histories"]
+    assert (history["rank"], history["board"]) == (1, f"{BOARD}/index.html")
+    results = history["results"]
+    assert [each["status"] for each in results] == ["ok", "ok", "failed"]
+    assert [each["value"] for each in results] == [1e6, 3e6, None]
+    assert [each["is_trial"] for each in results] == [False, True, False]
+    assert results[2]["failure"] == "it fell"
+    assert results[0]["record"].endswith("T00-01-00.000000Z/record.json")
+
+
+def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition() -> None:
+    a = a_record("a", 1e6, 1.5e6, flags=("client-bound", "unpinned"))
+    edition = an_edition(
+        a,
+        a_record("b", failure="it fell"),
+        a_record("a", 9e3, profile={"name": "unary-grpc", "generator": "h2load"}, type="engine"),
+        of=a_round("spring"),
+    )
+    text = pages_of(a_site(), data, edition)["rounds/spring/compare/compare.json"]
+    found = json.loads(text)
+    assert [each["id"] for each in found["profiles"]] == [
+        "stream-grpc/64/ghz",
+        "unary-grpc/64/h2load",
+    ]
+    assert found["profiles"][0]["href"] == f"{BOARD}/index.html"
+    assert found["profiles"][0]["lower_is_better"] is False
+    (framework,) = found["frameworks"]
+    assert framework["href"] == "frameworks/a/index.html"
+    page = f"records/{a.path.removesuffix('.json')}/index.html"
+    *figures, value, interval = framework["figures"]["0"]
+    assert figures == [1.5e6, 1e6, 1.5e6, "client-bound,unpinned", page]
+    assert (value[0], "M" in value, "M" in interval) == ("≥", True, True)
+
+
+def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may() -> None:
+    records = [
+        a_record("a", 1e6),
+        a_record("b", 1e6, type="engine"),
+        a_record("c", 1e6, profile={"metric": "requests/s", "messages_per_call": 1}),
+    ]
+    found = json.loads(pages_of(a_site(*records), data)["compare/compare.json"])
+    ids = [each["id"] for each in found["profiles"]]
+    assert ids == ["stream-grpc/64/ghz", "stream-grpc/64/ghz/requests-s"]
+    assert {each["name"]: list(each["figures"]) for each in found["frameworks"]} == {
+        "a": ["0"],
+        "b": ["0"],
+        "c": ["1"],
+    }
+
+
+def test_every_json_is_as_its_published_schema_says() -> None:
+    site = a_site(a_record("a", 2e6), a_record("a", minute=1, failure="x"), a_record("b"))
+    pages = pages_of(site, data)
+    for path, name in {
+        f"{BOARD}/board.json": "board",
+        "frameworks/a/framework.json": "framework",
+        "compare/compare.json": "compare",
+    }.items():
+        schema = json.loads(pages[f"schema/{name}.schema.json"])
+        assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(json.loads(pages[path]), schema)
+    record = json.loads(to_json(a_record("a")))
+    jsonschema.validate(record, schema_of("record"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**record, "status": "fine"}, schema_of("record"))
+    assert {path for path in pages if path.startswith("schema/")} == {
+        f"schema/{name}.schema.json" for name in MODELS
+    }
+
+
+# ---- the feed
+
+
+def test_the_feed_is_atom_with_the_newest_records_first() -> None:
+    feed = feed_of(
+        a_record("old", 1e6, minute=1),
+        a_record("new", 2e6, minute=59, flags=("client-bound",)),
+        a_record("bad", failure="it fell", minute=30),
+    )
+    assert feed.tag == f"{ATOM}feed"
+    assert feed.findtext(f"{ATOM}updated") == "2026-01-01T00:59:00.000000Z"
+    assert feed.findtext(f"{ATOM}author/{ATOM}name")
+    titles = [each.findtext(f"{ATOM}title") for each in feed.iter(f"{ATOM}entry")]
+    assert titles == [
+        "new: ≥ 2.00 M messages/s under stream-grpc",
+        "bad: stream-grpc failed",
+        "old: 1.00 M messages/s under stream-grpc",
+    ]
+    assert [each.attrib["rel"] for each in feed.findall(f"{ATOM}link")] == ["self", "alternate"]
+    for entry in feed.iter(f"{ATOM}entry"):
+        assert all(entry.findtext(ATOM + tag) for tag in ("id", "title", "updated", "summary"))
+
+
+def test_ids_of_the_feed_are_its_records_own_for_ever() -> None:
+    def ids(*records: Record) -> list[str]:
+        return [each.text or "" for each in feed_of(*records).iter(f"{ATOM}id")]
+
+    before = ids(a_record("a"))
+    assert ids(a_record("a"), a_record("b", minute=1))[::2] == before
+    assert len(set(ids(a_record("a"), a_record("b")))) == 3
+    assert all(uuid.UUID(each.removeprefix("urn:uuid:")).version == 5 for each in before)
+
+
+def test_the_feed_has_fifty_entries_and_links_json_where_there_is_no_page() -> None:
+    records = [a_record("a", 1e6, minute=minute) for minute in range(60)]
+    entries = list(feed_of(*records).iter(f"{ATOM}entry"))
+    links = [each.find(f"{ATOM}link") for each in entries]
+    assert len(entries) == 50
+    assert links[0] is not None
+    assert links[1] is not None
+    assert links[0].attrib["href"].endswith("T00-59-00.000000Z/index.html")
+    assert links[1].attrib["href"].endswith("T00-58-00.000000Z/record.json")
+    assert links[1].attrib["type"] == "application/json"
+
+
+def test_a_feed_of_nothing_is_one_and_hostile_words_are_escaped() -> None:
+    assert feed_of().findtext(f"{ATOM}updated") == "1970-01-01T00:00:00Z"
+    feed = feed_of(a_record("a", failure="<b>\x00\x1b]\u202e&\uffff"))
+    summary = feed.findtext(f"{ATOM}entry/{ATOM}summary") or ""
+    assert "<b>" in summary
+    assert not {"\x00", "\x1b", "\u202e", "\uffff"} & set(summary)
+
+
+def test_only_the_current_edition_has_the_feed_the_schemas_and_the_styles() -> None:
+    spring = an_edition(a_record("a"), of=a_round("spring"))
+    site = a_site(a_record("b"), rounds=[spring])
+    paths = [each.path for each in data.outputs(site, spring)]
+    assert all(path.startswith("rounds/spring/") for path in paths)
+    current = [each.path for each in data.outputs(site, site.current)]
+    assert {"feed.xml", "schema/record.schema.json", "static/style.css"} <= set(current)
+
+
+# ---- what is taken over as it is
+
+
+def test_every_record_is_taken_over_and_the_raw_outputs_of_those_with_a_page(
+    tmp_path: Path,
+) -> None:
+    old, new = a_record("a", minute=1), a_record("a", minute=2)
+    save(tmp_path, old, new)
+    found = {
+        each.path: Path(each.source)
+        for each in data.outputs(a_site(), an_edition(old, new, folder=tmp_path))
+        if isinstance(each, Copy)
+    }
+    beside = tmp_path / new.path.removesuffix(".json")
+    folders = [f"records/{each.path.removesuffix('.json')}" for each in (old, new)]
+    assert found == {
+        f"{folders[0]}/record.json": tmp_path / old.path,
+        f"{folders[1]}/record.json": tmp_path / new.path,
+        **{f"{folders[1]}/{name}": beside / name for name in ("run-1.json", "server.log")},
+    }
+
+
+def test_raw_outputs_are_plain_files_of_harmless_kinds_and_sizes(tmp_path: Path) -> None:
+    record = a_record("a")
+    save(tmp_path, record)
+    folder = (tmp_path / record.path).with_suffix("")
+    for name in ("run-1.json", "shots.jsonl.gz", "h2load.txt", "run-1.stderr"):
+        (folder / name).write_text("1")
+    (folder / "server.log").write_text(record.started_at)
+    for name in ("x.html", "x.svg", "x.js", "record.json", ".x.log", "a b.log", "x", "\u202e.log"):
+        (folder / name).write_text("1")
+    (folder / "link.log").symlink_to("/etc/passwd")
+    (folder / "folder.log").mkdir()
+    (folder / "big.log").touch()
+    with (folder / "big.log").open("r+b") as file:
+        file.truncate(LARGEST_BYTES + 1)
+    found = raw_files(tmp_path, record.path)
+    assert [each.name for each in found] == [
+        "h2load.txt",
+        "run-1.json",
+        "run-1.stderr",
+        "server.log",
+        "shots.jsonl.gz",
+    ]
+    assert [each.size_bytes for each in found] == [1, 1, 1, len(record.started_at), 1]
+
+
+def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
+    record = a_record("a")
+    beside = tmp_path / record.path.removesuffix(".json")
+    beside.parent.mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "server.log").write_text("secret")
+    beside.symlink_to(tmp_path / "outside")
+    assert raw_files(tmp_path, record.path) == ()
+
+
+def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
+    before = keys_of(a_site(a_record("a"), a_record("b", profile={"name": "other"})), data)
+    after = keys_of(a_site(a_record("a", 2e6), a_record("b", profile={"name": "other"})), data)
+    changed = {path for path in after if after[path] != before[path]}
+    # The hash of a file stands for all that its record says; here it is that of its path.
+    assert {f"{BOARD}/board.json", f"{BOARD}/board.csv", "compare/compare.json"} <= changed
+    assert not any(path.startswith(("boards/other", "schema/")) for path in changed)
+
+
+def test_what_is_only_a_bound_says_so_in_a_csv_and_what_is_unknown_is_empty() -> None:
+    rows = rows_of(
+        a_record("bound", 3e6, flags=["client-bound"]),
+        a_record("known", 2e6),
+        a_record("none", runs=[a_run(0.0, ok=0, cut=5, mean_ns=None)]),
+    )
+    assert [(row["bound"], row["value_messages_per_s"]) for row in rows] == [
+        (">=", "3000000.0"),
+        ("", "2000000.0"),
+        ("<", ""),
+    ]
+    assert rows[2]["median_messages_per_s"] == ""
+    assert rows[2]["high_messages_per_s"] == "5000.0"

@@ -1,0 +1,151 @@
+"""Frameworks: who they are, where they stand, and how they came there."""
+
+import re
+
+import pytest
+
+from arena.publish.site.pages import frameworks
+from arena.record.record import Record
+from tests.fakes import a_record
+from tests.lib.arena.publish.site.editions import HOSTILE, a_site, keys_of, pages_of, text_of
+
+
+def page(*records: Record, name: str = "a") -> str:
+    return pages_of(a_site(*records), frameworks)[f"frameworks/{name}/index.html"]
+
+
+def history(html: str) -> list[str]:
+    """Return the words of each line of the page's only history."""
+    (section,) = re.findall('<section class="history".*?</section>', html, re.DOTALL)
+    return [text_of(row) for row in re.findall("<tr>.*?</tr>", section, re.DOTALL)][1:]
+
+
+def test_the_list_has_everyone_and_counts_their_boards() -> None:
+    site = a_site(
+        a_record("b", 2e6, display_name="Bee", language="Rust"),
+        a_record("a", 1e6),
+        a_record("a", 1e6, profile={"name": "other"}),
+        a_record("c", failure="it broke"),
+    )
+    text = pages_of(site, frameworks)["frameworks/index.html"]
+    rows = [text_of(row) for row in re.findall("<tr>.*?</tr>", text)][1:]
+    assert rows == [
+        "a Go production 2 1 2026-01-01",
+        "Bee b Rust production 1 1 2026-01-01",
+        "c Go production – – 2026-01-01",
+    ]
+
+
+def test_nobody_is_said() -> None:
+    pages = pages_of(a_site(), frameworks)
+    assert list(pages) == ["frameworks/index.html"]
+    assert "Nothing has been measured yet." in pages["frameworks/index.html"]
+
+
+def test_a_page_has_its_meta_its_rules_and_what_was_measured() -> None:
+    text = page(
+        a_record(
+            "a", 1e6, display_name="An A", engine="netty", description="It serves.", type="tuned",
+            repo="https://example.org/a", maintainers=("x", "y"),
+        )
+    )  # fmt: skip
+    said = text_of(text)
+    assert "<h1><bdi>An A</bdi></h1>" in text
+    assert 'href="https://example.org/a"' in text
+    assert 'href="../../rules/index.html#tuned"' in text
+    for words in ("It serves.", "netty", "x , y", "source 111111111111 on 2026-01-01"):
+        assert words in said
+
+
+@pytest.mark.parametrize(
+    "repo", ["javascript:alert(1)", "ftp://example.org/", "//example.org", "https://u:p@x.org/"]
+)
+def test_a_source_that_is_no_page_of_the_web_is_no_link(repo: str) -> None:
+    text = page(a_record("a", 1e6, repo=repo))
+    assert repo in text
+    assert f'href="{repo}' not in text
+
+
+def test_every_board_it_is_on_is_a_line_with_its_rank_of_how_many() -> None:
+    text = page(
+        a_record("a", 1e6, flags=["client-bound"]),
+        a_record("b", 2e6),
+        a_record("a", failure="it broke", profile={"name": "other"}),
+    )
+    rows = [text_of(row) for row in re.findall("<tr><th scope=.*?</tr>", text, re.DOTALL)]
+    assert any("2 of 2 ≥ 1.00 M messages/s client-bound" in row for row in rows)
+    assert any("– – failed on 2026-01-01 run 1 of 3: it broke" in row for row in rows)
+    assert 'href="../../boards/stream-grpc/64/ghz/index.html"' in text
+
+
+def test_a_history_is_told_from_the_newest_on_and_says_what_changed() -> None:
+    first = a_record("a", 1e6, minute=0)
+    changed = a_record("a", 2e6, minute=10)
+    source = changed.framework.model_copy(update={"source_sha256": "2" * 64})
+    text = page(
+        first,
+        changed.model_copy(update={"framework": source}),
+        a_record("a", minute=20, failure="it broke", status="invalid"),
+        a_record("a", 9e6, minute=30, overrides={"RUNS": "1"}),
+    )
+    assert history(text) == [
+        "2026-01-01 9.00 M trial",
+        "2026-01-01 invalid new source it broke",
+        "2026-01-01 2.00 M new source",
+        "2026-01-01 1.00 M",
+    ]
+    assert "source 222222222222 on 2026-01-01" in text_of(text)
+    # The trial is no point of the line, and the scale ends at the most that is one.
+    (dots,) = re.findall('<path class="d" d="([^"]*)"', text)
+    assert dots.count("h0") == 2
+    assert "from 0 to 2.00 M" in text
+
+
+def test_a_record_without_a_page_leads_to_its_json() -> None:
+    text = page(a_record("a", 1e6, minute=0), a_record("a", 2e6, minute=1))
+    assert "T00-01-00.000000Z/index.html" in text
+    assert "T00-00-00.000000Z/record.json" in text
+    assert "T00-00-00.000000Z/index.html" not in text
+
+
+def test_a_name_that_looks_like_a_file_is_only_a_name() -> None:
+    name = "x.index.html"
+    text = page(a_record(name, 1e6, minute=0), a_record(name, 2e6, minute=1), name=name)
+    assert f"/{name}/2026-01-01T00-00-00.000000Z/record.json" in text
+
+
+def test_a_long_history_is_cut_and_says_where_the_rest_is() -> None:
+    text = page(*(a_record("a", 1e6 + number, minute=number) for number in range(40)))
+    assert len(history(text)) == 12
+    assert "28 older in" in text
+    (dots,) = re.findall('<path class="d" d="([^"]*)"', text)
+    assert dots.count("h0") == 40
+
+
+def test_one_record_is_no_history() -> None:
+    assert "One record for each board so far." in page(a_record("a", 1e6))
+
+
+def test_hostile_meta_is_only_words_and_cut() -> None:
+    text = page(
+        a_record(
+            "a", 1e6, display_name=HOSTILE, engine=HOSTILE, language=HOSTILE, repo=HOSTILE,
+            maintainers=(HOSTILE,), description=HOSTILE + "\u2066x" * 10_000,
+        ),
+        a_record("a", minute=1, failure=HOSTILE * 99, display_name=HOSTILE),
+    )  # fmt: skip
+    assert "<script>" not in text
+    assert "\u2066" not in text
+    assert len(text) < 20_000
+
+
+def test_a_page_is_made_anew_only_if_its_framework_or_its_ranks_change() -> None:
+    records = a_record("a", 1e6), a_record("b", 3e6)
+    mine = "frameworks/a/index.html"
+    before = keys_of(a_site(*records), frameworks)
+    newer = a_record("b", 3.1e6, minute=5)
+    after = keys_of(a_site(*records, newer), frameworks)
+    assert after[mine] == before[mine]
+    assert after["frameworks/b/index.html"] != before["frameworks/b/index.html"]
+    third = keys_of(a_site(*records, a_record("c", 2e6)), frameworks)
+    assert third[mine] != before[mine]

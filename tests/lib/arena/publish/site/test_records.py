@@ -1,0 +1,313 @@
+"""The page of a record: every run, how it came about, and how to repeat it."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.judge.frozen_rounds import Round
+from arena.publish.site.edition import Edition
+from arena.publish.site.pages import records
+from arena.record.measurement import Latency, Raw, Run
+from arena.record.record import Cpus, Failure, GeneratorInfo, Git, Record, RuntimeInfo
+from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
+from tests.lib.arena.publish.charts.loads import a_second, blast, lasting, scheduled
+from tests.lib.arena.publish.site.editions import (
+    HOSTILE,
+    a_round,
+    an_edition,
+    keys_of,
+    pages_of,
+    site_of,
+    text_of,
+)
+
+BIDI = "\u202egnp.exe\u202c"
+
+
+def page(record: Record, folder: Path = Path("/nonexistent")) -> str:
+    edition = an_edition(record, folder=folder)
+    return pages_of(site_of(edition), records)[edition.record(record.path)]
+
+
+def saved(folder: Path, record: Record, *names: str, text: str = "it said this\n") -> Record:
+    """Put files beside a record of a set."""
+    beside = folder / record.path.removesuffix(".json")
+    beside.mkdir(parents=True)
+    for name in names:
+        (beside / name).write_text(text)
+    return record
+
+
+def changed(record: Record, **provenance: Any) -> Record:
+    made = record.provenance.model_copy(update=provenance)
+    return record.model_copy(update={"provenance": made})
+
+
+def with_raw(*names: str) -> list[Run]:
+    raws = [Raw(path=f"somewhere/else/{name}", sha256="ab" * 32) for name in names]
+    return [a_run(1e6).model_copy(update={"raw": raw}) for raw in raws]
+
+
+@pytest.mark.parametrize(
+    ("record", "shown"),
+    [
+        (a_record("a", 1e6), "1.00 M messages/s"),
+        (a_record("a", 1e6, flags=["client-bound"]), "≥ 1.00 M messages/s"),
+        (a_record("a", 1e6, flags=["client-bound"]), "The generator used all its CPUs"),
+        (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1."),
+        (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M. Between these lies all"),
+        (a_record("a", 1e6, 0.8e6), "± 15.7 % over 2 runs"),
+        (a_record("a", 1e6), "None is known"),
+        (a_record("a", 1e6, overrides={"RUNS": "1"}), "A trial: other runs"),
+        (scheduled("a", [a_second()], flags=["missed-schedule"]), "It has no rank."),
+        (a_record("a", runs=[a_run(0.0, ok=0, mean_ns=None)]), "It has no rank."),
+        (a_record("a", runs=[a_run(1e6, ok=1234, cut=256)]), "1,234 0 256"),
+        (a_record("a", runs=[a_run(failed={"No": 7, "Aborted": 2})]), "2 Aborted, 7 No"),
+        (a_record("a", runs=[a_run(1e6, cut=100)]), "1.00 M – 1.10 M"),
+        (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
+        (a_record("a", 1e6), "not here any more"),
+        (a_record("a", 1e6), "Service latency counts"),
+        (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),
+        (a_record("a", 1e6, contract=[PASSED], packed=812.3), "packs 812 messages"),
+        (a_record("a", 1e6, contract=[WARNED, PASSED]), "All 2 checks"),
+        (a_record("a", 1e6, contract=[WARNED]), "content-type warn – it is answered with 200"),
+        (a_record("a", failure="x", contract=[PASSED], contract_after=[FAILED]),
+         "stream-10 – fail 9 replies, not 10 00 00"),
+        (a_record("a", failure="no reply in time"), "failed at run 1 of 3: no reply in time"),
+        (a_record("a", failure="wrong", status="invalid"), "invalid at run 1 of 3: wrong"),
+        (blast("a"), "those of the whole sweep"),
+        (changed(a_record(), git=Git(commit="ab" * 20, dirty=True)), "files differed from it"),
+        (changed(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
+         "pinned: server 0-1, generator 2,3"),
+        (changed(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
+         "docker; stand-in : go 1"),
+        (changed(a_record(), generator=None, runtime=None), "none was started"),
+        (a_record(), "a CPU, 4 CPUs (2 cores), 8.00 GiB of memory, kernel 6, governor not known"),
+        (a_record(), "Stages build 0.1 s"),
+        (a_record(overrides={"DURATION": "1s"}), "Overrides DURATION=1s"),
+    ],
+)  # fmt: skip
+def test_a_record_says_what_it_knows(record: Record, shown: str) -> None:
+    text = text_of(page(record)).replace("&#39;", "'")
+    assert shown in re.sub(r" ([:,.;])(?= )", r"\1", text) or shown in text
+
+
+def test_a_failed_record_shows_no_figure() -> None:
+    text = text_of(page(a_record("a", failure="broke")))
+    assert "messages/s" not in text
+    assert "Interval" not in text
+
+
+def test_the_pictures_of_a_record_are_those_of_its_headlines_run() -> None:
+    assert page(lasting("a", 1000.0)).count("<svg role") == 2
+    assert page(a_record("a")).count("<svg role") == 1
+    assert page(a_record("a", failure="broke")).count("<svg role") == 0
+
+
+def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
+    known = Latency(kind="service", mean=2e6, max=9e6, samples=None)
+    run = a_run().model_copy(update={"latency_ns": known})
+    html = page(a_record("a", runs=[run], profile={"generator": "h2load"}))
+    assert "<svg role" not in html
+    assert "h2load tells no percentiles of this load" in html
+    assert "9.00 ms" in html
+    assert "tells no percentiles" not in page(a_record("a"))
+
+
+def test_raw_outputs_and_logs_are_linked_where_they_are_there(tmp_path: Path) -> None:
+    record = a_record("a", runs=with_raw("run-1.json", "run-2.json"))
+    second = page(saved(tmp_path / "second", record, "run-2.json"), tmp_path / "second")
+    assert "run-2.json</a>: what the generator said of run 2" in second
+    html = page(saved(tmp_path, record, "run-1.json", "server.log"), tmp_path)
+    assert html.count('<a href="run-1.json">') == 2
+    assert 'href="run-2.json"' not in html
+    assert "not here any more" in html
+    assert '<a href="server.log">' in html
+    assert "build.log" not in html
+    assert '<a href="record.json">' in html
+    assert "ab" * 32 in html
+
+
+def test_a_raw_output_lies_beside_its_record_wherever_its_path_leads(tmp_path: Path) -> None:
+    record = a_record("a", runs=with_raw("../../../../etc/passwd", "run-1.json"))
+    saved(tmp_path, record, "passwd", "run-1.json")
+    html = page(record, tmp_path)
+    assert "etc/passwd" not in html
+    assert 'href="run-1.json"' in html
+    assert 'href="passwd"' not in html
+
+
+def failed_with_log(log: str) -> Record:
+    record = a_record("a", failure="broke")
+    failure = Failure(stage="build", reason="broke", log=log)
+    return record.model_copy(update={"failure": failure})
+
+
+def test_a_failure_shows_the_end_of_its_log(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(100)]
+    record = failed_with_log("x/build.log")
+    html = page(saved(tmp_path, record, "build.log", text="\n".join(lines)), tmp_path)
+    assert "line 99</pre>" in html
+    assert "line 1\n" not in html
+    assert html.count('href="build.log"') == 2
+
+
+def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
+    record = failed_with_log("x/build.log")
+    text = f"\x1b[2J{HOSTILE}\n{'long ' * 5000}\n{BIDI}\n"
+    html = page(saved(tmp_path, record, "build.log", text=text), tmp_path)
+    assert "<script>alert" not in html
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert len(html) < 20_000
+
+
+def test_a_failure_whose_log_is_gone_says_so() -> None:
+    html = page(failed_with_log("x/build.log"))
+    assert "Its log is not here any more." in html
+    assert "log<" not in html
+
+
+def pre(html: str, at: int) -> str:
+    found = re.findall(r'<pre class="command"[^>]*>(.*?)</pre>', html, re.DOTALL)
+    text: str = found[at]
+    for code, char in (("&#39;", "'"), ("&#34;", '"'), ("&lt;", "<"), ("&gt;", ">")):
+        text = text.replace(code, char)
+    return text.replace("&amp;", "&")
+
+
+def test_the_command_lines_are_those_that_were_run() -> None:
+    argv = ("/usr/bin/ghz", "-d", '{"a": 1}', "it's", "localhost:8080")
+    record = changed(
+        a_record(),
+        generator=GeneratorInfo(name="ghz", version="v1", found="PATH", argv=argv),
+        runtime=RuntimeInfo(name="native", argv=("/bin/sh", "-c", "exec ./server")),
+    )
+    html = page(record)
+    assert shlex.split(pre(html, 0)) == list(argv)
+    assert shlex.split(pre(html, 1)) == ["/bin/sh", "-c", "exec ./server"]
+
+
+OVERRIDES = {
+    "RUNS": "1",
+    "DURATION": "2s",
+    "SERVER_CPUS": "0-1",
+    "GENERATOR": "ghz",
+    "RUNTIME": "native",
+    "GHZ": "/my/ghz",
+}
+REPEATED = (
+    "SERVER_CPUS=0-1 ./scripts/benchmark.sh a stream-grpc --generator ghz --runs 1 --duration 2s "
+    "--runtime native"
+)
+
+
+@pytest.mark.parametrize(
+    ("record", "commands"),
+    [
+        (
+            a_record("a"),
+            ["./scripts/benchmark.sh a stream-grpc --generator ghz --runtime native"],
+        ),
+        (
+            changed(a_record("a", overrides=OVERRIDES), git=Git(commit="ab" * 20, dirty=False)),
+            [f"git checkout {'ab' * 20}", REPEATED],
+        ),
+        (
+            changed(a_record("a"), git=Git(commit="--orphan x; true", dirty=False), runtime=None),
+            ["./scripts/benchmark.sh a stream-grpc --generator ghz"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_command_repeats_the_record(record: Record, commands: list[str]) -> None:
+    assert pre(page(record), -1).splitlines() == commands
+
+
+def test_nothing_of_a_record_runs_in_the_shell_that_repeats_it() -> None:
+    evil = "1; touch /tmp/x; $(x) `x`\n'\""
+    record = changed(
+        a_record("a", overrides={"RUNS": evil, "SERVER_CPUS": evil, "LD_PRELOAD": evil, evil: "1"}),
+        runtime=RuntimeInfo(name=evil, argv=("x",)),
+    )
+    command = pre(page(record), -1)
+    assert "LD_PRELOAD" not in command
+    assert shlex.split(command) == [
+        f"SERVER_CPUS={evil}", "./scripts/benchmark.sh", "a", "stream-grpc", "--generator", "ghz",
+        "--runs", evil, "--runtime", evil,
+    ]  # fmt: skip
+
+
+def test_records_of_one_framework_and_profile_lead_to_each_other() -> None:
+    old, middle, new = (a_record("a", 1e6, minute=minute) for minute in (1, 2, 3))
+    edition = an_edition(middle, new, old, a_record("b", 1e6, minute=2), of=a_round())
+    pages = pages_of(site_of(edition), records)
+    assert len(pages) == 4
+    of_middle = pages[edition.record(middle.path)]
+    assert f'href="../{old.started_at}/index.html" rel="prev"' in of_middle
+    assert f'href="../{new.started_at}/index.html" rel="next"' in of_middle
+    assert 'rel="next"' not in pages[edition.record(new.path)]
+    assert "rel=" not in pages[edition.record(a_record("b", minute=2).path)].partition("<main")[2]
+
+
+def test_a_neighbour_without_a_page_is_its_json() -> None:
+    old, new = a_record("a", 1e6, minute=1), a_record("a", 1e6, minute=2)
+    edition = an_edition(old, new)
+    pages = pages_of(site_of(edition), records)
+    assert list(pages) == [edition.record(new.path)]
+    assert f'href="../{old.started_at}/record.json" rel="prev"' in pages[edition.record(new.path)]
+
+
+def test_a_record_leads_to_its_board_and_its_framework() -> None:
+    html = page(a_record("a", 1e6, type="engine"))
+    up = "../" * 5
+    assert f'href="{up}boards/stream-grpc/64/ghz/engines/index.html"' in html
+    assert f'href="{up}frameworks/a/index.html"' in html
+
+
+def key(edition: Edition, record: Record) -> str:
+    return keys_of(site_of(edition), records)[edition.record(record.path)]
+
+
+def test_the_key_tells_apart_what_makes_another_page(tmp_path: Path) -> None:
+    record, other = a_record("a", 1e6), a_record("a", 1e6, minute=1)
+    round_ = a_round()
+    keys = {key(an_edition(record, of=round_, folder=tmp_path), record)}
+    keys.add(key(an_edition(record, other, of=round_, folder=tmp_path), record))
+    keys.add(key(an_edition(record, of=Round(**{**round_.model_dump(), "name": "x"})), record))
+    saved(tmp_path, record, "run-1.json")
+    keys.add(key(an_edition(record, of=round_, folder=tmp_path), record))
+    assert len(keys) == 4
+    assert key(an_edition(record, of=round_, folder=tmp_path), record) in keys
+
+
+def test_a_hostile_record_is_inert() -> None:
+    nasty = f"{HOSTILE}{BIDI}{'x' * 10_000}"
+    record = a_record(
+        "a", 1e6, display_name=nasty, language=nasty, description=nasty, repo="javascript:alert(1)",
+        overrides={nasty: nasty}, contract=[WARNED.model_copy(update={"check": nasty,
+                                                                       "detail": nasty,
+                                                                       "wire": nasty})],
+    )  # fmt: skip
+    host = a_provenance().host.model_copy(update={"cpu": nasty, "kernel": nasty, "docker": nasty})
+    record = changed(
+        record,
+        host=host,
+        git=Git(commit=nasty, dirty=False),
+        generator=GeneratorInfo(name=nasty, version=nasty, found=nasty, argv=(nasty,)),
+        runtime=RuntimeInfo(name=nasty, argv=(nasty,), standin=nasty),
+        stages_s={nasty: 1.0},
+    )
+    html = page(record)
+    assert "<script>alert" not in html
+    assert "javascript:" not in html
+    assert "\u202e" not in html
+    assert not re.search(r"<[^>]*\s(on\w+|style)=", html)
+    assert html.count("<svg ") == html.count("</svg>") == 1
+    assert len(html) < 120_000
+
+
+def test_the_same_record_makes_the_same_bytes() -> None:
+    assert page(lasting("a", 1000.0)) == page(lasting("a", 1000.0))

@@ -1,0 +1,194 @@
+"""Records: what they say of themselves, and that none is ever lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.base.model import to_json
+from arena.judge import store
+from arena.judge.leaderboard import Leaderboard
+from arena.judge.store import Draft
+from arena.record import times
+from arena.record.reading import read_record
+from arena.record.record import Record
+from tests.fakes import FAILED, PASSED, WARNED, a_record, a_run, records_in
+
+
+def test_a_written_record_reads_back_identical(tmp_path: Path) -> None:
+    record = a_record("grpc-go", 1e6, 1.5e6, flags=["cut-calls"], overrides={"RUNS": "2"})
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("raw")
+        path = draft.save(record)
+    assert path == tmp_path / "stream-grpc/64/grpc-go/2026-01-01T00-00-00.000000Z.json"
+    assert read_record(path) == record
+    assert path.read_text() == to_json(record)
+    assert (path.with_suffix("") / "run-1.json").read_text() == "raw"
+    assert records_in(tmp_path) == [record]
+
+
+def test_what_the_contract_found_reads_back_with_its_bytes(tmp_path: Path) -> None:
+    record = a_record(
+        failure="wrong",
+        runs=[a_run()],
+        contract=[PASSED, WARNED],
+        contract_after=[FAILED],
+        packed=2.5,
+    )
+    with Draft(tmp_path) as draft:
+        path = draft.save(record)
+    data = json.loads(path.read_bytes())
+    assert data["contract_after"] == [
+        {"check": "stream-10", "status": "fail", "detail": "9 replies, not 10", "wire": "00 00"}
+    ]
+    assert data["messages_per_data_frame"] == 2.5
+    assert read_record(path) == record
+
+
+def test_a_record_from_before_the_second_validation_is_read(tmp_path: Path) -> None:
+    data = json.loads(to_json(a_record(contract=[PASSED])))
+    for key in ("contract_after", "messages_per_data_frame"):
+        del data[key]
+    del data["contract"][0]["wire"]
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    record = read_record(tmp_path / "x.json")
+    assert record.contract == (PASSED,)
+    assert (record.contract_after, record.messages_per_data_frame) == ((), None)
+
+
+def test_a_draft_that_is_not_saved_leaves_nothing(tmp_path: Path) -> None:
+    def fail() -> None:
+        with Draft(tmp_path / "results") as draft:
+            (draft.folder / "server.log").write_text("words")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_saved_record_is_never_overwritten(tmp_path: Path) -> None:
+    first, second = a_record("grpc-go", 1.0), a_record("grpc-go", 2.0)
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("first")
+        path = draft.save(first)
+    with Draft(tmp_path) as draft:
+        (draft.folder / "run-1.json").write_text("second")
+        with pytest.raises(HostError, match="cannot be written"):
+            draft.save(second)
+    assert read_record(path) == first
+    assert (path.with_suffix("") / "run-1.json").read_text() == "first"
+
+
+def test_a_record_that_cannot_be_written_leaves_no_outputs_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str) -> None:
+        raise HostError("no space left")
+
+    monkeypatch.setattr(store, "write_new", full)
+    with pytest.raises(HostError, match="no space"), Draft(tmp_path) as draft:
+        draft.save(a_record())
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith("2026")] == []
+
+
+def test_results_that_cannot_be_written_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(HostError, match="--no-save"), Draft(tmp_path / "results"):
+        pytest.fail("entered")
+
+
+def test_what_a_killed_session_left_can_be_cleared(tmp_path: Path) -> None:
+    with Draft(tmp_path) as draft:
+        name = draft.folder.name
+    (tmp_path / name).mkdir()
+    (tmp_path / ".draft-of-somebody-else").mkdir()
+    (tmp_path / "stream-grpc").mkdir()
+    store.clear_drafts(tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        ".draft-of-somebody-else",
+        "stream-grpc",
+    ]
+
+
+def spoiled(**changes: Any) -> str:
+    data = json.loads(to_json(a_record()))
+    return json.dumps({**data, **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "Expecting value"),
+        ("{", "Expecting property name"),
+        ("[]", "has no `schema`"),
+        ("{}", "has no `schema`"),
+        ("null", "has no `schema`"),
+        ('{"schema": "1"}', "has no `schema`"),
+        ('{"schema": 1}', "Field required"),
+        ("[" * 500_000, "recursion"),
+        (spoiled(schema=2), "schema 2 is newer than this runner's 1"),
+        (spoiled(schema=0), "schema: "),
+        (spoiled(status="fine"), "status: "),
+        (spoiled(surprise=1), "surprise: Extra inputs"),
+        (spoiled(flags=["unheard-of"]), "flags.0: "),
+        (spoiled(contract=[{"check": "x", "status": "fine"}]), "contract.0.status: "),
+        (spoiled(contract_after=[{"check": "x", "status": "?"}]), "contract_after.0.status: "),
+        (spoiled(messages_per_data_frame="many"), "messages_per_data_frame: "),
+        (spoiled(started_at=None), "started_at: "),
+        (spoiled(started_at="yesterday"), "started_at: "),
+        (
+            spoiled(started_at="2026-13-45T99-99-99.000000Z"),
+            "started_at: Value error, month must be in 1..12",
+        ),
+        (spoiled(headline=None), "must have a headline"),
+        (spoiled(spread=None), "must have a headline and a spread"),
+        (spoiled(status="failed"), "a record that is failed must say why: failure"),
+        (spoiled(status="invalid"), "a record that is invalid must say why: failure"),
+        (spoiled().replace('"run": 1', '"run": 2'), "headline: there is no run 2"),
+        (spoiled().replace('"run": 1', '"run": 0'), "headline: there is no run 0"),
+        (spoiled().replace('"name": "grpc-go"', '"name": "a/b"'), "framework.name: "),
+        (spoiled().replace('"name": "grpc-go"', '"name": "../a"'), "framework.name: "),
+        (spoiled().replace('"rate": 1000000.0', '"rate": NaN'), "rate: Input should be a finite"),
+        (spoiled().replace('"rate": 1000000.0', '"rate": 1e308'), "rate: Input should be less"),
+        (spoiled().replace('"p99": 2100000000.0', '"p99": 1e308'), "p99: Input should be less"),
+        (spoiled().replace('"p99": 2100000000.0', '"p99": -1'), "p99: Input should be greater"),
+        (spoiled().replace('"ok": 1000', '"ok": -1'), "calls.ok: Input should be greater"),
+        (spoiled().replace('"ok": 1000', '"ok": 1' + "0" * 50), "calls.ok: "),
+        (spoiled().replace('"elapsed_s": 5.0', '"elapsed_s": 0'), "elapsed_s: Input should be gr"),
+    ],
+)
+def test_a_broken_record_is_told_in_a_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ValueError, match="(?i)" + said.replace(".", r"\.")) as caught:
+        read_record(tmp_path / "x.json")
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_a_broken_record(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(b"\xff\xfe{\x00\xd8")
+    with pytest.raises(ValueError):
+        read_record(tmp_path / "x.json")
+
+
+def test_the_schema_that_is_published_is_that_of_the_files() -> None:
+    for model, data in (
+        (Record, json.loads(to_json(a_record()))),
+        (Leaderboard, json.loads(to_json(Leaderboard(boards=())))),
+    ):
+        schema = model.model_json_schema(mode="serialization")
+        assert set(data) == set(schema["properties"])
+        assert set(schema["required"]) <= set(data)
+        assert schema["additionalProperties"] is False
+        assert "schema" in schema["properties"]
+        assert data["schema"] == 1
+
+
+def test_moments_sort_as_their_names_do_and_read_back() -> None:
+    names = [times.utc_now() for _ in range(3)]
+    assert sorted(names) == names
+    moment = times.parse_utc(names[0])
+    assert moment.utcoffset() is not None
+    assert moment.strftime("%Y-%m-%dT%H-%M-%S.%fZ") == names[0]

@@ -1,0 +1,126 @@
+"""Every entry below frameworks/ is complete, pinned and can be built anywhere (docs/rules.md)."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from arena.what.framework import framework_names, load_framework, source_files
+
+ROOT = Path(__file__).resolve().parents[4]
+FRAMEWORKS = ROOT / "frameworks"
+PROTO = ROOT / "requests" / "benchmark.proto"
+NAMES = framework_names(FRAMEWORKS)
+
+TESTS = [
+    "unary-grpc", "unary-grpc-tls", "stream-grpc", "stream-grpc-tls", "client-stream-grpc",
+    "bidi-grpc",
+    "load-const", "load-step-up", "load-step-down", "load-line-up", "load-line-down",
+    "blast-unary", "sustained-unary",
+]  # fmt: skip
+
+# Files that package managers write, or that tell them where to look.
+LOCKS = {".npmrc", "go.mod", "go.sum", "package-lock.json", "pom.xml", "requirements.txt"}
+
+# Addresses that are no registry's, or a mere name for the public one.
+PUBLIC = {
+    "Cargo.lock": r"registry\+https://github.com/rust-lang/crates.io-index",
+    "package-lock.json": r'"funding": \{[^}]*\}',
+    "pom.xml": r"http://(maven\.apache\.org|www\.w3\.org)/",
+}
+
+# Tags that mean another image next month.
+FLOATING = {"latest", "stable", "lts", "current", "edge", "nightly", "slim", "alpine"}
+
+
+def test_every_folder_is_a_framework() -> None:
+    folders = [path.name for path in FRAMEWORKS.iterdir() if source_files(path)]
+    assert sorted(folders) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_meta_json_says_all_there_is_to_say(name: str) -> None:
+    framework = load_framework(FRAMEWORKS, name)
+    for key in ("display_name", "language", "engine", "description", "repo"):
+        text = getattr(framework, key)
+        assert text not in {"", "unknown"}, key
+        assert "TODO" not in text, key
+    assert framework.repo.startswith("https://")
+    assert list(framework.tests) == TESTS
+    assert framework.native is not None
+    assert framework.native.needs
+    assert framework.native.build
+    # The server itself is what is measured and sent signals, and no shell.
+    assert framework.native.run.startswith("exec ")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_has_what_a_reader_and_a_build_need(name: str) -> None:
+    folder = FRAMEWORKS / name
+    readme = (folder / "README.md").read_text()
+    assert readme.startswith(f"# {name}\n")
+    assert "TODO" not in readme
+    assert ".build" in (folder / ".dockerignore").read_text().splitlines()
+    for path in source_files(folder):
+        assert not re.search(r"\bTODO\b", path.read_text()), path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_entry_has_the_proto_or_what_was_generated_from_it(name: str) -> None:
+    files = source_files(FRAMEWORKS / name)
+    copies = [path for path in files if path.suffix == ".proto"]
+    assert [path for path in copies if path.read_bytes() != PROTO.read_bytes()] == []
+    if not copies:
+        assert any("BenchmarkService" in path.read_text() for path in files)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_lock_file_says_which_registry_it_came_from(name: str) -> None:
+    for path in source_files(FRAMEWORKS / name):
+        if path.name not in LOCKS and path.suffix != ".lock":
+            continue
+        text = re.sub(PUBLIC.get(path.name, r"\0"), "", path.read_text())
+        assert "://" not in text, path
+        assert '"resolved"' not in text, path
+        assert not re.search(r"(?m)^\s*(--(extra-)?index-url|--find-links|registry\s*=)", text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_pip_and_npm_install_is_pinned_by_hash(name: str) -> None:
+    folder = FRAMEWORKS / name
+    if (folder / "requirements.txt").exists():
+        lines = (folder / "requirements.txt").read_text().replace("\\\n", "").splitlines()
+        pins = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        assert pins
+        assert [line for line in pins if not re.match(r"\S+==\S+\s.*--hash=sha256:", line)] == []
+    if (folder / "package.json").exists():
+        assert (folder / "package-lock.json").read_text().count('"integrity": "sha512-') > 0
+    if (folder / "Cargo.toml").exists():
+        assert "checksum = " in (folder / "Cargo.lock").read_text()
+    if (folder / "go.mod").exists():
+        assert (folder / "go.sum").read_text()
+
+
+def base_images(dockerfile: Path) -> list[str]:
+    """Return what its FROM lines name, as standin-images.sh reads them."""
+    program = ROOT / "scripts" / "standin" / "from-lines.awk"
+    words = ["awk", "-f", str(program), str(dockerfile)]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dockerfile_is_pinned_and_needs_no_new_builder(name: str) -> None:
+    dockerfile = FRAMEWORKS / name / "Dockerfile"
+    images = base_images(dockerfile)
+    assert images
+    for image in images:
+        tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+        assert tag, f"{image} has no tag"
+        assert set(tag.split("-")) - FLOATING, f"{image} is another one next month"
+    text = dockerfile.read_text()
+    assert "EXPOSE 8080 8443" in text
+    # The classic builder is all that some hosts have.
+    assert not re.search(r"(?m)^\s*(RUN\s+(--mount|<<)|COPY\s+(--link|<<)|#\s*syntax=)", text)
+    # The server itself is process 1 and gets the signals.
+    assert re.search(r"(?m)^(ENTRYPOINT|CMD) \[", text)

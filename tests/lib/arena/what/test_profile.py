@@ -1,0 +1,345 @@
+"""Profiles and what they extend."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import UsageError
+from arena.base.workspace import Workspace
+from arena.what.profile import load_profile, profile_names
+
+
+@pytest.fixture
+def folder(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(workspace.profiles)
+    return workspace.profiles
+
+
+def test_the_classic_profile_is_httparenas_workload(folder: Path) -> None:
+    profile = load_profile(folder, "stream-grpc")
+    assert profile.call == "benchmark.BenchmarkService/StreamSum"
+    assert profile.request == {"a": 1, "b": 2, "count": 5000}
+    assert profile.messages_per_call == 5000
+    assert (profile.connections, profile.streams_per_connection) == ((64,), 4)
+    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.expect == ("result = a + b + i",)
+
+
+def test_the_unary_profile_is_httparenas_workload(folder: Path) -> None:
+    profile = load_profile(folder, "unary-grpc")
+    assert profile.call == "benchmark.BenchmarkService/GetSum"
+    assert profile.request == {"a": 1, "b": 2}
+    assert (profile.messages_per_call, profile.metric) == (1, "requests/s")
+    assert (profile.connections, profile.streams_per_connection) == ((256, 1024), 100)
+    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.expect == ("result = a + b",)
+
+
+@pytest.mark.parametrize("name", ["stream-grpc", "unary-grpc"])
+def test_a_tls_twin_differs_only_where_its_file_says_so(folder: Path, name: str) -> None:
+    plain = load_profile(folder, name).model_dump()
+    twin = load_profile(folder, f"{name}-tls").model_dump()
+    assert {key for key in plain if plain[key] != twin[key]} == {"name", "title", "port", "tls"}
+    assert (twin["port"], twin["tls"]) == (8443, True)
+
+
+def test_every_profile_of_the_checkout_can_be_read(folder: Path) -> None:
+    names = profile_names(folder)
+    assert [load_profile(folder, name).name for name in names] == names
+    assert profile_names(folder) == sorted(profile_names(folder))
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"no profile `stream-grp` \(did you mean stream-grpc,"):
+        load_profile(folder, "stream-grp")
+
+
+def test_a_name_like_nothing_is_answered_with_all(folder: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"\(there are: .*stream-grpc, stream-grpc-tls, .*unary-grpc.*\)"
+    ):
+        load_profile(folder, "zzz")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../profiles/stream-grpc", "/etc/passwd", "a\0b"])
+def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="there is no profile"):
+        load_profile(folder, name)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("duration: 5", "x.yaml: duration: 5 is not a duration"),
+        ("warmup: 0s", "x.yaml: warmup: '0s' must be at least 1ms"),
+        ("duration_s: 5", "x.yaml: duration_s: unknown key (did you mean duration?)"),
+        ("warmup_s: 5", "x.yaml: warmup_s: unknown key (did you mean warmup?)"),
+        ("messages_per_call: 4999", "x.yaml: messages_per_call: must be 5000, what one Stream"),
+        ("request: {a: 1, b: 2}", "x.yaml: messages_per_call: must be 1, what one"),
+        ("request: {a: 1, count: 0}", "x.yaml: messages_per_call: must be 1, what one"),
+        (
+            "call: benchmark.BenchmarkService/GetSum",
+            "x.yaml: request.count: the request of GetSum has only a and b",
+        ),
+        ("request: {a: 1, cuont: 5000}", "x.yaml: request.cuont"),
+        ("runs: 0", "x.yaml: runs: Input should be greater than or equal to 1, not 0"),
+        ("runs: 101", "x.yaml: runs: "),
+        ("port: 65536", "x.yaml: port: "),
+        ("connections: []", "x.yaml: connections: "),
+        ("connections: [0]", "x.yaml: connections.0: "),
+        ("request: {a: 2147483648}", "x.yaml: request.a: "),
+        ("call: GetSum", "x.yaml: call: "),
+        ("pick: median", "x.yaml: pick: "),
+        ("metric: calls/s", "x.yaml: metric: "),
+        ("metric: requests/s", "x.yaml: metric: requests/s is for calls that one message answers"),
+        ("expect: result = a + c", "x.yaml: expect: there is no `c`: the request has a and b"),
+        ("expect: sum = a", "x.yaml: expect: the reply has no `sum`: write `result = …`"),
+        ("call: benchmark.BenchmarkService/GetSumm", "x.yaml: call: there is no benchmark.Bench"),
+        ("call: Greeter/SayHello", "x.yaml: call: there is no Greeter/SayHello"),
+        ("expect: [result]", "x.yaml: expect.0: "),
+        ("expect: [result = ]", "x.yaml: expect.0: "),
+        ("expect: ['result = a; b']", "x.yaml: expect.0: "),
+        ("expect: ['result = a\\nb = 1']", "x.yaml: expect.0: "),
+        ("conections: [1]", "x.yaml: conections: unknown key (did you mean connections"),
+        ("name: y", "x.yaml: name: must be `x`, like the file"),
+        ("extends: stream", "x.yaml: extends: there is no profile `stream`"),
+        ("extends: x", "x.yaml: extends: goes round in a circle"),
+        ("extends: [x]", "x.yaml: extends: there is no profile"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_file(folder: Path, line: str, said: str) -> None:
+    key = line.partition(":")[0]
+    text = "\n".join(f"{k}: {v}" for k, v in {"extends": "stream-grpc", "name": "x"}.items())
+    kept = [each for each in text.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join([*kept, line]))
+    with pytest.raises(UsageError, match=re.escape(said)):
+        load_profile(folder, "x")
+
+
+@pytest.mark.parametrize("key", ["duration", "warmup"])
+def test_a_missing_duration_is_called_as_people_write_it(folder: Path, key: str) -> None:
+    lines = (folder / "stream-grpc.yaml").read_text().replace("name: stream-grpc", "name: x")
+    kept = [line for line in lines.splitlines() if not line.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join(kept))
+    with pytest.raises(UsageError, match=rf"x\.yaml: {key}: is missing \(write 5s"):
+        load_profile(folder, "x")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "offered"), [("duratoin", "duration"), ("warmups", "warmup"), ("zzz", "there are")]
+)
+def test_only_keys_that_may_be_written_are_offered(folder: Path, wrong: str, offered: str) -> None:
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\n{wrong}: 5s")
+    with pytest.raises(UsageError, match=f"x.yaml: {wrong}: unknown key .*{offered}") as caught:
+        load_profile(folder, "x")
+    assert "duration_s" not in str(caught.value)
+    assert "warmup_s" not in str(caught.value)
+
+
+def test_one_may_be_written_where_a_list_is_meant(folder: Path) -> None:
+    (folder / "x.yaml").write_text(
+        "extends: stream-grpc\nname: x\nconnections: 8\nexpect: result = a + b + i\n"
+    )
+    profile = load_profile(folder, "x")
+    assert (profile.connections, profile.expect) == ((8,), ("result = a + b + i",))
+
+
+@pytest.mark.parametrize("rule", ["result = a + b + i", "result = -(2*a) + sum(b)", "result = 0"])
+def test_what_replies_must_hold_can_be_written(folder: Path, rule: str) -> None:
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\nexpect: ['{rule}']")
+    assert load_profile(folder, "x").expect == (rule,)
+
+
+def test_a_request_without_a_count_is_answered_once(folder: Path) -> None:
+    unary = "call: benchmark.BenchmarkService/GetSum\nrequest: {a: 1, b: 2}\nmessages_per_call: 1"
+    (folder / "x.yaml").write_text(f"extends: stream-grpc\nname: x\n{unary}")
+    assert load_profile(folder, "x").replies == 1
+
+
+def test_a_circle_of_two_is_found(folder: Path) -> None:
+    (folder / "x.yaml").write_text("extends: y\nname: x")
+    (folder / "y.yaml").write_text("extends: x\nname: y")
+    with pytest.raises(UsageError, match="goes round in a circle"):
+        load_profile(folder, "x")
+
+
+def test_a_grandchild_inherits_from_both(folder: Path) -> None:
+    (folder / "x.yaml").write_text("extends: stream-grpc-tls\nname: x\nduration: 1s")
+    profile = load_profile(folder, "x")
+    assert (profile.tls, profile.duration_s, profile.runs) == (True, 1.0, 3)
+
+
+# ---- kinds of load
+
+
+SCHEDULED = """
+generator: ghz
+title: x
+kind: scheduled
+call: benchmark.BenchmarkService/GetSum
+request: {a: 1, b: 2}
+messages_per_call: 1
+port: 8080
+tls: false
+connections: [1]
+concurrency: 10
+requests: 1000
+schedule: {shape: const, rps: 200}
+warmup: 2s
+runs: 1
+pick: best
+metric: p99 latency
+name: x
+"""
+
+BLAST = """
+extends: blast-unary
+name: x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "schedule", "window_s"),
+    [
+        ("load-const", {"shape": "const", "rps": 200}, 49.995),
+        (
+            "load-step-up",
+            {"shape": "step", "start": 50, "end": 150, "step": 10, "step_duration_s": 5.0},
+            84.993,
+        ),
+        (
+            "load-step-down",
+            {
+                "shape": "step",
+                "start": 200,
+                "step": -10,
+                "step_duration_s": 5.0,
+                "max_duration_s": 40.0,
+            },
+            68.325,
+        ),
+        ("load-line-up", {"shape": "line", "start": 5, "step": 5}, 62.743),
+        ("load-line-down", {"shape": "line", "start": 200, "step": -2, "end": 100}, 74.49),
+    ],
+)
+def test_the_schedules_are_ghzs(
+    folder: Path, name: str, schedule: dict[str, object], window_s: float
+) -> None:
+    profile = load_profile(folder, name)
+    assert profile.schedule
+    assert profile.schedule.model_dump(exclude_none=True) == schedule
+    assert profile.window_s == pytest.approx(window_s, abs=1e-3)
+    assert (profile.requests, profile.concurrency, profile.connections) == (10_000, 10, (1,))
+    assert profile.record_connections == (1,)
+
+
+def test_the_blast_is_one_record_of_three_ways(folder: Path) -> None:
+    profile = load_profile(folder, "blast-unary")
+    assert (profile.connections, profile.record_connections) == ((1, 8, 1000), (1000,))
+    assert (profile.sweep[0], profile.sweep[-1], profile.repetitions) == (1, 10_000, 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "up", "replies", "counted"),
+    [
+        ("unary-grpc", False, 1, 1),
+        ("stream-grpc", False, 5000, 5000),
+        ("client-stream-grpc", True, 1, 1000),
+        ("bidi-grpc", True, 1000, 2000),
+    ],
+)
+def test_what_a_call_moves(
+    folder: Path, name: str, *, up: bool, replies: int, counted: int
+) -> None:
+    profile = load_profile(folder, name)
+    assert (profile.streams_up, profile.replies) == (up, replies)
+    assert profile.messages_per_call == profile.counted_per_call == counted
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (SCHEDULED, "duration: 5s", "duration: is not for a scheduled load"),
+        (SCHEDULED, "sweep: [1]", "sweep: is not for a scheduled load"),
+        (SCHEDULED, "kind: burst", "kind: "),
+        (SCHEDULED, "requests:", "requests: "),
+        (SCHEDULED, "requests: 0", "requests: "),
+        (SCHEDULED, "metric: requests/s", "metric: p99 latency is that of a scheduled load"),
+        (SCHEDULED, "connections: [11]", "connections: 11 is more than the 10 calls at a time"),
+        (
+            SCHEDULED.replace("requests: 1000", "requests: 5"),
+            "connections: [6]",
+            "connections: 6 is more than the 5 requests",
+        ),
+        (
+            "extends: stream-grpc\nname: x\n",
+            "connections: [8, 8]",
+            "connections: names a count twice",
+        ),
+        (SCHEDULED, "schedule: 5", "schedule: "),
+        (SCHEDULED, "schedule: {shape: const}", "schedule.rps: is missing: a const schedule"),
+        (SCHEDULED, "schedule: {shape: wave, rps: 5}", "schedule.shape: "),
+        (SCHEDULED, "schedule: {shape: const, rps: 0}", "schedule.rps: "),
+        (SCHEDULED, "schedule: {shape: const, rsp: 5}", "schedule.rsp: unknown key"),
+        (SCHEDULED, "schedule: {shape: line, start: 0, step: 5}", "schedule.start: "),
+        (SCHEDULED, "schedule: {shape: line, start: 5, step: 0}", "schedule.step: is 0"),
+        (
+            SCHEDULED,
+            "schedule: {shape: line, start: 50, step: 5, end: 10}",
+            "schedule.end: is on the wrong side: step 5 does not lead there from start 50",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: line, start: 20, step: -15}",
+            "schedule: never ends: its rate falls to 0 before 1000 requests are due",
+        ),
+        (
+            SCHEDULED.replace("requests: 1000", "requests: 100000"),
+            "schedule: {shape: const, rps: 1}",
+            "schedule: takes longer than a day to send 100000 requests",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration: 5 parsecs}",
+            "schedule.step_duration: '5 parsecs' is not a duration",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration: 0s}",
+            "schedule.step_duration: '0s' must be at least 1ms",
+        ),
+        (
+            SCHEDULED,
+            "schedule: {shape: step, start: 5, step: 5, step_duration_s: 5}",
+            "schedule.step_duration_s: unknown key (did you mean step_duration?)",
+        ),
+        (BLAST, "call: benchmark.BenchmarkService/CollectSum", "call: a blast is of unary calls"),
+        (BLAST, "connections: [1, 10001]", "connections: 10001 is more than the 10000 calls"),
+        (BLAST, "sweep: [1, 5, 5]", "sweep: must rise from each number to the next"),
+        (BLAST, "sweep: [0, 5]", "sweep.0: "),
+        (BLAST, "repetitions: 0", "repetitions: "),
+        (BLAST, "requests: 10", "requests: is not for a blast load"),
+        (BLAST, "duration: 0s", "duration: '0s' must be at least 1ms"),
+        ("extends: stream-grpc\nname: x\n", "concurrency: 10", "streams_per_connection: write eit"),
+        ("extends: stream-grpc\nname: x\n", "duration: 5 parsecs", "duration: '5 parsecs' is not"),
+        ("extends: stream-grpc\nname: x\n", "requests_per_call: 2", "requests_per_call: must be 1"),
+        ("extends: bidi-grpc\nname: x\n", "requests_per_call: 10", "messages_per_call: must be 20"),
+    ],
+)
+def test_what_does_not_go_with_the_kind_is_named_with_its_file(
+    folder: Path, text: str, line: str, said: str
+) -> None:
+    key = line.partition(":")[0]
+    kept = [each for each in text.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join([*kept, line]))
+    with pytest.raises(UsageError, match=re.escape(f"x.yaml: {said}")):
+        load_profile(folder, "x")
+
+
+@pytest.mark.parametrize("key", ["schedule", "requests", "concurrency"])
+def test_a_scheduled_load_without_one_of_its_keys_is_refused(folder: Path, key: str) -> None:
+    kept = [each for each in SCHEDULED.splitlines() if not each.startswith(f"{key}:")]
+    (folder / "x.yaml").write_text("\n".join(kept))
+    with pytest.raises(UsageError, match=rf"x\.yaml: {key}: is missing: a scheduled load needs it"):
+        load_profile(folder, "x")

@@ -1,0 +1,53 @@
+"""The table of docs/profiles.md, and that it is current."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.base.workspace import Workspace
+from arena.what import profile_table
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def a_copy(workspace: Workspace, text: str) -> Path:
+    path = workspace.root / "docs" / "profiles.md"
+    path.parent.mkdir()
+    path.write_text(text)
+    return path
+
+
+def test_the_documented_table_is_that_of_the_profiles(workspace: Workspace) -> None:
+    documented = (ROOT / "docs" / "profiles.md").read_text()
+    copy = a_copy(workspace, documented)
+    profile_table.write(workspace)
+    assert copy.read_text() == documented, "run ./scripts/arena.sh profiles --write"
+
+
+def test_every_profile_has_a_row_of_as_many_cells_as_the_head(workspace: Workspace) -> None:
+    head, _, *rows = profile_table.table(profile_table.all_profiles(workspace)).splitlines()
+    assert {row.count("|") for row in rows} == {head.count("|")}
+    named = [row.split("`")[1] for row in rows]
+    assert sorted(named) == sorted(path.stem for path in workspace.profiles.glob("*.yaml"))
+
+
+def test_a_row_says_what_the_load_is(workspace: Workspace) -> None:
+    text = profile_table.table(profile_table.all_profiles(workspace))
+    for words in (
+        "| 10,000 calls in 50 s: 200 a second |",
+        "| 10,000 calls in 85 s: from 50 a second, +10 every 5s, to 150, then held |",
+        "| 10,000 calls in 68 s: from 200 a second, -10 every 5s, for 40s, then held |",
+        "| 10,000 calls in 63 s: from 5 a second, +5 each second |",
+        "| 1 to 10,000 calls at once, 10 times each | 1, 8, 1,000 |",
+        "| 4 calls at a time on each connection, 5,000 messages a call | 64 | 3 × 5s |",
+        "| 1,000 calls at a time | 1, 8, 1,000 | 3 × 10s |",
+    ):
+        assert words in text
+
+
+def test_a_page_without_a_place_for_the_table_is_left_alone(workspace: Workspace) -> None:
+    copy = a_copy(workspace, "# Profiles")
+    with pytest.raises(HostError, match=r"profiles\.md: the place of the table is not marked"):
+        profile_table.write(workspace)
+    assert copy.read_text() == "# Profiles"

@@ -1,0 +1,128 @@
+"""volley's member in the JSON: its counts are taken as they are, or refused in a line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parse_ghz import Calls, GhzParseError, GhzReport, Latency, Rate, parse, parse_file
+from tests.lib.arena.measure.generators.volley_reports import a_report
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "volley"
+REPORTS = sorted(path.name for path in FIXTURES.glob("*.json"))
+
+
+def parsed(**changes: Any) -> GhzReport:
+    return parse(json.dumps(a_report(**changes)))
+
+
+@pytest.mark.parametrize("messages_per_call", [1, 5000])
+def test_messages_that_were_counted_are_the_rate_and_leave_no_error_bar(
+    messages_per_call: int,
+) -> None:
+    report = parsed()
+    assert report.messages == 21_000
+    assert report.rate(messages_per_call) == Rate(
+        calls_per_s=0.6,
+        messages_per_call=messages_per_call,
+        messages_per_s=4200.0,
+        low=4200.0,
+        high=4200.0,
+    )
+
+
+def test_calls_and_latency_are_volleys_own() -> None:
+    report = parsed()
+    assert report.calls == Calls(ok=3, failed={"Internal": 1}, cut=2)
+    assert report.latency == Latency(
+        samples=3,
+        mean_ns=1_500_000_000,
+        p50_ns=1_500_000_000,
+        p75_ns=1_600_000_000,
+        p90_ns=1_700_000_000,
+        p95_ns=1_800_000_000,
+        p99_ns=1_900_000_000,
+        p999_ns=1_950_000_000,
+        max_ns=2_000_000_000,
+    )
+
+
+def test_latency_from_the_intended_send_is_called_response() -> None:
+    assert parsed(**{"volley.latency_ns.kind": "response"}).latency.kind == "response"
+
+
+def test_latency_that_failed_calls_are_a_part_of_is_none_of_ok_calls() -> None:
+    report = parsed(**{"volley.latency_ns.samples": 4, "volley.latency_ns.kind": "response"})
+    assert report.latency == Latency(kind="response")
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_ghzs_rules_find_in_a_real_report_what_volley_says_itself(name: str) -> None:
+    raw = json.loads((FIXTURES / name).read_text())
+    counted = parse(json.dumps(raw))
+    assert counted.messages == raw.pop("volley")["messages"]
+    guessed = parse(json.dumps(raw))
+    assert guessed.messages is None
+    assert guessed.calls == counted.calls
+    assert guessed.latency.samples == counted.latency.samples
+    for percentile in ("p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "max_ns"):
+        assert getattr(guessed.latency, percentile) == getattr(counted.latency, percentile)
+
+
+def test_without_an_ok_call_messages_have_a_rate_all_the_same() -> None:
+    report = parse_file(FIXTURES / "none-finished.json")
+    assert (report.calls.ok, report.latency) == (0, Latency())
+    assert report.rate(2_000_000).low == report.rate(2_000_000).high == 506_600.0
+
+
+LATENCY = "volley.latency_ns"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"volley": []}, "`volley` must be a JSON object"),
+        ({"volley.schema": None}, "`volley.schema` is missing"),
+        ({"volley.schema": 2}, "`volley.schema` is 2: only 1 can be read"),
+        ({"volley.messages": None}, "`volley.messages` is missing"),
+        ({"volley.messages": -1}, "`volley.messages` is out of range"),
+        ({"volley.messages": 10**400}, "`volley.messages` is out of range"),
+        ({"volley.messages": "21000"}, "`volley.messages` must be a whole number"),
+        ({"volley.messages": 2e4}, "`volley.messages` must be a whole number"),
+        (
+            {"volley.messages_per_s": 4300.0},
+            "`volley.messages_per_s` is 4300.0, but `volley.messages` ÷ `total` 4200.0",
+        ),
+        ({"total": 10**10}, "is 4200.0, but `volley.messages` ÷ `total` 2100.0"),
+        ({"volley.window_s": 5.1}, "`volley.window_s` is 5.1, but `total` 5.0 s"),
+        ({"volley.window_s": 0}, "`volley.window_s` is 0.0"),
+        ({"volley.calls": None}, "`volley.calls.ok` is missing"),
+        ({"volley.calls.cut": None}, "`volley.calls.cut` is missing"),
+        ({"volley.calls.ok": 4}, "`volley.calls` and `statusCodeDistribution` disagree"),
+        ({"volley.calls.cut": 3}, "`volley.calls` and `statusCodeDistribution` disagree"),
+        ({"statusCodeDistribution": {"OK": 6}}, "disagree"),
+        ({"statusCodeDistribution": {"OK": 3, "": 1, "Canceled": 2}}, "disagree"),
+        # A code ends up in messages and on the page.
+        ({"volley.calls.failed": {"\x1b[2J": 1}}, "`volley.calls.failed` has '\\x1b[2J'"),
+        ({"volley.calls.failed": {"a\nb": 1}}, "`volley.calls.failed` has 'a\\nb'"),
+        ({"volley.calls.failed": {"OK": 1}}, "`volley.calls.failed` has 'OK'"),
+        ({LATENCY: None}, f"`{LATENCY}.kind` is missing"),
+        ({f"{LATENCY}.kind": "guessed"}, f"`{LATENCY}.kind` must be service or response"),
+        ({f"{LATENCY}.p999": None}, f"`{LATENCY}.p999` is missing"),
+        ({f"{LATENCY}.p99": 1}, f"the figures of `{LATENCY}` are not in order"),
+        ({f"{LATENCY}.mean": 3 * 10**9}, f"the figures of `{LATENCY}` are not in order"),
+    ],
+)
+def test_a_member_that_is_broken_or_contradicts_itself_is_refused_in_a_line(
+    changes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(GhzParseError) as caught:
+        parsed(**changes)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_member_that_is_null_is_no_member_of_ghzs() -> None:
+    with pytest.raises(GhzParseError, match="`volley` must be a JSON object, is None"):
+        parse(json.dumps(a_report() | {"volley": None}))

@@ -1,0 +1,30 @@
+"""Reports of h2load for tests: the captured ones, and what is made of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from parsers.h2load.counts import Counts
+
+FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "h2load"
+TEXT = (FIXTURES / "h2load-152-mixed.txt").read_text()
+NEW_TEXT = (FIXTURES / "h2load-170-mixed.txt").read_text()
+JSON = (FIXTURES / "h2load-170-mixed.json").read_text()
+
+
+def changed(*path: str, to: Any) -> str:
+    """Return the JSON report with one value changed, or left out if it is changed to None."""
+    report = json.loads(JSON)
+    inner = report
+    for key in path[:-1]:
+        inner = inner[key]
+    if to is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = to
+    return json.dumps(report, separators=(",", ":"))
+
+
+def counts(**changes: int) -> Counts:
+    """Return counts of nothing, with changes."""
+    return Counts(**{**dict.fromkeys(Counts.__dataclass_fields__, 0), **changes})

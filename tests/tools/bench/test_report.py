@@ -1,0 +1,59 @@
+"""What the bench prints."""
+
+import json
+import re
+
+from tests.tools.bench.shots import a_round
+from tools.bench.report import to_json, to_text
+
+
+def test_json_has_a_row_for_each_generator_under_each_workload() -> None:
+    told = json.loads(to_json([*a_round(), *a_round()]))
+    assert list(told) == ["rows"]
+    assert [(row["workload"], row["generator"]) for row in told["rows"]] == [
+        ("stream", "ghz"),
+        ("stream", "volley"),
+        ("unary", "ghz"),
+        ("unary", "h2load"),
+        ("unary", "volley"),
+        ("unary-1024", "volley"),
+    ]
+    row = told["rows"][3]
+    assert row.pop("cpu_ns_per_unit") == 2000.0
+    assert row == {
+        "workload": "unary",
+        "generator": "h2load",
+        "version": "1.0",
+        "rate": 80_000.0,
+        "peak_bytes": 10_000_000,
+        "counted": 400_000,
+        "server_counted": 400_400,
+        "failed_calls": 0,
+        "elapsed_s": 5.0,
+    }
+
+
+def test_the_table_can_be_read() -> None:
+    text = to_text(a_round(), 3, 5.0)
+    assert text.startswith("medians of 3 interleaved rounds of 5s; ")
+    rows = [re.split(r"  +", line) for line in text.splitlines()]
+    assert rows[2] == [
+        "workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls"
+    ]  # fmt: skip
+    assert rows[3] == [
+        "stream", "ghz 1.0", "1.20 µs a message", "1.00 M messages/s", "10.0 MB", "0", "0"
+    ]  # fmt: skip
+    assert rows[6] == [
+        "unary", "h2load 1.0", "2.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
+    ]  # fmt: skip
+    assert rows[10] == ["CPU per message, stream", "1/40.0 of ghz's", "(at most 1/40)", "met"]
+
+
+def test_one_round_is_called_one() -> None:
+    assert to_text(a_round(), 1, 5.0).startswith("median of 1 round of 5s; ")
+
+
+def test_a_bar_that_is_missed_stands_out() -> None:
+    text = to_text(a_round(off=3), 1, 1.0)
+    last = text.splitlines()[-1]
+    assert re.split(r"  +", last) == ["counted - server's own, every run", "+3", "(0)", "MISSED"]

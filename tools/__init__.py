@@ -1,0 +1,1 @@
+"""Programs for developers: benches and checks. Nothing in lib/ needs them."""

@@ -1,0 +1,122 @@
+"""The server of the bench: tools/peers/grpc-go-counting, which counts what it answers."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.base.errors import FrameworkError, HostError
+from arena.base.reading import tail
+from arena.base.workspace import Workspace
+from arena.machine.child import Child, exit_words
+from arena.machine.interrupts import held
+from arena.measure.runtimes import run_build
+
+_PATIENCE_S = 10.0
+_POLL_S = 0.01
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the server answered since it started: calls that ended, and the replies in them."""
+
+    calls: int
+    messages: int
+
+
+class CountingServer:
+    """A running one, on a port of its own."""
+
+    def __init__(self, child: Child, log: Path) -> None:
+        self.pid = child.pid
+        self._child = child
+        self._log = log
+        self._read = 0
+        self.port = int(str(self._line()["listen"]).rpartition(":")[2])
+
+    def answered(self) -> int:
+        """Return how many calls have ended so far."""
+        return int(self._ask()["calls"])
+
+    def counts(self) -> Counts:
+        """Return its counts once no call is open any more; HostError if one stays open."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            told = self._ask()
+            if not told["open"]:
+                return Counts(calls=told["calls"], messages=told["messages"])
+            if time.monotonic() > deadline:
+                raise HostError(f"the counting server still has {told['open']} calls open")
+            time.sleep(_POLL_S)
+
+    def _ask(self) -> dict[str, Any]:
+        with suppress(ProcessLookupError):  # What became of it is told by the next line.
+            os.kill(self.pid, signal.SIGUSR1)
+        return self._line()
+
+    def _line(self) -> dict[str, Any]:
+        """Wait for the next line that it prints."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            lines = self._log.read_bytes().split(b"\n")
+            if self._read < len(lines) - 1:
+                self._read += 1
+                told: dict[str, Any] = json.loads(lines[self._read - 1])
+                return told
+            code = self._child.poll()
+            if code is not None:
+                raise HostError(f"the counting server ended ({exit_words(code)})")
+            if time.monotonic() > deadline:
+                raise HostError("the counting server does not answer")
+            time.sleep(_POLL_S)
+
+
+def build(workspace: Workspace) -> Path:
+    """Build the server; return its program. HostError without Go, or if that fails."""
+    if not shutil.which("go"):
+        raise HostError("there is no Go on PATH to build the counting server with; install it")
+    folder = workspace.root / "tools" / "peers" / "grpc-go-counting"
+    log = folder / ".build" / "build.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.unlink(missing_ok=True)
+    argv = [
+        "env",
+        "CGO_ENABLED=0",
+        "go",
+        "build",
+        "-trimpath",
+        "-buildvcs=false",
+        "-o",
+        ".build/server",
+        ".",
+    ]
+    try:
+        run_build(argv, folder, log, "go build")
+    except FrameworkError as error:
+        raise HostError(f"the counting server: {error.reason}, see {log}") from error
+    return folder / ".build" / "server"
+
+
+@contextmanager
+def serving(program: Path, folder: Path) -> Iterator[CountingServer]:
+    """Run the server for the block; `folder` takes what it prints."""
+    log, errors = folder / "server.out", folder / "server.err"
+    log.unlink(missing_ok=True)
+    child = None
+    try:
+        with held():
+            child = Child([str(program)], cwd=folder, stdout=log, stderr=errors)
+        try:
+            yield CountingServer(child, log)
+        except HostError as error:
+            raise HostError(f"{error}: {tail(errors, 1)}".removesuffix(": ")) from error
+    finally:
+        if child is not None:
+            with held():
+                child.stop()

@@ -1,0 +1,73 @@
+"""What the bench prints: a table for people, JSON for programs."""
+
+import json
+import os
+from collections.abc import Sequence
+
+from arena.base.durations import format_duration
+from arena.base.numbers import format_megabytes, format_ns, format_rate
+from tools.bench.bars import bars
+from tools.bench.turns import Shot, medians
+
+_HEADINGS = ("workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls")
+_WORDS = 2  # The leading columns are words, the others figures.
+
+
+def to_json(shots: Sequence[Shot]) -> str:
+    """Return the medians as one JSON object with a list of rows."""
+    rows = [
+        {
+            "workload": shot.workload.name,
+            "generator": shot.generator,
+            "version": shot.version,
+            "rate": shot.rate,
+            "cpu_ns_per_unit": shot.cpu_ns_per_unit,
+            "peak_bytes": shot.cost.peak_bytes,
+            "counted": shot.counted,
+            "server_counted": shot.server_counted,
+            "failed_calls": shot.failed,
+            "elapsed_s": shot.elapsed_s,
+        }
+        for shot in medians(shots)
+    ]
+    return json.dumps({"rows": rows}, indent=2)
+
+
+def to_text(shots: Sequence[Shot], rounds: int, duration_s: float) -> str:
+    """Return the medians as a table, and below it the bars."""
+    table = [_HEADINGS, *(_cells(shot) for shot in medians(shots))]
+    verdict = [
+        (each.what, each.reached, f"({each.asked})", "met" if each.met else "MISSED")
+        for each in bars(shots)
+    ]
+    of = "median of 1 round" if rounds == 1 else f"medians of {rounds} interleaved rounds"
+    head = (
+        f"{of} of {format_duration(duration_s)}; "
+        f"one grpc-go server, which shares {len(os.sched_getaffinity(0))} CPUs with each in turn"
+    )
+    return "\n".join([head, "", *_aligned(table, _WORDS), "", *_aligned(verdict, len(verdict[0]))])
+
+
+def _cells(shot: Shot) -> tuple[str, ...]:
+    unit, off = shot.workload.unit, shot.counted - shot.server_counted
+    return (
+        shot.workload.name,
+        f"{shot.generator} {shot.version}",
+        f"{format_ns(shot.cpu_ns_per_unit)} a {unit}",
+        f"{format_rate(shot.rate)} {unit}s/s",
+        format_megabytes(shot.cost.peak_bytes),
+        f"{off:+,d}" if off else "0",
+        f"{shot.failed:,d}",
+    )
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], words: int) -> list[str]:
+    """Return the rows in columns, the first `words` of them to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if at < words else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,132 @@
+"""Running the bench: every generator under every workload, in turn, round after round."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.base.errors import HostError
+from arena.base.progress import Progress
+from arena.base.reading import tail
+from arena.base.workspace import Workspace
+from arena.machine import lock
+from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded
+from arena.machine.limits import allow_open_files
+from arena.record.measurement import Cost
+from tools.bench.contestants import Contestant, find
+from tools.bench.counting_server import build, serving
+from tools.bench.workloads import WORKLOADS, Workload
+
+# To dial a thousand connections, to wait for the last calls, and to print a report.
+_GRACE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One generator under one workload, once: what it says it did, and what the server says."""
+
+    workload: Workload
+    generator: str
+    version: str
+    counted: int
+    failed: int
+    elapsed_s: float
+    server_counted: int
+    cost: Cost
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return self.counted / self.elapsed_s
+
+    @property
+    def cpu_ns_per_unit(self) -> float:
+        """CPU time of the generator, from its start to its end, for a unit."""
+        return self.cost.cpu_s / self.counted * 1e9
+
+
+def run(
+    workspace: Workspace,
+    environment: Mapping[str, str],
+    progress: Progress,
+    *,
+    command: str,
+    rounds: int,
+    duration_s: float,
+    wait: bool,
+) -> list[Shot]:
+    """Hold the host's lock and return every shot, in the order they were fired.
+
+    HostError if a generator is missing, or breaks.
+    """
+    adopt_orphans()
+    with lock.only_benchmark(command, wait=wait, say=progress.say):
+        contestants = find(workspace, environment, progress)
+        with progress.waiting("build the counting server"):
+            server = build(workspace)
+        allow_open_files()
+        return [
+            _shot(workspace, server, workload, contestants[name], duration_s, progress, number)
+            for number in range(1, rounds + 1)
+            for workload in WORKLOADS
+            for name in workload.generators
+        ]
+
+
+def _shot(
+    workspace: Workspace,
+    server: Path,
+    workload: Workload,
+    contestant: Contestant,
+    duration_s: float,
+    progress: Progress,
+    number: int,
+) -> Shot:
+    """Fire once at a server that has just started."""
+    name = f"{contestant.name}, {workload.name}"
+    with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
+        folder = Path(temporary)
+        raw, errors = folder / "raw", folder / "errors"
+        with serving(server, folder) as peer:
+            profile = workload.profile(peer.port, duration_s)
+            argv = contestant.argv(profile)
+            with progress.window(f"round {number}: {name}", duration_s) as tick:
+                ended = run_bounded(
+                    lambda: Child(argv, cwd=workspace.root, stdout=raw, stderr=errors),
+                    duration_s + _GRACE_S,
+                    tick,
+                )
+            counts = peer.counts()
+        if ended.timed_out or ended.code:
+            how = "did not end in time" if ended.timed_out else exit_words(ended.code)
+            raise HostError(f"{name}: {how}: {tail(errors, 1) or tail(raw, 1)}".rstrip(": "))
+        try:
+            told = contestant.read(raw, profile)
+        except ValueError as error:
+            raise HostError(f"{name}: its output cannot be read: {error}") from error
+    if not told.counted:
+        raise HostError(f"{name}: no call succeeded")
+    return Shot(
+        workload=workload,
+        generator=contestant.name,
+        version=contestant.version,
+        counted=told.counted,
+        failed=told.failed,
+        elapsed_s=told.elapsed_s,
+        server_counted=counts.messages,
+        cost=ended.cost,
+    )
+
+
+def medians(shots: Sequence[Shot]) -> list[Shot]:
+    """Return, of each generator under each workload, the shot of median rate.
+
+    Of an even number, the slower one of the two in the middle.
+    """
+    groups: dict[tuple[str, str], list[Shot]] = {}
+    for shot in shots:
+        groups.setdefault((shot.workload.name, shot.generator), []).append(shot)
+    return [
+        sorted(group, key=lambda shot: shot.rate)[(len(group) - 1) // 2]
+        for group in groups.values()
+    ]

@@ -1,0 +1,86 @@
+"""The loads of the bench, and which generators can make each."""
+
+from dataclasses import dataclass
+
+from arena.what.measured import MeasuredProfile
+
+_SERVICE = "benchmark.BenchmarkService"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One load; a `unit` of it, a message or a call, is what costs are told for.
+
+    `connections` x `streams` calls are open at any time.
+    """
+
+    name: str
+    unit: str
+    call: str
+    request: dict[str, int]
+    messages_per_call: int
+    expect: str
+    connections: int
+    streams: int
+    generators: tuple[str, ...]
+
+    def profile(self, port: int, duration_s: float) -> MeasuredProfile:
+        """Return it as the profile that generators take."""
+        return MeasuredProfile.model_validate(
+            {
+                "name": self.name,
+                "title": self.name,
+                "generator": self.generators[0],
+                "call": f"{_SERVICE}/{self.call}",
+                "request": self.request,
+                "messages_per_call": self.messages_per_call,
+                "expect": (self.expect,),
+                "port": port,
+                "tls": False,
+                "connections": (self.connections,),
+                "streams_per_connection": self.streams,
+                "duration_s": duration_s,
+                "warmup_s": 0.0,
+                "runs": 1,
+                "pick": "best",
+                "metric": "messages/s",
+                "connection_count": self.connections,
+            }
+        )
+
+
+STREAM = Workload(
+    name="stream",
+    unit="message",
+    call="StreamSum",
+    request={"a": 1, "b": 2, "count": 5000},
+    messages_per_call=5000,
+    expect="result = a + b + i",
+    connections=64,
+    streams=4,
+    generators=("ghz", "volley"),
+)
+UNARY = Workload(
+    name="unary",
+    unit="call",
+    call="GetSum",
+    request={"a": 1, "b": 2},
+    messages_per_call=1,
+    expect="result = a + b",
+    connections=64,
+    streams=100,
+    generators=("ghz", "h2load", "volley"),
+)
+# For its memory: 102,400 calls open at a time.
+UNARY_1024 = Workload(
+    name="unary-1024",
+    unit="call",
+    call="GetSum",
+    request={"a": 1, "b": 2},
+    messages_per_call=1,
+    expect="result = a + b",
+    connections=1024,
+    streams=100,
+    generators=("volley",),
+)
+WORKLOADS = (STREAM, UNARY, UNARY_1024)
