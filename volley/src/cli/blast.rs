@@ -16,12 +16,12 @@ use super::{argv, help, usage};
 
 const PROGRAM: &str = "volley blast";
 
-/// The most calls of a blast.
+/// The most calls in a blast.
 const MOST_REQUESTS: u32 = 1_000_000;
-/// The most connections of a way.
+/// The most connections.
 const MOST_CONNECTIONS: u32 = 10_000;
 
-/// Flags of a run that a sweep has no use for, by clap's ids. They are refused: never ignored.
+/// Flags of a run that have no effect in a sweep, by clap's ids. They are refused, never ignored.
 const UNUSED: [&str; 10] = [
     "config",
     "count_errors",
@@ -35,26 +35,26 @@ const UNUSED: [&str; 10] = [
     "tags",
 ];
 
-/// What a sweep shall do, checked.
+/// The checked options of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlastOptions {
-    /// Whom to call and how. Its load is none of the sweep's, but for `timeout`, `threads` and
-    /// `connections`, which are those of all ways together.
+    /// The call and the connections. Of its load, a sweep uses only `timeout`, `threads` and
+    /// `connections`; the last two are totals over all ways.
     pub run: Options,
-    /// N of each blast, ascending, each once, from 1 on; not empty.
+    /// N of each blast: ascending, distinct, at least 1; not empty.
     pub requests: Vec<u32>,
-    /// The ways to spread calls: at most so many connections. As `requests`.
+    /// C of each way: at most this many connections. Same form as `requests`.
     pub connections: Vec<u32>,
-    /// How often each point is measured, at least once.
+    /// How often each point is measured; at least 1.
     pub repetitions: u32,
-    /// Seed of the order.
+    /// Seed for the order of points.
     pub seed: u64,
     /// When the sweep ends at the latest; above zero.
     pub max_duration: Duration,
 }
 
 impl BlastOptions {
-    /// The N of the largest blasts.
+    /// The largest N.
     pub fn most_requests(&self) -> u32 {
         self.requests.last().copied().unwrap_or(1)
     }
@@ -82,25 +82,24 @@ pub struct BlastArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Load")]
 pub struct SweepArgs {
-    /// N of each blast: so many calls leave together, at most 1000000 (default
+    /// N: the calls that are sent at once, at most 1000000 (default
     /// 1,2,5,10,20,50,100,200,500,1000,2000,5000,10000)
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = up_to::<MOST_REQUESTS>)]
     pub requests: Option<Vec<u32>>,
 
-    /// Ways to spread them: over min(N, C) connections, which have a call in turn; at most 10000
-    /// (default 1,8,1000)
+    /// C: the calls go in turn over min(N, C) connections; at most 10000 (default 1,8,1000)
     #[arg(long, value_name = "C,C,…", value_delimiter = ',', value_parser = up_to::<MOST_CONNECTIONS>)]
     pub connections: Option<Vec<u32>>,
 
-    /// How often each point, an N and a C, is measured (default 10)
+    /// How often each point (one N with one C) is measured (default 10)
     #[arg(long, value_name = "R", value_parser = positive::<u32>)]
     pub repetitions: Option<u32>,
 
-    /// Seed of the order of points within each repetition (default 1)
+    /// Seed for the order of points within each repetition (default 1)
     #[arg(long, value_name = "S", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
-    /// End the sweep after this time even if points are left (default 3m)
+    /// End the sweep after this time, even if points are left (default 3m)
     #[arg(short = 'x', long, value_name = "TIME", value_parser = span)]
     pub max_duration: Option<Duration>,
 
@@ -128,7 +127,8 @@ fn plain() -> Command {
     })
 }
 
-/// The flags as help shows them: which of them are ghz's matters to a run alone.
+/// The flags as help shows them. The `+` marks are removed: they matter only where ghz's flags
+/// stand beside them.
 fn help_command() -> Command {
     args::shown(plain()).mut_args(|arg| {
         let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -147,7 +147,7 @@ fn refuse_unused(command: &Command, matches: &ArgMatches) -> Result<(), CliExit>
     let arg = command.get_arguments().find(|arg| arg.get_id() == *id);
     let flag = arg.and_then(|arg| arg.get_long()).unwrap_or(id);
     Err(CliExit::usage(format!(
-        "`--{flag}` has no use in `volley blast`: drop it"
+        "`--{flag}` has no effect in `volley blast`: drop it"
     )))
 }
 

@@ -1,23 +1,23 @@
 //! Durations as Go writes and reads them: `1h2m3.5s`, `500ms`, `0`.
 //!
-//! Format: <https://pkg.go.dev/time#ParseDuration>. Durations of volley are never negative.
+//! Format: <https://pkg.go.dev/time#ParseDuration>. volley has no negative durations.
 
 use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// Longer spans than Go's own (some 292 years) are refused, as Go refuses them.
+/// Durations longer than Go's own maximum (about 292 years) are refused, as in Go.
 const MAX_NS: u128 = i64::MAX as u128;
 
-/// A text that is no duration.
+/// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DurationError {
     #[error("a duration is a number with a unit, such as `500ms`, `5s` or `1m30s`")]
     NoNumber,
     #[error("the unit is missing: write `{0}s` for seconds, or use h, m, ms, us or ns")]
     NoUnit(String),
-    #[error("`{0}` is no unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`")]
+    #[error("`{0}` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`")]
     Unit(String),
     #[error("a duration cannot be negative")]
     Negative,
@@ -25,7 +25,8 @@ pub enum DurationError {
     TooLong,
 }
 
-/// Read a duration: numbers, with fractions if need be, each with its unit. A bare `0` needs none.
+/// Reads a duration: one or more numbers, each with its unit; fractions are allowed. A bare `0`
+/// needs no unit.
 pub fn parse(text: &str) -> Result<Duration, DurationError> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -53,7 +54,7 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
         .map_err(|_| DurationError::TooLong)
 }
 
-/// One number with its unit, in nanoseconds, and what follows it.
+/// Reads one number with its unit. Returns nanoseconds, and the text behind it.
 fn part(text: &str) -> Result<(u128, &str), DurationError> {
     let (whole, rest) = split(text, |c| c.is_ascii_digit());
     let (fraction, rest) = match rest.strip_prefix('.') {
@@ -66,7 +67,7 @@ fn part(text: &str) -> Result<(u128, &str), DurationError> {
     let (unit, after) = split(rest, |c| !c.is_ascii_digit() && c != '.');
     let unit_ns = match unit {
         "ns" => 1,
-        // U+00B5 and U+03BC look the same; Go takes both.
+        // U+00B5 and U+03BC look the same; Go accepts both.
         "us" | "µs" | "μs" => 1_000,
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
@@ -88,7 +89,7 @@ fn part(text: &str) -> Result<(u128, &str), DurationError> {
     ))
 }
 
-/// Nanoseconds of the digits after the point; what is finer than a nanosecond is dropped.
+/// Nanoseconds of the digits after the point; anything finer than a nanosecond is dropped.
 fn fraction_ns(digits: &str, unit_ns: u128) -> u128 {
     let (mut parts, mut scale) = (0, 1);
     // 10^18 parts of an hour are far below one nanosecond, so further digits cannot matter.
@@ -130,7 +131,7 @@ impl fmt::Display for GoDuration {
     }
 }
 
-/// A number divided by 10 to the power of `.1`, without zeros at its end.
+/// A number divided by 10 to the power of `.1`, without trailing zeros.
 struct Decimal(u128, u32);
 
 impl fmt::Display for Decimal {
@@ -180,7 +181,7 @@ mod tests {
     fn what_is_no_duration_is_refused_with_the_remedy() {
         assert_eq!(
             refusal("5 parsecs"),
-            "`parsecs` is no unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`"
+            "`parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`"
         );
         assert_eq!(
             refusal("5"),

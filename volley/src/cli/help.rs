@@ -1,4 +1,4 @@
-//! How help looks: headings, colours, examples.
+//! The look of help: headings, colours, examples.
 
 use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
@@ -15,11 +15,11 @@ const STYLES: Styles = Styles::styled()
 const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{all-args}{after-help}\n";
 
 pub(super) const ABOUT: &str = "\
-Send gRPC calls as fast, or as evenly, as asked; count and check every message that comes back.
+Send gRPC calls at full speed or at a fixed rate. Count and check every message that comes back.
 
-The command line is ghz's: names, shorthands, defaults, meanings. A + marks what is volley's own.
-A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535, 64KiB, 4 MB.
-A flag without a value can be turned off again, as in --no-insecure.";
+The command line is ghz's: same names, shorthands, defaults and meanings. A + marks flags that only
+volley has. A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535,
+64KiB, 4 MB. The prefix no- turns off a flag that takes no value, as in --no-insecure.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -27,35 +27,35 @@ Examples:
     volley --insecure --proto greeter.proto --call helloworld.Greeter/SayHello \\
            -d '{\"name\": \"Joe\"}' -n 10000 localhost:50051
 
-  Five seconds of streams on 64 connections, each reply checked against its request:
+  Five seconds of streams over 64 connections; every reply is checked against its request:
     volley --insecure --proto benchmark.proto --call benchmark.BenchmarkService/StreamSum \\
            -d '{\"a\": 1, \"b\": 2, \"count\": 5000}' --connections 64 -c 256 -z 5s \\
            --expect-replies 5000 --expect 'result = a + b + i' localhost:8080
 
-  1,000 calls/s for a minute over TLS, latency from the moment each call was due:
+  1,000 calls/s for a minute over TLS; latency starts when a call was due:
     volley --cacert ca.pem --proto greeter.proto --call helloworld.Greeter/SayHello \\
            --rps 1000 -z 1m --warmup 5s -O html -o report.html greeter.example.com:443
 
-  Settings from a file, one of them overruled:
+  Flags from a file; -c overrides one of them:
     volley --config bench.toml -c 20
 
-`volley blast` lets calls go all at once, more and more of them: see `volley blast --help`.
-`volley serve` starts a server to try all this on: see `volley serve --help`.";
+`volley blast` sends many calls at the same moment: see `volley blast --help`.
+`volley serve` starts a server to try these commands on: see `volley serve --help`.";
 
 pub(super) const BLAST_ABOUT: &str = "\
-Let N unary calls leave together, and see how many a second come back: for one N after another, over
-one connection, a few, and many.
+Send N unary calls at the same moment, and measure how many per second are answered. Repeat this for
+many values of N, over one connection, a few, and many.
 
-All is ready before a blast: connections are open, calls encoded. Its throughput is its OK calls
-over the time from the first send to the last OK response. A latency counts from when the calls were
-let go, the wait for the server's limits included.
+Before each blast, all connections are open and all calls are encoded. The throughput of a blast is
+its number of OK calls, divided by the time from the first send to the last OK response. Latency
+starts when the calls are released, so it includes any wait for the server's limits.
 
 A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535, 64KiB, 4 MB.
-A flag without a value can be turned off again, as in --no-insecure.";
+The prefix no- turns off a flag that takes no value, as in --no-insecure.";
 
 pub(super) const BLAST_EXAMPLES: &str = "\
 Examples:
-  The whole sweep, each reply checked:
+  The whole sweep; every reply is checked:
     volley blast --insecure --proto benchmark.proto --call benchmark.BenchmarkService/GetSum \\
            -d '{\"a\": 1, \"b\": 2}' --expect 'result = a + b' localhost:8080
 
@@ -69,7 +69,7 @@ Examples:
   volley serve --listen 127.0.0.1:0 --tls-cert server.crt --tls-key server.key
   volley serve --freeze 2s:1s --reset-every 100";
 
-/// What both commands have in common.
+/// What all commands have in common.
 pub(super) fn dress(command: Command, examples: &'static str) -> Command {
     command
         .bin_name("volley")

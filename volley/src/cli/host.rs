@@ -1,40 +1,40 @@
-//! HOST: where the server is.
+//! HOST: the server's address.
 
 use thiserror::Error;
 
-/// A host and a port to connect to.
+/// The host and port to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// A name or an address, IPv6 without brackets.
+    /// A name or an address; IPv6 without brackets.
     pub host: String,
     /// Never 0.
     pub port: u16,
 }
 
-/// A HOST that cannot be connected to.
+/// Why a HOST cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("HOST `{0}` has no port: write `{0}:8080`, or the port your server has")]
     NoPort(String),
-    #[error("`{0}` is a command and goes first: `volley {0} [FLAGS]`")]
+    #[error("`{0}` is a command and must come first: `volley {0} [FLAGS]`")]
     Command(&'static str),
-    #[error("HOST `{host}`: `{port}` is no port, which is a number from 1 to 65535")]
+    #[error("HOST `{host}`: `{port}` is not a port: give a number from 1 to 65535")]
     Port { host: String, port: String },
-    #[error("HOST `{0}`: an IPv6 address goes into brackets, as in `[::1]:8080`")]
+    #[error("HOST `{0}`: an IPv6 address needs brackets, as in `[::1]:8080`")]
     Brackets(String),
     #[error("HOST `{0}`: volley connects over TCP: give `host:port` instead of a `{1}` target")]
     Scheme(String, String),
     #[error(
-        "HOST `{0}` is no URL: give `host:port`, with `--insecure` for plaintext or without for TLS"
+        "HOST `{0}` is a URL: give `host:port`, with `--insecure` for plaintext or without it for TLS"
     )]
     Url(String),
-    #[error("HOST `{0}`: give `host:port` and nothing else; the method goes to `--call`")]
+    #[error("HOST `{0}`: give only `host:port`, and name the method with `--call`")]
     Path(String),
-    #[error("HOST `{0}` is no name of a host: give `host:port`, such as `localhost:8080`")]
+    #[error("HOST `{0}` is not a host name: give `host:port`, such as `localhost:8080`")]
     Name(String),
 }
 
-/// Read `host:port`, `[address]:port`, or `:port` for localhost.
+/// Reads `host:port`, `[address]:port`, or `:port` for localhost.
 pub fn parse(text: &str) -> Result<Target, HostError> {
     let text = text.trim();
     let owned = || text.to_owned();
@@ -83,8 +83,8 @@ pub fn parse(text: &str) -> Result<Target, HostError> {
     }
 }
 
-/// gRPC's other name syntaxes (<https://github.com/grpc/grpc/blob/master/doc/naming.md>), URLs and
-/// paths.
+/// Detects gRPC's other name syntaxes (<https://github.com/grpc/grpc/blob/master/doc/naming.md>),
+/// URLs and paths.
 fn refuse_other_targets(text: &str) -> Result<(), HostError> {
     const SCHEMES: [&str; 9] = [
         "dns:",
@@ -98,7 +98,7 @@ fn refuse_other_targets(text: &str) -> Result<(), HostError> {
         "google-c2p:",
     ];
     for scheme in SCHEMES {
-        // `dns:53` is a host of that name.
+        // `dns:53` is a host named `dns`.
         let rest = text.strip_prefix(scheme);
         if rest.is_some_and(|rest| rest.parse::<u16>().is_err()) {
             return Err(HostError::Scheme(text.to_owned(), scheme.to_owned()));
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(
                 refusal(&format!("localhost:{port}")),
                 format!(
-                    "HOST `localhost:{port}`: `{port}` is no port, which is a number from 1 to 65535"
+                    "HOST `localhost:{port}`: `{port}` is not a port: give a number from 1 to 65535"
                 )
             );
         }
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn an_ipv6_address_needs_brackets() {
         let line =
-            |text| format!("HOST `{text}`: an IPv6 address goes into brackets, as in `[::1]:8080`");
+            |text| format!("HOST `{text}`: an IPv6 address needs brackets, as in `[::1]:8080`");
         for text in ["::1:8080", "::1", "[::1:8080", "[]:8080"] {
             assert_eq!(refusal(text), line(text));
         }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use thiserror::Error;
 
-/// A text that is not the JSON a flag needs.
+/// Why a text is not the JSON that a flag needs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum JsonError {
-    #[error("this is no JSON: {0}")]
+    #[error("it is not JSON: {0}")]
     Syntax(String),
     #[error("a JSON object of strings is needed, such as `{{\"key\": \"value\"}}`")]
     NoStrings,
@@ -16,7 +16,7 @@ pub enum JsonError {
     NoMessage,
 }
 
-/// An object of strings; blank text is an empty one.
+/// Reads an object of strings; blank text is an empty one.
 pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
     if text.trim().is_empty() {
         return Ok(BTreeMap::new());
@@ -33,8 +33,8 @@ pub fn strings(text: &str) -> Result<BTreeMap<String, String>, JsonError> {
         .collect()
 }
 
-/// One message or a list of them, as text, checked as far as it goes: a template may stand where
-/// JSON has no place for it. `@` and blank text are left to the caller.
+/// Reads one message or a list of them, as text. It is checked only as far as templates allow: they
+/// may stand where JSON allows nothing. The caller handles `@` and blank text.
 pub fn messages(text: &str) -> Result<String, JsonError> {
     let text = text.trim();
     if !matches!(text, "" | "@") && !text.contains("{{") {

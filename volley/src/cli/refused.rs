@@ -1,4 +1,4 @@
-//! Flags of ghz's that volley does not have. They are refused by name: never ignored.
+//! Flags of ghz that volley does not have. They are refused by name, never ignored.
 
 use super::exit::CliExit;
 
@@ -17,7 +17,7 @@ const REFUSED: [(&str, &str); 6] = [
     ),
     (
         "max-send-message-size",
-        "leave it out, requests of any size are sent",
+        "leave it out: volley sends requests of any size",
     ),
     (
         "reflect-metadata",
@@ -29,7 +29,7 @@ const REFUSED: [(&str, &str); 6] = [
     ),
 ];
 
-/// What to do instead of a flag (its long name, without dashes); `None`: it is not refused.
+/// What to do instead of using a flag (its long name, without dashes); `None` if it is not refused.
 pub(super) fn remedy(name: &str) -> Option<&'static str> {
     REFUSED
         .iter()

@@ -11,7 +11,7 @@ use super::options::Options;
 use super::resolve::resolve;
 use super::{argv, config, usage};
 
-/// Read the words after `volley`.
+/// Reads the words after `volley`.
 pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Options, CliExit> {
     let command = args::command();
     let matches = argv::matches("volley", &command, args::help_command, words)?;
@@ -24,7 +24,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Options
     })
 }
 
-/// The flags of the file that `--config` names, overruled by those of the command line.
+/// The flags of the `--config` file, overridden by those of the command line.
 fn with_config(command: &Command, matches: &ArgMatches) -> Result<RunArgs, CliExit> {
     let wrong = |error| usage::exit("volley", &error);
     let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
@@ -38,7 +38,7 @@ fn with_config(command: &Command, matches: &ArgMatches) -> Result<RunArgs, CliEx
     Ok(merged)
 }
 
-/// Drop from the file what the command line replaces by a flag of another name.
+/// Drops flags of the file that the command line replaces with a flag of another name.
 fn make_way(file: &mut RunArgs, flags: &RunArgs) {
     let (target, data, load) = (&flags.target, &flags.data, &flags.load);
     if target.proto.is_some() || target.protoset.is_some() {
@@ -58,7 +58,7 @@ fn make_way(file: &mut RunArgs, flags: &RunArgs) {
         file.data.metadata = None;
         file.data.metadata_file = None;
     }
-    // Else `-n` on the command line would be ignored for the sake of a file.
+    // Otherwise the file's `-z` would make `-n` on the command line ineffective.
     if load.total.is_some() {
         file.load.duration = None;
     }
@@ -106,7 +106,7 @@ mod tests {
                 "{flags:?}"
             );
         }
-        let error = "error: `--data @`: there is nothing in stdin".to_owned();
+        let error = "error: `--data @`: stdin is empty".to_owned();
         assert_eq!(data(&["-d", "@"], " \n"), Err(error));
     }
 

@@ -13,17 +13,18 @@ use super::usage;
 use super::value::{positive, span, time, whole};
 
 const SERVER: &str = "Server";
-const FAULTS: &str = "Faults, none by default (calls are counted over all connections)";
+const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
 
-/// Where the reference server listens, and what it does wrong on demand.
+/// The flags of `volley serve`: where the server listens, and its faults.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(
     name = "volley serve",
-    about = "Serve benchmark.BenchmarkService: fast, with a count of its own, and with faults on demand.\n\n\
-             The counts are printed as a line of JSON on SIGUSR1 and at the end (SIGINT or SIGTERM)."
+    about = "Serve benchmark.BenchmarkService: a fast reference server that counts calls and messages, and\n\
+             makes faults on demand.\n\n\
+             It prints its counts as one line of JSON on SIGUSR1, and when it stops (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {
-    /// IP address and port to listen on, 127.0.0.1:8080 unless told; port 0 takes a free one
+    /// IP address and port to listen on; port 0 takes a free one (default 127.0.0.1:8080)
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -33,7 +34,7 @@ pub struct ServeArgs {
     #[arg(value_parser = listen, help_heading = SERVER)]
     pub listen: SocketAddr,
 
-    /// Certificate chain (PEM); with --tls-key: speak TLS instead of plaintext
+    /// Certificate chain (PEM): speak TLS instead of plaintext; needs --tls-key
     #[arg(long, value_name = "FILE", help_heading = SERVER)]
     pub tls_cert: Option<PathBuf>,
 
@@ -41,11 +42,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", help_heading = SERVER)]
     pub tls_key: Option<PathBuf>,
 
-    /// Threads that serve connections; one per CPU unless told
+    /// Threads that serve connections (default: one per CPU)
     #[arg(long, value_name = "N", value_parser = positive::<u32>, help_heading = SERVER)]
     pub threads: Option<u32>,
 
-    /// Streams a client may have open on one connection; no limit unless told
+    /// Streams that a client may have open on one connection (default: no limit)
     #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = SERVER)]
     pub max_concurrent_streams: Option<u32>,
 
@@ -59,7 +60,7 @@ pub struct ServeArgs {
     #[arg(value_parser = time, help_heading = FAULTS)]
     pub delay: Duration,
 
-    /// Stand still for the time FOR, once AT has passed since the first call, as in 2s:1s
+    /// Stop all work for FOR, starting AT after the first call, as in 2s:1s
     #[arg(long, value_name = "AT:FOR", value_parser = freeze, help_heading = FAULTS)]
     pub freeze: Vec<Freeze>,
 
@@ -67,15 +68,15 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub reset_every: Option<u64>,
 
-    /// Send GOAWAY after N calls on a connection
+    /// Send GOAWAY on a connection after N calls
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub goaway_after: Option<u64>,
 
-    /// Put a wrong value into reply I of each call, counted from 0
+    /// Put a wrong value into reply I of each call; the first reply is 0
     #[arg(long, value_name = "I", value_parser = whole::<u64>, help_heading = FAULTS)]
     pub wrong_value_at: Option<u64>,
 
-    /// Answer every N-th call with an error in trailers and nothing else
+    /// Answer every N-th call with only an error in trailers
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub trailers_only_every: Option<u64>,
 
@@ -83,7 +84,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub truncate_every: Option<u64>,
 
-    /// Answer every N-th call with bytes that are no HTTP/2
+    /// Answer every N-th call with bytes that are not HTTP/2
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub garbage_every: Option<u64>,
 
@@ -92,10 +93,10 @@ pub struct ServeArgs {
     pub close_every: Option<u64>,
 }
 
-/// A span in which the server neither reads nor writes, on any connection.
+/// A span of time in which the server neither reads nor writes on any connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
-    /// Its start, from the first call on.
+    /// When it starts, counted from the first call.
     pub at: Duration,
     /// Its length, above zero.
     pub lasts: Duration,
@@ -136,7 +137,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 fn freeze(text: &str) -> Result<Freeze, String> {
     let (at, lasts) = text
         .split_once(':')
-        .ok_or("a moment and a length are needed, such as `2s:1s`")?;
+        .ok_or("a start and a length are needed, such as `2s:1s`")?;
     Ok(Freeze {
         at: time(at).map_err(|error| error.to_string())?,
         lasts: span(lasts)?,
@@ -212,10 +213,7 @@ mod tests {
     #[test]
     fn what_makes_no_server_is_refused_in_one_line() {
         for (line, error) in [
-            (
-                "x",
-                "unexpected argument `x`: `volley serve --help` shows what goes where",
-            ),
+            ("x", "unexpected argument `x`: see `volley serve --help`"),
             (
                 "--delays 5s",
                 "unknown flag `--delays`; did you mean `--delay`?",
@@ -235,7 +233,7 @@ mod tests {
             ),
             (
                 "--freeze 2s",
-                "`--freeze`: invalid value `2s`: a moment and a length are needed, such as `2s:1s`",
+                "`--freeze`: invalid value `2s`: a start and a length are needed, such as `2s:1s`",
             ),
             (
                 "--freeze 1s:1s --freeze 3s:1s",

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A text that is no size.
+/// Why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
     #[error(
@@ -10,15 +10,15 @@ pub enum SizeError {
     )]
     NoNumber,
     #[error(
-        "`{0}` is no unit of size: use kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024)"
+        "`{0}` is not a unit of size: use kB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024)"
     )]
     Unit(String),
     #[error("the size must be from 1 byte to 2147483647 bytes (2 GiB - 1)")]
     OutOfRange,
 }
 
-/// Read a size in bytes, at least 1 and below 2 GiB: the bound of HTTP/2 windows (RFC 9113 §6.9.1)
-/// and of gRPC messages in practice.
+/// Reads a size in bytes, at least 1 and below 2 GiB. That is the limit of HTTP/2 windows (RFC 9113
+/// §6.9.1) and, in practice, of gRPC messages.
 pub fn parse(text: &str) -> Result<u32, SizeError> {
     let text = text.trim();
     let end = text
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<u32, SizeError> {
         .map_err(|_| SizeError::NoNumber)?;
     let bytes = number * factor(unit.trim())?;
     if (1.0..=f64::from(i32::MAX)).contains(&bytes) {
-        // In range and positive, so that the cast only drops the fraction.
+        // In range and positive, so the cast drops only the fraction.
         Ok(bytes as u32)
     } else {
         Err(SizeError::OutOfRange)

@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::exit::CliExit;
 
-/// The end that an error makes, for the words of `program`.
+/// What `program` does with an error of clap: print it, or refuse.
 pub(super) fn exit(program: &str, error: &Error) -> CliExit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => CliExit::Print(error.render()),
@@ -32,7 +32,7 @@ fn line(program: &str, error: &Error) -> String {
     }
 }
 
-/// What is wrong with a value; `None`: there is none.
+/// What is wrong with a value; `None` if there is no value.
 pub(super) fn problem(error: &Error) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue)?;
     let reason = match (error.source(), error.get(ContextKind::ValidValue)) {
@@ -44,7 +44,7 @@ pub(super) fn problem(error: &Error) -> Option<String> {
     Some(format!("invalid value `{}`: {reason}", shortened(&value)))
 }
 
-/// As much of a value as it takes to know it again.
+/// The beginning of a value, long enough to recognize it.
 fn shortened(value: &str) -> String {
     const SHOWN: usize = 60;
     match value.char_indices().nth(SHOWN) {
@@ -64,15 +64,15 @@ pub(super) fn suggestion(error: &Error) -> Option<String> {
 
 fn unknown(program: &str, word: &str, error: &Error) -> String {
     if !word.starts_with('-') {
-        return format!("unexpected argument `{word}`: `{program} --help` shows what goes where");
+        return format!("unexpected argument `{word}`: see `{program} --help`");
     }
     match suggestion(error) {
         Some(flag) => format!("unknown flag `{word}`; did you mean `{flag}`?"),
-        None => format!("unknown flag `{word}`: `{program} --help` lists them all"),
+        None => format!("unknown flag `{word}`: see `{program} --help`"),
     }
 }
 
-/// `--flag` out of clap's `--flag <VALUE>` or `--flag[=<VALUE>]`; a value that is no flag stays as
+/// `--flag` from clap's `--flag <VALUE>` or `--flag[=<VALUE>]`. A value that is not a flag stays as
 /// it is.
 fn name(shown: String) -> String {
     if !shown.starts_with('-') {

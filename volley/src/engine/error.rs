@@ -1,4 +1,4 @@
-//! Why a run cannot be made at all.
+//! Why a run cannot be made.
 
 use std::io;
 
@@ -8,51 +8,51 @@ use super::tls::TlsError;
 use crate::pace::PaceError;
 use crate::request::{RequestError, SchemaError};
 
-/// A run that never was: nothing was measured.
+/// A run that could not be made: nothing was measured.
 #[derive(Debug, Error)]
 pub enum EngineError {
-    /// The target's name means nothing here.
+    /// The target's name cannot be resolved.
     #[error("cannot resolve `{host}`: {reason}")]
     Resolve {
         /// The name.
         host: String,
-        /// The resolver's words.
+        /// The resolver's message.
         reason: String,
     },
-    /// No connection came about in time.
+    /// No connection was ready in time.
     #[error("cannot connect to {target}: {reason}")]
     Connect {
-        /// The target as the user named it.
+        /// The target as the user gave it.
         target: String,
-        /// What stood in the way, and the flag that may help.
+        /// The obstacle, and the flag that may help.
         reason: String,
     },
-    /// TLS cannot be set up as asked.
+    /// TLS cannot be set up as requested.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// A schedule makes no sense.
+    /// A schedule is invalid.
     #[error(transparent)]
     Pace(#[from] PaceError),
-    /// The schema cannot be read, or does not have the method.
+    /// The schema cannot be read, or lacks the method.
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// There would be more workers than a host has memory for.
     #[error(
-        "more than {most} workers are asked for: lower `-c`, or give a rising concurrency a `--concurrency-end`"
+        "more than {most} workers are requested: lower `-c`, or bound a rising concurrency with `--concurrency-end`"
     )]
     TooManyWorkers {
-        /// The most there may be.
+        /// The maximum.
         most: u32,
     },
     /// A request cannot be made.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// The host refused something a run needs.
+    /// The host refused something that a run needs.
     #[error("cannot {doing}: {error}")]
     Host {
         /// What was refused.
         doing: &'static str,
-        /// The host's words.
+        /// The host's error.
         error: io::Error,
     },
     /// A signal came before the window opened.
@@ -61,7 +61,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether the command line, or a file it names, is what is wrong.
+    /// Whether the fault lies in the command line or in a file that it names.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Tls(_)

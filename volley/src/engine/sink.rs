@@ -230,11 +230,15 @@ fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> 
     flate2::read::GzDecoder::new(message)
         .take(limit)
         .read_to_end(out)
-        .map_err(|error| internal(format!("a compressed reply cannot be inflated: {error}")))?;
+        .map_err(|error| {
+            internal(format!(
+                "a compressed reply cannot be decompressed: {error}"
+            ))
+        })?;
     if out.len() > max {
         return Err(Status {
             code: Code::ResourceExhausted,
-            message: format!("a reply is longer than {max} bytes once inflated"),
+            message: format!("a reply is longer than {max} bytes after decompression"),
         });
     }
     Ok(())

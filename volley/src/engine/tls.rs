@@ -1,4 +1,4 @@
-//! Whom to trust, and who to be, under TLS.
+//! TLS: which servers to trust, and the client's own identity.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::transport::TlsClient;
 use super::trust::{TrustAnyone, TrustNamed};
 use crate::cli::Security;
 
-/// TLS cannot be set up as asked.
+/// Why TLS cannot be set up as requested.
 #[derive(Debug, Error)]
 pub enum TlsError {
     /// A file of certificates or keys is missing or broken.
@@ -28,20 +28,20 @@ pub enum TlsError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The host has no roots of its own.
+    /// The host has no root certificates.
     #[error(
         "this host has no trusted root certificates; name some with `--cacert`, or use `--skipTLS`"
     )]
     NoRoots,
-    /// The name cannot stand in a certificate.
-    #[error("`{0}` is no name a certificate can be for; set one with `--cname`")]
+    /// The name cannot appear in a certificate.
+    #[error("`{0}` cannot be a name in a certificate; set one with `--cname`")]
     Name(String),
-    /// The certificate and the key do not fit each other, or rustls refuses them.
+    /// The certificate and the key do not match, or rustls refuses them.
     #[error("`--cert` and `--key`: {0}")]
     Identity(String),
 }
 
-/// Build what every TLS connection of a run shares; `None` in clear text.
+/// Builds what all TLS connections of a run share; `None` for plaintext.
 pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsError> {
     let Security::Tls {
         skip_verify,
@@ -120,7 +120,7 @@ fn certificates(flag: &'static str, path: &Path) -> Result<Vec<CertificateDer<'s
         .collect::<Result<_, _>>()
         .map_err(|error| broken(flag, path, error))?;
     if found.is_empty() {
-        return Err(broken(flag, path, "there is no certificate in it (PEM)"));
+        return Err(broken(flag, path, "it holds no PEM certificate"));
     }
     Ok(found)
 }

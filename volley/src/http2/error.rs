@@ -4,22 +4,22 @@ use super::error_code::ErrorCode;
 use super::frame::Kind;
 use super::hpack::HpackError;
 
-/// A peer's breach of RFC 9113 that ends the connection, or a flood that only a broken or hostile peer sends.
+/// A breach of RFC 9113 that ends the connection, or a flood that only a broken or hostile peer sends.
 ///
-/// Breaches that concern one stream end only that: see [`Closed::Malformed`](super::Closed::Malformed).
+/// A breach that concerns one stream ends only that stream: see [`Closed::Malformed`](super::Closed::Malformed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// The very first bytes are no HTTP/2 frame (RFC 9113 §3.4).
-    #[error("peer does not speak http/2: check the port, and whether it wants tls or `--insecure`")]
+    /// The very first bytes are not an HTTP/2 frame (RFC 9113 §3.4).
+    #[error("peer does not speak http/2")]
     NotHttp2,
     /// RFC 9113 §3.4: a server begins with SETTINGS.
     #[error("peer began with a `{}` frame instead of its `SETTINGS`", name(*.kind))]
     NoSettingsFirst { kind: Kind },
     /// RFC 9113 §4.2: longer than our SETTINGS_MAX_FRAME_SIZE.
-    #[error("peer sent a frame of {length} bytes, but 16384 is the most")]
+    #[error("peer sent a frame of {length} bytes, but at most 16384 are allowed")]
     FrameTooLarge { length: u32 },
-    /// RFC 9113 §6: this kind of frame has a fixed length, or a least one.
-    #[error("peer sent a `{}` frame of {length} bytes, which is no length for it", name(*.kind))]
+    /// RFC 9113 §6: this kind of frame has a fixed or a minimum length.
+    #[error("peer sent a `{}` frame of {length} bytes, which is not a valid length for it", name(*.kind))]
     FrameSize { kind: Kind, length: u32 },
     /// RFC 9113 §6.1, §6.2.
     #[error("peer sent a `{}` frame with more padding than payload", name(*.kind))]
@@ -42,7 +42,7 @@ pub enum Violation {
     /// RFC 9113 §6.10: no header block is open.
     #[error("peer sent a `CONTINUATION` frame on stream {stream} with nothing to continue")]
     StrayContinuation { stream: u32 },
-    /// A header block that would have to be kept whole grew beyond the limit.
+    /// A header block that had to be kept whole exceeded the limit.
     #[error("peer sent a header block of more than {limit} bytes on stream {stream}")]
     HeaderBlockTooLarge { stream: u32, limit: usize },
     /// More CONTINUATION frames than any honest block needs.
@@ -54,31 +54,31 @@ pub enum Violation {
     /// RFC 9113 §8.4: we set SETTINGS_ENABLE_PUSH to 0.
     #[error("peer sent a `PUSH_PROMISE` frame although push is switched off")]
     Push,
-    /// RFC 9113 §6.5.2: a server must not set SETTINGS_ENABLE_PUSH to anything but 0.
-    #[error("peer set `SETTINGS_ENABLE_PUSH` to {value}, but a server may only say 0")]
+    /// RFC 9113 §6.5.2: a server may set SETTINGS_ENABLE_PUSH only to 0.
+    #[error("peer set `SETTINGS_ENABLE_PUSH` to {value}, but a server may only set it to 0")]
     EnablePush { value: u32 },
     /// RFC 9113 §6.5.2.
-    #[error("peer set `SETTINGS_INITIAL_WINDOW_SIZE` to {value}, but 2147483647 is the most")]
+    #[error("peer set `SETTINGS_INITIAL_WINDOW_SIZE` to {value}, but the maximum is 2147483647")]
     InitialWindow { value: u32 },
     /// RFC 9113 §6.5.2.
     #[error(
-        "peer set `SETTINGS_MAX_FRAME_SIZE` to {value}, which is not within 16384 and 16777215"
+        "peer set `SETTINGS_MAX_FRAME_SIZE` to {value}, which is not between 16384 and 16777215"
     )]
     MaxFrameSize { value: u32 },
-    /// RFC 9113 §6.9: the connection's window cannot be widened by nothing.
+    /// RFC 9113 §6.9: a WINDOW_UPDATE of 0 bytes is an error.
     #[error("peer sent a `WINDOW_UPDATE` of 0 bytes for the connection")]
     EmptyWindowUpdate,
-    /// RFC 9113 §6.9.1: a send window went over 2³¹ − 1. Stream 0 is the connection.
+    /// RFC 9113 §6.9.1: a send window exceeded 2³¹ − 1. Stream 0 is the connection.
     #[error("peer widened the window of stream {stream} to more than 2147483647 bytes")]
     WindowOverflow { stream: u32 },
-    /// RFC 9113 §6.9.1: more than the receive window allows. Stream 0 is the connection.
+    /// RFC 9113 §6.9.1: the peer exceeded the receive window. Stream 0 is the connection.
     #[error("peer sent more on stream {stream} than its flow-control window allows")]
     WindowExceeded { stream: u32 },
     /// RFC 9113 §6.8: a later GOAWAY must not name a higher stream.
     #[error("peer raised the last stream of its `GOAWAY` from {from} to {to}")]
     GoAwayRaised { from: u32, to: u32 },
-    /// RFC 9113 §10.5: it makes us answer without end and does not read the answers.
-    #[error("peer provoked more than {limit} bytes of answers and did not read them")]
+    /// RFC 9113 §10.5: the peer makes us answer endlessly and does not read the answers.
+    #[error("peer caused more than {limit} bytes of answers and did not read them")]
     Flood { limit: usize },
 }
 

@@ -5,16 +5,16 @@ use super::hpack::HeaderList;
 /// Why a field section is malformed.
 pub type Reason = &'static str;
 
-/// What a head says about the frames that follow it.
+/// What a response head says about the frames that follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// 1xx: the real one is still to come.
+    /// 1xx: the final head is still to come.
     Informational,
-    /// The response; if it has a `content-length`, how much content is to come.
+    /// The final head; with the length of the content, if it has a `content-length`.
     Final { content_length: Option<u64> },
 }
 
-/// Checks a head: `:status` first and alone among pseudo-headers, then fields.
+/// Checks a head: `:status` comes first and is the only pseudo-header.
 pub fn check_head(list: &HeaderList) -> Result<Head, Reason> {
     let mut fields = list.iter();
     let status = match fields.next() {
@@ -34,10 +34,10 @@ pub fn check_head(list: &HeaderList) -> Result<Head, Reason> {
         }
     }
     match status {
-        // RFC 9113 §8.6: there is no switching of protocols in HTTP/2.
-        101 => Err("the response has the status 101, which http/2 does not know"),
+        // RFC 9113 §8.6: HTTP/2 does not switch protocols.
+        101 => Err("the response has the status 101, which http/2 does not allow"),
         100..200 => Ok(Head::Informational),
-        // These never have content, whatever length they give (RFC 9110 §8.6).
+        // These never have content, whatever `content-length` says (RFC 9110 §8.6).
         204 | 304 => Ok(Head::Final {
             content_length: None,
         }),
@@ -45,7 +45,7 @@ pub fn check_head(list: &HeaderList) -> Result<Head, Reason> {
     }
 }
 
-/// Checks trailers: no pseudo-headers at all.
+/// Checks trailers: they have no pseudo-headers.
 pub fn check_trailers(list: &HeaderList) -> Result<(), Reason> {
     list.iter()
         .try_for_each(|(name, value)| check_field(name, value))
@@ -77,7 +77,7 @@ fn number(value: &[u8]) -> Result<u64, Reason> {
     })
 }
 
-/// RFC 9113 §8.2.1 and §8.2.2: for a regular field.
+/// RFC 9113 §8.2.1 and §8.2.2: checks a regular field.
 fn check_field(name: &[u8], value: &[u8]) -> Result<(), Reason> {
     let good_name = name
         .iter()
@@ -96,7 +96,7 @@ fn check_field(name: &[u8], value: &[u8]) -> Result<(), Reason> {
     }
     match name {
         b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => {
-            Err("a field belongs to http/1.1 connections only")
+            Err("a field is allowed only in http/1.1")
         }
         _ => Ok(()),
     }
@@ -106,13 +106,14 @@ fn check_field(name: &[u8], value: &[u8]) -> Result<(), Reason> {
 fn bad_name(name: &[u8]) -> Reason {
     match name {
         [] => "a field has no name",
-        [b':', ..] => "a pseudo-header stands where only fields may",
+        [b':', ..] => "a pseudo-header stands where only regular fields are allowed",
         _ if name.iter().any(u8::is_ascii_uppercase) => "a field's name is not in lower case",
-        _ => "a field's name contains a character that no name may",
+        _ => "a field's name contains an invalid character",
     }
 }
 
-/// Bytes a field name may contain: visible ASCII without capitals, and no colon (RFC 9113 §8.2.1).
+/// Bytes that a field name may contain: visible ASCII without capitals and colons (RFC 9113
+/// §8.2.1).
 const NAME_BYTE: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0x21;

@@ -1,7 +1,7 @@
-//! What a schedule is refused for.
+//! Why a schedule is refused.
 
-/// A schedule that makes no sense. `flags` is `load` or `concurrency`: the family of flags it was
-/// given with.
+/// Why a schedule is invalid. `flags` is the family of flags it was given with: `load` or
+/// `concurrency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PaceError {
     #[error(
@@ -18,7 +18,7 @@ pub enum PaceError {
     NoStepDuration { flags: &'static str },
 
     #[error(
-        "`--{flags}-start` and `--{flags}-end` are both {value}, so nothing changes: move one of them, or use `const`"
+        "`--{flags}-start` and `--{flags}-end` are both {value}, so nothing changes: change one of them, or use `const`"
     )]
     NoDistance { flags: &'static str, value: u32 },
 
@@ -33,7 +33,7 @@ pub enum PaceError {
     },
 
     #[error(
-        "`--{flags}-start` is 0 and `--{flags}-step` {step} descends from there: start higher, or make the step positive"
+        "`--{flags}-step` {step} cannot go down from `--{flags}-start` 0: start higher, or make the step positive"
     )]
     StartsAtFloor { flags: &'static str, step: i32 },
 

@@ -246,11 +246,11 @@ mod tests {
         );
         assert_eq!(
             refusal(&step(10, 5, Some(10), 1, 0)),
-            "`--load-start` and `--load-end` are both 10, so nothing changes: move one of them, or use `const`"
+            "`--load-start` and `--load-end` are both 10, so nothing changes: change one of them, or use `const`"
         );
         assert_eq!(
             refusal(&step(0, -5, None, 1, 0)),
-            "`--load-start` is 0 and `--load-step` -5 descends from there: start higher, or make the step positive"
+            "`--load-step` -5 cannot go down from `--load-start` 0: start higher, or make the step positive"
         );
     }
 }

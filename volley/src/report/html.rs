@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_run_of_one_interval_has_no_picture_of_its_rate() {
-        let of_rates = "<h2>Messages a second</h2>";
+        let of_rates = "<h2>Messages per second</h2>";
         assert!(!written(&samples::one_call()).contains(of_rates));
         assert!(written(&samples::stream()).contains(of_rates));
     }

@@ -1,5 +1,5 @@
-//! What volley knows beyond ghz, as text for people. It belongs on stderr, beside ghz's summary on
-//! stdout: a reader of ghz's summary takes every line after it for a part of the last error.
+//! What volley knows beyond ghz's summary, as text for people. It goes to stderr: a reader of ghz's
+//! summary on stdout would take every extra line as a part of the last error.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use super::model::Report;
 use super::numbers::{duration, grouped, megabytes, rate};
 use super::warning::Warning;
 
-/// Writes a title, one line a fact, then the warnings.
+/// Writes a title, one line per fact, then the warnings.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     line(
         "Messages:",
         format!(
-            "{}, {} a second",
+            "{}, {} per second",
             grouped(report.messages),
             rate(report.messages_per_s())
         ),
@@ -49,7 +49,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     write_warnings(&report.warnings, out)
 }
 
-/// Writes the warnings alone, a line each: what every format has beside it on stderr.
+/// Writes only the warnings, one per line. They go to stderr with every format.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ fn cost(report: &Report) -> String {
     let per_message = match report.messages {
         0 => String::new(),
         messages => format!(
-            " ({} a message)",
+            " ({} per message)",
             duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
         ),
     };
@@ -149,7 +149,7 @@ fn cost(report: &Report) -> String {
         "threads"
     };
     format!(
-        "{:.2} s of CPU{per_message}, {} at most, {} {threads}",
+        "{:.2} s of CPU{per_message}, {} peak memory, {} {threads}",
         report.cost.cpu_s,
         megabytes(report.cost.peak_bytes),
         report.threads

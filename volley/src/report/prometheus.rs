@@ -36,22 +36,22 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         ),
         (
             "ghz_run_fastest",
-            "Least call latency in seconds.",
+            "Minimum call latency in seconds.",
             s(latency.min_ns),
         ),
         (
             "ghz_run_slowest",
-            "Greatest call latency in seconds.",
+            "Maximum call latency in seconds.",
             s(latency.max_ns),
         ),
         (
             "ghz_run_rps",
-            "Calls served a second, ok or failed.",
+            "Calls served per second, ok or failed.",
             report.calls_per_s(),
         ),
         (
             "ghz_run_errors",
-            "Calls that failed; cut calls are none.",
+            "Calls that failed, cut calls not included.",
             report.calls.failed_total() as f64,
         ),
         (
@@ -61,7 +61,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         ),
         (
             "volley_run_messages_per_second",
-            "Replies received a second.",
+            "Replies received per second.",
             report.messages_per_s(),
         ),
         (
@@ -87,7 +87,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         ),
         (
             "volley_run_peak_bytes",
-            "Most resident memory of the generator.",
+            "Peak resident memory of the generator.",
             report.cost.peak_bytes as f64,
         ),
     ];

@@ -1,21 +1,23 @@
-//! What a reader of the numbers has to know, each with the flag that changes it.
+//! What a reader of the numbers must know; each warning names the flag that changes it.
 
 use thiserror::Error;
 
-/// Something that makes the numbers of a run worth less than they look.
+/// Something that makes a run's numbers worth less than they seem.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Warning {
     #[error("no call ended inside the window: lengthen `-z`, or shorten the calls")]
     NothingEnded,
     #[error(
-        "not one of {} succeeded: no latency here says anything about the service",
+        "none of {} succeeded: the latencies here say nothing about the service",
         calls(*.count)
     )]
     AllFailed { count: u64 },
-    #[error("{missed} of {intended} sends that were due never left: raise `-c`, or lower `--rps`")]
+    #[error(
+        "{missed} of {intended} calls that were due were never sent: raise `-c`, or lower `--rps`"
+    )]
     Missed { missed: u64, intended: u64 },
     #[error(
-        "{late} of {sent} sends left more than 1 ms after they were due: raise `-c` where calls are \
+        "{late} of {sent} calls were sent more than 1 ms late: raise `-c` if calls are \
          slow, lower `--rps`, or give volley a CPU of its own"
     )]
     Late { late: u64, sent: u64 },
@@ -25,34 +27,34 @@ pub enum Warning {
     )]
     ClientBound { busy_percent: u32, threads: u32 },
     #[error(
-        "{} still open when the wait for them ended: raise `--drain-timeout`, or set `-t`",
+        "{} still open after the drain timeout: raise `--drain-timeout`, or set `-t`",
         were(*.open)
     )]
     DrainTimedOut { open: u64 },
     #[error(
-        "the server's limit of open streams a connection, {limit}, kept calls back: raise \
+        "the server's limit of {limit} open streams per connection made calls wait: raise \
          `--connections`"
     )]
     StreamLimit { limit: u32 },
     #[error(
-        "connections lost or retired in mid-run and opened again: {reconnects}; the server's log may \
-         tell why"
+        "connections lost or retired during the run and reopened: {reconnects}; the server's log may \
+         say why"
     )]
     Reconnected { reconnects: u64 },
-    /// `reason` is how it went away, in the words of the connection's error.
-    #[error("the server went away in mid-run ({reason}): start it again and look at its log")]
+    /// `reason` is the connection's error: how the server went away.
+    #[error("the server went away during the run ({reason}): restart it and check its log")]
     ServerGone { reason: String },
-    /// Lost in mid-run, and not back at its end; `reason` as above.
+    /// Lost during the run, and not back at its end; `reason` as above.
     #[error(
-        "{down} of {connections} connections were lost and not back at the end ({reason}): there was \
-         less load than asked for, or none"
+        "{down} of {connections} connections were lost and still down at the end ({reason}): the \
+         load was lower than requested, or none"
     )]
     Down {
         down: u64,
         connections: u32,
         reason: String,
     },
-    #[error("interrupted after {after}: the run is not as long as it was to be")]
+    #[error("interrupted after {after}: the run is shorter than requested")]
     Interrupted { after: String },
     /// `after` is how long it took.
     #[error(
@@ -64,7 +66,7 @@ pub enum Warning {
         planned: u64,
         after: String,
     },
-    #[error("the server let no stream be opened, so the run was given up: look at its limits")]
+    #[error("the server allowed no streams, so the run was stopped: check its limits")]
     NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]
     AllSkipped { skipped: u64 },
@@ -72,7 +74,7 @@ pub enum Warning {
     DetailsCapped { kept: u64, count: u64 },
     /// `sample` is what was wrong with one of them.
     #[error(
-        "{} got replies that `--expect` or `--expect-replies` refuses, such as: {sample}",
+        "{} got replies that `--expect` or `--expect-replies` refuses, for example: {sample}",
         calls(*.wrong)
     )]
     WrongReplies { wrong: u64, sample: String },
@@ -102,7 +104,7 @@ mod tests {
     fn a_warning_counts_in_english_and_names_the_flag() {
         assert_eq!(
             Warning::DrainTimedOut { open: 1 }.to_string(),
-            "1 call was still open when the wait for them ended: raise `--drain-timeout`, or set `-t`"
+            "1 call was still open after the drain timeout: raise `--drain-timeout`, or set `-t`"
         );
         assert_eq!(
             Warning::AllSkipped { skipped: 7 }.to_string(),

@@ -5,10 +5,10 @@ use super::expect::ExpectError;
 use super::metadata::MetadataError;
 use super::template::TemplateError;
 
-/// Why a request cannot be made as asked.
+/// Why a request cannot be made as specified.
 #[derive(Debug, Error)]
 pub enum RequestError {
-    #[error("there is no data to send: `{input}` is given with -d '{{…}}', as JSON")]
+    #[error("there is no data to send: give `{input}` as JSON with -d '{{…}}'")]
     NoData { input: String },
     #[error("the data is not valid JSON: {reason}{}", shown(rendered))]
     NotJson {
@@ -26,7 +26,7 @@ pub enum RequestError {
         fields: Option<String>,
         rendered: Option<String>,
     },
-    #[error("the binary data is no `{input}`, alone or several after their lengths: {reason}")]
+    #[error("the binary data is neither one `{input}` nor several with length prefixes: {reason}")]
     NotBinary { input: String, reason: String },
     #[error(
         "the messages of one call take more than {limit} bytes; send fewer with \
@@ -39,12 +39,12 @@ pub enum RequestError {
     Metadata(#[from] MetadataError),
     #[error(transparent)]
     Expect(#[from] ExpectError),
-    #[error("--expect-replies {given} cannot be: a call of `{method}` has one reply")]
+    #[error("--expect-replies {given} is impossible: a call of `{method}` has one reply")]
     OneReply { method: String, given: u64 },
 }
 
 impl RequestError {
-    /// Shows what the template gave, if the mistake is in there.
+    /// Shows what the template produced, if the mistake may be in there.
     #[must_use]
     pub(super) fn rendered(self, json: &str) -> Self {
         let text = Some(excerpt(json, 200));

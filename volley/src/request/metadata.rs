@@ -1,4 +1,4 @@
-//! Metadata a user gives: names checked, values as they go on the wire.
+//! Metadata that a user gives: names are checked, values are encoded for the wire.
 
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
@@ -25,7 +25,7 @@ const RESERVED: [&str; 11] = [
     "upgrade",
     "user-agent",
 ];
-/// gRPC keeps `grpc-` for itself, but leaves these to applications.
+/// gRPC reserves `grpc-`, but leaves these to applications.
 const GRPC_FREE: [&str; 2] = ["grpc-trace-bin", "grpc-tags-bin"];
 /// Values that must never enter a compression table (RFC 7541 §7.1.3).
 const SECRET: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
@@ -47,18 +47,18 @@ pub enum MetadataError {
          `-bin` and give base64"
     )]
     Value { name: String },
-    #[error("metadata `{name}` is not valid base64, as a `-bin` value has to be: {reason}")]
+    #[error("metadata `{name}` is not valid base64, which a `-bin` value must be: {reason}")]
     Base64 { name: String, reason: String },
 }
 
-/// A metadata name in lower case, checked.
+/// A checked metadata name in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
 impl Name {
     /// # Errors
     ///
-    /// If the name is reserved, or has a character that a name cannot have.
+    /// If the name is reserved, or has a character that is not allowed in names.
     pub fn new(name: &str) -> Result<Self, MetadataError> {
         let lower = name.trim().to_ascii_lowercase();
         let reserved = |reason| {
@@ -102,12 +102,11 @@ impl Name {
         SECRET.contains(&self.0.as_str())
     }
 
-    /// The value as it goes on the wire. That of a `-bin` name is base64; gRPC sends it without
-    /// padding.
+    /// The value for the wire. That of a `-bin` name is base64, which gRPC sends without padding.
     ///
     /// # Errors
     ///
-    /// If it is not base64 where it has to be, or not printable ASCII elsewhere.
+    /// If it is not base64 where that is required, or not printable ASCII elsewhere.
     pub fn wire_value(&self, value: &str) -> Result<Box<[u8]>, MetadataError> {
         let value = value.trim_matches([' ', '\t']);
         if self.0.ends_with("-bin") {

@@ -1,4 +1,4 @@
-//! Why the server could not be.
+//! Why the server cannot run.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// The server cannot start, or could not go on.
+/// The server cannot start, or cannot continue.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The address is taken, or not this host's.
+    /// The address is taken, or does not belong to this host.
     #[error(
         "cannot listen on `{address}`: {reason}; choose another address, or port 0 for a free one"
     )]
@@ -20,14 +20,14 @@ pub enum ServeError {
     /// A PEM file is missing or broken.
     #[error("cannot use `{path}` for TLS: {reason}")]
     Pem { path: PathBuf, reason: String },
-    /// The certificate and the key do not fit each other.
-    #[error("the certificate `{cert}` and the key `{key}` do not make a TLS server: {reason}")]
+    /// The certificate and the key do not match.
+    #[error("cannot start TLS with the certificate `{cert}` and the key `{key}`: {reason}")]
     Identity {
         cert: PathBuf,
         key: PathBuf,
         reason: rustls::Error,
     },
-    /// The window is none that RFC 9113 §6.9.1 knows.
+    /// The window size is not one that RFC 9113 §6.9.1 allows.
     #[error("a window cannot be {0} bytes; give it 1 to 2147483647")]
     Window(u32),
     /// The host refuses threads, polls or signals.
@@ -39,7 +39,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// Whether the command line, or a file it names, is what is wrong.
+    /// Whether the fault lies in the command line or in a file that it names.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Pem { .. } | Self::Identity { .. } | Self::Window(_) => true,

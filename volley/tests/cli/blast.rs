@@ -125,7 +125,7 @@ fn a_duration_that_is_none_is_refused_with_the_flag() {
     );
     refused(
         &["-t", "5 parsecs"],
-        "`--timeout`: invalid value `5 parsecs`: `parsecs` is no unit of time: \
+        "`--timeout`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
          use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
     );
 }
@@ -144,7 +144,7 @@ fn flags_that_only_a_run_has_are_refused() {
         &["--stream-call-duration", "1s"],
         &["--stream-call-count", "1"],
     ] {
-        let line = format!("`{}` has no use in `volley blast`: drop it", flags[0]);
+        let line = format!("`{}` has no effect in `volley blast`: drop it", flags[0]);
         refused(flags, &line);
     }
     for flag in ["-c", "-n", "--rps", "--async", "--warmup"] {
@@ -158,7 +158,7 @@ fn formats_that_only_a_run_has_are_refused() {
     for format in ["csv", "pretty", "html", "prometheus"] {
         refused(
             &["-O", format],
-            "`--format`: `volley blast` writes `summary` or `json`",
+            "`--format`: `volley blast` writes only `summary` and `json`",
         );
     }
 }
@@ -167,7 +167,7 @@ fn formats_that_only_a_run_has_are_refused() {
 fn more_threads_than_connections_are_refused() {
     refused(
         &["--threads", "3", "--connections", "2", "--requests", "2"],
-        "`--threads 3` is more than there are connections: raise `--connections` or `--requests`, \
+        "`--threads 3` exceeds the number of connections: raise `--connections` or `--requests`, \
          or lower `--threads` to 2",
     );
 }
@@ -178,6 +178,6 @@ fn the_command_goes_first() {
     let line = cli::parse(argv.into_iter()).unwrap_err().to_string();
     assert_eq!(
         line,
-        "error: `blast` is a command and goes first: `volley blast [FLAGS]`"
+        "error: `blast` is a command and must come first: `volley blast [FLAGS]`"
     );
 }

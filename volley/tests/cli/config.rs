@@ -167,7 +167,7 @@ fn what_is_wrong_is_said_with_file_and_key() {
         (
             "parsecs.toml",
             "duration = \"5 parsecs\"",
-            "`{}: duration`: invalid value `5 parsecs`: `parsecs` is no unit of time: \
+            "`{}: duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
              use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
         ),
         (
@@ -230,13 +230,13 @@ fn what_is_wrong_is_said_with_file_and_key() {
         (
             "list-of-flags.yaml",
             "- rps",
-            "`{}`: flags and their values are expected, such as `\"concurrency\": 64`",
+            "`{}` must hold flags and their values, such as `\"concurrency\": 64`",
         ),
         (
             "flags.txt",
             "rps 5",
-            "`--config`: the name of `{}` does not say what it is: \
-             end it in .json, .toml, .yaml or .yml",
+            "`--config`: cannot tell the format of `{}`: \
+             its name must end in .json, .toml, .yaml or .yml",
         ),
         (
             "combination.json",

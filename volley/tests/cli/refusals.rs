@@ -22,7 +22,7 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
         (
             &["--max-send-message-size", "1MB"],
             "volley has no `--max-send-message-size`: \
-             leave it out, requests of any size are sent",
+             leave it out: volley sends requests of any size",
         ),
         (
             &["--reflect-metadata", "{}"],
@@ -54,11 +54,11 @@ fn a_run_needs_a_host_a_schema_and_a_method() {
     for (words, line) in [
         (
             &[][..],
-            "error: no HOST: say where the server is, such as `localhost:8080`",
+            "error: no HOST: give the server's address, such as `localhost:8080`",
         ),
         (
             &["localhost:1", "--call", "p.S/M"],
-            "error: no schema: name the service's file with `--proto` or `--protoset`; \
+            "error: no schema: give the service's file with `--proto` or `--protoset`; \
              volley does not ask the server for it",
         ),
         (
@@ -68,7 +68,7 @@ fn a_run_needs_a_host_a_schema_and_a_method() {
         (
             &["localhost:1", "--proto", "a.pb", "--call", "p.S/M"],
             "error: `--proto`: `a.pb` does not end in .proto; \
-             compiled descriptors go to `--protoset`",
+             for compiled descriptors use `--protoset`",
         ),
         (
             &["localhost", "--proto", "a.proto", "--call", "p.S/M"],
@@ -85,7 +85,7 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
     for (flags, line) in [
         (
             &["-z", "5 parsecs"][..],
-            "`--duration`: invalid value `5 parsecs`: `parsecs` is no unit of time: \
+            "`--duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
              use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
         ),
         (
@@ -128,7 +128,7 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
         (
             &["-d", "{a: 1}"],
             "`--data`: invalid value `{a: 1}`: \
-             this is no JSON: key must be a string at line 1 column 2",
+             it is not JSON: key must be a string at line 1 column 2",
         ),
         (
             &["-m", "{\"a\": 1}"],
@@ -144,14 +144,14 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
             &["--conections", "2"],
             "unknown flag `--conections`; did you mean `--connections`?",
         ),
-        (&["-Z"], "unknown flag `-Z`: `volley --help` lists them all"),
+        (&["-Z"], "unknown flag `-Z`: see `volley --help`"),
         (
             &["--no-call"],
-            "unknown flag `--no-call`: `volley --help` lists them all",
+            "unknown flag `--no-call`: see `volley --help`",
         ),
         (
             &["localhost:8081"],
-            "unexpected argument `localhost:8081`: `volley --help` shows what goes where",
+            "unexpected argument `localhost:8081`: see `volley --help`",
         ),
     ] {
         assert_eq!(refusal(flags), line);
@@ -163,28 +163,28 @@ fn numbers_that_do_not_go_together_are_refused() {
     for (flags, line) in [
         (
             &["-n", "0"][..],
-            "`-n 0` makes no calls: give a number from 1 on, or a duration with `-z`",
+            "`-n 0` makes no calls: give at least 1, or a duration with `-z`",
         ),
         (
             &["-c", "0"],
-            "`-c 0` leaves no worker to make a call: give a number from 1 on",
+            "`-c 0` leaves no worker to make a call: give at least 1",
         ),
         (
             &["--connections", "0"],
-            "`--connections 0` leaves no connection to send calls on: give a number from 1 on",
+            "`--connections 0` leaves no connection to send calls on: give at least 1",
         ),
         (
             &["--threads", "0"],
-            "`--threads 0` leaves no thread to do the work: give a number from 1 on",
+            "`--threads 0` leaves no thread to do the work: give at least 1",
         ),
         (
             &["--connections", "64"],
-            "`--connections 64` is more than there are workers: \
+            "`--connections 64` exceeds the number of workers: \
              raise `-c` from 50 to 64, or lower `--connections`",
         ),
         (
             &["--threads", "2"],
-            "`--threads 2` is more than there are connections: \
+            "`--threads 2` exceeds the number of connections: \
              raise `--connections` from 1 to 2 (and `-c` if need be), or lower `--threads`",
         ),
         (
@@ -213,19 +213,19 @@ fn security_flags_that_contradict_each_other_are_refused() {
         ),
         (
             &["--insecure", "--cacert", "ca"],
-            "`--insecure` is plaintext, where `--cacert` has no use: drop one of them",
+            "`--cacert` has no effect on plaintext (`--insecure`): drop one of them",
         ),
         (
             &["--insecure", "--skipTLS"],
-            "`--insecure` is plaintext, where `--skipTLS` has no use: drop one of them",
+            "`--skipTLS` has no effect on plaintext (`--insecure`): drop one of them",
         ),
         (
             &["--insecure", "--cname", "a"],
-            "`--insecure` is plaintext, where `--cname` has no use: drop one of them",
+            "`--cname` has no effect on plaintext (`--insecure`): drop one of them",
         ),
         (
             &["--skipTLS", "--cacert", "ca"],
-            "`--skipTLS` trusts any certificate, so `--cacert` has no use: drop one of them",
+            "`--skipTLS` accepts any certificate, so `--cacert` has no effect: drop one of them",
         ),
     ] {
         assert_eq!(refusal(flags), line);
@@ -241,11 +241,11 @@ fn schedules_that_make_no_sense_are_refused() {
         ),
         (
             "--load-step 5",
-            "`--load-step` is for a load that changes: add `--load-schedule step` or `line`",
+            "`--load-step` needs a schedule: add `--load-schedule step` or `line`",
         ),
         (
             "--concurrency-end 5",
-            "`--concurrency-end` is for a concurrency that changes: \
+            "`--concurrency-end` needs a schedule: \
              add `--concurrency-schedule step` or `line`",
         ),
         (
@@ -255,7 +255,7 @@ fn schedules_that_make_no_sense_are_refused() {
         ),
         (
             "--concurrency-schedule line --concurrency-end 10 --connections 20",
-            "`--connections 20` is more than there are workers: \
+            "`--connections 20` exceeds the number of workers: \
              raise `--concurrency-end` from 10 to 20, or lower `--connections`",
         ),
     ] {
@@ -323,14 +323,14 @@ fn files_that_cannot_be_used_are_named() {
         (
             "-D",
             empty.to_string(),
-            format!("`--data-file`: there is nothing in `{empty}`"),
+            format!("`--data-file`: `{empty}` is empty"),
         ),
         (
             "-D",
             latin.to_string(),
             format!(
                 "`--data-file`: `{latin}` is not UTF-8; \
-                 protobuf goes to `--binary` or `--binary-file`"
+                 for protobuf use `--binary` or `--binary-file`"
             ),
         ),
         (

@@ -149,7 +149,7 @@ fn a_compressed_reply_is_inflated_and_checked() {
     let wrong = |peer: &mut Peer, stream| answer(peer, stream, &packed(&[8, 43]));
     all_failed(wrong, "DataLoss", "`result` is 43, expected 42");
     let broken = |peer: &mut Peer, stream| answer(peer, stream, RIGHT);
-    all_failed(broken, "Internal", "cannot be inflated");
+    all_failed(broken, "Internal", "cannot be decompressed");
 }
 
 #[test]

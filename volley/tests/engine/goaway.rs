@@ -36,7 +36,7 @@ fn every_call_succeeds_though_connections_end_after_a_few() {
             "{counts:?}"
         );
         assert!(report.number("/reconnects") > 10, "{shape:?}");
-        assert!(report.warns_of("opened again"));
+        assert!(report.warns_of("reopened"));
     }
 }
 
@@ -56,7 +56,7 @@ fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
 fn a_worker_that_a_retired_connection_sets_free_calls_on_the_new_one_at_once() {
     // The first connection retires with two calls open, and answers one of them once the second
     // connection is ready. The window is shorter than what else would bring a call about: the
-    // look after timeouts, four times a second.
+    // look after timeouts, four times per second.
     let (sender, ready) = mpsc::channel();
     let ready = Arc::new(Mutex::new(ready));
     let address = scripted::serve(move |number| {

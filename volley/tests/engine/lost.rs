@@ -61,7 +61,7 @@ fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
     drop(server);
     let report = running.wait().report();
     assert!(
-        report.warns_of("4 of 4 connections were lost and not back at the end"),
+        report.warns_of("4 of 4 connections were lost and still down at the end"),
         "{:?}",
         report.warnings()
     );

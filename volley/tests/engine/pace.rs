@@ -136,9 +136,9 @@ fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
         "{}",
         report.number("/late")
     );
-    let missed = format!("{} of 500 sends that were due never left", 500 - sent);
+    let missed = format!("{} of 500 calls that were due were never sent", 500 - sent);
     assert!(report.warns_of(&missed), "{:?}", report.warnings());
-    assert!(report.warns_of("more than 1 ms after they were due"));
+    assert!(report.warns_of("sent more than 1 ms late"));
     // A send that waited for its worker is slow for whom it was due, whatever the server took.
     let (response, service) = ("/latency_ns/max", "/service_latency_ns/max");
     assert!(report.number(response) > 2 * report.number(service));

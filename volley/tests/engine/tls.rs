@@ -145,7 +145,7 @@ fn clear_text_to_a_tls_port_says_which_flag_to_leave_out() {
     let secure = secure("127.0.0.1", Faults::default());
     let finished = attempt(&secure, UNARY.checked().flags("--connect-timeout 2s"));
     assert!(
-        finished.error().contains("leave out `--insecure`"),
+        finished.error().contains("drop `--insecure`"),
         "{finished:?}"
     );
 }

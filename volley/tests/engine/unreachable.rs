@@ -42,7 +42,7 @@ fn a_server_that_never_speaks_is_given_up_at_the_connect_timeout() {
 fn a_server_that_closes_at_once_is_named_as_such() {
     let line = error(closing(), "");
     assert!(
-        line.contains("the server closed the connection at once") || line.contains("reset"),
+        line.contains("the server closed the connection immediately") || line.contains("reset"),
         "{line}"
     );
 }
@@ -64,7 +64,7 @@ fn a_server_that_answers_in_http_1_is_named_as_such() {
     };
     let line = error(address, "");
     assert!(
-        line.contains("is this the port of an HTTP/2 server"),
+        line.contains("peer does not speak http/2 (check the port; "),
         "{line}"
     );
 }
@@ -154,7 +154,10 @@ fn a_goaway_that_comes_with_the_settings_is_seen() {
         }
     });
     let line = error(address, "--connect-timeout 10m");
-    assert!(line.contains("the server sent GOAWAY at once"), "{line}");
+    assert!(
+        line.contains("the server sent GOAWAY immediately"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_response_cannot_be_only_informational_nor_switch_protocols() {
 fn content_before_the_head_is_malformed() {
     assert_eq!(
         malformed(&[data(1, b"x")]),
-        "content came before the response's head"
+        "content came before the response head"
     );
     malformed(&[last_data(1, b"")]);
 }
@@ -141,9 +141,12 @@ fn field_names_and_values_that_no_field_may_have_are_malformed() {
 #[test]
 fn trailers_have_no_pseudo_headers_and_end_the_stream() {
     let reason = malformed(&[head(1), headers(1, &[(":status", "200")], END_STREAM)]);
-    assert_eq!(reason, "a pseudo-header stands where only fields may");
+    assert_eq!(
+        reason,
+        "a pseudo-header stands where only regular fields are allowed"
+    );
     let reason = malformed(&[head(1), headers(1, &[("grpc-status", "0")], 0)]);
-    assert_eq!(reason, "a second head came that does not end the stream");
+    assert_eq!(reason, "a second response head does not end the stream");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn no_data_is_refused_where_a_request_is_due() {
     for data in ["", "  ", "[]"] {
         assert_eq!(
             refusal(&json(data), &method("GetSum")),
-            "there is no data to send: `benchmark.SumRequest` is given with -d '{…}', as JSON"
+            "there is no data to send: give `benchmark.SumRequest` as JSON with -d '{…}'"
         );
     }
     assert!(refusal(&binary(b""), &method("StreamSum")).starts_with("there is no data to send"));
@@ -190,7 +190,7 @@ fn binary_data_that_is_neither_is_refused() {
     let error = refusal(&binary(&[2, 8, 1, 9]), &method("GetSum"));
     assert!(
         error.starts_with(
-            "the binary data is no `benchmark.SumRequest`, alone or several after their lengths: "
+            "the binary data is neither one `benchmark.SumRequest` nor several with length prefixes: "
         ),
         "{error}"
     );

@@ -132,7 +132,7 @@ fn malformed_replies_are_refused_with_and_without_rules() {
             (&[0, 0], 0, "a field number is out of range"),
             (&[8, 0, 15], 2, "there is no such wire type"),
             (&[26, 2, 0], 1, "it is cut short"),
-            (&[20], 0, "a group ends that was not begun"),
+            (&[20], 0, "a group ends that was not started"),
             (&[19], 1, "it is cut short"),
             (
                 &[8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2],
@@ -164,7 +164,7 @@ fn a_bidirectional_reply_is_held_against_its_own_request() {
     );
     assert_eq!(
         expected.check(3, &reply(11)).unwrap_err().to_string(),
-        "reply 3: `result` is 11, but only 3 requests were sent for `a + b` to speak of"
+        "reply 3: `result` is 11, but `a + b` has no request 3: only 3 were sent"
     );
 }
 
@@ -383,7 +383,7 @@ fn rules_that_cannot_be_checked_are_refused() {
         ),
         (
             "result\n= 1 2",
-            "--expect 'result = 1 2': `2` is not expected before ``; a rule is 'field = \
+            "--expect 'result = 1 2': `2` is not expected at the end; a rule is 'field = \
              expression', as in 'result = a + b + i'",
         ),
     ] {

@@ -147,7 +147,7 @@ fn metadata_that_cannot_be_sent_is_refused_before_any_load() {
     );
     assert_eq!(
         refused("x", "{{.Nope}}").split(';').next().unwrap(),
-        "metadata `x`: `{{.Nope}}`: there is no field `Nope`"
+        "metadata `x`: `{{.Nope}}`: unknown field `Nope`"
     );
     assert_eq!(
         refused("{{.MethodName}}", "x").split(';').next().unwrap(),

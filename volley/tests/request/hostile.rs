@@ -128,7 +128,7 @@ fn more_than_one_reply_to_a_unary_call_cannot_be_expected() {
     };
     assert_eq!(
         refusal(&spec, &method("GetSum")),
-        "--expect-replies 2 cannot be: a call of `benchmark.BenchmarkService.GetSum` has one reply"
+        "--expect-replies 2 is impossible: a call of `benchmark.BenchmarkService.GetSum` has one reply"
     );
 }
 

@@ -189,7 +189,7 @@ fn the_import_paths_that_a_file_is_not_in_are_named() {
 fn a_file_of_another_kind_is_refused() {
     assert_eq!(
         refusal(&proto_file(PathBuf::from("Cargo.toml")), "a.B/C"),
-        "`Cargo.toml` does not end in .proto; a descriptor set is given with --protoset"
+        "`Cargo.toml` does not end in .proto; for a descriptor set use --protoset"
     );
 }
 

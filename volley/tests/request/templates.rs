@@ -251,22 +251,22 @@ fn what_is_not_understood_is_refused_before_any_load() {
     for (template, expected) in [
         (
             "{{.Something}}",
-            "there is no field `Something`; there are WorkerID, ",
+            "unknown field `Something`; the fields are WorkerID, ",
         ),
         (
             "{{upper .UUID}}",
-            "there is no function `upper`; there are newUUID, randomString ",
+            "unknown function `upper`; the functions are newUUID, randomString ",
         ),
         ("{{if .UUID}}x{{end}}", "`if` is not supported; "),
         ("{{range .X}}", "`range` is not supported; "),
         ("{{}}", "it is empty"),
-        ("{{.}}", "`.` is no field"),
+        ("{{.}}", "`.` is not a field"),
         ("{{a-b}}", "`a-b` is not expected"),
         ("{{.UUID 3}}", "only a function takes arguments"),
         ("{{newUUID 3}}", "`newUUID` takes no argument"),
         (
             "{{randomString}}",
-            "`randomString` takes a length, or a least and a most",
+            "`randomString` takes a length, or a minimum and a maximum",
         ),
         ("{{randomString `a`}}", "`randomString` takes integers: "),
         (
@@ -275,7 +275,7 @@ fn what_is_not_understood_is_refused_before_any_load() {
         ),
         (
             "{{randomString 1 2 3}}",
-            "`randomString` takes a length, or a least and a most",
+            "`randomString` takes a length, or a minimum and a maximum",
         ),
         (
             "{{randomString 99999999999}}",
@@ -284,17 +284,17 @@ fn what_is_not_understood_is_refused_before_any_load() {
         ("{{randomInt 5}}", "`randomInt` takes two numbers"),
         (
             "{{randomInt 5 5}}",
-            "`randomInt` cannot choose from 5 to below 5",
+            "`randomInt` cannot choose a number that is at least 5 and below 5",
         ),
         (
             "{{randomInt 9 -1}}",
-            "`randomInt` cannot choose from 9 to below -1",
+            "`randomInt` cannot choose a number that is at least 9 and below -1",
         ),
         ("{{(newUUID}}", "a bracket is not closed"),
-        ("{{newUUID)}}", "a bracket closes that was not opened"),
+        ("{{newUUID)}}", "a bracket is closed that was not opened"),
         (
             "{{9999999999999999999}}",
-            "`9999999999999999999` is no 64-bit integer",
+            "`9999999999999999999` is not a 64-bit integer",
         ),
     ] {
         let error = refused(template);

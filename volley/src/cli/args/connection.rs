@@ -10,19 +10,19 @@ use crate::cli::value::{path, time};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connections and security")]
 pub struct ConnectionArgs {
-    /// Plaintext (h2c); without it volley speaks TLS
+    /// Use plaintext HTTP/2 (h2c) instead of TLS
     #[arg(long)]
     pub insecure: Option<bool>,
 
-    /// TLS, but trust any certificate
+    /// Use TLS, but accept any certificate
     #[arg(long = "skipTLS")]
     pub skip_tls: Option<bool>,
 
-    /// Root certificates (PEM) to trust instead of the system's
+    /// Root certificates (PEM) to trust, instead of the system's
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub cacert: Option<PathBuf>,
 
-    /// Certificate chain (PEM) to show to the server; needs --key
+    /// Client certificate chain (PEM); needs --key
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub cert: Option<PathBuf>,
 
@@ -30,19 +30,19 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub key: Option<PathBuf>,
 
-    /// Name the server's certificate must bear (default: that of HOST)
+    /// Name that the server's certificate must have (default: --authority, else HOST)
     #[arg(long, value_name = "NAME")]
     pub cname: Option<String>,
 
-    /// The :authority header (default: HOST)
+    /// The :authority header (default: --cname, else HOST)
     #[arg(long, value_name = "NAME")]
     pub authority: Option<String>,
 
-    /// Time limit of connecting, TLS included (default 10s)
+    /// Time limit for connecting, TLS included (default 10s)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub connect_timeout: Option<Duration>,
 
-    /// Send a PING when a connection was silent for so long (default 0: never)
+    /// Send a PING after this long without a byte from the server (default 0: never)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub keepalive: Option<Duration>,
 
@@ -50,7 +50,7 @@ pub struct ConnectionArgs {
     #[arg(short = 'e', long)]
     pub enable_compression: Option<bool>,
 
-    /// Longest reply that is accepted, as a SIZE (default: 2 GiB)
+    /// Largest reply to accept, as a SIZE (default 2 GiB)
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub max_recv_message_size: Option<u32>,
 

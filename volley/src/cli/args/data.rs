@@ -11,8 +11,8 @@ use crate::cli::value::{path, time, whole};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
-    /// Request as JSON, or a list of them: taken in turn by unary calls, sent in one call by
-    /// streams; @ reads stdin
+    /// Request as JSON, or a list of requests: a client that streams sends them all in each call,
+    /// otherwise calls take them in turn; @ reads stdin
     #[arg(short = 'd', long, value_name = "JSON", value_parser = json::messages)]
     pub data: Option<String>,
 
@@ -20,12 +20,12 @@ pub struct DataArgs {
     #[arg(short = 'D', long, value_name = "FILE", value_parser = path)]
     pub data_file: Option<PathBuf>,
 
-    /// Read the request from stdin as protobuf: one message, or several, each after its length
-    /// (varint)
+    /// Read the request from stdin as protobuf: one message, or several, each preceded by its
+    /// length (varint)
     #[arg(short = 'b', long)]
     pub binary: Option<bool>,
 
-    /// Read what --binary takes from a file
+    /// Read the request from a file, in the format of --binary
     #[arg(short = 'B', long, value_name = "FILE", value_parser = path)]
     pub binary_file: Option<PathBuf>,
 
@@ -37,7 +37,7 @@ pub struct DataArgs {
     #[arg(short = 'M', long, value_name = "FILE", value_parser = path)]
     pub metadata_file: Option<PathBuf>,
 
-    /// Pause between the messages a call sends
+    /// Pause between the messages that a call sends
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub stream_interval: Option<Duration>,
 
@@ -45,15 +45,15 @@ pub struct DataArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub stream_call_duration: Option<Duration>,
 
-    /// End each streaming call after N messages, sent (the data is repeated as needed) or received
+    /// End each streaming call after N messages: sent (data repeats as needed) or received
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub stream_call_count: Option<u64>,
 
-    /// Refuse template functions such as {{randomInt 1 9}} in data and metadata
+    /// Refuse template functions in data and metadata, such as {{randomInt 1 9}}
     #[arg(long)]
     pub disable_template_functions: Option<bool>,
 
-    /// Send data and metadata as they stand, {{…}} included
+    /// Send data and metadata as they are: do not fill in {{…}}
     #[arg(long)]
     pub disable_template_data: Option<bool>,
 }

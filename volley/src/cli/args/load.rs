@@ -12,16 +12,16 @@ pub struct LoadArgs {
     #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>)]
     pub total: Option<u64>,
 
-    /// Make calls for this long, whatever -n says
+    /// Make calls for this long; -n is then ignored
     #[arg(short = 'z', long, value_name = "TIME", value_parser = time)]
     pub duration: Option<Duration>,
 
-    /// End after this time even if -n calls are not done
+    /// End the run after this time at the latest
     #[arg(short = 'x', long, value_name = "TIME", value_parser = time)]
     pub max_duration: Option<Duration>,
 
-    /// Calls still open when the time is over: close cuts them (default), wait lets them end,
-    /// ignore forgets them
+    /// What happens to calls that are still open at the end: close cuts them (default), wait lets
+    /// them finish, ignore cuts them and does not count them
     #[arg(
         long,
         value_name = "WHAT",
@@ -30,56 +30,57 @@ pub struct LoadArgs {
     )]
     pub duration_stop: Option<DurationStop>,
 
-    /// Workers, each with one call open at a time (default 50)
+    /// Workers; each has one call open at a time (default 50)
     #[arg(short = 'c', long, value_name = "N", value_parser = whole::<u32>)]
     pub concurrency: Option<u32>,
 
-    /// Connections the workers share evenly, at most -c (default 1)
+    /// Connections, shared evenly by the workers; at most -c (default 1)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub connections: Option<u32>,
 
-    /// Calls per second over all workers; latency then counts from when a call was due (default 0:
-    /// no limit)
+    /// Calls per second, all workers together; latency is then measured from when a call was due
+    /// (default 0: no limit)
     #[arg(short = 'r', long, value_name = "N", value_parser = whole::<u32>)]
     pub rps: Option<u32>,
 
-    /// Send each call when it is due, even if its worker has calls open
+    /// Send each call when it is due, even if its worker still has a call open
     #[arg(long = "async")]
     pub is_async: Option<bool>,
 
     #[command(flatten)]
     pub limits: LimitArgs,
 
-    /// + Run the same load for this long first, and count nothing of it
+    /// + Run the same load for this long first, without counting it
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub warmup: Option<Duration>,
 
-    /// + With --duration-stop wait: how long open calls may take to end (default: that of -t, else
+    /// + With --duration-stop wait: time limit for open calls to finish (default: that of -t, else
     ///   20s)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub drain_timeout: Option<Duration>,
 }
 
-/// What holds for any load, and so for `volley blast` too.
+/// Limits that apply to any load, so to `volley blast` too.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Load")]
 pub struct LimitArgs {
-    /// Time limit of each call, 0: none (default 20s)
+    /// Time limit for each call; 0 means none (default 20s)
     #[arg(short = 't', long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
 
-    /// + Threads that send and receive, at most --connections (default: what the host can spare)
+    /// + Threads that send and receive, at most --connections (default: the CPUs that taskset
+    ///   allows, else half of the host's)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub threads: Option<u32>,
 }
 
-/// What becomes of calls that are open when the time of the run is over.
+/// What happens to calls that are open when the run's time is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DurationStop {
     /// They are cut, and counted as cut.
     #[default]
     Close,
-    /// They may end, and count.
+    /// They may finish, and are counted.
     Wait,
     /// They are cut, and not counted at all.
     Ignore,

@@ -26,19 +26,19 @@ pub struct OutputArgs {
     #[arg(long, value_name = "JSON", value_parser = json::strings)]
     pub tags: Option<BTreeMap<String, String>>,
 
-    /// Leave the first N calls to end out of the report
+    /// Leave the first N finished calls out of the report
     #[arg(long = "skipFirst", value_name = "N", value_parser = whole::<u64>)]
     pub skip_first: Option<u64>,
 
-    /// Let failed calls count in latency figures
+    /// Include failed calls in the latency figures
     #[arg(long)]
     pub count_errors: Option<bool>,
 
-    /// + Single calls to keep for csv and json (default 0; csv: 1000000)
+    /// + Calls to list one by one in csv and json (default 0; csv: 1000000)
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub details: Option<u64>,
 
-    /// + No live line on the terminal
+    /// + Show no progress line on the terminal
     #[arg(long)]
     pub quiet: Option<bool>,
 }

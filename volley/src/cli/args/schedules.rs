@@ -7,7 +7,7 @@ use crate::pace::ScheduleKind;
 
 /// How load and concurrency change over time.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Schedules, for load and concurrency that change with time")]
+#[command(next_help_heading = "Schedules: load and concurrency that change over time")]
 pub struct ScheduleArgs {
     /// const (default, see --rps), step or line
     #[arg(
@@ -22,19 +22,19 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub load_start: Option<u32>,
 
-    /// Calls/s added each step, or each second of a line
+    /// Calls/s to add per step, or per second of a line
     #[arg(long, value_name = "N", value_parser = whole::<i32>, allow_negative_numbers = true)]
     pub load_step: Option<i32>,
 
-    /// Calls/s to stop changing at (default 0: no upper bound)
+    /// Calls/s at which the change ends (default 0: no upper bound)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub load_end: Option<u32>,
 
-    /// How long each step lasts (step only)
+    /// Length of each step (step only)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub load_step_duration: Option<Duration>,
 
-    /// When to stop changing, whatever has been reached
+    /// Stop the change after this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub load_max_duration: Option<Duration>,
 
@@ -51,19 +51,19 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub concurrency_start: Option<u32>,
 
-    /// Workers added each step, or second (default 1)
+    /// Workers to add per step, or per second (default 1)
     #[arg(long, value_name = "N", value_parser = whole::<i32>, allow_negative_numbers = true)]
     pub concurrency_step: Option<i32>,
 
-    /// Workers to stop changing at (default 0: no upper bound)
+    /// Workers at which the change ends (default 0: no upper bound)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub concurrency_end: Option<u32>,
 
-    /// How long each step lasts (step only)
+    /// Length of each step (step only)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub concurrency_step_duration: Option<Duration>,
 
-    /// When to stop changing, whatever has been reached
+    /// Stop the change after this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub concurrency_max_duration: Option<Duration>,
 }

@@ -8,7 +8,7 @@ use crate::cli::value::path;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "What to call")]
 pub struct TargetArgs {
-    /// Where the server is: host:port, such as localhost:8080 or [::1]:8080
+    /// Address of the server: host:port, such as localhost:8080 or [::1]:8080
     #[arg(value_name = "HOST")]
     pub host: Option<String>,
 
@@ -16,13 +16,13 @@ pub struct TargetArgs {
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub proto: Option<PathBuf>,
 
-    /// A compiled descriptor set instead, as protoc --include_imports -o writes it; --proto goes
-    /// first
+    /// A compiled descriptor set, as protoc --include_imports -o writes it; ignored if --proto is
+    /// given
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub protoset: Option<PathBuf>,
 
-    /// Where to look for imports, separated by commas; the folder of --proto and . are always
-    /// searched
+    /// Folders to search for imports, separated by commas; the folder of --proto and the current
+    /// folder are always searched
     #[arg(short = 'i', long, value_name = "DIRS", value_parser = path, value_delimiter = ',')]
     pub import_paths: Option<Vec<PathBuf>>,
 
@@ -31,7 +31,7 @@ pub struct TargetArgs {
     pub call: Option<String>,
 
     /// Read flags from a .json, .toml or .yaml file, keyed by their long names; the command line
-    /// wins
+    /// takes precedence
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub config: Option<PathBuf>,
 }

@@ -2,16 +2,16 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A `--config` file cannot be used.
+/// Why a `--config` file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     #[error("`--config`: cannot read `{}`: {reason}", .path.display())]
     Read { path: PathBuf, reason: String },
-    #[error("`--config`: the name of `{}` does not say what it is: end it in .json, .toml, .yaml or .yml", .0.display())]
+    #[error("`--config`: cannot tell the format of `{}`: its name must end in .json, .toml, .yaml or .yml", .0.display())]
     Format(PathBuf),
     #[error("`{}`: {reason}", .path.display())]
     Syntax { path: PathBuf, reason: String },
-    #[error("`{}`: flags and their values are expected, such as `\"concurrency\": 64`", .0.display())]
+    #[error("`{}` must hold flags and their values, such as `\"concurrency\": 64`", .0.display())]
     NoTable(PathBuf),
     #[error("`{}`: unknown key `{key}`; {hint}", .path.display())]
     Unknown {

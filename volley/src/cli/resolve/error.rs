@@ -6,31 +6,31 @@ use crate::cli::host::HostError;
 use crate::cli::json::JsonError;
 use crate::pace::PaceError;
 
-/// Flags that make no run, each with the flag that mends it.
+/// Why flags do not make a run; each message names the flag to change.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UsageError {
-    #[error("no HOST: say where the server is, such as `localhost:8080`")]
+    #[error("no HOST: give the server's address, such as `localhost:8080`")]
     NoHost,
     #[error(transparent)]
     Host(#[from] HostError),
     #[error(
-        "no schema: name the service's file with `--proto` or `--protoset`; volley does not ask the server for it"
+        "no schema: give the service's file with `--proto` or `--protoset`; volley does not ask the server for it"
     )]
     NoSchema,
-    #[error("`--proto`: `{}` does not end in .proto; compiled descriptors go to `--protoset`", .0.display())]
+    #[error("`--proto`: `{}` does not end in .proto; for compiled descriptors use `--protoset`", .0.display())]
     ProtoExtension(PathBuf),
     #[error("no `--call`: name the method, such as `--call package.Service/Method`")]
     NoCall,
 
-    #[error("`-n 0` makes no calls: give a number from 1 on, or a duration with `-z`")]
+    #[error("`-n 0` makes no calls: give at least 1, or a duration with `-z`")]
     NoCalls,
-    #[error("`{flag} 0` leaves no {work}: give a number from 1 on")]
+    #[error("`{flag} 0` leaves no {work}: give at least 1")]
     None {
         flag: &'static str,
         work: &'static str,
     },
     #[error(
-        "`--connections {connections}` is more than there are workers: raise `{flag}` from {workers} to {connections}, or lower `--connections`"
+        "`--connections {connections}` exceeds the number of workers: raise `{flag}` from {workers} to {connections}, or lower `--connections`"
     )]
     IdleConnections {
         connections: u32,
@@ -38,21 +38,21 @@ pub enum UsageError {
         flag: &'static str,
     },
     #[error(
-        "`--threads {threads}` is more than there are connections: raise `--connections` from {connections} to {threads} (and `-c` if need be), or lower `--threads`"
+        "`--threads {threads}` exceeds the number of connections: raise `--connections` from {connections} to {threads} (and `-c` if need be), or lower `--threads`"
     )]
     IdleThreads { threads: u32, connections: u32 },
     #[error("`--skipFirst {skip_first}` skips all {total} calls of `-n`: lower it, or raise `-n`")]
     SkipAll { skip_first: u64, total: u64 },
     #[error(
-        "`--threads {threads}` is more than there are connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
+        "`--threads {threads}` exceeds the number of connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
     )]
     IdleBlastThreads { threads: u32, connections: u32 },
-    #[error("`--format`: `volley blast` writes `summary` or `json`")]
+    #[error("`--format`: `volley blast` writes only `summary` and `json`")]
     BlastFormat,
     #[error("`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`")]
     NoConnectTimeout,
 
-    #[error("`--{flag}` is for a {prefix} that changes: add `--{prefix}-schedule step` or `line`")]
+    #[error("`--{flag}` needs a schedule: add `--{prefix}-schedule step` or `line`")]
     NoSchedule { flag: String, prefix: &'static str },
     #[error(
         "`--rps` is for a constant load: with `--load-schedule {schedule}` give `--load-start` instead"
@@ -69,9 +69,9 @@ pub enum UsageError {
     CertWithoutKey,
     #[error("`--key` needs `--cert`: the certificate of the private key")]
     KeyWithoutCert,
-    #[error("`--insecure` is plaintext, where `--{flag}` has no use: drop one of them")]
+    #[error("`--{flag}` has no effect on plaintext (`--insecure`): drop one of them")]
     PlaintextWith { flag: &'static str },
-    #[error("`--skipTLS` trusts any certificate, so `--cacert` has no use: drop one of them")]
+    #[error("`--skipTLS` accepts any certificate, so `--cacert` has no effect: drop one of them")]
     RootsUnused,
 
     #[error("`{first}` and `{second}` both give the {what}: keep one")]
@@ -88,9 +88,9 @@ pub enum UsageError {
     },
     #[error("`{flag}`: cannot read stdin: {reason}")]
     Stdin { flag: &'static str, reason: String },
-    #[error("`{flag}`: there is nothing in {from}")]
+    #[error("`{flag}`: {from} is empty")]
     Empty { flag: &'static str, from: String },
-    #[error("`{flag}`: {from} is not UTF-8; protobuf goes to `--binary` or `--binary-file`")]
+    #[error("`{flag}`: {from} is not UTF-8; for protobuf use `--binary` or `--binary-file`")]
     Encoding { flag: &'static str, from: String },
     #[error("`--metadata-file`: `{}`: {reason}", .path.display())]
     Metadata { path: PathBuf, reason: JsonError },

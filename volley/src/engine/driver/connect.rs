@@ -1,4 +1,4 @@
-//! Opening connections, and all that has to happen before calls can go over them.
+//! Opening connections, and everything that must happen before they can carry calls.
 
 use mio::{Events, Interest, Token};
 use rustix::io::Errno;
@@ -7,7 +7,7 @@ use super::{Book, Driver, EngineError, Stage};
 use crate::engine::wire::{Phase, Wire};
 
 impl<B: Book> Driver<'_, B> {
-    /// Open every connection of this thread and finish all handshakes; nothing is sent yet.
+    /// Opens every connection of this thread and finishes all handshakes. No call is sent yet.
     pub fn connect(&mut self) -> Result<(), EngineError> {
         let mut events = Events::with_capacity(1024);
         let deadline_ns = self.begin_to_connect();
@@ -28,8 +28,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Begin to open all links that have no connection, at the target's first address; until when
-    /// that may take.
+    /// Starts connecting all links that have no connection, at the target's first address. Returns the deadline.
     pub(super) fn begin_to_connect(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
         for at in 0..self.links.len() {
@@ -43,8 +42,8 @@ impl<B: Book> Driver<'_, B> {
         now_ns.saturating_add(self.plan.connect_timeout_ns)
     }
 
-    /// Try the target's next address for links that one refused. Once none is left for a link, why the last failed;
-    /// that link stays down.
+    /// Tries the target's next address for links that were refused. A link that has no address left stays down; returns
+    /// the reason of its last failure.
     pub(super) fn next_address(&mut self) -> Option<String> {
         let now_ns = self.clock.now_ns();
         let addresses = self.plan.addresses.len();
@@ -93,7 +92,7 @@ impl<B: Book> Driver<'_, B> {
             .is_some_and(|wire| wire.phase == Phase::Ready)
     }
 
-    /// Begin to connect a link; whatever goes wrong is noted on it.
+    /// Starts to connect a link; a failure is noted on it.
     pub(super) fn open_wire(&mut self, at: usize, now_ns: u64) {
         let plan = self.plan;
         let Some(link) = self.links.get_mut(at) else {
@@ -150,7 +149,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// See whether a connection has become ready, or is to retire.
+    /// Checks whether a connection has become ready, or must retire.
     pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
@@ -180,7 +179,7 @@ impl<B: Book> Driver<'_, B> {
             let at = wire.link;
             if let Some(link) = self.links.get_mut(at) {
                 if early {
-                    link.broke("the server sent GOAWAY at once".to_owned(), now_ns);
+                    link.broke("the server sent GOAWAY immediately".to_owned(), now_ns);
                 } else {
                     link.retired(now_ns);
                 }
@@ -195,7 +194,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Give up connections that were begun in mid-run and do not come about.
+    /// Gives up connections that were started during the run and did not become ready in time.
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
         let overdue = self.wires.iter().filter(|(_, wire)| {
             matches!(wire.phase, Phase::Connecting | Phase::Greeting)
@@ -209,7 +208,7 @@ impl<B: Book> Driver<'_, B> {
     }
 }
 
-/// Say why a connect failed, with what may help.
+/// The reason why connecting failed, and what may help.
 fn connect_words(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::ConnectionRefused => {

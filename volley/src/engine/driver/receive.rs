@@ -1,4 +1,4 @@
-//! Reading: bytes in, calls ended, and the next ones begun, one connection after another.
+//! Reading: bytes come in, calls end, and the next ones start; one connection after another.
 
 use std::io::ErrorKind;
 
@@ -10,11 +10,11 @@ use crate::engine::sink::Sink;
 use crate::engine::wire::Phase;
 use crate::http2::Closed;
 
-/// Reads from one connection before the others have their turn.
+/// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;
 
 impl<B: Book> Driver<'_, B> {
-    /// Do what the sockets are ready for.
+    /// Handles the sockets that are ready.
     pub(super) fn take_events(&mut self, events: &Events) -> Result<(), EngineError> {
         for (key, to_end) in std::mem::take(&mut self.unread) {
             self.read(key, to_end)?;
@@ -42,7 +42,7 @@ impl<B: Book> Driver<'_, B> {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        // An edge tells of reading and writing together: most have nothing that waited to be written.
+        // An edge reports reading and writing together; most connections have nothing waiting to be written.
         let connecting = wire.phase == Phase::Connecting;
         if !connecting && !wire.unblock() {
             return;
@@ -55,7 +55,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Read what a connection has, up to a bound; `to_end` when its end is known to have come.
+    /// Reads from a connection, up to a limit. `to_end`: its end is known to have come.
     fn read(&mut self, key: usize, to_end: bool) -> Result<(), EngineError> {
         for _ in 0..READS_AT_ONCE {
             let Some(wire) = self.wires.get_mut(key) else {
@@ -87,7 +87,7 @@ impl<B: Book> Driver<'_, B> {
                 }
             };
             self.receive(key, length, now_ns)?;
-            // The socket is drained: the next bytes come with an event of their own.
+            // The socket is drained: more bytes will raise a new event.
             if length < READ_BYTES && !to_end {
                 return Ok(());
             }
@@ -96,7 +96,7 @@ impl<B: Book> Driver<'_, B> {
         Ok(())
     }
 
-    /// Take one read's bytes, then let the link's free workers go on.
+    /// Handles the bytes of one read, then lets the link's free workers continue.
     #[inline]
     fn receive(&mut self, key: usize, length: usize, now_ns: u64) -> Result<(), EngineError> {
         let Self {
@@ -128,11 +128,11 @@ impl<B: Book> Driver<'_, B> {
             Ok(Ok(())) => None,
             Ok(Err(violation)) if !was_greeting => Some(violation.to_string()),
             Ok(Err(violation)) => Some(format!(
-                "{violation} (is this the port of an HTTP/2 server in clear text? with TLS, leave out `--insecure`)"
+                "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
             )),
             Err(error) if !was_greeting => Some(error.to_string()),
             Err(error) => Some(format!(
-                "TLS: {error} (certificate: see `--cacert`, `--skipTLS`; clear text: `--insecure`)"
+                "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
             )),
         };
         if let Some(reason) = problem {
@@ -145,7 +145,7 @@ impl<B: Book> Driver<'_, B> {
         }
         self.fill(at, now_ns)?;
         self.flush(key, now_ns);
-        // Workers that a retiring connection set free call over its successor.
+        // Workers that a retiring connection set free use its successor.
         if let Some(current) = self.links.get(at).and_then(|link| link.wire)
             && current != key
         {
@@ -161,23 +161,23 @@ impl<B: Book> Driver<'_, B> {
             .map(|wire| (wire.phase, wire.transport.is_tls()))
         {
             Some((Phase::Greeting, false)) => {
-                "the server closed the connection at once (if it speaks TLS, leave out `--insecure`)"
+                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
             }
             Some((Phase::Greeting, true)) => {
-                "the server closed the connection at once (if it speaks clear text, use `--insecure`)"
+                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
             }
             _ => "the server closed it",
         }
     }
 
-    /// Count a call that the client ended itself, and set its worker free.
+    /// Counts a call that the client ended itself, and sets its worker free.
     pub(super) fn end_call(&mut self, at: usize, call: Call, now_ns: u64) {
         if let Some(mut sink) = self.sink(at, now_ns) {
             sink.end(call, Closed::Cancelled);
         }
     }
 
-    /// Takes what becomes of a link's calls.
+    /// The sink that receives the events of a link's calls.
     pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B>> {
         let Self {
             links,

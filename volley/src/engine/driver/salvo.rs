@@ -1,4 +1,4 @@
-//! Calls that leave together: laid ready on their connections, then let go at one moment.
+//! Calls that leave together: prepared on their connections, then released at one moment.
 
 use mio::Events;
 
@@ -8,8 +8,8 @@ use crate::engine::sink::MOST_REFUSALS;
 use crate::grpc::{Code, Status};
 
 impl<B: Book> Driver<'_, B> {
-    /// Make all connections fit for the next salvo, after [`connect`](Self::connect) or an earlier one: take in what
-    /// came meanwhile, and open those anew that are gone. One that cannot be opened stays down.
+    /// Prepares all connections for the next salvo, after [`connect`](Self::connect) or an earlier salvo: handles what
+    /// arrived in between, and reopens lost connections. One that cannot be opened stays down.
     pub(crate) fn mend(&mut self, events: &mut Events) -> Result<(), EngineError> {
         self.stage = Stage::Salvo;
         self.turn(events, 0)?;
@@ -33,8 +33,8 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Lay the calls of link `at` ready: encoded, as far as the server has room for them, and not sent. `calls` are
-    /// pairs of a place in the book and the call's number.
+    /// Prepares the calls of link `at`: encodes them, as far as the server has room for them, but does not send them.
+    /// `calls` are pairs of the call's place in the book and its number.
     pub(crate) fn lay(
         &mut self,
         at: usize,
@@ -42,7 +42,7 @@ impl<B: Book> Driver<'_, B> {
     ) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
         if let Some(link) = self.links.get_mut(at) {
-            // They are taken from the end. None is sent a second time: a refusal is a failure here.
+            // They are taken from the end. None is sent twice: here, a refusal is a failure.
             link.again.extend(calls.rev().map(|(place, number)| Ticket {
                 worker: place,
                 number,
@@ -54,7 +54,7 @@ impl<B: Book> Driver<'_, B> {
         self.fill(at, now_ns)
     }
 
-    /// Let the calls of these links go; when the first did.
+    /// Releases the calls of these links. Returns when the first was sent.
     pub(crate) fn let_go(&mut self, links: impl Iterator<Item = usize>) -> u64 {
         let now_ns = self.clock.now_ns();
         for at in links {
@@ -67,14 +67,14 @@ impl<B: Book> Driver<'_, B> {
         now_ns
     }
 
-    /// Take what comes until a moment, or for as long as nothing comes.
+    /// Receives until a moment, or until nothing is left to receive.
     pub(crate) fn take(&mut self, events: &mut Events, until_ns: u64) -> Result<(), EngineError> {
         self.turn(events, until_ns)?;
         self.fail_stranded(self.clock.now_ns());
         Ok(())
     }
 
-    /// End all calls that are open or wait: they took too long.
+    /// Ends all calls that are open or waiting: they took too long.
     pub(crate) fn end_all(&mut self) {
         let now_ns = self.clock.now_ns();
         self.end_late(now_ns, 0);
@@ -86,7 +86,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// The calls that wait for room on a connection that is gone will not find any.
+    /// Calls that wait for room on a lost connection will never be sent.
     fn fail_stranded(&mut self, now_ns: u64) {
         if !std::mem::take(&mut self.broken) {
             return;
@@ -99,8 +99,8 @@ impl<B: Book> Driver<'_, B> {
                 continue;
             }
             let reason = match &link.down {
-                Some(down) => format!("there is no connection: {}", down.reason),
-                None => "there is no connection".to_owned(),
+                Some(down) => format!("no connection: {}", down.reason),
+                None => "no connection".to_owned(),
             };
             let status = Status::new(Code::Unavailable, reason);
             for ticket in std::mem::take(&mut link.again) {
@@ -116,7 +116,7 @@ impl<B: Book> Driver<'_, B> {
         &mut self.book
     }
 
-    /// Which thread this is, from 0.
+    /// The index of this thread, from 0.
     pub(crate) fn index(&self) -> u32 {
         self.index
     }
@@ -126,12 +126,12 @@ impl<B: Book> Driver<'_, B> {
         self.clock.now_ns()
     }
 
-    /// Connections opened anew after the first ones.
+    /// Connections opened after the first ones.
     pub(crate) fn reconnects(&self) -> u64 {
         self.reconnects
     }
 
-    /// The fewest streams a server allowed, where that held calls back.
+    /// The lowest stream limit of a server that made calls wait.
     pub(crate) fn stream_limit(&self) -> Option<u32> {
         self.stream_limit
     }

@@ -1,4 +1,4 @@
-//! How a stream ends, apart from the owner's own wish.
+//! How streams end, other than by the owner's own request.
 
 use super::Connection;
 use crate::http2::error::Violation;
@@ -7,10 +7,10 @@ use crate::http2::frame;
 use crate::http2::handler::{Closed, Handler, Next};
 use crate::http2::streams::Request;
 
-const TOO_SHORT: &str = "there is less content than `content-length` says";
+const TOO_SHORT: &str = "the content is shorter than `content-length`";
 
 impl<C> Connection<C> {
-    /// After an event of which the handler has spoken: goes on, or closes the stream.
+    /// Handles the handler's decision after an event: continue, or close the stream.
     pub(super) fn after<H: Handler<C>>(
         &mut self,
         id: u32,
@@ -27,7 +27,7 @@ impl<C> Connection<C> {
         }
         let (why, code) = match next {
             Next::Cancel(code) => (Closed::Cancelled, code),
-            // The response is whole, so the rest of the request is of no use to anyone (RFC 9113 §8.1).
+            // The response is complete, so the rest of the request is of no use (RFC 9113 §8.1).
             Next::Continue if end_stream => (Closed::Ended, ErrorCode::NoError),
             Next::Continue => return Ok(()),
         };
@@ -35,7 +35,7 @@ impl<C> Connection<C> {
         self.close(id, end_stream, (!both_ended).then_some(code), why, handler)
     }
 
-    /// A stream error (RFC 9113 §5.4.2): RST_STREAM, and the stream is gone.
+    /// A stream error (RFC 9113 §5.4.2): sends RST_STREAM and removes the stream.
     #[cold]
     pub(super) fn malformed<H: Handler<C>>(
         &mut self,
@@ -54,7 +54,7 @@ impl<C> Connection<C> {
         )
     }
 
-    /// Takes the stream out, with an RST_STREAM if there is a code for it, and gives the call back.
+    /// Removes the stream and returns its call; sends RST_STREAM if there is a code for it.
     pub(super) fn close<H: Handler<C>>(
         &mut self,
         id: u32,

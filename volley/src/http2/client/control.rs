@@ -8,8 +8,8 @@ use crate::http2::go_away::GoAway;
 use crate::http2::handler::{Closed, Handler};
 use crate::http2::window::Overflow;
 
-const EMPTY_UPDATE: &str = "a `WINDOW_UPDATE` of 0 bytes came for it";
-const WINDOW_OVERFLOW: &str = "its send window was widened to more than 2147483647 bytes";
+const EMPTY_UPDATE: &str = "the peer sent a `WINDOW_UPDATE` of 0 bytes";
+const WINDOW_OVERFLOW: &str = "the peer widened the stream's window to more than 2147483647 bytes";
 
 /// How much of a GOAWAY's debug data is kept, in bytes.
 const MAX_DEBUG: usize = 256;
@@ -120,7 +120,7 @@ impl<C> Connection<C> {
     }
 }
 
-/// For frames that are about the whole connection.
+/// For frames that concern the whole connection.
 pub(super) fn needs_connection(frame: FrameHeader) -> Result<(), Violation> {
     let FrameHeader { kind, stream, .. } = frame;
     if stream != 0 {
@@ -129,7 +129,7 @@ pub(super) fn needs_connection(frame: FrameHeader) -> Result<(), Violation> {
     Ok(())
 }
 
-/// The payload of a frame that has exactly `N` bytes.
+/// The payload of a frame that must have exactly `N` bytes.
 pub(super) fn exact<const N: usize>(
     frame: FrameHeader,
     payload: &[u8],

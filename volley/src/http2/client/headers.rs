@@ -12,7 +12,7 @@ use crate::http2::seen::Seen;
 use crate::http2::streams::Phase;
 
 const TOO_LARGE: Reason = "the response's fields are larger than `SETTINGS_MAX_HEADER_LIST_SIZE`";
-const SECOND_HEAD: Reason = "a second head came that does not end the stream";
+const SECOND_HEAD: Reason = "a second response head does not end the stream";
 const ENDED_EARLY: Reason = "the stream ended after an informational response";
 
 impl<C> Connection<C> {
@@ -59,7 +59,7 @@ impl<C> Connection<C> {
         result
     }
 
-    /// A whole header block. It is decoded even if its stream is gone, to keep the table right (RFC 9113 §4.3).
+    /// A whole header block. It is decoded even if its stream is gone, to keep the table in step (RFC 9113 §4.3).
     fn block<H: Handler<C>>(
         &mut self,
         id: u32,
@@ -139,13 +139,13 @@ impl<C> Connection<C> {
     }
 }
 
-/// What a header block is.
+/// The role of a header block.
 enum Section {
     Head(Head),
     Trailers,
 }
 
-/// Checks a header block by its place in the response (RFC 9113 §8.1).
+/// Checks a header block for its place in the response (RFC 9113 §8.1).
 fn section(phase: Phase, end_stream: bool, list: &HeaderList) -> Result<Section, Reason> {
     match phase {
         Phase::AwaitingHead => match response::check_head(list)? {

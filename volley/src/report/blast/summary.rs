@@ -1,4 +1,4 @@
-//! A sweep as a table for people, a block for each way.
+//! A sweep as a table for people: one block for each way.
 
 use std::io::{self, Write};
 
@@ -6,15 +6,15 @@ use super::{Point, Sweep, failing_from, full_at, largest_fired};
 use crate::report::escape::visible;
 use crate::report::numbers::{duration, grouped, rate};
 
-/// Error texts that are shown.
+/// How many error texts are shown.
 const MOST_ERRORS: usize = 10;
 
-/// Fewer blasts of a point than this do not hold a median with 95 % confidence.
+/// Fewer blasts than this cannot give an interval of 95 % confidence.
 const LEAST_FOR_AN_INTERVAL: usize = 6;
 
 const HEADS: [&str; 7] = ["requests", "calls/s", "low", "high", "p50", "p99", "max"];
 
-/// Writes a head, a table for each way, and the errors, the most frequent first.
+/// Writes a heading, a table for each way, and the errors, most frequent first.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "{} of {} blasts in {}, seed {}; calls/s are medians, from low to high {}",
+        "{} of {} blasts in {}, seed {}; calls/s is the median, low and high are {}",
         grouped(
             sweep
                 .points
@@ -55,9 +55,9 @@ pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
 fn meaning_of_low_and_high(sweep: &Sweep) -> &'static str {
     let fewest = sweep.points.iter().map(|point| point.shots.len()).min();
     if fewest.unwrap_or(0) < LEAST_FOR_AN_INTERVAL {
-        "with 95 % confidence; of under 6 blasts, the extremes"
+        "its 95 % confidence interval (of fewer than 6 blasts: the extremes)"
     } else {
-        "with 95 % confidence"
+        "its 95 % confidence interval"
     }
 }
 
@@ -121,7 +121,7 @@ fn row(point: &Point) -> [String; HEADS.len()] {
     ]
 }
 
-/// `0`, or how many of each status.
+/// `0`, or the number of calls of each status.
 fn failed(point: &Point) -> String {
     let statuses = point.failed.iter();
     let statuses: Vec<String> = statuses

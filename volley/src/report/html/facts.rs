@@ -1,4 +1,4 @@
-//! What the run was made of, what it cost, and how it was asked for.
+//! The section about the run: its parts, its cost and its options.
 
 use std::fmt::Write;
 
@@ -15,10 +15,10 @@ pub fn section(report: &Report) -> String {
         ("Window", span(report.window_ns)),
         ("Whole run", span(report.elapsed_ns)),
         ("Connections", grouped(report.connections.into())),
-        ("Opened again", grouped(report.reconnects)),
+        ("Reopened connections", grouped(report.reconnects)),
         ("Threads", grouped(report.threads.into())),
         ("Own CPU time", cpu(report)),
-        ("Own memory, most", megabytes(report.cost.peak_bytes)),
+        ("Own memory, peak", megabytes(report.cost.peak_bytes)),
     ];
     let decoded = grouped(report.checks.replies_checked);
     if report.checks.compared {
@@ -49,7 +49,7 @@ pub fn section(report: &Report) -> String {
     out
 }
 
-/// With three decimals, so that a run can be told from its window.
+/// With three decimals, so that the run and its window can be told apart.
 fn span(ns: u64) -> String {
     let unit = Unit::for_ns(ns);
     format!("{} {}", unit.precise(ns), unit.name)
@@ -59,7 +59,7 @@ fn cpu(report: &Report) -> String {
     let per_message = match report.messages {
         0 => String::new(),
         messages => format!(
-            ", {} a message",
+            ", {} per message",
             duration((report.cost.cpu_s * 1e9 / messages as f64).round() as u64)
         ),
     };

@@ -1,4 +1,4 @@
-//! The top of the page: what was measured, the figures that matter, and what to mind about them.
+//! The top of the page: the target, the main figures and the warnings.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub fn header(report: &Report, title: &str) -> String {
     };
     let mut out = format!(
         "<header>\n<h1>{}</h1>\n<p>{call}{} · {} · {}, {ended}</p>\n",
-        // A long call breaks where its parts meet.
+        // A long name may break between its parts.
         html(title).replace('.', ".<wbr>").replace('/', "/<wbr>"),
         html(&report.host),
         timestamp::to_the_second(report.started_unix_ns),
@@ -52,7 +52,7 @@ pub fn tiles(report: &Report) -> String {
         (
             "Messages/s",
             rate(report.messages_per_s()),
-            format!("{} in all", grouped(report.messages)),
+            format!("{} in total", grouped(report.messages)),
         ),
         (
             "Calls/s",
@@ -85,7 +85,7 @@ pub fn warnings(report: &Report) -> String {
     out + "</ul>\n"
 }
 
-/// Escaped text in which what stands in backticks is code.
+/// Escaped text; words in backticks become code.
 fn with_code(text: &str) -> String {
     let mut out = String::new();
     for (place, part) in text.split('`').enumerate() {

@@ -1,4 +1,4 @@
-//! How many calls took how long.
+//! The histogram of call latencies.
 
 use super::axis::{Axis, short};
 use super::figure::Figure;
@@ -51,7 +51,7 @@ pub fn section(report: &Report) -> String {
     let steps = if chosen.even {
         "in equal steps"
     } else {
-        "each bar a quarter wider than the one before"
+        "each bar a quarter wider than the previous one"
     };
     Figure {
         id: "histogram",

@@ -1,4 +1,4 @@
-//! All latencies in one table, a row each.
+//! All latencies in one table, one row each.
 
 use super::table::Table;
 use crate::report::latency::{Kind, Latency};
@@ -86,10 +86,10 @@ pub fn section(report: &Report) -> String {
 
 fn explained(name: &str) -> &'static str {
     match name {
-        "Response" => "Response: of a call, from when it was due.",
-        "Service" => "Service: of a call, from when it left.",
-        "First message" => "First message: from when its call left.",
-        _ => "Message gap: between the replies of one stream.",
+        "Response" => "Response: from when a call was due until it ended.",
+        "Service" => "Service: from when a call was sent until it ended.",
+        "First message" => "First message: from when a call was sent until its first reply.",
+        _ => "Message gap: between two replies of one stream.",
     }
 }
 

@@ -1,4 +1,4 @@
-//! How calls ended, and what the server said.
+//! How calls ended, and the errors.
 
 use super::table::Table;
 use crate::report::escape::html;
@@ -49,7 +49,7 @@ pub fn section(report: &Report) -> String {
         out += &errors.html();
     }
     if !report.checks.samples.is_empty() {
-        out += "<p class=\"about\">Replies that were not as expected, the first few:</p>\n<pre>";
+        out += "<p class=\"about\">The first replies that were not as expected:</p>\n<pre>";
         for sample in &report.checks.samples {
             out += &html(sample);
             out.push('\n');

@@ -68,8 +68,12 @@ pub fn section(report: &Report) -> String {
         duration(latency.max_ns)
     );
     let about = match service {
-        Some(_) => "Response is timed from when a call was due, service from when it really left.",
-        None => "Timed from when a call really left: a closed loop does not see what waits for it.",
+        Some(_) => {
+            "Response time starts when a call was due, service time when it was really sent."
+        }
+        None => {
+            "Measured from when a call was really sent: a closed loop cannot see calls that a stall delayed."
+        }
     };
     Figure {
         id: "percentiles",

@@ -56,18 +56,18 @@ pub fn section(report: &Report) -> String {
         .collect();
     let interval = mark((bins.first().map_or(0.0, |bin| bin.to_s) * 1e9) as u64);
     let description = format!(
-        "Over {end_s:.2} s in intervals of {interval}: mean {}, least {}, greatest {}.",
+        "Over {end_s:.2} s in intervals of {interval}: mean {}, minimum {}, maximum {}.",
         rate(mean),
         rate(least),
         rate(greatest)
     );
     Figure {
         id: "rate",
-        title: "Messages a second",
+        title: "Messages per second",
         about: &format!("In intervals of {interval}."),
         description: &description,
         keys: &[
-            "messages a second",
+            "messages per second",
             &format!("mean of the run, {}", rate(mean)),
         ],
         table: table(&bins),
@@ -152,7 +152,7 @@ fn table(bins: &[Bin]) -> Table {
             .collect(),
         words: &[],
         full: false,
-        label: "Messages a second".to_owned(),
+        label: "Messages per second".to_owned(),
     }
 }
 

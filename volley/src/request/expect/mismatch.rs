@@ -2,13 +2,13 @@ use thiserror::Error;
 
 use super::wire::What;
 
-/// How a reply is not what it must be. Replies are counted from 0.
+/// How a reply differs from what it must be. Replies are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Mismatch {
-    /// Not a message of the method's output type. `at`: offset in it, in bytes.
+    /// Not a message of the method's output type. `at`: byte offset in the message.
     #[error("reply {i}: malformed protobuf at byte {at}: {what}")]
     Malformed { i: u64, at: usize, what: What },
-    /// A rule does not hold: `expected` is what its right side, `rule`, comes to.
+    /// A rule does not hold: `expected` is the value of its right side, `rule`.
     #[error("reply {i}: `{field}` is {got}, expected {expected} = {rule}")]
     Value {
         i: u64,
@@ -17,9 +17,9 @@ pub enum Mismatch {
         got: String,
         rule: String,
     },
-    /// More replies than requests, where each is held against its own request.
+    /// More replies than requests, where each reply is compared with its own request.
     #[error(
-        "reply {i}: `{field}` is {got}, but only {sent} requests were sent for `{rule}` to speak of"
+        "reply {i}: `{field}` is {got}, but `{rule}` has no request {i}: only {sent} were sent"
     )]
     NoRequest {
         i: u64,

@@ -2,9 +2,9 @@
 
 use super::expression::Expression;
 
-/// A rule this long is no rule; the bound keeps all later recursion shallow.
+/// A longer text is not a rule; the limit keeps all later recursion shallow.
 const LONGEST: usize = 1024;
-/// Brackets and minus signs in one another.
+/// How deep brackets and minus signs may be nested.
 const DEEPEST: usize = 64;
 
 /// A leaf as typed.
@@ -33,7 +33,7 @@ pub(super) fn parse(rule: &str) -> Result<Sentence<'_>, String> {
     let (field, text) = rule.split_once('=').ok_or("it has no `=`")?;
     let (field, text) = (field.trim(), text.strip_prefix('=').unwrap_or(text).trim());
     if field.is_empty() || !field.chars().all(is_letter) {
-        return Err(format!("`{field}` left of `=` is no field name"));
+        return Err(format!("`{field}` left of `=` is not a field name"));
     }
     let mut parser = Parser { rest: text };
     let expression = parser.expression(0)?;
@@ -125,13 +125,13 @@ impl<'a> Parser<'a> {
         Err(self.unexpected())
     }
 
-    /// The next character that is no space.
+    /// The next character that is not a space.
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
     }
 
-    /// Goes past the character that was peeked at.
+    /// Skips the character that was peeked at.
     fn skip(&mut self) -> &mut Self {
         let mut characters = self.rest.chars();
         characters.next();
@@ -141,10 +141,10 @@ impl<'a> Parser<'a> {
 
     fn unexpected(&mut self) -> String {
         match self.peek() {
-            Some(c) => format!(
-                "`{c}` is not expected before `{}`",
-                self.skip().rest.trim_start()
-            ),
+            Some(c) => match self.skip().rest.trim_start() {
+                "" => format!("`{c}` is not expected at the end"),
+                after => format!("`{c}` is not expected before `{after}`"),
+            },
             None => "it ends too early".to_owned(),
         }
     }
@@ -156,7 +156,7 @@ fn leaf(word: &str) -> Result<Word, String> {
     }
     word.parse()
         .map(Word::Integer)
-        .map_err(|_| format!("`{word}` is no 64-bit integer"))
+        .map_err(|_| format!("`{word}` is not a 64-bit integer"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl fmt::Display for What {
             Self::WireType => "there is no such wire type",
             Self::OtherWireType => "the field has another wire type",
             Self::Utf8 => "a string is not UTF-8",
-            Self::Group => "a group ends that was not begun",
+            Self::Group => "a group ends that was not started",
             Self::Depth => "messages are nested too deeply",
         })
     }

@@ -3,12 +3,12 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why the method under load could not be found.
+/// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
     #[error("cannot read `{}`: {error}", file.display())]
     Read { file: PathBuf, error: io::Error },
-    #[error("`{}` does not end in .proto; a descriptor set is given with --protoset",
+    #[error("`{}` does not end in .proto; for a descriptor set use --protoset",
  file.display())]
     NotProto { file: PathBuf },
     #[error("there is no file `{}`{import_paths}", file.display())]

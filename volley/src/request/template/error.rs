@@ -18,9 +18,9 @@ pub enum TemplateError {
 pub enum ActionError {
     #[error("{0}")]
     Syntax(String),
-    #[error("there is no field `{name}`; there are {fields}")]
+    #[error("unknown field `{name}`; the fields are {fields}")]
     UnknownField { name: String, fields: &'static str },
-    #[error("there is no function `{name}`; there are newUUID, randomString and randomInt")]
+    #[error("unknown function `{name}`; the functions are newUUID, randomString and randomInt")]
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
     FunctionsOff,
@@ -28,14 +28,14 @@ pub enum ActionError {
     Control { keyword: String },
     #[error("`newUUID` takes no argument")]
     NewUuidArguments,
-    #[error("`randomString` takes a length, or a least and a most")]
+    #[error("`randomString` takes a length, or a minimum and a maximum")]
     RandomStringArguments,
     #[error("`randomInt` takes two numbers")]
     RandomIntArguments,
-    #[error("`{name}` takes integers: numbers, or what `randomInt` gives")]
+    #[error("`{name}` takes integers: numbers, or calls of `randomInt`")]
     NotAnInteger { name: String },
-    #[error("`randomInt` cannot choose from {min} to below {max}")]
+    #[error("`randomInt` cannot choose a number that is at least {min} and below {max}")]
     EmptyRange { min: i64, max: i64 },
-    #[error("`randomString` cannot have {length} characters; the most is {most}")]
+    #[error("`randomString` cannot have {length} characters; the maximum is {most}")]
     TooLong { length: i64, most: i64 },
 }

@@ -1,4 +1,4 @@
-//! From the words of an action to what it says.
+//! From the tokens of an action to its meaning.
 
 use super::Labels;
 use super::action::Action;
@@ -9,7 +9,7 @@ use super::token::{Token, tokens};
 const KEYWORDS: [&str; 10] = [
     "if", "else", "end", "range", "with", "define", "template", "block", "break", "continue",
 ];
-/// Brackets in brackets. Nobody needs this many.
+/// How deep brackets may be nested. Nobody needs more.
 const DEEPEST: usize = 32;
 
 pub(super) fn parse(source: &str, labels: &Labels, functions: bool) -> Result<Action, ActionError> {
@@ -24,7 +24,7 @@ pub(super) fn parse(source: &str, labels: &Labels, functions: bool) -> Result<Ac
     }
     let (value, rest) = parser.pipeline(&tokens, 0)?;
     match value {
-        _ if !rest.is_empty() => Err(syntax("a bracket closes that was not opened")),
+        _ if !rest.is_empty() => Err(syntax("a bracket is closed that was not opened")),
         Value::Int(value) => Ok(Action::Text(value.to_string())),
         Value::Action(action) => Ok(action),
     }
@@ -36,8 +36,8 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// Commands with `|` between them, up to the end or a closing bracket; each gives its value to
-    /// the next as the last argument.
+    /// Commands with `|` between them, up to the end or a closing bracket. Each passes its value to
+    /// the next, as the last argument.
     fn pipeline<'t>(
         &self,
         mut tokens: &'t [Token],
@@ -110,7 +110,7 @@ fn syntax(reason: &str) -> ActionError {
     ActionError::Syntax(reason.to_owned())
 }
 
-/// What a command gives.
+/// The value of a command.
 enum Value {
     Int(i64),
     Action(Action),

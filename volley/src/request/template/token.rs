@@ -1,4 +1,4 @@
-//! The words of one action.
+//! The tokens of one action.
 
 use super::error::ActionError;
 use crate::request::excerpt::excerpt;
@@ -59,13 +59,13 @@ fn word(text: &str) -> Result<Token, ActionError> {
         return if is_name(name) {
             Ok(Token::Field(name.to_owned()))
         } else {
-            Err(wrong("no field"))
+            Err(wrong("not a field"))
         };
     }
     if text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) {
         return int(text)
             .map(Token::Int)
-            .ok_or_else(|| wrong("no 64-bit integer"));
+            .ok_or_else(|| wrong("not a 64-bit integer"));
     }
     if is_name(text) {
         Ok(Token::Name(text.to_owned()))
@@ -91,7 +91,7 @@ fn int(text: &str) -> Option<i64> {
         1 => text.get(..1)?,
         _ => return None,
     };
-    // The digits of a number may not bring a sign of their own.
+    // A number's digits must not have another sign.
     if digits.starts_with(['+', '-']) {
         return None;
     }

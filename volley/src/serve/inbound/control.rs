@@ -15,7 +15,7 @@ impl Connection {
         counts: &mut Counts,
     ) -> Result<(), Breach> {
         if payload.len() != 4 {
-            return Err(Breach::size("RST_STREAM is not of four bytes"));
+            return Err(Breach::size("RST_STREAM is not four bytes long"));
         }
         if self.streams.remove(&header.stream).is_some() {
             counts.calls_reset += 1;
@@ -62,7 +62,7 @@ impl Connection {
 
     pub(super) fn on_ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Breach> {
         let Ok(payload) = payload.try_into() else {
-            return Err(Breach::size("PING is not of eight bytes"));
+            return Err(Breach::size("PING is not eight bytes long"));
         };
         if header.stream != 0 {
             return Err(Breach::protocol("PING on a stream"));
@@ -82,14 +82,14 @@ impl Connection {
         payload: &[u8],
     ) -> Result<(), Breach> {
         let Ok(increment) = payload.try_into().map(u32::from_be_bytes) else {
-            return Err(Breach::size("WINDOW_UPDATE is not of four bytes"));
+            return Err(Breach::size("WINDOW_UPDATE is not four bytes long"));
         };
         let increment = i64::from(increment & settings::MAX_WINDOW);
         let most = i64::from(settings::MAX_WINDOW);
         if header.stream == 0 {
             self.window += increment;
             if increment == 0 {
-                return Err(Breach::protocol("WINDOW_UPDATE of nothing"));
+                return Err(Breach::protocol("WINDOW_UPDATE of 0 bytes"));
             }
             if self.window > most {
                 return Err(Breach::flow(

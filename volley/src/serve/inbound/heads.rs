@@ -54,7 +54,7 @@ impl Connection {
         if block.bytes.len() > MAX_HEADER_LIST || payload.is_empty() {
             return Err(Breach {
                 code: ErrorCode::EnhanceYourCalm,
-                what: "a header block without end",
+                what: "an endless header block",
             });
         }
         self.block = Some(block);
@@ -97,7 +97,7 @@ impl Connection {
         }
         if stream > self.highest {
             self.highest = stream;
-            // Above the last stream of the final GOAWAY nothing is answered (RFC 9113 §6.8).
+            // Streams above the last one of the final GOAWAY get no answer (RFC 9113 §6.8).
             if !self.farewell.is_final() {
                 self.open(stream, head, end_stream, now_ns, counts);
             }
@@ -131,7 +131,7 @@ impl Connection {
             )),
             Ok(head) => Work::new(head),
         };
-        // Until our SETTINGS are acknowledged, the client may go by the RFC's own window.
+        // Until our SETTINGS are acknowledged, the client may use the RFC's own window.
         let receive_window = match self.acknowledged {
             true => self.rules.window,
             false => self.rules.window.max(settings::DEFAULT_WINDOW),

@@ -66,7 +66,7 @@ fn a_servers_limit_of_streams_is_kept_and_told() {
     .unwrap();
     let (sweep, counts) = sweep_against(&server, "--threads 2");
     assert_eq!((sweep.ok(), counts.calls_started), (CALLS, CALLS));
-    assert!(sweep.warns_of("limit of open streams a connection, 3,"));
+    assert!(sweep.warns_of("limit of 3 open streams per connection"));
     assert_eq!(sweep.json["warnings"].as_array().unwrap().len(), 1);
 }
 

@@ -33,19 +33,19 @@ fn what_is_wrong_is_said() {
     for (rule, reason) in [
         ("", "it has no `=`"),
         ("result", "it has no `=`"),
-        ("= 1", "`` left of `=` is no field name"),
-        ("a b = 1", "`a b` left of `=` is no field name"),
+        ("= 1", "`` left of `=` is not a field name"),
+        ("a b = 1", "`a b` left of `=` is not a field name"),
         ("r =", "it ends too early"),
         ("r = (1", "it ends too early"),
-        ("r = 1)", "`)` is not expected before ``"),
+        ("r = 1)", "`)` is not expected at the end"),
         ("r = 1 $ 2", "`$` is not expected before `2`"),
-        ("r = a b", "`b` is not expected before ``"),
+        ("r = a b", "`b` is not expected at the end"),
         ("r = sum(1)", "`1` is not expected before `)`"),
         (
             "r = 18446744073709551616",
-            "`18446744073709551616` is no 64-bit integer",
+            "`18446744073709551616` is not a 64-bit integer",
         ),
-        ("r = 1x", "`1x` is no 64-bit integer"),
+        ("r = 1x", "`1x` is not a 64-bit integer"),
     ] {
         assert_eq!(parse(rule).unwrap_err(), reason, "{rule}");
     }
