@@ -92,4 +92,4 @@ def test_compressed_requests_are_understood_and_compressed_replies_inflated(
             volley, tmp_path, address, "--insecure", "-e", "--max-recv-message-size", "5000"
         )
         assert strict.calls == (0, {"ResourceExhausted": 20}, 0)
-        assert "once inflated" in strict.stdout
+        assert "after decompression" in strict.stdout
