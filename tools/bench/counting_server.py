@@ -14,7 +14,7 @@ from typing import Any
 from arena.base.errors import FrameworkError, HostError
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
-from arena.machine.child import Child, exit_words
+from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.measure.runtimes import run_build
 
@@ -111,7 +111,8 @@ def serving(program: Path, folder: Path) -> Iterator[CountingServer]:
     child = None
     try:
         with held():
-            child = Child([str(program)], cwd=folder, stdout=log, stderr=errors)
+            argv = whole_command([str(program)])
+            child = Child(argv, cwd=folder, stdout=log, stderr=errors)
         try:
             yield CountingServer(child, log)
         except HostError as error:

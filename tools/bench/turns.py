@@ -10,7 +10,7 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
-from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded
+from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded, whole_command
 from arena.machine.limits import allow_open_files
 from arena.record.measurement import Cost
 from tools.bench.contestants import Contestant, find
@@ -89,7 +89,7 @@ def _shot(
         raw, errors = folder / "raw", folder / "errors"
         with serving(server, folder) as peer:
             profile = workload.profile(peer.port, duration_s)
-            argv = contestant.argv(profile)
+            argv = whole_command(contestant.argv(profile))
             with progress.window(f"round {number}: {name}", duration_s) as tick:
                 ended = run_bounded(
                     lambda: Child(argv, cwd=workspace.root, stdout=raw, stderr=errors),

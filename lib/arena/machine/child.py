@@ -27,12 +27,24 @@ _running: set["Child"] = set()
 _orphans = {"adopted": False}
 
 
+def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> list[str]:
+    """Return the command line that is executed, shown and recorded for `argv`.
+
+    util-linux's setpriv, where it is installed, kills the program with the process that started
+    it; taskset keeps it on `cpus`, if given.
+    """
+    whole = list(argv)
+    if cpus is not None:
+        whole = ["taskset", "--cpu-list", format_cpus(cpus), *whole]
+    return ["setpriv", "--pdeathsig", "KILL", "--", *whole] if shutil.which("setpriv") else whole
+
+
 class Child:
     """A program in its own session and process group, its output going to files.
 
-    `stdout` and `stderr` may be the same path. On `cpus` only, if given. Should this process
-    die without a chance to clean up, the kernel kills the program too, though not its children:
-    `end_leftovers` does that later.
+    `stdout` and `stderr` may be the same path. `argv` is executed as it is: `whole_command`
+    makes one that the kernel kills should this process die without a chance to clean up. The
+    children of such a program live on until `end_leftovers`.
     """
 
     def __init__(
@@ -43,14 +55,13 @@ class Child:
         stdout: Path,
         stderr: Path,
         environment: Mapping[str, str] | None = None,
-        cpus: Sequence[int] | None = None,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
         self._members: set[psutil.Process] = set()
         with stdout.open("ab") as out, stderr.open("ab") as err, held():
             self._popen = subprocess.Popen(
-                [*_prefix(cpus), *argv],
+                argv,
                 cwd=cwd,
                 env={**(os.environ if environment is None else environment), MARK: own_mark()},
                 stdin=subprocess.DEVNULL,
@@ -212,16 +223,6 @@ def exit_words(code: int) -> str:
     except ValueError:
         name = f"signal {-code}"
     return f"killed by {name}"
-
-
-def _prefix(cpus: Sequence[int] | None) -> list[str]:
-    """Return the util-linux commands that bind a program to us and to its CPUs."""
-    prefix = []
-    if shutil.which("setpriv"):
-        prefix += ["setpriv", "--pdeathsig", "KILL", "--"]
-    if cpus is not None:
-        prefix += ["taskset", "--cpu-list", format_cpus(cpus)]
-    return prefix
 
 
 def _peak_resident(pid: int) -> int:

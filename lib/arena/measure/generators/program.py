@@ -9,7 +9,7 @@ from arena.base.progress import Tick
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine.cgroups import cgroup_of
-from arena.machine.child import Child, exit_words, run_bounded
+from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
 from arena.measure.generators import Shot
 from arena.record.measurement import Cost, Measurement
@@ -117,7 +117,8 @@ class Program:
         return [self.program, *arguments]
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
-        return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors, cpus=self._cpus)
+        whole = whole_command(argv, self._cpus)
+        return Child(whole, cwd=self._workspace.root, stdout=raw, stderr=errors)
 
 
 class ProgramInDocker(Program):
@@ -172,7 +173,8 @@ class ProgramInDocker(Program):
         ]  # fmt: skip
 
     def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
-        return Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors)
+        whole = whole_command(argv)
+        return Child(whole, cwd=self._workspace.root, stdout=raw, stderr=errors)
 
 
 def _container(name: str) -> str:

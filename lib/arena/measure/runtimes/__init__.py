@@ -11,7 +11,7 @@ from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
-from arena.machine.child import Child, exit_words, run_bounded
+from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
 
@@ -100,7 +100,8 @@ def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") ->
 
     The error names the command as it is `called`, or by its last word.
     """
-    ended = run_bounded(lambda: Child(argv, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
+    whole = whole_command(argv)
+    ended = run_bounded(lambda: Child(whole, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)
     if ended.timed_out:
         why = f"took longer than {format_duration(BUILD_TIMEOUT_S)}"
     elif ended.code:

@@ -13,6 +13,7 @@ from pathlib import Path
 from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.machine.cgroups import Cgroup, cgroup_of
+from arena.machine.child import whole_command
 from arena.machine.docker import (
     CONTROL_TIMEOUT_S,
     PREFIX,
@@ -143,7 +144,8 @@ class DockerRuntime:
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
         """Return the command lines that build and start would use."""
         folder = self._workspace.framework(framework.name)
-        return [build_argv(_tag(framework), folder), self._run_argv(framework, cpus)]
+        build = whole_command(build_argv(_tag(framework), folder))
+        return [build, self._run_argv(framework, cpus)]
 
     def _run_argv(self, framework: Framework, cpus: Sequence[int] | None) -> list[str]:
         return [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.machine.child import Child, exit_words
+from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.measure.runtimes import Built, run_build
 from arena.record.measurement import Cost
@@ -61,10 +61,8 @@ class NativeRuntime:
 
     def build(self, framework: Framework, log: Path) -> Built:
         """Run the build command, with the caller's environment."""
-        native = _commands(framework)
-        if not native.build:
-            return Built()
-        run_build(("/bin/sh", "-c", native.build), self._workspace.framework(framework.name), log)
+        if command := _commands(framework).build:
+            run_build(_shell(command), self._workspace.framework(framework.name), log)
         return Built()
 
     @contextmanager
@@ -72,7 +70,7 @@ class NativeRuntime:
         self, framework: Framework, cpus: Sequence[int] | None, log: Path
     ) -> Iterator[NativeServer]:
         """Run the run command for the block, with a small fixed environment."""
-        argv = ("/bin/sh", "-c", _commands(framework).run)
+        argv = whole_command(_shell(_commands(framework).run), cpus)
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
         environment["TLS_KEY"] = str(self._workspace.certs / "server.key")
@@ -85,18 +83,22 @@ class NativeRuntime:
                     stdout=log,
                     stderr=log,
                     environment=environment,
-                    cpus=cpus,
                 )
-            yield NativeServer(child, argv)
+            yield NativeServer(child, tuple(argv))
         finally:
             if child is not None:
                 with held():
                     child.stop()
 
-    def plan(self, framework: Framework, _cpus: Sequence[int] | None) -> list[Sequence[str]]:
+    def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
         """Return the command lines that build and start would use."""
         native = _commands(framework)
-        return [("/bin/sh", "-c", each) for each in (native.build, native.run) if each]
+        build = [whole_command(_shell(native.build))] if native.build else []
+        return [*build, whole_command(_shell(native.run), cpus)]
+
+
+def _shell(command: str) -> list[str]:
+    return ["/bin/sh", "-c", command]
 
 
 def _commands(framework: Framework) -> Native:

@@ -5,14 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import psutil
 import pytest
 
 from arena.machine import child as child_room
-from arena.machine.child import Child, _peak_resident, exit_words, run_bounded
+from arena.machine.child import Child, _peak_resident, exit_words, run_bounded, whole_command
 from arena.machine.leftovers import end_leftovers
 
 # Nothing waits for this long: what is left alive is killed at once.
@@ -32,9 +32,9 @@ def sh(tmp_path: Path) -> Iterator[Callable[..., Child]]:
     """Start a shell script; whatever it leaves behind is killed after the test."""
     children = []
 
-    def start(script: str, **options: object) -> Child:
+    def start(script: str, *, cpus: Sequence[int] | None = None, **options: object) -> Child:
         child = Child(
-            ["/bin/sh", "-c", script],
+            whole_command(["/bin/sh", "-c", script], cpus),
             cwd=tmp_path,
             stdout=tmp_path / "out",
             stderr=tmp_path / "err",

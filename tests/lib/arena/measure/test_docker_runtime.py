@@ -14,6 +14,7 @@ from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.machine import docker
 from arena.machine.cgroups import Cgroup
+from arena.machine.child import whole_command
 from arena.machine.docker import bind_mount
 from arena.measure.runtimes import docker as docker_room
 from arena.measure.runtimes.docker import Container, DockerRuntime
@@ -46,10 +47,10 @@ def test_docker_needs_a_dockerfile(workspace: Workspace, folder: Path) -> None:
 @pytest.mark.parametrize("cpus", [None, (0, 1, 4)])
 def test_a_container_has_no_privileges(workspace: Workspace, cpus: tuple[int, ...] | None) -> None:
     build, run = DockerRuntime(workspace).plan(a_framework("Grpc-Go"), cpus)
-    assert build == [
+    assert build == whole_command([
         "docker", "build", "--force-rm", "--tag", "httparena-grpc-go",
         str(workspace.frameworks / "Grpc-Go"),
-    ]  # fmt: skip
+    ])  # fmt: skip
     pairs = dict(itertools.pairwise(run))
     mounts = [value for option, value in itertools.pairwise(run) if option == "--mount"]
     limits = [

@@ -1,7 +1,10 @@
 """How a runtime is chosen, and the native one with tiny real processes."""
 
+import os
+import shutil
 from pathlib import Path
 
+import psutil
 import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
@@ -157,8 +160,21 @@ def test_a_native_server_has_a_small_environment_and_the_certificate(
     assert (server.ended() or "").startswith("killed by SIGTERM")
 
 
-def test_a_native_plan_shows_the_very_commands(workspace: Workspace) -> None:
-    plan = NativeRuntime(workspace).plan(native("run it", "build it"), None)
-    assert plan == [("/bin/sh", "-c", "build it"), ("/bin/sh", "-c", "run it")]
+def test_a_native_plan_shows_what_is_executed_and_recorded(
+    workspace: Workspace, folder: Path, tmp_path: Path
+) -> None:
+    cpu = min(os.sched_getaffinity(0))
+    framework = native("echo up; sleep 60; true", "build it")
+    build, run = NativeRuntime(workspace).plan(framework, [cpu])
+    assert build[-3:] == ["/bin/sh", "-c", "build it"]
+    taskset = ["taskset", "--cpu-list", str(cpu), "/bin/sh", "-c", "echo up; sleep 60; true"]
+    assert run[-6:] == taskset
+    assert bool(shutil.which("setpriv")) == (run[:4] == ["setpriv", "--pdeathsig", "KILL", "--"])
+    log = tmp_path / "log"
+    with NativeRuntime(workspace).start(framework, [cpu], log) as server:
+        assert server.argv == tuple(run)
+        while not log.read_text():
+            assert server.ended() is None
+        assert any(each.cmdline() == taskset[3:] for each in psutil.Process().children())
     with pytest.raises(HostError, match="has no `native` section"):
         NativeRuntime(workspace).plan(a_framework(), None)
