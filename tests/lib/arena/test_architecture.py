@@ -66,8 +66,7 @@ def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:
 
 
 HEAVY = {
-    "altair", "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "tinyhtml5",
-    "vl_convert", "yaml",
+    "cryptography", "google", "h2", "jinja2", "psutil", "pydantic", "rich", "tinyhtml5", "yaml",
 }  # fmt: skip
 
 

@@ -1,40 +1,72 @@
 """Blasts: throughput and failures against N, one line per way to spread the calls."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from arena.base.numbers import format_ns, format_rate
 from arena.judge.leaderboard import Board, Row
-from arena.publish.charts.drawing import BlastDrawing, Way
+from arena.publish.charts.axes import FEW, Axis, apart, log, powers, rates, top
+from arena.publish.charts.closed import is_sustained
 from arena.publish.charts.picture import Picture, Table, conditions, first_rows
-from arena.publish.charts.sustained import is_sustained
-from arena.record.measurement import BlastPoint
+from arena.publish.charts.svg import FONT_PX, Plot, Series, svg
+from arena.record.measurement import BlastPoint, Run
+from arena.record.record import Record
 
 # Throughput has stopped growing at the first N that comes so close to its highest.
 FULL = 0.95
 
-_HEAD = ("Connections", "N", "Requests/s", "Median within", "p50", "p99", "Failed")
+_HEAD = ("Connections", "N", "Requests/s", "Interval", "p50", "p99", "Failed")
+
+# In px.
+_RATES_HEIGHT = 170
+_FAILURES_HEIGHT = 70
+
+# How ways differ; each goes round when it runs out.
+_COLOURS = [f"var(--way-{number})" for number in (1, 2, 3)]
+_DASHES = ("", "6 2", "2 2", "8 2 2 2", "4 4")
+_SHAPES = ("circle", "square", "triangle", "diamond", "wedge")
 
 
-def blast_pictures(board: Board, boards: Sequence[Board]) -> list[Picture]:
+@dataclass(frozen=True)
+class Way:
+    """One way to spread the requests of a blast, its points by N.
+
+    Throughput stops growing at N = `full_at`, the first call fails at N = `fails_at`, and the same
+    connections sustain `sustained` requests per second, as far as each of these is known.
+    """
+
+    series: Series
+    points: tuple[BlastPoint, ...]
+    full_at: int | None
+    fails_at: int | None
+    sustained: float | None
+
+
+def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return one picture a row, with what the same clients sustain beside it, where it is known."""
     return [
-        blast_picture(
-            row.display_name, row.display_name, row.points, _sustained(board, row, boards)
-        )
+        _picture(row.display_name, row.display_name, row.points, _sustained(board, row, boards))
         for row in first_rows(board, lambda row: bool(row.points))
     ]
 
 
-def blast_picture(
+def of_run(title: str, record: Record, run: Run) -> Picture | None:
+    """Return the picture of a record's run; None if it has no points."""
+    return _picture(title, record.framework.display_name, run.points, {}) if run.points else None
+
+
+def _picture(
     title: str, name: str, points: Sequence[BlastPoint], sustained: Mapping[int, float]
 ) -> Picture:
     """Return the picture of a blast's points; `sustained` is known by connections (requests/s)."""
-    ways = _ways(points, sustained)
+    ways = ways_of(points, sustained)
     return Picture(
         title=title,
-        label=f"{name}: requests per second, and failed calls, against the number of "
-        f"requests that leave together. {' '.join(map(_words, ways))}",
-        drawing=BlastDrawing(ways),
+        label=f"{name}: requests per second, and failed calls, against N, the number of requests "
+        f"sent at once. {' '.join(map(_words, ways))}",
+        svg=_drawn(ways),
         words=(
             *map(_words, ways),
             *(() if any(way.fails_at for way in ways) else ("No call failed.",)),
@@ -43,21 +75,27 @@ def blast_picture(
     )
 
 
-def _ways(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Way, ...]:
+def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Way, ...]:
     """Return the points by the way they were spread, the fewest connections first."""
     ways = []
-    for connections in sorted({point.connections for point in points}):
+    for at, connections in enumerate(sorted({point.connections for point in points})):
         own = tuple(
             sorted(
                 (each for each in points if each.connections == connections),
                 key=lambda each: each.requests,
             )
         )
+        series = Series(
+            _name(connections, own),
+            _COLOURS[at % len(_COLOURS)],
+            dash=_DASHES[at % len(_DASHES)],
+            shape=_SHAPES[at % len(_SHAPES)],
+        )
         ways.append(
             Way(
-                name=_name(connections, own),
+                series=series,
                 points=own,
-                full_at=full_at(own),
+                full_at=_full_at(own),
                 fails_at=next((each.requests for each in own if sum(each.failed.values())), None),
                 sustained=sustained.get(connections),
             )
@@ -65,10 +103,10 @@ def _ways(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple
     return tuple(ways)
 
 
-def full_at(points: Sequence[BlastPoint]) -> int | None:
-    """Return the N at which throughput stops growing; None if it still grows at the largest N.
+def _full_at(points: Sequence[BlastPoint]) -> int | None:
+    """Return the N at which throughput stops growing; None if it grows on, or no call succeeded.
 
-    Or if no call ever succeeded. `points` are those of one way, by N.
+    `points` are those of one way, by N.
     """
     highest = max(point.rate for point in points)
     near = (point.requests for point in points[:-1] if point.rate >= FULL * highest > 0)
@@ -90,12 +128,17 @@ def _sustained(board: Board, row: Row, boards: Sequence[Board]) -> dict[int, flo
     Only a load of the same calls counts, made by the same generator under the same conditions.
     """
     found: dict[int, float] = {}
-    for other in boards:
-        if other.kind == "closed" and _same_load(other) == _same_load(board):
-            for each in other.rows:
-                if is_sustained(each.seconds, each.value) and _made(each) == _made(row):
-                    found.setdefault(other.connections, each.value or 0.0)
+    for other in sustained_boards(board, boards):
+        for each in other.rows:
+            if is_sustained(each.seconds, each.value) and _made(each) == _made(row):
+                found.setdefault(other.connections, each.value or 0.0)
     return found
+
+
+def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
+    """Return the boards of closed loads that make the same calls as this blast."""
+    same = _same_load(board)
+    return [each for each in boards if each.kind == "closed" and _same_load(each) == same]
 
 
 def _same_load(board: Board) -> tuple[object, ...]:
@@ -107,14 +150,14 @@ def _made(row: Row) -> tuple[object, ...]:
 
 
 def _words(way: Way) -> str:
-    best = max(point.rate for point in way.points)
+    name, best = way.series.name, max(point.rate for point in way.points)
     if not best:
-        return f"{way.name}: no call succeeded."
-    full = f"still grows at N = {way.points[-1].requests:,}"
+        return f"{name}: no call succeeded."
+    full = f"still growing at N = {way.points[-1].requests:,}"
     if way.full_at is not None:
         full = f"stops growing at N = {way.full_at:,}"
     fails = f", first failure at N = {way.fails_at:,}" if way.fails_at else ""
-    return f"{way.name}: at best {format_rate(best)} requests/s, {full}{fails}."
+    return f"{name}: up to {format_rate(best)} requests/s, {full}{fails}."
 
 
 def _cells(point: BlastPoint) -> tuple[str, ...]:
@@ -127,3 +170,84 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
         *("–" if value is None else format_ns(value) for value in (latency.p50, latency.p99)),
         ", ".join(f"{count:,} {status}" for status, count in sorted(point.failed.items())) or "0",
     )
+
+
+def _drawn(ways: Sequence[Way]) -> Markup:
+    """Draw throughput against N, and below it the share of calls that failed, if any did."""
+    highest = max(
+        *(point.rate_high for way in ways for point in way.points),
+        *(way.sustained or 0.0 for way in ways),
+    )
+    has_failures = any(way.fails_at for way in ways)
+    plot = Plot(
+        "requests per second: median and interval",
+        _requests(ways, has_labels=not has_failures),
+        rates(top(highest), _RATES_HEIGHT),
+        _RATES_HEIGHT,
+        [way.series for way in ways],
+    )
+    for way in ways:
+        spans = [(each.requests, each.rate_low, each.rate_high) for each in way.points]
+        plot.upright(way.series.colour, spans)
+    rings = []
+    for way in ways:
+        points = [(each.requests, each.rate) for each in way.points]
+        plot.line(way.series, points)
+        plot.dots(way.series, points)
+        rings.append((way.series, [point for point in points if point[0] == way.full_at]))
+    _mark_sustained(plot, ways)
+    for series, points in rings:
+        plot.shapes(plot.places(points), "ring", stroke=series.colour)
+    failed = [
+        (each.requests, each.rate)
+        for way in ways for each in way.points if each.requests == way.fails_at
+    ]  # fmt: skip
+    plot.crosses(plot.places(failed))
+    return svg([plot, _failures(ways)] if has_failures else [plot])
+
+
+def _failures(ways: Sequence[Way]) -> Plot:
+    """Return the plot of failures: the share of the calls of each N (%)."""
+    shares = [
+        [
+            (each.requests, 100 * sum(each.failed.values()) / (each.ok + sum(each.failed.values())))
+            for each in way.points
+            if each.ok or sum(each.failed.values())
+        ]
+        for way in ways
+    ]
+    end = top(max(share for line in shares for _, share in line))
+    plot = Plot(
+        "failed calls, %",
+        _requests(ways, has_labels=True),
+        rates(end, _FAILURES_HEIGHT),
+        _FAILURES_HEIGHT,
+    )
+    for way, line in zip(ways, shares, strict=True):
+        plot.line(way.series, line)
+    for way, line in zip(ways, shares, strict=True):
+        plot.crosses(plot.places(point for point in line if point[0] == way.fails_at))
+    return plot
+
+
+def _requests(ways: Sequence[Way], *, has_labels: bool) -> Axis:
+    numbers = sorted({point.requests for way in ways for point in way.points})
+    # The outermost points keep clear of the edges, so that their marks fit.
+    low, high = numbers[0] * 0.75, numbers[-1] * 1.33
+    ticks = numbers if len(numbers) <= FEW else powers(low, high)
+    if not has_labels:
+        return log(low, high, ())
+    labels = [(each, f"{each:,.0f}") for each in ticks]
+    return log(low, high, labels, "N requests at once, on a log scale")
+
+
+def _mark_sustained(plot: Plot, ways: Sequence[Way]) -> None:
+    """Draw a dashed line, with its figure on it, for each way that is known to sustain one."""
+    known = [(way.series, way.sustained) for way in ways if way.sustained]
+    lines = [plot.down(rate) for _, rate in known]
+    # Where two lines are close, one label is above and the other below.
+    for (series, rate), line, label in zip(known, lines, apart(lines, FONT_PX * 1.2), strict=True):
+        y = max(label if label != line else line - FONT_PX * 0.6, FONT_PX / 2)
+        plot.rule(series, line)
+        plot.shapes([(6, y)], series.shape, fill=series.colour)
+        plot.text((12, y), f"sustained {format_rate(rate)}", series.colour)

@@ -1,42 +1,60 @@
-"""Scheduled loads: the calls that were due against those that were sent, and their latency."""
+"""Scheduled loads: calls due against calls sent, and their latency."""
 
 from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
 
 from arena.base.numbers import format_ns
 from arena.judge.flags import missed
 from arena.judge.leaderboard import Board
-from arena.publish.charts.drawing import ScheduledDrawing
-from arena.publish.charts.picture import Picture, Table, first_rows, second_words
-from arena.publish.charts.scales import steps
-from arena.record.measurement import Second
+from arena.publish.charts.axes import latencies, rates, steps, top
+from arena.publish.charts.picture import Picture, Table, first_rows
+from arena.publish.charts.seconds import (
+    HEIGHT,
+    second_words,
+    stairs,
+    starts,
+    time,
+    timeline,
+)
+from arena.publish.charts.svg import ACCENT, BAD, FAINT, QUIET, Plot, Series, svg
+from arena.record.measurement import Run, Second
+from arena.record.record import Record
+
+_DUE, _SENT = Series("due", FAINT, 5), Series("sent", ACCENT)
+_P99, _P50 = Series("p99", ACCENT), Series("p50", QUIET, dash="4 2")
 
 _HEAD = ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99")
 
 
-def scheduled_pictures(board: Board) -> list[Picture]:
+def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return one picture a row; their latencies have the same axis, so that they compare."""
+    del boards
     rows = first_rows(board, lambda row: bool(row.seconds))
-    ticks = latency_ticks(each for row in rows for each in row.seconds)
-    return [
-        scheduled_picture(row.display_name, row.display_name, row.seconds, ticks) for row in rows
-    ]
+    ticks = _ticks(each for row in rows for each in row.seconds)
+    return [_picture(row.display_name, row.display_name, row.seconds, ticks) for row in rows]
 
 
-def latency_ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
+def of_run(title: str, record: Record, run: Run) -> Picture | None:
+    """Return the picture of a record's run; None if nothing is known of its seconds."""
+    if not run.seconds:
+        return None
+    return _picture(title, record.framework.display_name, run.seconds, _ticks(run.seconds))
+
+
+def _ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
     """Return the ticks (ns) of an axis for the latencies of all these; none if none is known."""
     values = [value for each in seconds for value in (each.p50_ns, each.p99_ns) if value]
     return steps(min(values), max(values)) if values else ()
 
 
-def scheduled_picture(
-    title: str, name: str, seconds: Sequence[Second], ticks: tuple[float, ...]
-) -> Picture:
+def _picture(title: str, name: str, seconds: Sequence[Second], ticks: tuple[float, ...]) -> Picture:
     """Return the picture of a scheduled load's seconds."""
     return Picture(
         title=title,
-        label=f"{name}: calls per second that were due and that were sent, and below them "
-        f"the latency, over {sum(each.length_s for each in seconds):.0f} seconds",
-        drawing=ScheduledDrawing(tuple(seconds), ticks),
+        label=f"{name}: calls due and calls sent per second, and below them the latency, "
+        f"over {sum(each.length_s for each in seconds):.0f} seconds",
+        svg=_drawn(seconds, ticks),
         words=(_words(seconds),),
         table=Table(_HEAD, tuple(_cells(at, each) for at, each in enumerate(seconds, 1))),
     )
@@ -45,9 +63,11 @@ def scheduled_picture(
 def _words(seconds: Sequence[Second]) -> str:
     count = sum(map(missed, seconds))
     if not count:
-        return "Sent as it was due in every second."
-    which = f"{count} of {len(seconds)} seconds"
-    return f"✕ {which} missed the schedule: over 5 % more or fewer calls than due, and over one."
+        return "Every second was sent on schedule."
+    return (
+        f"✕ {count} of {len(seconds)} seconds missed the schedule: the calls sent differ from the "
+        "calls due by more than 5 %, and by more than one call."
+    )
 
 
 def _cells(number: int, second: Second) -> tuple[str, ...]:
@@ -64,3 +84,34 @@ def _cells(number: int, second: Second) -> tuple[str, ...]:
 
 def _count(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
+
+
+def _drawn(seconds: Sequence[Second], ticks: tuple[float, ...]) -> Markup:
+    """Draw calls due and sent, and below them their latency, if any `ticks` (ns) of it are known.
+
+    Each second that missed its schedule has a band behind it and a cross above it.
+    """
+    shown = timeline(seconds)
+    due = stairs(shown, lambda second: second.intended)
+    sent = stairs(shown, lambda second: second.sent)
+    # With room for a few calls more than were due, so that the rows of a board share an axis.
+    highest = max([*(1.05 * (rate or 0) for _, rate in due), *(rate or 0 for _, rate in sent)])
+    x = time(seconds, has_labels=not ticks)
+    plots = [Plot("calls per second", x, rates(top(highest), HEIGHT), HEIGHT, (_DUE, _SENT))]
+    lines = [[(_DUE, due), (_SENT, sent)]]
+    if ticks:
+        y, title = latencies(ticks), "latency, on a log scale"
+        plots.append(Plot(title, time(seconds), y, HEIGHT, (_P99, _P50)))
+        middles = [(at + second.length_s / 2, second) for at, second in shown]
+        p99 = [(at, second.p99_ns or None) for at, second in middles]
+        p50 = [(at, second.p50_ns or None) for at, second in middles]
+        lines.append([(_P99, p99), (_P50, p50)])
+    late = [(at, at + second.length_s) for at, second in starts(seconds) if missed(second)]
+    for plot, series in zip(plots, lines, strict=True):
+        spans = [(plot.across(begin), plot.across(end)) for begin, end in late]
+        bands = [((left, 0.0), right - left, plot.height) for left, right in spans]
+        plot.boxes("missed", bands, BAD, 0.18)
+        for each, points in series:
+            plot.line(each, points)
+        plot.crosses(((left + right) / 2, 5) for left, right in spans)
+    return svg(plots)

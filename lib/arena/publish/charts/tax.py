@@ -5,22 +5,41 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from arena.base.numbers import cost_words, in_unit
 from arena.judge.leaderboard import Board, Row
-from arena.publish.charts.drawing import TaxDrawing, Toll
+from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table, conditions
-from arena.publish.charts.scales import top
+from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
 from arena.what.profile import Metric, unit_of
 
-# So many servers of a load have a picture; all are in its table.
+# This many servers of a load have a picture; all are in its table.
 MOST_SERVERS = 24
+
+# Of the names of bars, and of each bar with the room around it, in px.
+_NAMES = 118
+_BAR = 20
+_THICK = 15
 
 # What may name a generator in a drawing.
 _NAME = re.compile(r"[a-z0-9-]{1,16}")
-# Of the axis is left for the figure behind the longest bar.
+# The axis leaves room for the figure behind the longest bar.
 _ROOM = 1.35
 
 HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
+
+
+@dataclass(frozen=True)
+class Toll:
+    """CPU seconds per million messages under one generator: the least and the most of each side.
+
+    The most is absent if no call finished.
+    """
+
+    generator: str
+    server: tuple[float, float | None]
+    own: tuple[float, float | None]
 
 
 @dataclass(frozen=True)
@@ -116,7 +135,7 @@ def _picture(load: Load, server: Taxed) -> Picture:
         title=name,
         label=f"{name}: CPU seconds per million {load.unit} of the server and of the generator, "
         f"under {', '.join(toll.generator for toll in server.tolls)}",
-        drawing=TaxDrawing(server.tolls, load.unit, top(_ROOM * most)),
+        svg=_drawn(server.tolls, load.unit, top(_ROOM * most)),
         words=(),
         table=Table(HEAD, server.cells),
     )
@@ -126,3 +145,29 @@ def _cells(toll: Toll) -> tuple[str, ...]:
     (server, _), (own, _) = toll.server, toll.own
     share = f"{in_unit(own / server)} ×" if server else "–"
     return toll.generator, cost_words(*toll.server), cost_words(*toll.own), share
+
+
+def _drawn(tolls: Sequence[Toll], unit: str, end: float) -> Markup:
+    """Draw each cost as a bar as far as it is known, paler as far as it may go, with its figure."""
+    bars = [
+        bar
+        for toll in tolls
+        for bar in (
+            (f"server under {toll.generator}", QUIET, toll.server),
+            (f"{toll.generator} itself", ACCENT, toll.own),
+        )
+    ]
+    y = Axis(
+        lambda number: 1 - (number + 0.5) / len(bars),
+        [(number, name) for number, (name, _, _) in enumerate(bars)],
+    )
+    x = linear(end, "{:g}".format, 6, f"CPU seconds per million {unit}", has_grid=True)
+    plot = Plot("", x, y, _BAR * len(bars), left=_NAMES)
+    for number, (_, colour, (low, high)) in enumerate(bars):
+        middle, known = plot.down(number), plot.across(low)
+        most = plot.across(min(high, end)) if high is not None else known
+        edge = middle - _THICK / 2
+        plot.boxes("known", [((0, edge), known, _THICK)], colour, 1)
+        plot.boxes("possible", [((known, edge), most - known, _THICK)], colour, 0.4)
+        plot.text((most + 4, middle), cost_words(low, high), INK)
+    return svg([plot])

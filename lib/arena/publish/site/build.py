@@ -40,7 +40,7 @@ OF_EDITION = (home, boards, compare, frameworks, records, tax, data)
 OF_SITE = (rounds, texts)
 
 # What pages are made with beside our own code.
-_LIBRARIES = ("altair", "jinja2", "markdown-it-py", "markupsafe", "pydantic", "vl-convert-python")
+_LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
 
 
 def outputs(site: Site) -> Iterator[Output]:

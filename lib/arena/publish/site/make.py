@@ -7,7 +7,6 @@ file takes its place in one step; nothing is flushed to the disk, for all can be
 import hashlib
 import os
 import stat
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ _VERSION = "1"
 # For so many another process is worth its start; so many take long enough to be said.
 _PAGES_PER_PROCESS = 4
 _COPIES_PER_PROCESS = 200
-_DRAWS = "vl_convert"
 _MANY = 500
 
 
@@ -169,15 +167,9 @@ def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
 def _write_all(
     stale: Sequence[Stale], public: Path, progress: Progress
 ) -> Iterator[tuple[int, str]]:
-    """Write outputs, and yield the number of each with what is to be kept of it.
-
-    Pages are always made by other processes: what draws their pictures is large, and has threads.
-    """
+    """Write outputs, and yield the number of each with what is to be kept of it."""
     pages = sum(isinstance(each.output, Page) for each in stale)
     forks = -(-pages // _PAGES_PER_PROCESS) + (len(stale) - pages) // _COPIES_PER_PROCESS
-    if _DRAWS in sys.modules:
-        # Something was drawn right here: a fork would wait for ever for threads that it has not.
-        forks = 0
     many = len(stale) >= _MANY
     with (
         spread(len(stale), partial(_write, stale, public), forks=forks) as written,

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
 from arena.judge.leaderboard import Board, Row
 from arena.judge.words import rounded_words
+from arena.publish.kinds import KINDS
 from arena.publish.site import links, words
 from arena.publish.site.edition import Edition
 from arena.record.times import parse_utc
@@ -69,7 +70,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         flags=words.FLAGS,
         types=words.TYPES,
         divisions=words.DIVISIONS,
-        kinds=words.KINDS,
+        kinds=KINDS,
         standin=words.STANDIN,
     )
     return environment

@@ -3,7 +3,6 @@
 from arena.judge.entry import Entry
 from arena.judge.leaderboard import Board
 from arena.judge.words import rounded_words
-from arena.what.profile import Kind
 
 # What a flag means to a reader of the page, in a sentence or two.
 FLAGS = {
@@ -48,22 +47,6 @@ TYPES = {
 
 # The divisions, as a switch and as a sentence call them.
 DIVISIONS = {"framework": "production and tuned", "engine": "engines"}
-
-# The kinds of load: a heading, and what is ranked by.
-KINDS: dict[Kind, tuple[str, str]] = {
-    "closed": (
-        "Throughput",
-        "So many calls are open at any time; as one ends, the next begins. The most ranks first.",
-    ),
-    "scheduled": (
-        "Load schedules",
-        "Each call is sent when it is due, whatever is still open. The lowest p99 ranks first.",
-    ),
-    "blast": (
-        "Blasts",
-        "N calls leave together, for N from small to large. The throughput of the best N ranks.",
-    ),
-}
 
 
 def count(number: int, noun: str) -> str:

@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from arena.judge.leaderboard import Board, Row
 from arena.judge.words import rounded_words
-from arena.publish import charts
+from arena.publish.charts.picture import MOST
+from arena.publish.kinds import KINDS
 from arena.publish.site import cells, words
 from arena.publish.site.edition import Edition
 from arena.publish.site.output import Output, Page
@@ -136,22 +137,17 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     paths = repr((frame(edition), [(edition.board(each), each.metric) for each in edition.boards]))
     for board in edition.boards:
         page = edition.board(board)
-        pictures = charts.pictures_of(board, edition.boards)
         failures = {row.framework: row.failure for row in board.rows if row.failure}
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
-        make = partial(_make, site, edition, board, pictures, logs)
-        # A blast's pictures have figures of other boards in them.
-        key = "\n".join([edition.board_digest(board), paths, repr((pictures, logs))])
+        make = partial(_make, site, edition, board, logs)
+        # Pictures may show figures of other boards.
+        beside = KINDS[board.kind].beside(board, edition.boards)
+        digests = map(edition.board_digest, [board, *beside])
+        key = "\n".join([*digests, paths, repr(logs)])
         yield Page(page, key, make)
 
 
-def _make(
-    site: Site,
-    edition: Edition,
-    board: Board,
-    pictures: Sequence[charts.Picture],
-    logs: dict[str, str | None],
-) -> str:
+def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None]) -> str:
     return render(
         site.templates,
         "board.html.j2",
@@ -160,9 +156,8 @@ def _make(
         board=board,
         sheet=Sheet(board),
         switches=switches(edition, board),
-        pictures=pictures,
-        caption=charts.CAPTIONS[board.kind],
-        most_pictures=charts.MOST,
+        pictures=KINDS[board.kind].of_board(board, edition.boards),
+        most_pictures=MOST,
         logs=logs,
     )
 

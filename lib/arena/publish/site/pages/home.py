@@ -7,6 +7,7 @@ from itertools import groupby
 
 from arena.judge.entry import Entry
 from arena.judge.leaderboard import Board, Row
+from arena.publish.kinds import KINDS
 from arena.publish.site import words
 from arena.publish.site.edition import Edition
 from arena.publish.site.output import Output, Page
@@ -49,7 +50,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     rounds = rounds_of(site)
     groups = [
         (kind, [(profile, tuple(lines)) for profile, lines in groupby(found, _profile)])
-        for kind in ("closed", "scheduled", "blast")
+        for kind in KINDS
         if (found := [_best(shown, each) for each in shown.boards if each.kind == kind])
     ]
     newest = news(shown)

@@ -14,7 +14,8 @@ from arena.judge.entry import Load
 from arena.judge.interval import interval_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.words import rounded_interval, rounded_words
-from arena.publish import charts
+from arena.publish.charts.latency import latency_picture
+from arena.publish.kinds import run_picture
 from arena.publish.site.edition import Edition
 from arena.publish.site.output import Output, Page
 from arena.publish.site.raw import raw_files
@@ -133,11 +134,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         log=log if log in around.files else None,
         log_lines=_last_lines(edition, path, log) if log in around.files else "",
         others=[name for name in around.files if name not in runs],
-        pictures=[
-            picture
-            for picture in (charts.latency_picture(record), charts.course_picture(record))
-            if picture
-        ],
+        pictures=[each for each in (latency_picture(record), run_picture(record)) if each],
         has_percentiles=any(run.latency_ns.p50 for run in record.runs),
         checks=checks,
         notable=[check for check in checks if {check.before, check.after} & {"warn", "fail"}],

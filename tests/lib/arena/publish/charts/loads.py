@@ -116,12 +116,20 @@ def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **reco
     return a_record(name, runs=runs, profile=profile, **record)
 
 
-def under(generator: str, name: str = "a", own_s: float = 2.0, **record: Any) -> Record:
+def with_latency(rate: float = 1e6, **latency: Any) -> Run:
+    """Return a run with these latencies (ns)."""
+    values = {"kind": "service", "samples": 100, **latency}
+    return a_run(rate).model_copy(update={"latency_ns": Latency.model_validate(values)})
+
+
+def under(
+    generator: str, name: str = "a", own_s: float = 2.0, cut: int = 0, **record: Any
+) -> Record:
     """Return a record of 5 million messages, for which the server took 4 CPU seconds."""
     return a_record(
         name,
         minute=generator != "ghz",
-        runs=[a_run(1e6, generator_cpu_s=own_s)],
+        runs=[a_run(1e6, generator_cpu_s=own_s, cut=cut)],
         profile={"generator": generator, **record.pop("profile", {})},
         **record,
     )

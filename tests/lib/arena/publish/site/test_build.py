@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -182,34 +181,6 @@ def test_a_generator_that_would_lead_out_of_the_site_leaves_one_line(whole: Work
     build(whole, progress)
     (line,) = progress.lines
     assert "is left out: profile.generator: " in line
-
-
-def test_drawing_libraries_are_never_loaded_in_the_process_that_builds(whole: Workspace) -> None:
-    save(whole.results, a_record("a"))
-    script = (
-        "import sys; sys.argv[1:] = ['--root', sys.argv[1], 'site', 'build']\n"
-        "from arena.cli.main import cli\n"
-        "cli.main(standalone_mode=False)\n"
-        "print({'altair', 'vl_convert'} & set(sys.modules))"
-    )
-    done = _python(script, str(whole.root))
-    assert done.splitlines()[-1] == "set()"
-
-
-def _python(script: str, *arguments: str) -> str:
-    import subprocess
-    import sys
-
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "lib")}
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
-    return done.stdout
 
 
 def _unwritable(folder: Path) -> None:

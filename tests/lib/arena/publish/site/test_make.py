@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -261,17 +260,3 @@ def test_many_files_are_said_and_made_by_several_processes(
     assert len(maker(*outputs)) == 50
     assert maker.there() == {f"{number}.html": f"{number}.html 1" for number in range(50)}
     assert maker.progress.lines == ["writing 50 files of the site"]
-
-
-def test_pages_are_made_in_this_process_only_if_it_has_drawn_itself(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = Page("a.html", "1", lambda: str(os.getpid()))
-    monkeypatch.delitem(sys.modules, "vl_convert", raising=False)
-    maker(page)
-    assert maker.there()["a.html"] != str(os.getpid())
-    # A fork would wait for ever for the threads of what has drawn.
-    monkeypatch.setitem(sys.modules, "vl_convert", sys)
-    page = Page("a.html", "2", lambda: str(os.getpid()))
-    maker(page)
-    assert maker.there()["a.html"] == str(os.getpid())

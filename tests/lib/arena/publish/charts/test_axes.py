@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.publish.charts.scales import apart, few, powers, steps, top
+from arena.publish.charts.axes import apart, few, latencies, linear, powers, rates, steps, top
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,26 @@ def test_labels_that_stand_too_close_move_apart_around_their_middle(
     places: list[float], moved: list[float]
 ) -> None:
     assert apart(places, 10) == pytest.approx(moved)
+
+
+@pytest.mark.parametrize(
+    ("end", "steps", "labels"),
+    [
+        (1, 6, "0 0.2 0.4 0.6 0.8 1"),
+        (120, 6, "0 20 40 60 80 100 120"),
+        (250, 6, "0 50 100 150 200 250"),
+        (15, 4, "0 5 10 15"),
+        (7.5, 8, "0 1 2 3 4 5 6 7"),
+    ],
+)
+def test_an_axis_from_zero_has_even_steps_of_round_numbers(
+    end: float, steps: int, labels: str
+) -> None:
+    axis = linear(end, "{:g}".format, steps, has_grid=True)
+    assert " ".join(label for _, label in axis.ticks) == labels
+    assert axis.share(end / 2) == 0.5
+
+
+def test_labels_name_their_units() -> None:
+    assert [label for _, label in rates(2.5e6, 90).ticks][-2:] == ["2 M", "2.5 M"]
+    assert [label for _, label in latencies((2e5, 1e6, 1e9)).ticks] == ["200 µs", "1 ms", "1 s"]

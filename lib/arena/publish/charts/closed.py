@@ -1,0 +1,78 @@
+"""Closed loads that last: their throughput, second by second."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from arena.base.numbers import format_rate
+from arena.judge.leaderboard import Board
+from arena.publish.charts.axes import rates, top
+from arena.publish.charts.picture import Picture, Table, first_rows
+from arena.publish.charts.seconds import HEIGHT, second_words, stairs, time, timeline
+from arena.publish.charts.svg import ACCENT, QUIET, Plot, Series, svg
+from arena.record.measurement import Run, Second
+from arena.record.record import Record
+
+# A load of more seconds than this is a sustained one; a shorter one has no course to show.
+_MORE_THAN = 6.5
+
+_EACH = Series("each second", ACCENT)
+_WHOLE = Series("whole run", QUIET, dash="4 2")
+
+
+def is_sustained(seconds: Sequence[Second], value: float | None) -> bool:
+    """Return whether a closed load with this value has a course over time."""
+    return sum(each.length_s for each in seconds) > _MORE_THAN and value is not None
+
+
+def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
+    """Return a picture for each of the first rows that have a course over time."""
+    del boards
+    return [
+        _picture(row.display_name, row.display_name, board.metric, row.seconds, row.value or 0.0)
+        for row in first_rows(board, lambda row: is_sustained(row.seconds, row.value))
+    ]
+
+
+def of_run(title: str, record: Record, run: Run) -> Picture | None:
+    """Return the picture of a record's run; None if it is too short for one."""
+    if not is_sustained(run.seconds, run.rate):
+        return None
+    name = record.framework.display_name
+    return _picture(title, name, record.profile.metric, run.seconds, run.rate)
+
+
+def _picture(
+    title: str, name: str, metric: str, seconds: Sequence[Second], whole: float
+) -> Picture:
+    """Return the picture of a load's seconds; `whole` is the figure of them all, in `metric`."""
+    return Picture(
+        title=title,
+        label=f"{name}: {metric} in each of {len(seconds)} seconds",
+        svg=_drawn(metric, seconds, whole),
+        words=(),
+        table=Table(
+            ("Second", metric.partition("/")[0].capitalize(), "OK calls", "Failed"),
+            tuple(
+                (
+                    second_words(at, each),
+                    format_rate(each.messages),
+                    f"{each.ok:,}",
+                    f"{each.failed:,}",
+                )
+                for at, each in enumerate(seconds, 1)
+            ),
+        ),
+    )
+
+
+def _drawn(metric: str, seconds: Sequence[Second], whole: float) -> Markup:
+    """Draw the throughput of each second, and that of the whole run as a dashed line."""
+    each = stairs(timeline(seconds), lambda second: second.messages)
+    highest = max(whole, *(rate or 0.0 for _, rate in each))
+    plot = Plot(
+        f"{metric}, by second", time(seconds), rates(top(highest), HEIGHT), HEIGHT, (_EACH, _WHOLE)
+    )
+    plot.line(_EACH, each)
+    plot.line(_WHOLE, [(0.0, whole), (sum(second.length_s for second in seconds), whole)])
+    return svg([plot])

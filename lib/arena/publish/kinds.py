@@ -1,0 +1,85 @@
+"""What the pages show and say of each kind of load: one entry a kind."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from arena.judge.leaderboard import Board
+from arena.publish.charts import blast, closed, scheduled
+from arena.publish.charts.picture import Picture
+from arena.record.measurement import Run
+from arena.record.record import Record
+from arena.what.profile import Kind
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A kind of load on the pages.
+
+    `heading` and `meaning` stand above its boards on the first page; `course` and `caption` above
+    the pictures of a board, `run_title` above that of one run. `beside` gives the other boards that
+    the pictures of a board show figures of, from all boards.
+    """
+
+    heading: str
+    meaning: str
+    course: str
+    caption: str
+    run_title: str
+    beside: Callable[[Board, Sequence[Board]], Sequence[Board]]
+    of_board: Callable[[Board, Sequence[Board]], list[Picture]]
+    of_run: Callable[[str, Record, Run], Picture | None]
+
+
+def _none(board: Board, boards: Sequence[Board]) -> Sequence[Board]:
+    del board, boards
+    return ()
+
+
+# In the order of the first page.
+KINDS: dict[Kind, Shown] = {
+    "closed": Shown(
+        heading="Throughput",
+        meaning="A fixed number of calls is open at any time: when one ends, the next begins. "
+        "The highest throughput ranks first.",
+        course="Second by second",
+        caption="Throughput, second by second. Each picture has its own scale.",
+        run_title="Second by second",
+        beside=_none,
+        of_board=closed.of_board,
+        of_run=closed.of_run,
+    ),
+    "scheduled": Shown(
+        heading="Load schedules",
+        meaning="Each call is sent when it is due, however many are still open. "
+        "The lowest p99 latency ranks first.",
+        course="Second by second",
+        caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
+        "second. All pictures share one latency scale.",
+        run_title="Second by second",
+        beside=_none,
+        of_board=scheduled.of_board,
+        of_run=scheduled.of_run,
+    ),
+    "blast": Shown(
+        heading="Blasts",
+        meaning="N calls are sent at once, for N from small to large. "
+        "The highest throughput at any N ranks first.",
+        course="Throughput by number of calls",
+        caption=f"○ Throughput stops growing: the smallest N whose median is at least "
+        f"{blast.FULL * 100:.0f} % of the highest. The server is full, or the generator where a "
+        "row is client-bound. ✕ The first failed call. Each picture has its own scale.",
+        run_title="Calls at once",
+        beside=blast.sustained_boards,
+        of_board=blast.of_board,
+        of_run=blast.of_run,
+    ),
+}
+
+
+def run_picture(record: Record) -> Picture | None:
+    """Return the picture of the headline's run over time, or over N; None if it has none."""
+    if record.headline is None:
+        return None
+    shown, number = KINDS[record.profile.kind], record.headline.run
+    which = f", run {number}" if len(record.runs) > 1 else ""
+    return shown.of_run(shown.run_title + which, record, record.runs[number - 1])
