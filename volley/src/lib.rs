@@ -1,18 +1,18 @@
-//! volley, a gRPC load generator that counts every message and stays out of the way.
+//! volley, a gRPC load generator that counts every message and uses little CPU.
 //!
-//! The rooms, from the wire upwards; each knows only those above it in this list:
+//! The modules, lowest layer first. Each uses only modules above it in this list:
 //!
-//! - [`http2`]: the protocol, sans-io: bytes in, events and bytes out.
-//! - [`grpc`]: what gRPC puts into HTTP/2: messages, statuses, timeouts.
+//! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
+//! - [`grpc`]: gRPC over HTTP/2: messages, statuses, timeouts.
 //! - [`request`]: what is sent, and what the replies must be.
 //! - [`pace`]: when calls are sent.
-//! - [`report`]: a finished run as plain data, and every way to print it.
-//! - [`measure`]: counting and timing, one tally a thread.
+//! - [`report`]: a finished run as plain data, and every output format.
+//! - [`measure`]: counting and timing, one tally per thread.
 //! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`engine`]: the load loop: sockets, threads, time.
-//! - [`blast`]: many calls at one moment, again and again.
-//! - [`serve`]: a reference server that counts for itself and breaks on demand.
-//! - [`program`]: what the commands do.
+//! - [`blast`]: many calls at one moment, repeatedly.
+//! - [`serve`]: a reference server with its own counts, and with faults on demand.
+//! - [`program`]: the commands.
 
 #![forbid(unsafe_code)]
 

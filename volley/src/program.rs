@@ -1,4 +1,4 @@
-//! What the commands do: put a load on and print its report, or serve.
+//! The commands: run a load and print its report, or serve.
 
 mod blast;
 
@@ -18,10 +18,10 @@ use crate::report::live::{self, Live, Moment};
 use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
 use crate::serve::{self, ServeError};
 
-/// What ended the program, and the exit status that says of what kind it was.
+/// The error that ended the program, and its exit status.
 #[derive(Debug)]
 pub struct Failure {
-    /// 2 where the command line is wrong, 1 else.
+    /// 2 if the command line is wrong, otherwise 1.
     pub status: u8,
     /// One line for people.
     pub message: String,
@@ -54,16 +54,16 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Put the load on and print how it went. Success means that some call succeeded.
+/// Runs the load and prints its report. Succeeds if at least one call succeeded.
 ///
 /// # Errors
 ///
-/// Whatever kept the load from being put on, or the report from being written.
+/// Whatever prevented the load or the report.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let out = Out::open(options)?;
     let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
-    // On a terminal what volley adds stands last. Where both streams may end in one file, it goes
-    // first: whatever follows ghz's summary would be read as a part of its last error.
+    // On a terminal, volley's own facts come last. If both streams may go to the same file, they
+    // come first: a reader would take anything after ghz's summary as a part of its last error.
     let adds_last = io::stderr().is_terminal();
     if !adds_last {
         print_own(&report, options)?;
@@ -75,7 +75,7 @@ pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(success_if(report.calls.ok > 0))
 }
 
-/// Whether some call succeeded is what the exit status tells.
+/// The exit status says whether any call succeeded.
 fn success_if(any_ok: bool) -> ExitCode {
     if any_ok {
         ExitCode::SUCCESS
@@ -84,7 +84,7 @@ fn success_if(any_ok: bool) -> ExitCode {
     }
 }
 
-/// Print what ghz's formats have no place for to stderr.
+/// Prints to stderr what ghz's formats have no place for.
 fn print_own(report: &Report, options: &Options) -> io::Result<()> {
     if options.quiet {
         return Ok(());
@@ -96,11 +96,11 @@ fn print_own(report: &Report, options: &Options) -> io::Result<()> {
     .or_else(unless_hung_up)
 }
 
-/// Serve the benchmark service until a signal.
+/// Serves the benchmark service until a signal comes.
 ///
 /// # Errors
 ///
-/// Whatever kept it from listening.
+/// Whatever prevented it from listening.
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     serve::run(config(args))?;
     Ok(ExitCode::SUCCESS)
@@ -145,7 +145,7 @@ fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnTick<'_>) ->
             left: length.map(|length| length.saturating_sub(elapsed)),
         };
         before = *now;
-        // The line is for a person; a run does not end because nobody sees it.
+        // The line is for a person; a run continues if nobody reads it.
         let _ = live.draw(&live::line(&moment));
     });
     let _ = live.clear();
@@ -158,13 +158,13 @@ fn live_line(options: &Options) -> Live<Stderr> {
     Live::new(terminal, is_shown)
 }
 
-/// Where the report goes: a file, or stdout.
+/// The destination of the report: a file, or stdout.
 struct Out<'a> {
     file: Option<(&'a Path, File)>,
 }
 
 impl<'a> Out<'a> {
-    /// Opened before the load, so that what is wrong with it is not learned after it.
+    /// Opened before the load, so that a problem with it is found early.
     fn open(options: &'a Options) -> Result<Self, Failure> {
         let Some(path) = options.output.as_deref() else {
             return Ok(Self { file: None });
@@ -202,7 +202,7 @@ fn buffered(
     out.flush()
 }
 
-/// Drops what an older report left in a file; a device or a pipe has nothing to drop, and refuses.
+/// Truncates the file of an older report. A device or a pipe cannot be truncated, and refuses.
 fn empty(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() {
         file.set_len(0)?;
@@ -228,7 +228,7 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
     }
 }
 
-/// A reader that has seen enough (`| head`) is no error.
+/// A reader that stops reading (`| head`) is not an error.
 fn unless_hung_up(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::BrokenPipe {
         Ok(())

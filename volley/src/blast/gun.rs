@@ -1,4 +1,4 @@
-//! One thread of a sweep: blast after blast over the connections it owns.
+//! One thread of a sweep: fires blast after blast over its own connections.
 
 use std::sync::Barrier;
 use std::sync::mpsc::{Receiver, Sender};
@@ -9,25 +9,25 @@ use super::slots::Slots;
 use super::way::Blast;
 use crate::engine::{Driver, EngineError, Plan};
 
-/// Readiness of so many sockets is asked for at once.
+/// How many ready sockets one poll reports at most.
 const EVENTS: usize = 1024;
 
-/// A thread's part of a blast that was fired.
+/// A thread's result of one blast.
 #[derive(Debug)]
 pub struct Fired {
     /// What became of its calls.
     pub slots: Slots,
-    /// When it began to write.
+    /// When it started to write.
     pub released_ns: u64,
-    /// The sweep ended before the blast did: there are open calls.
+    /// The sweep ended before the blast was over: some calls are still open.
     pub is_cut: bool,
-    /// Connections it opened again before the blast.
+    /// Connections that it reopened before the blast.
     pub reconnects: u64,
-    /// The fewest streams a server allowed, where that held calls back.
+    /// The lowest stream limit of a server that made calls wait.
     pub stream_limit: Option<u32>,
 }
 
-/// A thread's driver and what it shares with the others.
+/// A thread's driver, and what it shares with the other threads.
 pub struct Gun<'a> {
     driver: Driver<'a, Slots>,
     plan: &'a Plan,
@@ -47,7 +47,7 @@ impl<'a> Gun<'a> {
         }
     }
 
-    /// Fire what is ordered, until no more is.
+    /// Fires blasts until no more are ordered.
     pub fn serve(mut self, orders: &Receiver<Blast>, done: &Sender<Result<Fired, EngineError>>) {
         for blast in orders {
             let fired = self.fire(blast);
@@ -63,7 +63,7 @@ impl<'a> Gun<'a> {
     fn fire(&mut self, blast: Blast) -> Result<Fired, EngineError> {
         let before = self.driver.reconnects();
         let laid = self.lay(blast);
-        // Whatever went wrong here, the others wait.
+        // Whatever went wrong here, the other threads wait at the barrier.
         self.barrier.wait();
         laid?;
         let parts = blast.parts(self.index, self.plan.threads);

@@ -1,9 +1,9 @@
-//! `volley blast`: N calls leave together, and how many a second come back.
+//! `volley blast`: N calls leave together; the result is how many per second are answered.
 //!
-//! A sweep measures points, each a number of calls (N) and a way to spread them: over at most so many connections. Before
-//! each blast every thread makes its connections fit, encodes its calls into their output buffers and waits at a barrier;
-//! behind it threads only write, read, and record into slots that are there already. What a blast recorded is counted
-//! after it, by the conductor.
+//! A sweep measures points. A point is a number of calls (N) and a way to spread them, that is, a maximum number of
+//! connections. Before each blast, every thread checks its connections, encodes its calls into their output buffers and
+//! waits at a barrier. After the barrier, threads only write, read, and record into slots that exist already. The
+//! conductor counts the results after the blast.
 
 mod error;
 mod gun;

@@ -1,8 +1,8 @@
-//! In which order the points of a sweep are measured.
+//! The order in which the points of a sweep are measured.
 
-/// A shuffler that gives the same orders for the same seed on every machine: Fisher and Yates' shuffle (Knuth, The Art of
-/// Computer Programming, vol. 2, 3.4.2, algorithm P) with the numbers of SplitMix64 (Steele, Lea and Flood 2014,
-/// <https://doi.org/10.1145/2660193.2660195>).
+/// A shuffler that gives the same orders for the same seed on every machine: the shuffle of Fisher and Yates (Knuth,
+/// The Art of Computer Programming, vol. 2, 3.4.2, algorithm P) with the numbers of SplitMix64 (Steele, Lea and Flood
+/// 2014, <https://doi.org/10.1145/2660193.2660195>).
 #[derive(Clone, Debug)]
 pub struct Shuffler {
     state: u64,
@@ -13,7 +13,7 @@ impl Shuffler {
         Self { state: seed }
     }
 
-    /// The numbers below `count`, each once. Each call gives another order.
+    /// The numbers below `count`, each once. Each call returns another order.
     pub fn order(&mut self, count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {
@@ -22,7 +22,7 @@ impl Shuffler {
         order
     }
 
-    /// A number below `bound`: the high half of a product, whose bias is below `bound` in 2⁶⁴.
+    /// A number below `bound`: the high half of a product. Its bias is less than `bound` / 2⁶⁴.
     fn below(&mut self, bound: usize) -> usize {
         let product = u128::from(self.next()) * bound as u128;
         usize::try_from(product >> 64).unwrap_or(0)
@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
 
-    /// The first numbers that the authors' own program gives for the seed 1234567.
+    /// The first numbers that the authors' own program prints for the seed 1234567.
     #[test]
     fn the_numbers_are_splitmix64s() {
         let mut shuffler = Shuffler::new(1_234_567);

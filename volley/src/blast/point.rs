@@ -1,4 +1,4 @@
-//! What the shots of a point come to.
+//! Adds up the shots of a point.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::report::{Kind, Latency};
 pub struct Gathering {
     pub way: Way,
     pub requests: u32,
-    /// From the barrier, of every OK call.
+    /// Latency of every OK call, from the barrier on.
     latencies_ns: Vec<u64>,
     shots: Vec<Shot>,
 }
@@ -28,7 +28,7 @@ impl Gathering {
         }
     }
 
-    /// Count what all threads recorded of one blast, which was let go at `released_ns`; how many calls failed.
+    /// Counts what all threads recorded of one blast, released at `released_ns`. Returns the number of failed calls.
     pub fn add(&mut self, order: u64, released_ns: u64, threads: &[Slots]) -> u64 {
         let mut shot = Shot {
             order,
@@ -53,7 +53,7 @@ impl Gathering {
         failed
     }
 
-    /// Whether a call ended well.
+    /// Whether a call was OK.
     pub fn has_ok(&self) -> bool {
         !self.latencies_ns.is_empty()
     }

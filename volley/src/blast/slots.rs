@@ -1,4 +1,4 @@
-//! What a thread records of one blast: a place for each call, there before the call leaves.
+//! What a thread records of one blast: one slot per call, allocated before the calls leave.
 
 use crate::engine::{Book, Ticket};
 use crate::grpc::Code;
@@ -10,13 +10,13 @@ pub enum Slot {
     /// It is open, or waits for room.
     #[default]
     Open,
-    /// It ended well at this moment, in nanoseconds of the run's clock.
+    /// It was OK at this moment, in nanoseconds of the run's clock.
     Ok(u64),
-    /// It did not.
+    /// It failed.
     Failed(Code),
 }
 
-/// A thread's book of one blast. Only a call that fails is more than a word put into its place.
+/// A thread's book of one blast. Only a failed call costs more than writing one word into its slot.
 #[derive(Debug, Default)]
 pub struct Slots {
     slots: Vec<Slot>,
@@ -30,7 +30,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Places for the calls of a blast, in this thread.
+    /// Makes slots for this thread's calls of a blast.
     pub fn for_calls(calls: usize) -> Self {
         Self {
             slots: vec![Slot::Open; calls],
@@ -39,7 +39,7 @@ impl Slots {
         }
     }
 
-    /// Whether a call has not ended.
+    /// Whether any call has not ended.
     pub fn any_open(&self) -> bool {
         self.open > 0
     }

@@ -1,15 +1,15 @@
-//! The median of a few repetitions, and how sure it is.
+//! The median of a few repetitions, and its confidence interval.
 
 use crate::report::blast::Interval;
 
-/// How sure the interval is to hold the median, at least.
+/// The minimum confidence of the interval.
 const CONFIDENCE: f64 = 0.95;
 
 /// The median of a sample with its interval; `None` without a sample.
 ///
-/// The interval ends at two values of the sample that hold the median with a confidence of at least 95 %, whatever
-/// its distribution: the sign test's (Conover, Practical Nonparametric Statistics, 3.2). Fewer than 6 values cannot be that
-/// sure: there it is the least and the greatest.
+/// The interval is bounded by two values of the sample and contains the median with at least 95 % confidence, whatever
+/// the distribution: the sign test's interval (Conover, Practical Nonparametric Statistics, 3.2). Fewer than 6 values
+/// cannot reach that confidence; their interval is the minimum and the maximum.
 pub fn median(mut sample: Vec<f64>) -> Option<Interval> {
     sample.sort_by(f64::total_cmp);
     let rank = low_rank(sample.len());
@@ -22,11 +22,11 @@ pub fn median(mut sample: Vec<f64>) -> Option<Interval> {
     })
 }
 
-/// The rank, from 1, of the lower end; the upper one has the same from above. The median lies below the k-th of n values
-/// with a probability of P(B < k), B being binomial with n and ½.
+/// The rank, from 1, of the lower bound; the upper bound has the same rank from above. The median is below the k-th of
+/// n values with probability P(B < k), where B is binomial with n and ½.
 fn low_rank(n: usize) -> usize {
     let mut tail = 0.0;
-    // The logarithm of the probability of exactly k, from 0 on: C(n, k) / 2ⁿ.
+    // The logarithm of the probability of exactly k, starting at 0: C(n, k) / 2ⁿ.
     let mut exactly = -(n as f64) * std::f64::consts::LN_2;
     let mut rank = 0;
     while rank < n / 2 {
@@ -48,7 +48,7 @@ mod tests {
         median((1..=n).rev().map(f64::from).collect()).unwrap()
     }
 
-    /// The ranks of tables of the sign test at 5 %, two-sided.
+    /// The ranks in published tables of the sign test at 5 %, two-sided.
     #[test]
     fn the_interval_ends_at_the_ranks_of_the_sign_test() {
         let low: Vec<f64> = (1..=12).map(|n| of(n).low).collect();

@@ -22,14 +22,14 @@ use crate::report::timestamp::unix_ns;
 use crate::report::{Checks, Cost, Warning};
 use crate::request::{Shape, Source};
 
-/// Tells how a sweep is going, after each blast.
+/// Reports the progress of a sweep, after each blast.
 pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
 
-/// Make a sweep and report it.
+/// Makes a sweep and returns its report.
 ///
 /// # Errors
 ///
-/// [`BlastError`] if no load could be put on at all. A sweep that went wrong is a report.
+/// [`BlastError`] if the load could not be started. A sweep in which calls fail still gives a report.
 pub fn run(options: &BlastOptions, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
     let plan = Plan::new(&options.run)?;
     if plan.method.shape != Shape::Unary {
@@ -101,7 +101,7 @@ pub fn run(options: &BlastOptions, on_blast: OnBlast<'_>) -> Result<Sweep, Blast
     })
 }
 
-/// Orders one blast after another, and counts what comes of them.
+/// Orders one blast after another, and counts their results.
 struct Conductor<'a> {
     options: &'a BlastOptions,
     /// By way, then by requests.
@@ -139,8 +139,8 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Repetition by repetition, so that a sweep that is cut short has measured every point about equally often, and a
-    /// slow drift of the host is spread over all of them.
+    /// Goes repetition by repetition. A sweep that ends early has then measured every point about equally often, and a
+    /// slow drift of the host affects all points alike.
     fn sweep(
         &mut self,
         clock: Clock,
@@ -166,7 +166,7 @@ impl<'a> Conductor<'a> {
                     ends_ns,
                 };
                 for order in orders {
-                    // A thread that is gone has said why.
+                    // A thread that is gone has reported why.
                     let _ = order.send(blast);
                 }
                 let threads = fired.iter().take(orders.len()).collect::<Result<_, _>>()?;
@@ -186,8 +186,8 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Count a blast; false if the sweep was over before it was. Such a blast is no shot: its open calls neither
-    /// succeeded nor failed.
+    /// Counts a blast. Returns false if the sweep ended first: such a blast is not a shot, because its open calls
+    /// neither succeeded nor failed.
     fn count(&mut self, place: usize, threads: Vec<Fired>) -> bool {
         if threads.iter().any(|thread| thread.is_cut) {
             return false;

@@ -1,16 +1,16 @@
-//! Ways to spread calls over connections, and which thread has which of them.
+//! Ways to spread calls over connections, and which thread owns which connection.
 
-/// A pool of connections, kept for the whole sweep. All pools together are numbered through; a thread has every so-many-th
-/// connection (see `Plan::links_of`).
+/// A pool of connections, kept for the whole sweep. Connections are numbered across all pools, and dealt out to the
+/// threads in turn (see `Plan::links_of`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// At most so many connections, as the user asked.
+    /// The maximum number of connections, as the user gave it.
     pub connections: u32,
     /// The number of the pool's first connection.
     pub first: u32,
 }
 
-/// One blast, as every thread is told of it.
+/// One blast, as all threads see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Blast {
     pub way: Way,
@@ -23,16 +23,16 @@ pub struct Blast {
 /// A connection's part of a blast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The connection, counted within its thread.
+    /// The connection's index within its thread.
     pub link: usize,
-    /// The number of its first call; the others follow at a distance of `every`.
+    /// The number of its first call; the others follow in steps of `every`.
     pub first: u32,
     pub every: u32,
     pub requests: u32,
 }
 
-/// The pools for blasts of at most `most_requests` calls, and how many connections they have in all. A connection that no
-/// blast would use is none.
+/// The pools for blasts of at most `most_requests` calls, and their total number of connections. Connections that no
+/// blast would use are left out.
 pub fn pools(connections: &[u32], most_requests: u32) -> (Vec<Way>, u32) {
     let mut first = 0;
     let way = |&connections: &u32| {
@@ -50,7 +50,7 @@ impl Blast {
         self.way.connections.min(self.requests)
     }
 
-    /// The parts that thread `index` of `threads` has. Calls are dealt to the used connections in turn.
+    /// The parts of thread `index` of `threads`. Calls are dealt out to the used connections in turn.
     pub fn parts(self, index: u32, threads: u32) -> impl Iterator<Item = Part> + Clone {
         let (used, first) = (self.used(), self.way.first);
         let mine = (0..used).filter(move |connection| (first + connection) % threads == index);

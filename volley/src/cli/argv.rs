@@ -1,4 +1,4 @@
-//! What ghz's command-line library takes and clap does not, put into clap's words.
+//! Translates what ghz's command-line library accepts, and clap does not, into clap's form.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use super::args::is_switch_named;
 use super::exit::CliExit;
 use super::{refused, usage};
 
-/// What the words after `program` say; `shown` is the command as its help shows it.
+/// Parses the words after `program`; `shown` is the command that help prints.
 pub(super) fn matches(
     program: &str,
     command: &Command,
@@ -27,7 +27,7 @@ pub(super) fn matches(
         })
 }
 
-/// Turn `--no-flag` into `--flag=false`, and refuse the flags volley does not have.
+/// Turns `--no-flag` into `--flag=false`, and refuses flags that volley does not have.
 fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, CliExit> {
     let mut translated = Vec::with_capacity(words.len());
     let mut rest = words.iter();
@@ -40,12 +40,12 @@ fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, Cli
             translated.push(word);
         }
     }
-    // What follows `--` is no flag, whatever it looks like.
+    // Whatever follows `--` is not a flag.
     translated.extend(rest.cloned());
     Ok(translated)
 }
 
-/// `None`: the word asks for nothing.
+/// `None`: the word has no effect.
 fn translate_word(command: &Command, word: &OsString) -> Result<Option<OsString>, CliExit> {
     let Some(long) = word.to_str().and_then(|word| word.strip_prefix("--")) else {
         return Ok(Some(word.clone()));
@@ -56,7 +56,7 @@ fn translate_word(command: &Command, word: &OsString) -> Result<Option<OsString>
     };
     if let Some(remedy) = refused::remedy(name) {
         return match value {
-            // To say that it shall not be so is to ask for what volley does.
+            // Switching such a flag off is what volley does anyway.
             Some("false") => Ok(None),
             _ => Err(refused::flag(name, remedy)),
         };

@@ -107,7 +107,7 @@ pub struct SweepArgs {
     pub limits: LimitArgs,
 }
 
-/// Read the words after `volley blast`.
+/// Reads the words after `volley blast`.
 pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<BlastOptions, CliExit> {
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;

@@ -1,4 +1,4 @@
-//! Why the command line leads to no run: there is text to print, or it is wrong.
+//! Why a command line does not lead to a run: there is text to print, or an error.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::builder::StyledStr;
 
-/// The end of a program that was asked for help, or asked wrongly.
+/// The end of a program that was asked for help, or has a wrong command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CliExit {
     /// Help or version: to stdout, exit status 0.
@@ -16,7 +16,7 @@ pub enum CliExit {
 }
 
 impl CliExit {
-    /// A message on one line, whatever the words that it quotes.
+    /// A message on one line, even if it quotes text of several lines.
     pub(super) fn usage(message: impl AsRef<str>) -> Self {
         Self::Usage(message.as_ref().replace(char::is_control, " "))
     }
@@ -29,9 +29,9 @@ impl CliExit {
         }
     }
 
-    /// Print where it belongs, in colours if stdout is a terminal that wants them.
+    /// Prints to the right stream; with colours if stdout is a terminal that wants them.
     pub fn print(&self) -> ExitCode {
-        // A reader that has closed its end of the pipe needs no further message.
+        // If the reader of the pipe is gone, no message is needed.
         let _ = match self {
             Self::Print(text) if io::stdout().is_terminal() && wants_colour() => {
                 write!(io::stdout(), "{}", text.ansi())
@@ -43,7 +43,7 @@ impl CliExit {
     }
 }
 
-/// <https://no-color.org>: any value but the empty one turns colours off.
+/// <https://no-color.org>: any non-empty value turns colours off.
 fn wants_colour() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

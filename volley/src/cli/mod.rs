@@ -1,4 +1,4 @@
-//! The command line: a drop-in for ghz's, and what is volley's own.
+//! The command line: ghz's flags, and volley's own.
 
 mod args;
 mod argv;
@@ -29,7 +29,7 @@ pub use options::{DataSource, DurationStop, Format, Options, Security};
 pub use resolve::UsageError;
 pub use serve::{Freeze, ServeArgs};
 
-/// What volley is asked to do.
+/// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// `volley [FLAGS] HOST`
@@ -40,8 +40,8 @@ pub enum Command {
     Serve(Box<ServeArgs>),
 }
 
-/// Read a command line, program name first. `--config` and payload files are read, and stdin if a
-/// flag names it.
+/// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
+/// a flag names it.
 pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
     let words: Vec<OsString> = argv.skip(1).collect();
     match words.split_first() {

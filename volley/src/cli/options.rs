@@ -1,4 +1,4 @@
-//! What a run shall do: flags over file over defaults, checked.
+//! The checked options of a run: flags override the file, which overrides defaults.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub struct Options {
     pub host: String,
     /// Its port, never 0.
     pub port: u16,
-    /// The `:authority` that was asked for; see [`Options::effective_authority`].
+    /// The requested `:authority`; see [`Options::effective_authority`].
     pub authority: Option<String>,
     pub schema: SchemaSource,
     /// `package.Service/Method` or `package.Service.Method`.
@@ -26,38 +26,38 @@ pub struct Options {
     /// Metadata of each call; keys and values as given, templates included.
     pub metadata: BTreeMap<String, String>,
 
-    /// Calls to make, at least 1; `None` if `duration` bounds the run.
+    /// Calls to make, at least 1; `None` if `duration` limits the run.
     pub total: Option<u64>,
-    /// How long calls are made, above zero; already the shorter one of `-z` and `-x`.
+    /// How long calls are made, above zero: the shorter of `-z` and `-x`.
     pub duration: Option<Duration>,
-    /// When a run of `total` calls ends at the latest; `None` whenever `duration` is set.
+    /// When a run of `total` calls ends at the latest; `None` if `duration` is set.
     pub max_duration: Option<Duration>,
     pub duration_stop: DurationStop,
     /// Time limit of one call.
     pub timeout: Option<Duration>,
     /// Workers of a constant concurrency, at least 1.
     pub concurrency: u32,
-    /// At least 1, and no more than there are workers at most.
+    /// At least 1, and at most the largest number of workers.
     pub connections: u32,
-    /// At least 1 and at most `connections`; `None`: what the host can spare.
+    /// At least 1 and at most `connections`; `None`: chosen from the host's CPUs.
     pub threads: Option<u32>,
     /// Calls per second of a constant load; 0: no limit.
     pub rps: u32,
-    /// Calls are sent when due even if their worker has one open.
+    /// Calls are sent when due, even if their worker has one open.
     pub is_async: bool,
     pub load: LoadSpec,
     pub concurrency_schedule: ConcurrencySpec,
-    /// Calls left out of the report, the first to end.
+    /// How many calls, the first to end, are left out of the report.
     pub skip_first: u64,
     /// Failed calls count in latency figures.
     pub count_errors: bool,
 
     pub security: Security,
-    /// Requests are sent with gzip.
+    /// Requests are compressed with gzip.
     pub compress: bool,
     /// Time limit of connecting, TLS included; above zero.
     pub connect_timeout: Duration,
-    /// Silence after which a PING is sent.
+    /// PING after this much silence.
     pub keepalive: Option<Duration>,
     /// Longest reply, in bytes.
     pub max_recv_message: usize,
@@ -66,13 +66,13 @@ pub struct Options {
 
     /// Pause between messages of one call; zero: none.
     pub stream_interval: Duration,
-    /// When a streaming call is ended by the client.
+    /// The client ends a streaming call after this time.
     pub stream_call_duration: Option<Duration>,
-    /// After how many messages a streaming call is ended by the client; 0: no such number.
+    /// The client ends a streaming call after this many messages; 0: no limit.
     pub stream_call_count: u64,
     /// `{{…}}` in data and metadata is filled in.
     pub templates_in_data: bool,
-    /// Functions may stand in `{{…}}`; false if `templates_in_data` is.
+    /// Functions are allowed in `{{…}}`; false if `templates_in_data` is false.
     pub template_functions: bool,
 
     /// Where the report goes; `None`: stdout.
@@ -81,14 +81,14 @@ pub struct Options {
     /// Name of the run, may be empty.
     pub name: String,
     pub tags: BTreeMap<String, String>,
-    /// How many single calls to keep for the report.
+    /// How many single calls the report keeps.
     pub details: u64,
-    /// No live line.
+    /// Show no progress line.
     pub quiet: bool,
 
-    /// How long the same load runs uncounted before the window.
+    /// How long the same load runs, uncounted, before the window.
     pub warmup: Duration,
-    /// How long calls may take to end after the window, with [`DurationStop::Wait`].
+    /// Time limit for open calls to end after the window, with [`DurationStop::Wait`].
     pub drain_timeout: Duration,
     /// `--expect` rules, as written.
     pub expect: Vec<String>,
@@ -99,12 +99,12 @@ pub struct Options {
     pub given: Value,
 }
 
-/// The payload, read from where it was.
+/// The payload, read from its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataSource {
-    /// A JSON object or a list of objects, maybe with templates; `{}` if nothing was given.
+    /// A JSON object or a list of objects, possibly with templates; `{}` if nothing was given.
     Json(String),
-    /// One protobuf message, or several, each after its length as a varint.
+    /// One protobuf message, or several, each preceded by its length as a varint.
     Binary(Vec<u8>),
 }
 
@@ -114,20 +114,20 @@ pub enum Security {
     /// Plaintext HTTP/2 with prior knowledge.
     Plain,
     Tls {
-        /// Any certificate is trusted.
+        /// Accept any certificate.
         skip_verify: bool,
         /// Roots to trust; `None`: the system's.
         cacert: Option<PathBuf>,
-        /// What to show to the server; given if and only if `key` is.
+        /// The client certificate; given if and only if `key` is.
         cert: Option<PathBuf>,
         key: Option<PathBuf>,
-        /// The name in the certificate; `None`: the host's.
+        /// The name in the server's certificate; `None`: the host's.
         server_name: Option<String>,
     },
 }
 
 impl Options {
-    /// The `:authority` of each call: what was asked for, else host and port.
+    /// The `:authority` of each call: the requested one, else host and port.
     pub fn effective_authority(&self) -> String {
         match &self.authority {
             Some(authority) => authority.clone(),

@@ -122,7 +122,7 @@ pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
         (None, Some(_)) => Err(CliExit::usage(
             "`--tls-key` needs `--tls-cert`: the certificate of the private key",
         )),
-        // The server knows one only, and no flag is ignored.
+        // The server has one freeze only, and no flag is ignored.
         _ if args.freeze.len() > 1 => Err(CliExit::usage("`--freeze` is given twice: keep one")),
         _ => Ok(args),
     }

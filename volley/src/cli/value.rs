@@ -1,4 +1,4 @@
-//! Value parsers of flags. The error text stands after "invalid value `…` for `--flag`: ".
+//! Value parsers of flags. Their error text follows "invalid value `…` for `--flag`: ".
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::duration::{self, DurationError};
 
-/// A whole number that fits `T`, from 0 on.
+/// A whole number of type `T`, at least 0.
 pub fn whole<T: FromStr + Bounds>(text: &str) -> Result<T, String> {
     text.trim()
         .parse()
@@ -40,17 +40,17 @@ pub fn span(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A duration; 0 often stands for none.
+/// A duration; 0 often means none.
 pub fn time(text: &str) -> Result<Duration, DurationError> {
     duration::parse(text)
 }
 
-/// A path as it stands; an empty one counts as not given, which clap's own parser refuses.
+/// A path as given; an empty one counts as not given, but clap's own parser would refuse it.
 pub fn path(text: &str) -> Result<PathBuf, Infallible> {
     Ok(PathBuf::from(text))
 }
 
-/// The range of a type of whole numbers, for messages.
+/// The range of an integer type, for messages.
 pub trait Bounds {
     const LOW: &'static dyn Display;
     const HIGH: &'static dyn Display;

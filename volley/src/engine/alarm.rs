@@ -1,4 +1,4 @@
-//! A timer with nanoseconds, for a poll that only knows milliseconds.
+//! A timer with nanosecond resolution, for a poll that only has milliseconds.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -11,7 +11,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-/// Wakes a poll at a moment. It is edge-triggered and never read: setting it anew clears it.
+/// Wakes a poll at a given moment. It is edge-triggered and never read: setting it again clears it.
 pub struct Alarm {
     timer: OwnedFd,
     set_for_ns: Option<u64>,
@@ -28,7 +28,8 @@ impl Alarm {
         })
     }
 
-    /// Set it for a moment in the future; a system call only when that moment has changed.
+    /// Sets the alarm to a moment in the future; costs a system call only if that moment has
+    /// changed.
     pub fn set(&mut self, at_ns: u64, now_ns: u64) -> io::Result<()> {
         if self.set_for_ns == Some(at_ns) {
             return Ok(());
@@ -51,7 +52,7 @@ impl Alarm {
         Ok(())
     }
 
-    /// Tell it that it rang, so that the same moment can be set again.
+    /// Notes that it rang, so that the same moment can be set again.
     pub fn rang(&mut self) {
         self.set_for_ns = None;
     }

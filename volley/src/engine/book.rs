@@ -1,48 +1,48 @@
-//! Where a thread writes down what becomes of its calls.
+//! The interface through which a thread records what becomes of its calls.
 
 use super::call::Ticket;
 use crate::measure::{Ended, Outcome, Progress, Tally};
 
-/// A thread's own book, on the hot path: a run's is a [`Tally`]. What a book has no use for, it leaves to the
-/// defaults, which do nothing.
+/// A thread's own book, used on the hot path; a run's book is a [`Tally`]. The default methods do nothing: a book
+/// implements only those that it needs.
 pub trait Book {
-    /// Workers wait for their calls, and are set free at their ends.
+    /// Whether workers wait for the end of their calls.
     const HAS_WORKERS: bool;
 
-    /// A call is over.
+    /// A call ended.
     fn ended(&mut self, ticket: &Ticket, end_ns: u64, outcome: Outcome);
 
-    /// A call failed because of a wrong reply; `what` tells of it in words.
+    /// A call failed because of a wrong reply; `what` describes it.
     fn wrong_reply(&mut self, now_ns: u64, what: &str);
 
     /// `n` replies were received.
     fn messages(&mut self, n: u64, now_ns: u64);
 
-    /// A call left, on its first try.
+    /// A call was sent, on its first try.
     fn sent(&mut self, _intended_ns: u64, _now_ns: u64) {}
 
     /// Calls were sent again because the server had not begun them.
     fn retried(&mut self, _calls: u64) {}
 
-    /// A first reply came so long after its call was sent.
+    /// The time from a call's sending to its first reply.
     fn first_message(&mut self, _ns: u64) {}
 
-    /// A reply came so long after the one before it.
+    /// The time between two replies of a stream.
     fn gap(&mut self, _ns: u64) {}
 
-    /// Replies came together with the one before them.
+    /// Replies were read together with the one before them.
     fn zero_gaps(&mut self, _n: u64) {}
 
-    /// Calls were due and never left.
+    /// Calls were due and never sent.
     fn missed(&mut self, _calls: u64) {}
 
     /// A call was open at the end.
     fn cut_call(&mut self, _intended_ns: u64, _sent_ns: u64, _at_ns: u64) {}
 
-    /// All is forgotten: the window opens.
+    /// The window opens: everything counted so far is discarded.
     fn reset(&mut self, _start_ns: u64) {}
 
-    /// How far it has got, for the live line.
+    /// The progress so far, for the live line.
     fn progress(&self) -> Progress {
         Progress::default()
     }

@@ -1,4 +1,4 @@
-//! One call while it is open: what it is to be, what came so far, how it ended.
+//! One open call: its plan, its state and its end.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use crate::http2::Closed;
 use crate::measure::Outcome;
 use crate::request::{Expected, Mismatch};
 
-/// Which call this is, and when it was to be sent and was.
+/// Which call this is, when it was due, and when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {
     /// The worker that waits for it.
     pub worker: u32,
     /// Its number, unique in the run.
     pub number: u64,
-    /// When the schedule wanted it sent; without one, when it was sent.
+    /// When it was due; without a schedule, when it was sent.
     pub intended_ns: u64,
-    /// When it was first sent: a try that the server refused is a part of the call's time.
+    /// When it was first sent. A try that the server refused is part of the call's time.
     pub sent_ns: u64,
     /// How often the server refused it before it began.
     pub refusals: u8,
 }
 
-/// The state of an open call, kept by its stream.
+/// The state of an open call; its stream keeps it.
 pub struct Call {
     /// Which call it is.
     pub ticket: Ticket,
@@ -30,19 +30,19 @@ pub struct Call {
     pub expected: Arc<Expected>,
     /// Replies received so far.
     pub replies: u64,
-    /// When the last reply came; when it was sent before the first.
+    /// When the last reply came; before the first one, when the call was sent.
     pub last_ns: u64,
-    /// Cuts DATA into messages.
+    /// Splits DATA into messages.
     pub splitter: Splitter,
-    /// Whether the first header block was seen: the next one holds the trailers.
+    /// Whether the first header block came: the next one holds the trailers.
     pub answered: bool,
-    /// Whether the client has ended it as it was told to (`--stream-call-count`, `-duration`).
+    /// Whether the client has ended it as configured (`--stream-call-count`, `--stream-call-duration`).
     pub enough: bool,
     /// The status in the trailers.
     pub status: Option<Status>,
-    /// The first thing that was wrong, whatever the server's status says.
+    /// The first problem found, whatever the server's status is.
     pub fault: Option<Box<Status>>,
-    /// That was a reply that is not what `--expect` wants, or one too many or too few.
+    /// Whether that problem is a wrong reply (`--expect`) or a wrong number of replies.
     pub wrong_reply: bool,
 }
 
@@ -63,7 +63,7 @@ impl Call {
         }
     }
 
-    /// Remember what was wrong, unless something was before.
+    /// Records a problem, unless there was one before.
     #[cold]
     pub fn blame(&mut self, code: Code, message: String) {
         if self.fault.is_none() {
@@ -71,13 +71,13 @@ impl Call {
         }
     }
 
-    /// Remember that a reply is not what it should be.
+    /// Records a wrong reply.
     #[cold]
     pub fn wrong(&mut self, mismatch: &Mismatch) {
         if self.fault.is_some() {
             return;
         }
-        // A reply that is no protobuf is a broken server's; a wrong one came whole and is still wrong.
+        // A reply that is not protobuf is a server error; a wrong reply arrived whole but is wrong.
         let code = match mismatch {
             Mismatch::Malformed { .. } => Code::Internal,
             Mismatch::Value { .. } | Mismatch::NoRequest { .. } => Code::DataLoss,
@@ -86,14 +86,14 @@ impl Call {
         self.wrong_reply = true;
     }
 
-    /// Find fault with how the call ended, from all that was seen.
+    /// Looks for problems in how the call ended.
     pub fn judge(&mut self, why: Closed) {
         if self.fault.is_none() && !self.enough {
             self.judge_end(why);
         }
     }
 
-    /// How the call ended; judge it first.
+    /// The call's outcome; call `judge` first.
     pub fn outcome(&self) -> Outcome {
         match (&self.fault, &self.status) {
             (Some(fault), _) => failed(fault),
@@ -148,7 +148,7 @@ impl Call {
     }
 }
 
-/// The outcome of a call that ended with a status other than OK.
+/// The outcome of a call with a status other than OK.
 pub fn failed(status: &Status) -> Outcome {
     Outcome::Failed {
         code: status.code,

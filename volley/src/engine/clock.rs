@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Nanoseconds since the run's epoch. Copies share the epoch, so that threads agree on the time.
+/// Nanoseconds since the run's epoch. Copies share the epoch, so all threads agree on the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch: Instant,
@@ -17,7 +17,8 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since the epoch: some 25 ns to ask, so ask once a read, not once a message.
+    /// Nanoseconds since the epoch. Reading the clock takes about 25 ns: do it once per read, not
+    /// once per message.
     #[inline]
     #[must_use]
     pub fn now_ns(&self) -> u64 {

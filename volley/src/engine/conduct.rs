@@ -1,4 +1,4 @@
-//! A run from its plan to its report: threads are started, told when to begin, and their tallies merged.
+//! A run from its plan to its report: starts the threads, signals the start, and merges their tallies.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -21,15 +21,15 @@ use crate::report::Report;
 /// How often the live line is drawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Tells how a run is going, once a second: counts so far, and seconds since the window opened
-/// (negative: until it opens).
+/// Reports a run's progress once a second: the counts so far, and the seconds since the window opened (negative before
+/// it opens).
 pub type OnTick<'a> = &'a mut dyn FnMut(&Progress, f64);
 
-/// Make a run and report it.
+/// Makes a run and returns its report.
 ///
 /// # Errors
 ///
-/// [`EngineError`] if no load could be put on at all. A run that went wrong is a report.
+/// [`EngineError`] if the load could not be started. A run in which calls fail still gives a report.
 pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError> {
     let plan = Plan::new(options)?;
     super::limits::allow_sockets(plan.connections);
@@ -71,14 +71,14 @@ pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError
     Ok(outcome::report(options, &plan, &counting, finished))
 }
 
-/// Put threads to work: each has its driver, and is connected before any gets an order.
+/// Starts threads. Each has its own driver; all are connected before any gets an order.
 ///
-/// `hire` makes the driver of a thread; `work` is what a thread does, with its orders and a way to tell how they went;
-/// `conduct` gives the orders, once all are ready, and gathers what is told.
+/// `hire` makes the driver of a thread. `work` runs on the thread, with its orders and a channel for its results.
+/// `conduct` sends the orders once all threads are ready, and gathers the results.
 ///
 /// # Errors
 ///
-/// What kept a thread from connecting, or what `conduct` says.
+/// The reason why a thread could not connect, or the error of `conduct`.
 pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
     threads: u32,
     signal: &AtomicBool,
@@ -108,8 +108,8 @@ pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
             });
         }
         drop((ready, done));
-        // A failure drops `orders`, and with them every thread that waits for one; the flag ends those that still
-        // connect.
+        // A failure drops `orders`, which ends every thread that waits for one. The flag ends those that are still
+        // connecting.
         for outcome in readiness.iter().take(orders.len()) {
             outcome.inspect_err(|_| signal.store(true, Ordering::Relaxed))?;
         }
@@ -117,7 +117,7 @@ pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
     })
 }
 
-/// What the conductor of a run looks at while its threads work.
+/// What the conductor of a run watches while its threads work.
 struct Watch<'a> {
     plan: &'a Plan,
     clock: Clock,
@@ -125,7 +125,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Start all threads at one moment, watch them, and gather what they bring home.
+    /// Starts all threads at the same moment, watches them, and gathers their results.
     fn conduct(
         &self,
         starts: &[Sender<u64>],
@@ -135,7 +135,7 @@ impl Watch<'_> {
         let start_ns = self.clock.now_ns();
         let opened_ns = start_ns + self.plan.window.warmup_ns;
         for start in starts {
-            // A thread that is gone has said why in `results`.
+            // A thread that is gone has sent its error to `results`.
             let _ = start.send(start_ns);
         }
         let mut opening_cpu_s = (start_ns == opened_ns).then(process::cpu_s);

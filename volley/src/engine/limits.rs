@@ -1,13 +1,13 @@
-//! What the host lets a process have.
+//! The host's limits for a process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files beside the connections: the standard streams, polls, timers, the report.
+/// Files other than connections: the standard streams, polls, timers, the report.
 const OTHER_FILES: u64 = 64;
 
-/// Raise the limit of open files, as far as this process may, so that all connections fit.
+/// Raises the limit of open files, as far as this process may, so that all connections fit.
 ///
-/// Where that is not far enough, the connection that does not fit says so.
+/// If that is not enough, the connection that does not fit reports it.
 pub fn allow_sockets(connections: u32) {
     let wanted = u64::from(connections) + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
@@ -18,7 +18,7 @@ pub fn allow_sockets(connections: u32) {
         return;
     }
     let raised = limit.maximum.map_or(wanted, |most| most.min(wanted));
-    // Refused only where another thread lowered the hard limit meanwhile; then as above.
+    // Refused only if another thread lowered the hard limit in the meantime; then as above.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {

@@ -1,24 +1,24 @@
-//! A place for one connection, and the workers that share it; the connection itself may change.
+//! A place for one connection, and the workers that share it. The connection itself may change.
 
 use super::call::Ticket;
 
-/// The longest wait before a lost connection is tried again.
+/// The longest wait before a lost connection is retried.
 const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// The first wait; each failure doubles it.
 const FIRST_WAIT_NS: u64 = 20_000_000;
 
-/// One of the `--connections`, whichever socket it is on at the moment.
+/// One of the `--connections`, whichever socket it currently uses.
 pub struct Link {
     /// Workers without a call.
     pub idle: Vec<u32>,
-    /// Calls the server never touched, to be sent again before any other.
+    /// Calls that the server never began, to be sent before any others.
     pub again: Vec<Ticket>,
-    /// The key of the connection that new calls go to.
+    /// The key of the connection that takes new calls.
     pub wire: Option<usize>,
-    /// Why there is none, or none yet.
+    /// Why there is no connection, or none yet.
     pub down: Option<Down>,
-    /// Which of the target's addresses is used.
+    /// Which of the target's addresses is in use.
     pub address: usize,
 }
 
@@ -27,11 +27,11 @@ pub struct Link {
 pub struct Down {
     /// Since when.
     pub since_ns: u64,
-    /// When it is tried again.
+    /// When it is retried.
     pub retry_at_ns: u64,
     /// Failed tries so far.
     pub tries: u32,
-    /// What broke last.
+    /// The last problem.
     pub reason: String,
 }
 
@@ -49,7 +49,7 @@ impl Link {
         }
     }
 
-    /// Note that the connection broke, or could not be made; the wait grows with each failure.
+    /// Notes that the connection broke, or could not be made. The wait grows with each failure.
     pub fn broke(&mut self, reason: String, now_ns: u64) {
         let before = self.down.take();
         let tries = before.as_ref().map_or(0, |down| down.tries);
@@ -63,7 +63,7 @@ impl Link {
         });
     }
 
-    /// Note that the server wants this connection to end: the next one is opened at once.
+    /// Notes that the server asks to close this connection: the next one is opened at once.
     pub fn retired(&mut self, now_ns: u64) {
         self.wire = None;
         self.down = Some(Down {

@@ -1,10 +1,10 @@
-//! How a run is going, for the live line: written by its threads, read by the main one.
+//! A run's progress, for the live line: its threads write it, the main thread reads it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::measure::Progress;
 
-/// One thread's counts, set a few times a second: never on the hot path.
+/// One thread's counts, updated a few times a second and never on the hot path.
 #[derive(Debug, Default)]
 pub struct Gauge {
     messages: AtomicU64,
@@ -13,14 +13,14 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Replace what is shown. The three may be seen a moment apart.
+    /// Replaces the counts. A reader may see the three a moment apart.
     pub fn set(&self, progress: &Progress) {
         self.messages.store(progress.messages, Ordering::Relaxed);
         self.ok.store(progress.ok, Ordering::Relaxed);
         self.failed.store(progress.failed, Ordering::Relaxed);
     }
 
-    /// What is shown.
+    /// The current counts.
     pub fn get(&self) -> Progress {
         Progress {
             messages: self.messages.load(Ordering::Relaxed),

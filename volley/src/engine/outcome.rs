@@ -8,15 +8,15 @@ use crate::report::{Cost, EndedBy, Report, Warning};
 
 /// A run that is over.
 pub(super) struct Finished {
-    /// What each thread brought home.
+    /// The results of each thread.
     pub harvests: Vec<Harvest<Tally>>,
     /// When the window opened.
     pub opened_ns: u64,
-    /// CPU seconds of this process when the window opened, and at the end.
+    /// CPU seconds of this process, at the window's opening and at the end.
     pub cpu_s: (f64, f64),
 }
 
-/// Merge what the threads counted, and add what only the engine knows.
+/// Merges the threads' counts, and adds what only the engine knows.
 pub fn report(
     options: &Options,
     plan: &Plan,
@@ -61,7 +61,7 @@ pub fn report(
     tally.into_report(facts).exact_if_whole()
 }
 
-/// A signal outweighs a time limit, which outweighs the end of all calls.
+/// A signal takes precedence over a time limit, and that over the end of all calls.
 fn ended_by(harvests: &[Harvest<Tally>]) -> EndedBy {
     let any = |why| harvests.iter().any(|thread| thread.ended_by == why);
     if any(EndedBy::Signal) {

@@ -1,4 +1,4 @@
-//! What every thread of a run has to know, worked out once from the options.
+//! What every thread of a run must know, computed once from the options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::http2;
 use crate::pace::{LoadSpec, Schedule, Workers, whole_ns};
 use crate::request::{Data, Method, RequestSpec, Shape, schema};
 
-/// More calls than this at once no host has memory for.
+/// No host has memory for more open calls than this.
 const MOST_WORKERS: u32 = 1_000_000;
 
-/// When calls are begun and when they are counted, in nanoseconds.
+/// When calls start and when they are counted, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// The same load, uncounted, before the window opens.
+    /// How long the same load runs, uncounted, before the window opens.
     pub warmup_ns: u64,
-    /// How long new calls are begun; `None` where only `total` ends the run.
+    /// How long new calls start; `None` if only `total` ends the run.
     pub length_ns: Option<u64>,
-    /// How many calls are begun; `None` where only time ends the run.
+    /// How many calls start; `None` if only time ends the run.
     pub total: Option<u64>,
-    /// What becomes of the calls that are open at the window's end.
+    /// What happens to calls that are open at the window's end.
     pub stop: DurationStop,
-    /// The longest they are waited for.
+    /// The time limit for open calls to end.
     pub drain_ns: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Window {
 pub struct Streaming {
     /// Between two messages; 0 sends all at once.
     pub interval_ns: u64,
-    /// After this the client ends the call; 0 never.
+    /// The client ends the call after this time; 0: never.
     pub length_ns: u64,
     /// The client sends its messages over time, not all at once.
     pub is_paced: bool,
@@ -46,9 +46,9 @@ pub struct Streaming {
 pub struct Plan {
     /// The target as the user named it.
     pub target: String,
-    /// Its addresses, in the resolver's order; the first that answers is used.
+    /// Its addresses, in the resolver's order. The first one that answers is used.
     pub addresses: Vec<SocketAddr>,
-    /// `None` in clear text.
+    /// `None` for plaintext.
     pub tls: Option<TlsClient>,
     /// The client's side of HTTP/2.
     pub http2: http2::Config,
@@ -56,29 +56,29 @@ pub struct Plan {
     pub method: Method,
     /// What is sent to it.
     pub spec: RequestSpec,
-    /// When.
+    /// When calls are sent and counted.
     pub window: Window,
     /// How the requests of a stream are sent.
     pub streaming: Streaming,
-    /// What holds for all replies.
+    /// Rules that apply to all replies.
     pub rules: ReplyRules,
     /// Workers over time.
     pub workers: Workers,
-    /// The most that will ever work at once.
+    /// The most workers at any time.
     pub most_workers: u32,
     /// The rate over time; `None` for a closed loop.
     pub schedule: Option<Schedule>,
     /// Calls do not wait for a worker.
     pub is_async: bool,
-    /// The longest a call may take; `None` for ever.
+    /// Time limit of a call; `None`: no limit.
     pub timeout_ns: Option<u64>,
-    /// The longest that opening a connection may take.
+    /// Time limit for opening a connection.
     pub connect_timeout_ns: u64,
-    /// After so long without a byte a PING is sent; `None` never.
+    /// A PING is sent after this long without a byte; `None`: never.
     pub keepalive_ns: Option<u64>,
-    /// Connections in all.
+    /// The total number of connections.
     pub connections: u32,
-    /// Threads they are shared out to.
+    /// The number of threads that share them.
     pub threads: u32,
 }
 
@@ -94,14 +94,14 @@ impl Streaming {
         }
     }
 
-    /// Whether something is to be done to a stream after its beginning.
+    /// Whether a stream needs work after its first message.
     pub fn needs_time(&self) -> bool {
         self.is_paced || self.length_ns > 0
     }
 }
 
 impl Plan {
-    /// Read the schema, resolve the target, and settle what the options leave open.
+    /// Reads the schema, resolves the target, and decides what the options leave open.
     pub fn new(options: &Options) -> Result<Self, EngineError> {
         let method = schema::load(&options.schema, &options.call)?;
         let spec = spec(options);
@@ -149,13 +149,14 @@ impl Plan {
         (index..self.connections).step_by(self.threads as usize)
     }
 
-    /// The workers of a connection, by number: dealt out in turn, as evenly as can be.
+    /// The workers of a connection, by number: dealt out in turn, as evenly as possible.
     pub fn workers_of(&self, link: u32) -> impl Iterator<Item = u32> + use<> {
         (link..self.most_workers).step_by(self.connections as usize)
     }
 
-    /// Whether the calls that count are those begun inside the window, which then can be held
-    /// against a number. Else they are those that ended inside it, as its rate needs them.
+    /// Whether the calls that count are those started inside the window, so that they can be
+    /// compared with a given number. Otherwise they are those that ended inside it, as a rate
+    /// requires.
     pub fn counts_by_begin(&self) -> bool {
         self.window.total.is_some()
             || self.window.stop == DurationStop::Wait
@@ -196,7 +197,7 @@ fn spec(options: &Options) -> RequestSpec {
     }
 }
 
-/// The workers to make room for; a rise that nothing ends is refused.
+/// The number of workers to allocate; an unbounded rise is refused.
 fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, EngineError> {
     let most = length.map_or_else(
         || workers.most(),
@@ -208,8 +209,8 @@ fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, Engi
     Ok(most)
 }
 
-/// `--threads`, or what the host can spare: all CPUs this process was confined to, else half of
-/// the host's, for the server needs the rest. Never more than there are connections to share out.
+/// `--threads`; by default all CPUs that this process is confined to, or else half of the host's,
+/// because the server needs the rest. Never more than the number of connections.
 fn threads(options: &Options, workers: &Workers) -> u32 {
     let wanted = options.threads.unwrap_or_else(|| {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
@@ -229,8 +230,8 @@ fn threads(options: &Options, workers: &Workers) -> u32 {
     wanted.clamp(1, most.max(1))
 }
 
-/// A thread has its share of a number of calls, or of a schedule's: it must not be without a worker
-/// for them while others have some.
+/// A thread gets a share of the calls, or of a schedule. It must have a worker for them, even if
+/// there are few workers.
 fn fewest_workers(options: &Options, workers: &Workers) -> u32 {
     let has_shares = options.total.is_some() || options.load != LoadSpec::default();
     if has_shares {

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first ends the run with a report, the second ends the program.
+//! Ctrl-C: the first one ends the run with a report, the second ends the program.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use super::EngineError;
 ///
 /// # Errors
 ///
-/// If the host does not let them be watched.
+/// If the host does not allow signal handlers.
 pub fn watch() -> Result<Arc<AtomicBool>, EngineError> {
     registered().map_err(|error| EngineError::Host {
         doing: "watch for signals",
@@ -23,7 +23,7 @@ pub fn watch() -> Result<Arc<AtomicBool>, EngineError> {
 fn registered() -> std::io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for (signal, exit_code) in [(SIGINT, 130), (SIGTERM, 143)] {
-        // Registered first, so that it sees the flag as the signal before left it.
+        // Registered first, so that it sees the flag as the previous signal left it.
         flag::register_conditional_shutdown(signal, exit_code, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }

@@ -1,4 +1,4 @@
-//! What is done with the events of one connection: the hot path of a run.
+//! Handling the events of one connection: the hot path of a run.
 
 use std::ops::ControlFlow;
 
@@ -10,35 +10,35 @@ use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::measure::Outcome;
 
-/// A call is sent again so often before its refusal counts as its end.
+/// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
 
-/// What holds for the replies of every call.
+/// Rules that apply to the replies of every call.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplyRules {
-    /// The longest message taken, bytes.
+    /// The longest message accepted, in bytes.
     pub max_message: usize,
-    /// Server streaming: the client ends the call after so many replies; 0 never.
+    /// Server streaming: the client ends the call after this many replies; 0: never.
     pub enough_replies: u64,
 }
 
-/// Takes the events of one read; `now_ns` is when that read came back.
+/// Handles the events of one read; `now_ns` is when that read returned.
 pub struct Sink<'a, B> {
     /// The moment of the read.
     pub now_ns: u64,
     /// The thread's book.
     pub book: &'a mut B,
-    /// Workers of the link that have no call now.
+    /// Workers of the link that have no call.
     pub idle: &'a mut Vec<u32>,
-    /// Calls the server never touched, to be sent again.
+    /// Calls that the server never began, to be sent again.
     pub again: &'a mut Vec<Ticket>,
-    /// What holds for every reply.
+    /// Rules that apply to every reply.
     pub rules: ReplyRules,
-    /// Calls that were sent before this are no calls of the run: the warm-up's.
+    /// Calls sent before this moment belong to the warm-up, not to the run.
     pub counted_from_ns: u64,
-    /// Inflates compressed replies.
+    /// Decompresses compressed replies.
     pub inflated: &'a mut Vec<u8>,
-    /// Replies of this read, and how many of them came together with the one before.
+    /// The number of replies in this read, and how many of them came together with the one before.
     pub came: u64,
     /// See `came`.
     pub together: u64,
@@ -53,11 +53,11 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
             return Next::Continue;
         }
         call.answered = true;
-        // That all is well is no status before the end: the trailers tell.
+        // An OK here is not yet the call's status: the trailers decide.
         call.status = Status::from_headers(headers, end_stream)
             .filter(|status| end_stream || !status.is_ok());
         if call.status.is_some() && !end_stream {
-            return Next::Cancel(ErrorCode::Cancel); // what follows is none of gRPC's messages
+            return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
         }
         Next::Continue
     }
@@ -102,7 +102,7 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
 }
 
 impl<'a, B: Book> Sink<'a, B> {
-    /// Takes the events of one read on a link's connection.
+    /// Makes the handler of one read's events on a link's connection.
     #[inline(always)]
     pub fn new(
         now_ns: u64,
@@ -125,7 +125,7 @@ impl<'a, B: Book> Sink<'a, B> {
         }
     }
 
-    /// Count a call that is over and set its worker free.
+    /// Counts a call that is over and frees its worker.
     pub fn end(&mut self, mut call: Call, why: Closed) {
         if self.counts(&call.ticket) {
             call.judge(why);
@@ -149,7 +149,7 @@ impl<'a, B: Book> Sink<'a, B> {
         }
     }
 
-    /// Whether a call is one of the run's, not of the warm-up's.
+    /// Whether a call belongs to the run, not to the warm-up.
     #[inline(always)]
     fn counts(&self, ticket: &Ticket) -> bool {
         ticket.sent_ns >= self.counted_from_ns
@@ -169,7 +169,8 @@ impl<'a, B: Book> Sink<'a, B> {
         ControlFlow::Continue(())
     }
 
-    /// Check and count the messages in one piece of DATA, whatever it holds of them.
+    /// Checks and counts the messages in one piece of DATA, which may hold several or a part of
+    /// one.
     #[inline(never)]
     fn split(&mut self, call: &mut Call, data: &[u8]) -> Result<ControlFlow<()>, SplitError> {
         let max_message = self.rules.max_message;
@@ -190,7 +191,7 @@ impl<'a, B: Book> Sink<'a, B> {
         flow
     }
 
-    /// Messages of one piece came at one moment: only the first has a gap before it to be timed.
+    /// Messages of one piece came at one moment: only the first has a gap to measure.
     #[inline(always)]
     fn time(&mut self, call: &mut Call, before: u64, came: u64) {
         let now_ns = self.now_ns;
@@ -208,7 +209,7 @@ impl<'a, B: Book> Sink<'a, B> {
         self.came += came;
     }
 
-    /// Count what the read brought: once a read, not once a message.
+    /// Counts what the read brought: once per read, not once per message.
     pub fn settle(self) {
         if self.came > 0 {
             self.book.messages(self.came, self.now_ns);
@@ -217,7 +218,7 @@ impl<'a, B: Book> Sink<'a, B> {
     }
 }
 
-/// Inflate a compressed reply into `out`; a status if it is broken or too long.
+/// Decompresses a reply into `out`; returns a status if it is broken or too long.
 #[cold]
 fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
     use std::io::Read;

@@ -1,29 +1,29 @@
-//! Where a run stands.
+//! The stages of a run.
 
-/// The stages of a run, in their order; a sweep of blasts has [`Stage::Setup`] and [`Stage::Salvo`] alone.
+/// The stages of a run, in order. A sweep of blasts has only [`Stage::Setup`] and [`Stage::Salvo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Connections are being opened; nothing is sent.
     Setup,
-    /// The load is on, and not counted.
+    /// The load runs, uncounted.
     Warmup,
-    /// The load is on, and counted.
+    /// The load runs and is counted.
     Window,
-    /// No call is begun; open ones are waited for.
+    /// No new calls start; open ones may end.
     Drain,
-    /// Calls are laid ready and let go together (`volley blast`); no other is begun.
+    /// Calls are prepared and released together (`volley blast`); no others start.
     Salvo,
     /// Nothing is counted any more.
     Over,
 }
 
 impl Stage {
-    /// Whether new calls are begun.
+    /// Whether new calls start.
     pub fn sends(self) -> bool {
         matches!(self, Self::Warmup | Self::Window)
     }
 
-    /// Whether the load loop goes on.
+    /// Whether the load loop continues.
     pub fn goes_on(self) -> bool {
         self != Self::Over
     }

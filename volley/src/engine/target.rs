@@ -1,4 +1,4 @@
-//! From a host's name to its addresses.
+//! Resolves a host name to its addresses.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 

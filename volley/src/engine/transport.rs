@@ -1,4 +1,4 @@
-//! The bytes' way to the server: TCP, in clear text or under TLS.
+//! The byte stream to the server: TCP, plaintext or with TLS.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::SocketAddr;
@@ -8,23 +8,23 @@ use mio::net::TcpStream;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
 
-/// How a TLS connection is made; the same for all of a run.
+/// How TLS connections are made; the same for the whole run.
 #[derive(Clone, Debug)]
 pub struct TlsClient {
-    /// Trust, identity and the ALPN list, which offers h2 alone.
+    /// Trust, identity and the ALPN list, which offers only h2.
     pub config: Arc<rustls::ClientConfig>,
-    /// The name the certificate is to be for, sent as SNI.
+    /// The name expected in the certificate, sent as SNI.
     pub server_name: ServerName<'static>,
 }
 
-/// One socket that does not block.
+/// One non-blocking socket.
 pub struct Transport {
     tcp: TcpStream,
     tls: Option<Box<ClientConnection>>,
 }
 
 impl Transport {
-    /// Begin to connect; a writable event tells that it is done, one way or the other.
+    /// Starts to connect. A writable event reports the end, successful or not.
     pub fn connect(address: SocketAddr, tls: Option<&TlsClient>) -> io::Result<Self> {
         let tcp = TcpStream::connect(address)?;
         let tls = match tls {
@@ -40,12 +40,12 @@ impl Transport {
         Ok(Self { tcp, tls })
     }
 
-    /// The socket, to be registered with a poll.
+    /// The socket, for registration with a poll.
     pub fn source(&mut self) -> &mut TcpStream {
         &mut self.tcp
     }
 
-    /// Whether the connect that was begun is done; its error if it failed.
+    /// Whether the connect is done; its error if it failed.
     pub fn connected(&self) -> io::Result<bool> {
         if let Some(error) = self.tcp.take_error()? {
             return Err(error);
@@ -60,33 +60,33 @@ impl Transport {
         }
     }
 
-    /// Whether bytes of HTTP/2 can go both ways: at once without TLS, after its handshake with it.
+    /// Whether HTTP/2 bytes can go both ways: at once without TLS, after the handshake with it.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| !tls.is_handshaking())
     }
 
-    /// What ALPN agreed on: `None` without TLS, or where the server chose nothing.
+    /// The protocol that ALPN chose: `None` without TLS, or if the server chose nothing.
     #[must_use]
     pub fn alpn(&self) -> Option<&[u8]> {
         self.tls.as_ref().and_then(|tls| tls.alpn_protocol())
     }
 
-    /// Whether the connection is under TLS.
+    /// Whether the connection uses TLS.
     #[must_use]
     pub fn is_tls(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// Read what the socket has, as it came over the wire; 0 is its end, `WouldBlock` no more for now.
+    /// Reads what the socket has, as it came over the wire; 0 means its end, `WouldBlock` no more for now.
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.tcp.read(buffer)
     }
 
-    /// Hand the bytes of a `fill` to `take`, deciphered, in one or several pieces.
+    /// Passes the bytes of a `fill` to `take`, decrypted, in one or several pieces.
     ///
-    /// An error of TLS is `InvalidData`; its alert is still to be flushed.
+    /// A TLS error is `InvalidData`; its alert must still be flushed.
     pub fn decipher<E>(
         &mut self,
         mut wire: &[u8],
@@ -121,7 +121,7 @@ impl Transport {
         Ok(Ok(()))
     }
 
-    /// Write as much as the socket takes; returns how many bytes of `plain` are done with.
+    /// Writes as much as the socket takes; returns how many bytes of `plain` are done.
     ///
     /// `Ok(n)` below `plain.len()`, or `WouldBlock`, means that a writable event will follow.
     #[inline]
@@ -133,7 +133,7 @@ impl Transport {
                 flush(tls, &mut self.tcp)?;
                 let taken = tls.writer().write(plain)?;
                 match flush(tls, &mut self.tcp) {
-                    // Taken all the same: it waits inside the session.
+                    // Accepted: it waits inside the session.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(taken),
                     other => other.map(|()| taken),
                 }
@@ -141,7 +141,7 @@ impl Transport {
         }
     }
 
-    /// Say goodbye under TLS; without it the socket's own end is enough.
+    /// Ends TLS with close_notify; without TLS, closing the socket is enough.
     pub fn close(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();

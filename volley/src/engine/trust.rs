@@ -1,4 +1,4 @@
-//! Which certificates a server may show.
+//! Which server certificates are accepted.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// A chain that ends at a trusted root; or the very certificate that `--cacert` names.
+/// Accepts a chain that ends at a trusted root, or exactly the certificate that `--cacert` names.
 ///
-/// The second is how a self-signed certificate is trusted. rustls has no such rule, since that
-/// certificate often says of itself that it is an authority; Go and OpenSSL have it. Its name must
-/// fit; whether it has expired is not looked at.
+/// The second rule is how a self-signed certificate is trusted. Go and OpenSSL have it; rustls does
+/// not, because such a certificate often declares itself an authority. Its name must match; its
+/// expiry date is not checked.
 #[derive(Debug)]
 pub struct TrustNamed {
     /// Checks chains.
@@ -62,7 +62,7 @@ impl ServerCertVerifier for TrustNamed {
     }
 }
 
-/// `--skipTLS`: the certificate is taken as it is; the handshake's signatures are still checked.
+/// `--skipTLS`: any certificate is accepted; the handshake's signatures are still checked.
 #[derive(Debug)]
 pub struct TrustAnyone(pub Arc<CryptoProvider>);
 

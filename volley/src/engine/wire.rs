@@ -1,4 +1,4 @@
-//! One connection to the server: a socket, HTTP/2 on it, and how far it has got.
+//! One connection to the server: a socket, HTTP/2 on it, and its phase.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,41 +7,41 @@ use super::call::Call;
 use super::transport::{TlsClient, Transport};
 use crate::http2::{self, Connection};
 
-/// How far a connection has got.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// TCP's handshake is under way.
+    /// The TCP handshake is under way.
     Connecting,
-    /// TLS's handshake, or the wait for the server's SETTINGS.
+    /// The TLS handshake, or the wait for the server's SETTINGS.
     Greeting,
     /// Calls can be opened.
     Ready,
-    /// GOAWAY came: open calls are finished, none are opened.
+    /// GOAWAY came: open calls may finish, no new ones start.
     Retiring,
 }
 
-/// A connection and the link it serves.
+/// A connection, and the link that it serves.
 pub struct Wire {
     /// The socket.
     pub transport: Transport,
     /// HTTP/2 on it.
     pub http: Connection<Call>,
-    /// How far it has got.
+    /// Its phase.
     pub phase: Phase,
     /// The link whose workers' calls it carries.
     pub link: usize,
-    /// Its number among all connections of its thread.
+    /// Its serial number among all connections of its thread.
     pub serial: u64,
-    /// When a byte last came.
+    /// When the last byte came.
     pub heard_ns: u64,
     /// When a PING was sent that is not answered yet.
     pub pinged_ns: Option<u64>,
-    /// The socket took less than it was given; a writable event will come.
+    /// The socket took less than was offered; a writable event will follow.
     blocked: bool,
 }
 
 impl Wire {
-    /// Begin to connect.
+    /// Starts to connect.
     pub fn open(
         address: SocketAddr,
         tls: Option<&TlsClient>,
@@ -62,12 +62,12 @@ impl Wire {
         })
     }
 
-    /// The socket can take bytes again; whether any wait for that.
+    /// The socket is writable again. Returns whether bytes wait for that.
     pub fn unblock(&mut self) -> bool {
         std::mem::take(&mut self.blocked)
     }
 
-    /// Write what is to be sent, as far as the socket takes it.
+    /// Writes what is to be sent, as far as the socket takes it.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
         if self.blocked || self.phase == Phase::Connecting {
@@ -92,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// Send the last bytes, GOAWAY among them, and TLS's goodbye; the socket is closed when this is dropped.
+    /// Sends the last bytes, including GOAWAY and TLS's close_notify. Dropping this closes the socket.
     pub fn close(&mut self) {
         // Best effort: the server may be gone, and the run does not depend on it.
         let _ = self.flush();

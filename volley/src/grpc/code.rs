@@ -1,4 +1,4 @@
-//! The status codes of gRPC and what they stand in for.
+//! gRPC's status codes, and what maps to them.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl Code {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// What an answer that is HTTP but not gRPC amounts to (gRPC, "HTTP to gRPC status code mapping").
+    /// The code for an answer that is HTTP but not gRPC (gRPC, "HTTP to gRPC status code mapping").
     pub fn from_http_status(status: u16) -> Self {
         match status {
             400 => Self::Internal,
@@ -66,10 +66,10 @@ impl Code {
         }
     }
 
-    /// What a stream reset by the server amounts to (gRPC over HTTP/2, "Errors").
+    /// The code for a stream that the server reset (gRPC over HTTP/2, "Errors").
     ///
-    /// That table leaves out `STREAM_CLOSED` and `HTTP_1_1_REQUIRED`, which no server has a reason to send to an open
-    /// call: they are `Internal`, as in grpc-go.
+    /// That table leaves out `STREAM_CLOSED` and `HTTP_1_1_REQUIRED`. No server has a reason to send them for an open
+    /// call; they are `Internal`, as in grpc-go.
     pub fn from_reset(code: ErrorCode) -> Self {
         match code {
             ErrorCode::RefusedStream => Self::Unavailable,

@@ -1,4 +1,4 @@
-//! What gRPC puts into HTTP/2: length-prefixed messages, statuses and timeouts.
+//! gRPC over HTTP/2: length-prefixed messages, statuses and timeouts.
 
 pub mod code;
 pub mod splitter;

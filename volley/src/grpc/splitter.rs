@@ -1,4 +1,4 @@
-//! Length-prefixed messages out of DATA frames that are cut anywhere.
+//! Splits DATA frames into length-prefixed messages, wherever the frames are cut.
 
 use std::ops::ControlFlow;
 
@@ -7,19 +7,19 @@ use thiserror::Error;
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;
 
-/// A buffer that grew over this many bytes is given back once its message is through: there may be many streams.
+/// A buffer larger than this is freed after its message: there may be many streams.
 const KEPT_CAPACITY: usize = 4096;
 
-/// Takes the bytes of one stream's side as they come and hands over whole messages.
+/// Takes the bytes of one side of a stream as they come, and passes on whole messages.
 ///
-/// Messages that lie whole in what was pushed are not copied; only one that is split between two pushes is.
+/// Messages that lie whole in what was pushed are not copied; only a message that is split between two pushes is.
 #[derive(Clone, Debug, Default)]
 pub struct Splitter {
     /// The beginning, with its prefix, of a message whose end has not come.
     partial: Vec<u8>,
 }
 
-/// What is wrong with a message's prefix. The stream cannot be read on.
+/// A wrong prefix of a message. The rest of the stream cannot be read.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum SplitError {
     #[error("a message begins with flag byte `{0}`, which is neither 0 nor 1")]
@@ -33,12 +33,12 @@ pub enum SplitError {
 impl Splitter {
     /// Calls `each` with (is compressed, message) for every message that `data` completes, in order.
     ///
-    /// `Break` ends the work at once and is handed back; what follows in `data` is lost.
+    /// `Break` ends the work at once and is returned; the rest of `data` is lost.
     ///
     /// # Errors
     ///
-    /// [`SplitError`] as soon as a prefix is there that is wrong or announces more than `max_message` bytes. After
-    /// that, as after `Break`, the splitter is of no use for this stream.
+    /// [`SplitError`] when a prefix is wrong or announces more than `max_message` bytes. After that, as after `Break`,
+    /// the splitter cannot be used for this stream.
     #[inline]
     pub fn push<B>(
         &mut self,
@@ -78,9 +78,9 @@ impl Splitter {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The message in `data`, if that is one whole message without compression, and nothing is waited for.
+    /// The message in `data`, if that is exactly one whole, uncompressed message and nothing was pending.
     ///
-    /// Most servers send each message in a frame of its own; for those this takes the place of [`push`](Self::push).
+    /// Most servers send each message in its own frame; for those, this replaces [`push`](Self::push).
     #[inline]
     pub fn only_message<'a>(&self, data: &'a [u8], max_message: usize) -> Option<&'a [u8]> {
         let ([0, length @ ..], message) = data.split_first_chunk::<PREFIX_LEN>()? else {
@@ -91,12 +91,12 @@ impl Splitter {
         (is_whole && self.partial.is_empty()).then_some(message)
     }
 
-    /// Whether all that was pushed were whole messages: a stream that ends otherwise is truncated.
+    /// Whether everything pushed so far were whole messages: a stream that ends otherwise is truncated.
     pub fn is_between_messages(&self) -> bool {
         self.partial.is_empty()
     }
 
-    /// Adds to the partial message what it lacks. If it is whole then: its flag, and what follows it in `data`.
+    /// Completes the partial message. If it is whole then, returns its flag and the rest of `data`.
     #[cold]
     fn complete<'a>(
         &mut self,
@@ -113,7 +113,7 @@ impl Splitter {
         Ok(is_whole.then_some((is_compressed, rest)))
     }
 
-    /// Moves bytes from `data` to the partial message until it has `length` of them; the others are handed back.
+    /// Moves bytes from `data` to the partial message until it has `length` bytes; returns the rest.
     fn fill_to<'a>(&mut self, length: usize, data: &'a [u8]) -> &'a [u8] {
         let lacking = length.saturating_sub(self.partial.len()).min(data.len());
         let (taken, rest) = data.split_at(lacking);

@@ -7,16 +7,16 @@ use std::fmt;
 use super::Code;
 use crate::http2::hpack::HeaderList;
 
-/// How a call ended, and why in words; displayed as grpc-go prints it.
+/// How a call ended, and why; displayed as grpc-go prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Status {
     pub code: Code,
-    /// Text of the server, or ours; at most some 1,024 bytes.
+    /// The server's text, or volley's own; at most about 1,024 bytes.
     pub message: String,
 }
 
 impl Status {
-    /// A status of our own making.
+    /// A status with a text of volley's own.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -28,7 +28,7 @@ impl Status {
         self.code == Code::Ok
     }
 
-    /// The status in a call's last header block. One that lacks it, or holds nonsense, is `Unknown`.
+    /// The status in a call's last header block. A missing or malformed one is `Unknown`.
     pub fn from_trailers(trailers: &HeaderList) -> Self {
         let Some(status) = trailers.get(b"grpc-status") else {
             return Self::new(
@@ -42,10 +42,10 @@ impl Status {
                 .map_or_else(String::new, message::decode)
         };
         match number(status).map(|number| (number, Code::from_u32(number))) {
-            // The hot path: whatever words come with it, nothing went wrong.
+            // The hot path: whatever the text is, nothing went wrong.
             Some((_, Some(Code::Ok))) => Self::new(Code::Ok, String::new()),
             Some((_, Some(code))) => Self::new(code, message()),
-            // A code that a later gRPC may have is to be taken for UNKNOWN.
+            // Codes of a later gRPC count as UNKNOWN.
             Some((number, None)) => Self::new(
                 Code::Unknown,
                 format!("status code {number}: {}", message()),
@@ -58,9 +58,9 @@ impl Status {
         }
     }
 
-    /// The status that a call's first header block already decides: it has one, or the answer is not gRPC at all.
+    /// The status that a call's first header block already decides: it has one, or the answer is not gRPC.
     ///
-    /// `None`: the call goes on, as it also does after an informational block (`:status` 1xx).
+    /// `None`: the call continues, also after an informational block (`:status` 1xx).
     pub fn from_headers(headers: &HeaderList, end_stream: bool) -> Option<Self> {
         let http_status = headers.get(b":status").unwrap_or_default();
         if http_status.starts_with(b"1") && !end_stream {

@@ -17,7 +17,7 @@ const UNITS: [(u128, char); 6] = [
 
 /// Writes a timeout in the finest unit that needs at most eight digits (gRPC over HTTP/2, "Timeout").
 ///
-/// Rounded up, so that the server never gives up before us; what is over 11,000 years is cut to that.
+/// Rounded up, so that the server never gives up before the client. Timeouts over 11,000 years are cut to that.
 pub fn header_value(timeout: Duration) -> String {
     let ns = timeout.as_nanos();
     let values = UNITS.map(|(unit_ns, unit)| (ns.div_ceil(unit_ns), unit));

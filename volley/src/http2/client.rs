@@ -1,4 +1,5 @@
-//! A client's connection: state, and what its owner can ask for. What the peer sends is handled in `receive` and below.
+//! A client's connection: its state, and the owner's operations. `receive` and its submodules handle what the peer
+//! sends.
 
 mod closing;
 mod control;
@@ -31,7 +32,7 @@ pub struct Connection<C> {
     streams: Streams<C>,
     expected: Expected,
     receive_window: ReceiveWindow,
-    /// What the two receive windows are filled up to.
+    /// The size to which the two receive windows are refilled.
     connection_target: u32,
     stream_target: u32,
     output: Output,
@@ -60,7 +61,7 @@ pub struct Connection<C> {
 }
 
 impl<C> Connection<C> {
-    /// A connection whose preface and SETTINGS wait to be sent.
+    /// A connection whose preface and SETTINGS are ready to be sent.
     pub fn new(config: &Config) -> Self {
         let stream_target = config.window.clamp(1, MAX_WINDOW);
         let connection_target = stream_target.max(DEFAULT_WINDOW);
@@ -103,13 +104,13 @@ impl<C> Connection<C> {
         }
     }
 
-    /// The peer's SETTINGS have come, so that its limits are known.
+    /// The peer's SETTINGS have come, so its limits are known.
     pub fn is_ready(&self) -> bool {
         self.is_ready
     }
 
-    /// How many streams may be opened now: 0 before [`is_ready`](Self::is_ready) and once
-    /// [`is_draining`](Self::is_draining), else what the peer's limit and the stream numbers leave.
+    /// How many streams may be opened now. 0 before [`is_ready`](Self::is_ready) and after
+    /// [`is_draining`](Self::is_draining); otherwise what the peer's limit and the remaining stream numbers allow.
     pub fn capacity(&self) -> usize {
         if !self.is_ready || self.is_draining() {
             return 0;
@@ -124,8 +125,8 @@ impl<C> Connection<C> {
         self.streams.len()
     }
 
-    /// No more streams can be opened, ever: GOAWAY came or was sent, the peer broke a rule, or the stream numbers ran
-    /// out. Finish what is open, then reconnect.
+    /// No more streams can ever be opened: GOAWAY came or was sent, the peer broke a rule, or the stream numbers ran
+    /// out. Finish the open streams, then reconnect.
     pub fn is_draining(&self) -> bool {
         self.go_away.is_some()
             || self.is_shut_down
@@ -143,7 +144,7 @@ impl<C> Connection<C> {
         self.pongs
     }
 
-    /// The owner's part of an open stream.
+    /// The owner's data of an open stream.
     #[inline]
     pub fn call_mut(&mut self, stream: u32) -> Option<&mut C> {
         Some(&mut self.streams.get_mut(stream)?.call)
@@ -156,7 +157,8 @@ impl<C> Connection<C> {
         }
     }
 
-    /// Takes all calls out, in the order they were opened: the transport is gone. Nothing can be opened after it.
+    /// Removes and returns all calls, in the order they were opened: the transport is gone. Nothing can be opened after
+    /// this.
     pub fn take_calls(&mut self) -> Vec<C> {
         self.is_shut_down = true;
         let ids = self.streams.ids();
@@ -164,7 +166,7 @@ impl<C> Connection<C> {
         gone.map(|stream| stream.call).collect()
     }
 
-    /// What is to be written to the peer.
+    /// The bytes to write to the peer.
     #[inline]
     pub fn output(&self) -> &[u8] {
         self.output.waiting()

@@ -1,12 +1,12 @@
-//! Which streams the peer has ended, after they are gone.
+//! Remembers which streams the peer has ended, after they are gone.
 
 /// How many of the latest streams are remembered.
 const REMEMBERED: u32 = 8192;
 
 /// A ring of one bit for each of the latest streams: did the peer end it (END_STREAM or RST_STREAM)?
 ///
-/// A peer must send nothing more on a stream it has ended; on one that only we have reset it may, for a while
-/// (RFC 9113 §5.1). Streams too old to be remembered get the benefit of the doubt.
+/// A peer must send nothing more on a stream that it ended. On a stream that only we have reset, it may send for a
+/// while (RFC 9113 §5.1). Streams too old to be remembered are treated as the second kind.
 #[derive(Debug)]
 pub struct EndedByPeer {
     bits: Vec<u64>,
@@ -21,7 +21,7 @@ impl Default for EndedByPeer {
 }
 
 impl EndedByPeer {
-    /// A stream was opened: its bit is made free from the older stream that shared it.
+    /// A stream was opened: clears its bit, which an older stream used before.
     pub fn opened(&mut self, id: u32) {
         let (word, bit) = place(id);
         if let Some(word) = self.bits.get_mut(word) {

@@ -45,7 +45,7 @@ impl ErrorCode {
     ///
     /// # Errors
     ///
-    /// The number itself where RFC 9113 names no such code: an unknown code is no breach of the protocol (§7).
+    /// The number itself if RFC 9113 names no such code: an unknown code does not break the protocol (§7).
     pub fn from_u32(number: u32) -> Result<Self, u32> {
         let index = usize::try_from(number).map_err(|_| number)?;
         Self::ALL.get(index).copied().ok_or(number)

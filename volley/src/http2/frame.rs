@@ -15,16 +15,16 @@ pub const HEADER_LEN: usize = 9;
 /// What a client sends before its first frame (RFC 9113 §3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The largest payload a frame header can announce, in bytes.
+/// The largest payload that a frame header can announce, in bytes.
 pub const MAX_LENGTH: usize = (1 << 24) - 1;
 
-/// The largest payload a peer may send before it is told otherwise (RFC 9113 §6.5.2), in bytes.
+/// The largest payload that a peer may send by default (RFC 9113 §6.5.2), in bytes.
 pub const DEFAULT_MAX_FRAME_SIZE: usize = 1 << 14;
 
 /// The highest stream number; the bit above it is reserved (RFC 9113 §4.1).
 pub const STREAM_MASK: u32 = (1 << 31) - 1;
 
-/// Flag bits. `ACK` and `END_STREAM` are the same bit on different kinds of frame.
+/// Flag bits. `ACK` and `END_STREAM` are the same bit on different frame types.
 pub mod flag {
     pub const END_STREAM: u8 = 0x1;
     pub const ACK: u8 = 0x1;
@@ -33,7 +33,7 @@ pub mod flag {
     pub const PRIORITY: u8 = 0x20;
 }
 
-/// The fixed part that stands before every frame's payload.
+/// The fixed part in front of every frame's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
     /// Bytes of payload that follow; at most [`MAX_LENGTH`].
@@ -45,7 +45,7 @@ pub struct FrameHeader {
 }
 
 impl FrameHeader {
-    /// Reads a header. Every nine bytes are one; the reserved bit is ignored, as RFC 9113 §4.1 asks.
+    /// Reads a header. Any nine bytes are valid; the reserved bit is ignored (RFC 9113 §4.1).
     #[inline]
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Self {
         let [a, b, c, kind, flags, s0, s1, s2, s3] = *bytes;
@@ -74,8 +74,8 @@ impl FrameHeader {
 }
 
 /// The payload of a DATA, HEADERS or PUSH_PROMISE frame without its padding.
-///
-/// `None`: the padding is as long as the payload or longer, which is a connection error (RFC 9113 §6.1), or the frame
+/// `None` is a connection error (RFC 9113 §6.1): the padding is at least as long as the payload, or the frame is too
+/// short to hold the padding's length.
 /// is too short to hold the padding's length.
 #[inline]
 pub fn unpad(flags: u8, payload: &[u8]) -> Option<&[u8]> {
@@ -86,7 +86,7 @@ pub fn unpad(flags: u8, payload: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len().checked_sub(usize::from(padding))?)
 }
 
-/// The field block of an unpadded HEADERS payload: without the five bytes of deprecated priority (RFC 9113 §6.2).
+/// The field block of an unpadded HEADERS payload, without the five bytes of deprecated priority (RFC 9113 §6.2).
 ///
 /// `None`: the frame is too short to hold them.
 #[inline]

@@ -1,17 +1,17 @@
-//! How a peer says goodbye.
+//! The peer's GOAWAY.
 
 use std::fmt;
 
 use super::error_code::ErrorCode;
 
-/// What the peer's last GOAWAY said.
+/// The contents of the peer's last GOAWAY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoAway {
-    /// Streams above it were not processed.
+    /// Streams above this one were not processed.
     pub last_stream: u32,
-    /// Why; `Err` holds a number RFC 9113 does not name.
+    /// The reason; `Err` holds a number that RFC 9113 does not name.
     pub code: Result<ErrorCode, u32>,
-    /// The peer's own words, cut to 256 bytes, without control characters.
+    /// The peer's text, cut to 256 bytes, without control characters.
     pub debug: String,
 }
 

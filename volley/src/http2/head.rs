@@ -1,21 +1,21 @@
-//! A request's head, and the block it was encoded to last.
+//! A request's head, and its last encoding.
 
 use std::sync::Arc;
 
 use super::frame::{DEFAULT_MAX_FRAME_SIZE, FrameHeader, Kind, flag, write_headers};
 use super::hpack::{Encoder, Field};
 
-/// Request pseudo-headers and headers, in their order; shared by all calls that send the same.
+/// Request pseudo-headers and headers, in order; shared by all calls that send the same ones.
 #[derive(Debug)]
 pub struct Head {
     /// Pseudo-headers first (RFC 9113 §8.3).
     pub fields: Vec<Field>,
 }
 
-/// Writes heads, and remembers the bytes of the last one for as long as they may be sent again unchanged.
+/// Writes heads. Keeps the bytes of the last one while they may be sent again unchanged.
 pub struct HeadWriter {
     encoder: Encoder,
-    /// The head `block` encodes, and the encoder's generation for which it does.
+    /// The head that `block` encodes, and the encoder's generation at that time.
     stable: Option<(Arc<Head>, u64)>,
     block: Vec<u8>,
 }

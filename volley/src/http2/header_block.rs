@@ -3,11 +3,11 @@
 use super::error::Violation;
 use super::frame::DEFAULT_MAX_FRAME_SIZE;
 
-/// CONTINUATION frames allowed however short the block is, and bytes that allow one more.
+/// Any block may have this many CONTINUATION frames; each `BYTES_A_FRAME` bytes allow one more.
 const FREE_FRAMES: u32 = 64;
 const BYTES_A_FRAME: usize = 1024;
 
-/// What has come of the block so far. Only blocks that do not fit one frame come here.
+/// The block so far. Only blocks that do not fit into one frame get here.
 #[derive(Debug)]
 pub struct HeaderBlock {
     stream: u32,
@@ -19,10 +19,10 @@ pub struct HeaderBlock {
 }
 
 impl HeaderBlock {
-    /// An empty block for lists of at most `max_header_list` bytes (as RFC 7541 §4.1 counts them).
+    /// An empty block for lists of at most `max_header_list` bytes (counted as in RFC 7541 §4.1).
     pub fn new(max_header_list: u32) -> Self {
-        // Decoded fields count 32 bytes more than they have and Huffman codes are rarely longer than what they stand
-        // for, so twice the list's size is more than any block needs that is not made to be large.
+        // Decoded fields count 32 bytes extra, and Huffman codes are rarely longer than their text. So twice the list's
+        // size is enough for any block that is not malicious.
         let max_bytes = (max_header_list as usize).max(DEFAULT_MAX_FRAME_SIZE) * 2;
         let further = u32::try_from(max_bytes / BYTES_A_FRAME).unwrap_or(u32::MAX);
         Self {
@@ -44,7 +44,7 @@ impl HeaderBlock {
         self.bytes.extend_from_slice(fragment);
     }
 
-    /// A CONTINUATION frame. Both bounds hold against the flood of endless CONTINUATION frames (RFC 9113 §10.5.1).
+    /// A CONTINUATION frame. Both limits stop a flood of endless CONTINUATION frames (RFC 9113 §10.5.1).
     pub fn extend(&mut self, fragment: &[u8]) -> Result<(), Violation> {
         let stream = self.stream;
         self.continuations += 1;
@@ -60,7 +60,7 @@ impl HeaderBlock {
         Ok(())
     }
 
-    /// The stream it belongs to.
+    /// The stream that it belongs to.
     pub fn stream(&self) -> u32 {
         self.stream
     }
@@ -70,7 +70,7 @@ impl HeaderBlock {
         self.end_stream
     }
 
-    /// Takes the bytes out; [`give_back`](Self::give_back) the buffer when done.
+    /// Takes the bytes out; return the buffer with [`give_back`](Self::give_back).
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }

@@ -1,8 +1,8 @@
-//! From stream number to place in the slab: one multiplication and, nearly always, one look.
+//! Maps a stream number to its place in the slab: one multiplication and, nearly always, one lookup.
 
-/// An open-addressing table with linear probing; at most half full. Stream 0 marks an empty place, and is never a key.
+/// An open-addressing table with linear probing, at most half full. Stream 0 marks an empty place and is never a key.
 ///
-/// Only numbers this client has chosen are ever inserted, so a peer cannot make it degenerate.
+/// Only numbers that this client chose are inserted, so a peer cannot degrade it.
 #[derive(Debug)]
 pub struct IdMap {
     entries: Vec<Entry>,
@@ -56,7 +56,7 @@ impl IdMap {
         self.len += 1;
     }
 
-    /// Takes a stream out. Where it was kept.
+    /// Removes a stream. Returns where it was kept.
     pub fn remove(&mut self, id: u32) -> Option<usize> {
         let mut hole = self.home(id);
         let slot = loop {
@@ -70,7 +70,7 @@ impl IdMap {
             hole = self.after(hole);
         };
         self.len -= 1;
-        // Entries that were pushed beyond the hole move back into it, so that no look-up stops short of them.
+        // Entries pushed beyond the hole move back into it, so that no lookup stops too early.
         let mut at = hole;
         loop {
             at = self.after(at);

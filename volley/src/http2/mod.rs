@@ -1,7 +1,7 @@
-//! HTTP/2 as a client, sans-io: bytes in, events and bytes out (RFC 9113, RFC 7541).
+//! An HTTP/2 client without I/O: bytes in, events and bytes out (RFC 9113, RFC 7541).
 //!
-//! Nothing here knows a socket, a clock or a thread. [`Connection`] takes the bytes a peer sent, tells a [`Handler`] what
-//! they mean for each call, and keeps the bytes to send; whoever owns the socket moves them.
+//! Nothing here knows a socket, a clock or a thread. [`Connection`] takes the bytes that a peer sent, reports to a
+//! [`Handler`] what they mean for each call, and keeps the bytes to send. The owner of the socket moves the bytes.
 //!
 //! ```text
 //! bytes read → Connection::receive → Handler::{on_headers, on_data, on_closed}

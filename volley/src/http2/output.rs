@@ -1,36 +1,36 @@
-//! The bytes to send, and a bound on those a peer can make us send.
+//! The bytes to send, and a limit on those that a peer can cause.
 
 use super::error::Violation;
 
-/// How many bytes of answers may wait to be sent, whatever the number of streams.
+/// How many bytes of answers may wait to be sent, for any number of streams.
 const MAX_ANSWERS: usize = 256 * 1024;
 
-/// Further bytes of answers for each open stream: a small window makes a peer that keeps to all rules cause two
-/// WINDOW_UPDATEs a stream before any of them is sent.
+/// Additional bytes of answers for each open stream: with a small window, a correct peer can cause two WINDOW_UPDATEs
+/// per stream before any of them is sent.
 const MAX_ANSWERS_PER_STREAM: usize = 32;
 
 /// Bytes that wait for the socket. Answers (PING and SETTINGS acknowledgements, WINDOW_UPDATE, RST_STREAM) are counted,
-/// so that a peer that makes us answer and never reads cannot make us grow.
+/// so that a peer that causes answers and never reads them cannot exhaust our memory.
 #[derive(Debug, Default)]
 pub struct Output {
     bytes: Vec<u8>,
     /// How many of them were sent.
     start: usize,
-    /// Answers since `mark` was set, and those before it that may still wait.
+    /// Bytes of answers since `mark` was set, and of earlier ones that may still wait.
     answers: usize,
     old_answers: usize,
-    /// How many bytes must be sent until all that waited when it was set are gone.
+    /// How many bytes must be sent until everything that waited when it was set is gone.
     mark: usize,
 }
 
 impl Output {
-    /// What waits.
+    /// The waiting bytes.
     #[inline]
     pub fn waiting(&self) -> &[u8] {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    /// Forgets the first `n` bytes: they were sent.
+    /// Removes the first `n` bytes: they were sent.
     pub fn consume(&mut self, n: usize) {
         let n = n.min(self.waiting().len());
         self.start += n;
@@ -59,7 +59,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// [`Violation::Flood`]: more answers wait than an honest peer can cause with `open_streams`.
+    /// [`Violation::Flood`]: more answers wait than an honest peer with `open_streams` streams can cause.
     pub fn answer(
         &mut self,
         open_streams: usize,

@@ -8,7 +8,7 @@ pub struct Pending {
     bytes: Vec<u8>,
     /// How many of them were sent.
     start: usize,
-    /// The last byte ends the stream.
+    /// The stream ends after the last byte.
     pub end_stream: bool,
 }
 
@@ -43,15 +43,16 @@ impl Pending {
     }
 }
 
-/// Streams that have bytes and a window of their own, and wait for the connection's; served in turn, a frame each.
+/// Streams that have bytes and a window of their own, and wait for the connection's window. They take turns, one frame
+/// each.
 #[derive(Debug, Default)]
 pub struct Turns {
     ids: VecDeque<u32>,
 }
 
 impl Turns {
-    /// Puts a stream at the end of the row. `open_streams` bounds the row: ids of streams that are gone are swept out,
-    /// by `is_waiting`, before they are many.
+    /// Adds a stream at the end of the queue. `open_streams` limits its length: the ids of closed streams are removed,
+    /// by `is_waiting`, before there are many.
     pub fn push(&mut self, id: u32, open_streams: usize, is_waiting: impl Fn(u32) -> bool) {
         if self.ids.len() > 2 * open_streams + 32 {
             self.ids.retain(|&id| is_waiting(id));
@@ -59,7 +60,7 @@ impl Turns {
         self.ids.push_back(id);
     }
 
-    /// The stream whose turn it is; it may be gone.
+    /// The stream whose turn it is; it may be closed by now.
     pub fn pop(&mut self) -> Option<u32> {
         self.ids.pop_front()
     }

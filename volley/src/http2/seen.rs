@@ -1,26 +1,26 @@
-//! Header blocks that came before, so that the same bytes need not be decoded and checked again.
+//! Header blocks seen before: the same bytes need not be decoded and checked again.
 //!
-//! Under load a server sends two blocks over and over, a head and trailers, each a few indexed fields. As long as the
-//! dynamic table has not changed, the same bytes are the same fields.
+//! Under load, a server sends the same two blocks over and over, a head and trailers, each of a few indexed fields.
+//! While the dynamic table does not change, the same bytes mean the same fields.
 
 use super::hpack::HeaderList;
 use super::response::Head;
 
-/// Longer blocks hold literals and hardly ever come again.
+/// Longer blocks contain literals and rarely repeat.
 const LONGEST: usize = 64;
 
-/// One block with what it says.
+/// One block and its meaning.
 #[derive(Debug)]
 pub struct Seen<T> {
     generation: u64,
     block: Vec<u8>,
-    /// Its fields, decoded and found well-formed.
+    /// Its fields, decoded and checked.
     pub list: HeaderList,
-    /// What was learned from them.
+    /// What the fields mean.
     pub meaning: T,
 }
 
-/// The latest block of each kind; `None` where there was none worth remembering.
+/// The latest block of each kind; `None` if no block was worth keeping.
 #[derive(Debug, Default)]
 pub struct SeenBlocks {
     /// A response's head.
@@ -30,13 +30,13 @@ pub struct SeenBlocks {
 }
 
 impl<T> Seen<T> {
-    /// Whether this block is that one again; `generation` is the decoder's now.
+    /// Whether this block is the same as that one; `generation` is the decoder's current one.
     #[inline]
     pub fn is_again(&self, block: &[u8], generation: Option<u64>) -> bool {
         generation == Some(self.generation) && self.block == block
     }
 
-    /// Keep a block that was decoded without changing the table, if it is worth it.
+    /// Keeps a block that was decoded without changing the table, if it is worth it.
     pub fn keep(
         place: &mut Option<Self>,
         block: &[u8],
@@ -50,7 +50,7 @@ impl<T> Seen<T> {
         if before != after || block.len() > LONGEST {
             return;
         }
-        // In place: a server whose blocks differ every time must not cost an allocation each.
+        // In place: a server whose blocks always differ must not cost an allocation each time.
         if let Some(seen) = place {
             seen.generation = after;
             seen.block.clear();

@@ -1,4 +1,4 @@
-//! What the peer asks of us (RFC 9113 §6.5).
+//! The peer's settings (RFC 9113 §6.5).
 
 use super::error::Violation;
 use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, MAX_LENGTH};
@@ -17,11 +17,11 @@ pub mod id {
 /// The peer's settings in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerSettings {
-    /// How many streams may be open; no limit until one is set.
+    /// How many streams may be open; unlimited until the peer sets a limit.
     pub max_concurrent_streams: u32,
     /// Bytes we may send on a new stream.
     pub initial_window: u32,
-    /// Bytes of payload a frame of ours may have.
+    /// The largest payload of a frame that we send, in bytes.
     pub max_frame_size: usize,
 }
 
@@ -35,18 +35,18 @@ impl Default for PeerSettings {
     }
 }
 
-/// What one SETTINGS frame means for what is open already.
+/// The effect of one SETTINGS frame on existing streams and on the encoder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// By how much every stream's send window moves, in bytes.
+    /// The change of every stream's send window, in bytes.
     pub window_delta: i64,
-    /// The smallest and the last SETTINGS_HEADER_TABLE_SIZE it named: an encoder has to go through the smallest
-    /// (RFC 7541 §4.2).
+    /// The smallest and the last SETTINGS_HEADER_TABLE_SIZE in the frame: an encoder must go through the smallest (RFC
+    /// 7541 §4.2).
     pub table_sizes: Option<(u32, u32)>,
 }
 
 impl PeerSettings {
-    /// Takes over the payload of a SETTINGS frame. Unknown settings are ignored (RFC 9113 §6.5.2).
+    /// Applies the payload of a SETTINGS frame. Unknown settings are ignored (RFC 9113 §6.5.2).
     pub fn apply(&mut self, payload: &[u8]) -> Result<Change, Violation> {
         let window_before = self.initial_window;
         let mut change = Change::default();

@@ -1,47 +1,47 @@
-//! The open streams: a slab, so that a call's place does not move, and a map from stream number to place.
+//! The open streams: a slab, so that a call does not move, and a map from stream number to slab index.
 
 use super::id_map::IdMap;
 use super::pending::Pending;
 use super::response::Head;
 use super::window::{ReceiveWindow, SendWindow};
 
-/// How far the response has come.
+/// The progress of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// No final response head yet; informational ones do not count (RFC 9113 §8.1).
     AwaitingHead,
-    /// The head was seen: content, then perhaps trailers.
+    /// The head came: content follows, then perhaps trailers.
     Content,
 }
 
-/// How far the request has come.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// More may be sent.
     Open,
-    /// Its end is known, but bytes are kept back by flow control.
+    /// Its end is known, but flow control holds bytes back.
     Ending,
     /// END_STREAM was sent.
     Ended,
 }
 
-/// One open stream and what its owner keeps for it.
+/// One open stream, and its owner's data.
 pub struct Stream<C> {
     pub id: u32,
     pub receive: ReceiveWindow,
     pub send: SendWindow,
     pub phase: Phase,
     pub request: Request,
-    /// It stands in the row for the connection's send window.
+    /// It is queued for the connection's send window.
     pub in_row: bool,
-    /// Bytes of content still to come, if the response said how many.
+    /// Bytes of content still to come, if the response gave a `content-length`.
     pub content_left: Option<u64>,
     pub pending: Option<Box<Pending>>,
     pub call: C,
 }
 
 impl<C> Stream<C> {
-    /// The response's head has come; after an informational one it is still to come.
+    /// The final response head has come; an informational one does not count.
     #[inline]
     pub fn begin_content(&mut self, head: Head) {
         if let Head::Final { content_length } = head {
@@ -56,7 +56,7 @@ pub struct Streams<C> {
     slots: Vec<Option<Stream<C>>>,
     free: Vec<u32>,
     ids: IdMap,
-    /// No open stream is above it. Spares `above` the walk over all streams when it is asked over and over.
+    /// An upper bound for the numbers of open streams. It spares `above` a walk over all streams.
     ceiling: u32,
 }
 
@@ -72,7 +72,7 @@ impl<C> Default for Streams<C> {
 }
 
 impl<C> Streams<C> {
-    /// How many are open.
+    /// How many streams are open.
     #[inline]
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -104,7 +104,7 @@ impl<C> Streams<C> {
         self.ids.insert(id, slot);
     }
 
-    /// Takes a stream out.
+    /// Removes a stream.
     #[expect(clippy::cast_possible_truncation, reason = "see `insert`")]
     pub fn remove(&mut self, id: u32) -> Option<Stream<C>> {
         let slot = self.ids.remove(id)?;
@@ -118,7 +118,7 @@ impl<C> Streams<C> {
         self.slots.iter_mut().flatten()
     }
 
-    /// The numbers of all open streams, in their order.
+    /// The numbers of all open streams, in order.
     pub fn ids(&self) -> Vec<u32> {
         let mut ids: Vec<u32> = self
             .slots
@@ -130,7 +130,7 @@ impl<C> Streams<C> {
         ids
     }
 
-    /// The numbers of those open streams that are above `last`, in their order.
+    /// The numbers of the open streams above `last`, in order.
     pub fn above(&mut self, last: u32) -> Vec<u32> {
         if self.ceiling <= last {
             return Vec::new();

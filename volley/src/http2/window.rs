@@ -1,16 +1,16 @@
 //! Flow-control windows (RFC 9113 §5.2, §6.9), in bytes.
 
-/// The largest window there may be (RFC 9113 §6.9.1).
+/// The largest window (RFC 9113 §6.9.1).
 pub const MAX_WINDOW: u32 = (1 << 31) - 1;
 
-/// Every window before SETTINGS or WINDOW_UPDATE say otherwise (RFC 9113 §6.9.2).
+/// The size of a window before SETTINGS or WINDOW_UPDATE change it (RFC 9113 §6.9.2).
 pub const DEFAULT_WINDOW: u32 = 65_535;
 
-/// A window went beyond [`MAX_WINDOW`].
+/// A window exceeded [`MAX_WINDOW`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow;
 
-/// What the peer lets us send. Negative after the peer lowered SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113 §6.9.2).
+/// What the peer allows us to send. Negative if the peer has lowered SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113 §6.9.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendWindow(i64);
 
@@ -25,13 +25,13 @@ impl SendWindow {
         usize::try_from(self.0).unwrap_or(0)
     }
 
-    /// Counts `bytes` as sent; at most [`available`](Self::available) of them.
+    /// Counts `bytes` as sent; at most [`available`](Self::available).
     pub fn consume(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.available());
         self.0 = self.0.saturating_sub_unsigned(bytes as u64);
     }
 
-    /// Moves the window by `delta` bytes: a WINDOW_UPDATE, or the change of the initial size.
+    /// Changes the window by `delta` bytes: a WINDOW_UPDATE, or a new initial size.
     pub fn shift(&mut self, delta: i64) -> Result<(), Overflow> {
         let moved = self.0 + delta;
         if moved > i64::from(MAX_WINDOW) {
@@ -42,7 +42,7 @@ impl SendWindow {
     }
 }
 
-/// What is to happen after bytes were taken from a [`ReceiveWindow`].
+/// What to do after bytes were received in a [`ReceiveWindow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// More than half of the window is left.
@@ -53,7 +53,7 @@ pub enum Taken {
     Exceeded,
 }
 
-/// What we let the peer send. `target` is the size it is always filled up to.
+/// What we allow the peer to send. It is always refilled up to `target`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveWindow(i64);
 
@@ -76,12 +76,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// Makes the window smaller or larger: our SETTINGS_INITIAL_WINDOW_SIZE came into force.
+    /// Changes the window's size: our SETTINGS_INITIAL_WINDOW_SIZE came into force.
     pub fn shift(&mut self, delta: i64) {
         self.0 += delta;
     }
 
-    /// Fills a window of which half is used up again. The WINDOW_UPDATE increment, if one is due.
+    /// Refills a window that is half used. Returns the WINDOW_UPDATE increment, if one is due.
     pub fn refill(&mut self, target: u32) -> Option<u32> {
         if self.0 > i64::from(target / 2) {
             return None;

@@ -1,28 +1,26 @@
-//! The buckets of the histograms kept for each second: 256 to an octave, so a value is kept within
-//! 0.4 %.
+//! The buckets of the per-second histograms: 256 per octave, so a value is exact within 0.4 %.
 //!
-//! The same log-linear idea as in HdrHistogram, coarser by a digit: a second's histogram is held
-//! until the run's end.
+//! The log-linear scheme of HdrHistogram, one digit coarser: every second's histogram is kept until
+//! the run ends.
 
-/// Values below this have a bucket each.
+/// Values below this have one bucket each.
 const LINEAR: u64 = 512;
-/// Longer spans are counted as one of 1 h.
+/// Longer times count as 1 h.
 const MOST_NS: u64 = 3_600_000_000_000;
 
-/// How many buckets there are.
+/// The number of buckets.
 pub(super) const BUCKETS: usize = bucket_of(MOST_NS) as usize + 1;
 
 /// The bucket of a value, below [`BUCKETS`].
 #[inline]
 pub(super) const fn bucket_of(ns: u64) -> u16 {
     let ns = if ns < MOST_NS { ns } else { MOST_NS };
-    // The lowest bits are dropped until 256..512 is left: 512..1024 in steps of 2, 1024..2048 in
-    // steps of 4, …
+    // Drops low bits until 256..512 is left: 512..1024 in steps of 2, 1024..2048 in steps of 4, …
     let dropped = (ns | (LINEAR - 1)).ilog2() - 8;
     (dropped as u64 * (LINEAR / 2) + (ns >> dropped)) as u16
 }
 
-/// The highest value that falls into a bucket.
+/// The highest value of a bucket.
 pub(super) const fn highest_of(bucket: u16) -> u64 {
     let bucket = bucket as u64;
     let dropped = (bucket / (LINEAR / 2)).saturating_sub(1);

@@ -1,15 +1,16 @@
-//! Replies that were not what they should have been.
+//! Wrong replies.
 
 use super::errors::capped;
 
-/// How many are kept in words.
+/// How many wrong replies are quoted.
 const MOST_SAMPLES: usize = 10;
 
-/// Calls with a wrong reply: how many, and the first in words.
+/// Calls with a wrong reply: their number, and the first ones in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failures {
     pub calls: u64,
-    /// (when first, what), sorted: the earliest are kept, whatever the order threads are merged in.
+    /// (time of the first, what), sorted. The earliest are kept, whatever the order in which
+    /// threads are merged.
     samples: Vec<(u64, String)>,
 }
 

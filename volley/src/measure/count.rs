@@ -1,15 +1,15 @@
-//! Counting itself: what the load loop calls for every call and every read.
+//! The counting methods that the load loop calls for every call and every read.
 
 use super::details::Kept;
 use super::{Ended, Outcome, Tally};
 use crate::grpc::Code;
 use crate::report::model::DetailOutcome;
 
-/// A call that left this much after it was due, in nanoseconds, left late.
+/// A call that is sent later than this after it was due counts as late, in nanoseconds.
 pub const LATE_NS: u64 = 1_000_000;
 
 impl Tally {
-    /// A call left; its first try only.
+    /// A call was sent; counts only its first try.
     #[inline]
     pub fn sent(&mut self, intended_ns: u64, now_ns: u64) {
         self.counts.sent += 1;
@@ -26,7 +26,7 @@ impl Tally {
         self.series.bin(since_start_ns).messages += n;
     }
 
-    /// The time between two replies of one stream that were not read together.
+    /// The time between two replies of one stream that were read separately.
     #[inline]
     pub fn gap(&mut self, ns: u64) {
         self.gap.record(ns);
@@ -38,14 +38,13 @@ impl Tally {
         self.gap.record_zeros(n);
     }
 
-    /// The time from a call's sending until its first reply.
+    /// The time from a call's sending to its first reply.
     #[inline]
     pub fn first_message(&mut self, ns: u64) {
         self.first_message.record(ns);
     }
 
-    /// A call is over. Its end decides in which bin and second it is counted, also after the
-    /// window.
+    /// A call ended. Its end decides in which bin and second it is counted, even after the window.
     #[inline]
     pub fn ended(&mut self, call: &Ended) {
         if self.still_to_skip > 0 {
@@ -67,7 +66,7 @@ impl Tally {
         }
     }
 
-    /// One call was still open when the window closed, and is kept among the single calls.
+    /// One call was still open when the window closed. It is kept among the single calls.
     pub fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, now_ns: u64) {
         self.counts.cut += 1;
         self.details.keep(Kept {
@@ -77,7 +76,7 @@ impl Tally {
         });
     }
 
-    /// `n` calls were due inside the window and never left.
+    /// `n` calls were due inside the window and were never sent.
     pub fn missed(&mut self, n: u64) {
         self.counts.missed += n;
     }
@@ -87,8 +86,8 @@ impl Tally {
         self.counts.retried += n;
     }
 
-    /// A call got a reply that was not what it should be; `what` says so in words. Once for each
-    /// such call, right before its end is counted: a call that is skipped is no failed check.
+    /// A call got a wrong reply, which `what` describes. Call it once per such call, just before
+    /// its end is counted: a skipped call is not a failed check.
     #[cold]
     pub fn wrong_reply(&mut self, now_ns: u64, what: &str) {
         if self.still_to_skip == 0 {
@@ -101,14 +100,14 @@ impl Tally {
         ns.saturating_sub(self.start_ns)
     }
 
-    /// Where the latency begins that the run is judged by.
+    /// The start of a call's main latency.
     #[inline]
     fn timed_from(&self, intended_ns: u64, sent_ns: u64) -> u64 {
         let open_loop = self.response.is_some();
         if open_loop { intended_ns } else { sent_ns }
     }
 
-    /// Records the latencies of a call that counts among them.
+    /// Records the latencies of a call that counts.
     #[inline]
     fn time(&mut self, call: &Ended) {
         let service_ns = call.end_ns.saturating_sub(call.sent_ns);

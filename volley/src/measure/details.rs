@@ -1,4 +1,4 @@
-//! Single calls: the first that ended, as many as were asked for.
+//! Single calls: the first ones to end, up to a limit.
 
 use crate::report::model::DetailOutcome;
 
@@ -25,7 +25,7 @@ impl Details {
         }
     }
 
-    /// How many are kept at most.
+    /// The maximum number of calls.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -35,8 +35,8 @@ impl Details {
         self.kept.len() >= self.most
     }
 
-    /// Keeps a call while there is room. Calls of one thread come in the order of their ends, so
-    /// the first are kept.
+    /// Keeps a call while there is room. The calls of one thread arrive in the order of their ends,
+    /// so the first ones are kept.
     pub fn keep(&mut self, kept: Kept) {
         if !self.is_full() {
             self.kept.push(kept);
@@ -66,7 +66,7 @@ impl Details {
 }
 
 impl Kept {
-    /// A total order, so that merging does not depend on which thread comes first.
+    /// A total order, so that merging does not depend on the order of threads.
     fn key(&self) -> (u64, u64, &str, &str) {
         let (code, error) = match &self.outcome {
             DetailOutcome::Ok => ("", ""),

@@ -1,4 +1,4 @@
-//! Spans of time: a histogram, and beside it what must be exact.
+//! Distributions of times: a histogram, plus exact sums and extremes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,15 +7,15 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::report::latency::{self, Kind, Latency, Percentile, RANKS_PPM};
 
-/// Longer spans share the histogram's last bucket; the exact maximum still tells them.
+/// Longer times share the histogram's last bucket; the maximum stays exact.
 const MOST_NS: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 
-/// A distribution of spans in nanoseconds: some 270 KB, of which only the buckets in use are ever
-/// touched.
+/// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
+/// ever touched.
 pub(super) struct Distribution {
     histogram: Histogram<u64>,
-    /// Spans of 0, the commonest of all between messages, are counted by themselves: one addition.
+    /// Times of 0, the most frequent between messages, are counted separately: one addition.
     zeros: u64,
     sum_ns: u128,
     /// `u64::MAX` without samples.
@@ -50,7 +50,7 @@ impl Distribution {
     }
 
     pub fn clear(&mut self) {
-        // An untouched histogram is left so: to write zeros would make its pages resident.
+        // An untouched histogram stays untouched: writing zeros would make its pages resident.
         if !self.histogram.is_empty() {
             self.histogram.reset();
         }
@@ -72,7 +72,7 @@ impl Distribution {
         self.histogram.distinct_values() * size_of::<u64>()
     }
 
-    /// All figures of it; `None` without samples.
+    /// All its figures; `None` without samples.
     pub fn into_latency(mut self, kind: Kind) -> Option<Latency> {
         if self.zeros > 0 {
             self.histogram.saturating_record_n(0, self.zeros);
@@ -98,8 +98,8 @@ impl Distribution {
         })
     }
 
-    /// Ascending (ns, count): the highest value each bucket stands for, but none that lies outside
-    /// what was recorded; the bucket of the least stands for just that.
+    /// Ascending (ns, count). The value is the highest of each bucket, but never outside what was
+    /// recorded; the lowest bucket has the exact minimum.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let (min_ns, max_ns) = (self.min_ns, self.max_ns);
         let least = self.histogram.highest_equivalent(min_ns);
@@ -112,7 +112,7 @@ impl Distribution {
         })
     }
 
-    /// By nearest rank (Hyndman & Fan 1996, definition 1), in whole numbers.
+    /// By nearest rank (Hyndman & Fan 1996, definition 1), in integer arithmetic.
     fn percentiles(&self, samples: u64) -> Vec<Percentile> {
         let mut recorded = self.recorded();
         let (mut ns, mut seen) = (self.min_ns, 0);
@@ -129,18 +129,18 @@ impl Distribution {
         RANKS_PPM.map(at).to_vec()
     }
 
-    /// HdrHistogram's V2 format, deflated, in base64: what every reader of HdrHistograms takes.
+    /// HdrHistogram's V2 format, deflated, in base64: every HdrHistogram reader accepts it.
     fn encoded(&self) -> String {
         let mut bytes = Vec::new();
         match V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) {
             Ok(_) => STANDARD.encode(bytes),
-            // Writing to memory does not fail, and the bounds fit the format.
+            // Writing to memory cannot fail, and the bounds fit the format.
             Err(_) => String::new(),
         }
     }
 }
 
-/// Halves go to the even neighbour, as in [`Latency::from_samples`] and in Python's `round`.
+/// Halves round to even, as in [`Latency::from_samples`] and in Python's `round`.
 fn rounded_mean(sum_ns: u128, samples: u64) -> u64 {
     let samples = u128::from(samples);
     let (quotient, rest) = (sum_ns / samples, sum_ns % samples);

@@ -1,20 +1,20 @@
-//! How often each error text came, with bounds on how many and how long.
+//! Counts error texts, with limits on their number and length.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distinct texts that are kept.
+/// The maximum number of distinct texts.
 pub(super) const MOST_TEXTS: usize = 100;
-/// Bytes of a text that are kept.
+/// The maximum number of bytes of a text.
 const MOST_BYTES: usize = 512;
-/// What all other texts are counted as.
+/// The entry under which all other texts are counted.
 pub(super) const OTHERS: &str = "other errors";
 
 /// Error text to count.
 ///
-/// A peer may send another text with every call. The hundred texts that come first in the alphabet
-/// are kept, not the hundred that came first in time: so each kept count is exact, and merging
-/// threads in any order gives the same.
+/// A peer may send a different text with every call. The first hundred texts in alphabetical order
+/// are kept, not the first hundred in time. So each kept count is exact, and the order in which
+/// threads are merged does not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors {
     texts: BTreeMap<Arc<str>, u64>,
@@ -37,7 +37,7 @@ impl Errors {
         }
     }
 
-    /// Counts a text, and gives it back as it was counted, shared with all calls of the same text.
+    /// Counts a text. Returns it as it was counted, shared by all calls with the same text.
     pub fn count(&mut self, text: &str) -> Arc<str> {
         let text = capped(text);
         if let Some((known, _)) = self.texts.get_key_value(text.as_ref()) {
@@ -66,7 +66,7 @@ impl Errors {
         self.drop_surplus();
     }
 
-    /// Text to count, the sum of all others under [`OTHERS`].
+    /// Text to count; the sum of all others is under [`OTHERS`].
     pub fn into_counts(self) -> BTreeMap<String, u64> {
         let mut counts: BTreeMap<String, u64> = self
             .texts
@@ -88,7 +88,7 @@ impl Errors {
     }
 }
 
-/// A text in bounds: cut between two characters, and marked where it was cut.
+/// A text within its limit: cut between two characters, and marked where it was cut.
 pub(super) fn capped(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= MOST_BYTES {
         return text.into();

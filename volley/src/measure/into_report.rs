@@ -1,4 +1,4 @@
-//! From what all threads counted to the report.
+//! Builds the report from the merged counts.
 
 use super::tally::Tally;
 use super::{series::Bin, warnings};
@@ -11,7 +11,7 @@ use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
 use std::collections::BTreeMap;
 
-/// What the engine knows about a run and no thread counted.
+/// What the engine knows about a run, and no thread counted.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
     /// `--name`; empty if none was given.
@@ -25,29 +25,29 @@ pub struct RunFacts {
     pub call: String,
     /// From the window's opening until the last counted call ended or was cut.
     pub elapsed_ns: u64,
-    /// From the window's opening until no new call was begun.
+    /// From the window's opening until no new calls started.
     pub window_ns: u64,
     pub ended_by: EndedBy,
-    /// `--duration-stop=ignore`: calls cut at the end are in no count of ghz's.
+    /// `--duration-stop=ignore`: ghz's counts leave out the calls cut at the end.
     pub ignore_cut: bool,
     pub threads: u32,
     pub connections: u32,
-    /// Connections opened again in mid-run.
+    /// Connections reopened during the run.
     pub reconnects: u64,
-    /// What the generator itself took; see [`super::process`].
+    /// What the generator itself used; see [`super::process`].
     pub cost: Cost,
-    /// Replies were held to `--expect` or `--expect-replies`.
+    /// Whether replies were checked against `--expect` or `--expect-replies`.
     pub compared: bool,
-    /// The rate, for an open loop; its time 0 is the window's opening.
+    /// The rate of an open loop; its time 0 is the window's opening.
     pub schedule: Option<Schedule>,
-    /// `-n`: the schedule's later calls are not meant to be sent.
+    /// `-n`: later calls of the schedule are not sent.
     pub total: Option<u64>,
-    /// What only the engine can warn of; what the counts themselves show is added to it.
+    /// Warnings that only the engine can give; those that follow from the counts are added.
     pub warnings: Vec<Warning>,
 }
 
 impl Tally {
-    /// The report of a run, from the merged tally of all threads.
+    /// The report of a run, from the merged tallies of all threads.
     #[must_use]
     pub fn into_report(self, run: RunFacts) -> Report {
         let counts = self.counts;
@@ -136,7 +136,7 @@ impl Tally {
     }
 }
 
-/// The counts of each bin as the report has them, and how many calls the schedule had for it.
+/// The counts of each bin in the report's form, and how many calls of the schedule were due in it.
 fn series(width_ns: u64, bins: &[Bin], run: &RunFacts) -> Series {
     let due_before = |ns: u64| {
         let due = run
@@ -186,7 +186,8 @@ mod tests {
         });
         for call in schedule.cursor(0, 1).take(5000) {
             let due_ns = call.intended_ns;
-            // The server answers at once, but not from 2 s to 3 s, and holds the sends back too.
+            // The server answers immediately, except from 2 s to 3 s, when it also delays the
+            // sends.
             let served_ns = if (2 * S..3 * S).contains(&due_ns) {
                 3 * S
             } else {

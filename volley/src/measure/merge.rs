@@ -1,10 +1,10 @@
-//! Several threads' tallies made one.
+//! Merges the tallies of several threads.
 
 use super::Tally;
 use super::tally::Counts;
 
 impl Tally {
-    /// Takes in what another thread counted in the same window.
+    /// Adds what another thread counted in the same window.
     pub fn merge(&mut self, other: Tally) {
         self.still_to_skip += other.still_to_skip;
         self.skip_first += other.skip_first;
@@ -54,7 +54,7 @@ mod tests {
     use crate::measure::{Outcome, TallyOptions};
     use crate::report::model::Report;
 
-    /// Something to count: what, when, and a span.
+    /// An event to count: its kind, its time, and a duration.
     type Event = (u8, u64, u64);
 
     fn count(tally: &mut Tally, &(what, at_ns, span_ns): &Event) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
-        // Now and then past the hour after which bins are folded.
+        // Sometimes past the hour after which bins are folded.
         let at_ns = prop_oneof![9 => 0..5 * S, 1 => 0..10_000 * S];
         let event = (any::<u8>(), at_ns, 0..200 * MS);
         prop::collection::vec((0..3_usize, event), 0..200).prop_map(|mut events| {

@@ -1,8 +1,9 @@
-//! Counting: one [`Tally`] a thread, nothing shared, merged at the end and turned into a `Report`.
+//! Counting: one [`Tally`] per thread, nothing shared. They are merged at the end and turned into a
+//! `Report`.
 //!
 //! Means, minima and maxima are exact. Percentiles come from HdrHistograms with three significant
-//! digits, which keep a span from 1 ns to 1 h within 0.1 %; what is reported is the highest value
-//! that its bucket stands for, never beyond the exact minimum and maximum.
+//! digits, which represent times from 1 ns to 1 h within 0.1 %. The reported value is the highest
+//! of its bucket, but never outside the exact minimum and maximum.
 
 mod bucket;
 mod checks;

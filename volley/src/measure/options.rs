@@ -1,34 +1,34 @@
-//! What a tally has to know before it counts.
+//! The settings of a tally.
 
 use std::time::SystemTime;
 
 /// How to count. All times are nanoseconds since the engine's epoch.
 #[derive(Clone, Debug)]
 pub struct TallyOptions {
-    /// `--skipFirst`: so many ended calls are left out of counts, latencies, errors and details, as
-    /// ghz does. Their messages are counted: those came over the wire inside the window like all
+    /// `--skipFirst`: this many ended calls are left out of counts, latencies, errors and details,
+    /// as in ghz. Their messages are counted, because they were received inside the window like all
     /// others.
     pub skip_first: u64,
-    /// `--count-errors`: failed calls are among the latencies.
+    /// `--count-errors`: failed calls are included in latencies.
     pub count_errors: bool,
-    /// Calls have a moment at which they were due: latencies are timed from it too.
+    /// Calls have a due time: latencies are also measured from it.
     pub open_loop: bool,
-    /// How many single calls to keep, the first to end.
+    /// How many single calls to keep: the first ones to end.
     pub details: usize,
     /// When the window opens.
     pub start_ns: u64,
-    /// How long it is, as far as known: room for its time series is made at once.
+    /// The window's length, if known: memory for its time series is reserved at once.
     pub window_ns: Option<u64>,
-    /// The wall clock at the epoch, that is at 0 ns.
+    /// The wall clock at the epoch, that is, at 0 ns.
     pub wall_start: SystemTime,
 }
 
 impl TallyOptions {
     /// The options of thread `index` of `threads`.
     ///
-    /// `skip_first` is shared out, so that no thread has to ask another how many calls were
-    /// skipped: the run leaves out the first calls of each thread. A thread on which fewer calls
-    /// end than its share leaves out fewer.
+    /// `skip_first` is divided among the threads, so that they need not share a counter. The run
+    /// then leaves out the first calls of each thread. A thread whose calls are fewer than its
+    /// share leaves out fewer.
     #[must_use]
     pub fn for_thread(&self, index: u32, threads: u32) -> Self {
         let threads = u64::from(threads.max(1));

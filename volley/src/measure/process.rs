@@ -1,15 +1,15 @@
-//! What this process itself has taken of the host.
+//! What this process has used of the host.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// User and system time of all threads since the process began, in seconds.
+/// User and system time of all threads since the process started, in seconds.
 #[must_use]
 pub fn cpu_s() -> f64 {
     let spent = clock_gettime(ClockId::ProcessCPUTime);
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
-/// The most resident memory the process ever had, in bytes; 0 where `/proc` does not tell.
+/// The peak resident memory of the process, in bytes; 0 if `/proc` does not show it.
 #[must_use]
 pub fn peak_bytes() -> u64 {
     std::fs::read_to_string("/proc/self/status")

@@ -1,4 +1,4 @@
-//! Small runs for the tests of this module.
+//! Short runs for the tests of this module.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};

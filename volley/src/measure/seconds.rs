@@ -1,31 +1,30 @@
-//! The latencies of each second: one dense histogram for the second at hand, sparse ones for those
-//! gone by.
+//! The latencies of each second: one dense histogram for the current second, sparse ones for past
+//! seconds.
 
 use super::SECOND_NS;
 use super::bucket::{BUCKETS, bucket_of, highest_of};
 use crate::report::model::Second;
 
-/// Later seconds have no histogram of their own, which bounds the memory of a run without end: a
-/// day.
+/// Seconds after the first day have no histogram, which limits the memory of an endless run.
 const MOST_SECONDS: usize = 86_400;
-/// Buckets that a second is expected to touch; more are no harm but an allocation.
+/// Buckets that a second is expected to use; more only cost an allocation.
 const TOUCHED: usize = 1024;
 
-/// Records latencies by the second in which their calls ended.
+/// Records latencies by the second in which calls ended.
 pub(super) struct Seconds {
-    /// Start of the second at hand, since the window opened.
+    /// Start of the current second, since the window opened.
     from_ns: u64,
     counts: Box<[u32]>,
-    /// The buckets of `counts` that are not 0, in the order of their first use.
+    /// The non-zero buckets of `counts`, in the order of their first use.
     touched: Vec<u16>,
     max_ns: u64,
     past: Vec<Past>,
 }
 
-/// A second gone by.
+/// A past second.
 #[derive(Clone, Default)]
 struct Past {
-    /// (bucket, count); a bucket may be there several times.
+    /// (bucket, count); a bucket may occur several times.
     counts: Vec<(u16, u16)>,
     max_ns: u64,
 }
@@ -46,7 +45,7 @@ impl Seconds {
         }
     }
 
-    /// A call that took `latency_ns` ended `ns` after the window opened.
+    /// A call with latency `latency_ns` ended `ns` after the window opened.
     #[inline]
     pub fn record(&mut self, ns: u64, latency_ns: u64) {
         if ns.wrapping_sub(self.from_ns) >= SECOND_NS {
@@ -79,7 +78,7 @@ impl Seconds {
         }
     }
 
-    /// What each second was like, at least as many as `elapsed_ns` has begun.
+    /// The figures of each second; at least as many as `elapsed_ns` has started.
     pub fn summaries(mut self, elapsed_ns: u64) -> Vec<Second> {
         self.turn(0);
         let begun = usize::try_from(elapsed_ns.div_ceil(SECOND_NS))
@@ -96,7 +95,7 @@ impl Seconds {
         size_of_val(&*self.counts) + self.past.capacity() * size_of::<Past>()
     }
 
-    /// Puts the second at hand away and begins the one that `ns` is in.
+    /// Stores the current second and starts the one that contains `ns`.
     #[cold]
     fn turn(&mut self, ns: u64) {
         let second = usize::try_from(self.from_ns / SECOND_NS).unwrap_or(MOST_SECONDS);

@@ -1,11 +1,11 @@
-//! What happened when: counts for each 100 ms since the window opened.
+//! A time series: counts for each 100 ms since the window opened.
 
 use super::SECOND_NS;
 
-/// The length of a bin at first.
+/// The initial length of a bin.
 const BIN_NS: u64 = SECOND_NS / 10;
-/// More bins than these are folded to bins of twice the length, which bounds the memory of a run
-/// without end: an hour.
+/// If there are more bins than this (an hour), pairs are folded into bins of twice the length. That
+/// limits the memory of an endless run.
 const MOST_BINS: usize = 36_000;
 
 /// The counts of one interval.
@@ -17,10 +17,10 @@ pub(super) struct Bin {
     pub sent: u64,
 }
 
-/// Bins of equal length. The one at hand is kept apart, so that counting is one comparison and one
-/// addition.
+/// Bins of equal length. The current one is kept separately, so that counting is one comparison and
+/// one addition.
 pub(super) struct Series {
-    /// Start of the bin at hand, since the window opened.
+    /// Start of the current bin, since the window opened.
     from_ns: u64,
     width_ns: u64,
     at_hand: Bin,
@@ -75,7 +75,7 @@ impl Series {
         self.turn(self.from_ns);
     }
 
-    /// The length of a bin, and all bins, at least as many as `elapsed_ns` has begun.
+    /// The length of a bin, and all bins; at least as many as `elapsed_ns` has started.
     pub fn finish(mut self, elapsed_ns: u64) -> (u64, Vec<Bin>) {
         self.put_away();
         if let Some(last_ns) = elapsed_ns.checked_sub(1) {
@@ -90,7 +90,7 @@ impl Series {
         self.bins.capacity() * size_of::<Bin>()
     }
 
-    /// Puts the bin at hand away and begins the one that `ns` is in.
+    /// Stores the current bin and starts the one that contains `ns`.
     #[cold]
     fn turn(&mut self, ns: u64) {
         self.put_away();
@@ -110,7 +110,7 @@ impl Series {
         }
     }
 
-    /// Makes bins of twice the length.
+    /// Doubles the length of bins.
     fn fold(&mut self) {
         self.width_ns *= 2;
         for pair in 0..self.bins.len().div_ceil(2) {

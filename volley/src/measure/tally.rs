@@ -13,8 +13,8 @@ use super::series::Series;
 
 /// The counters of one thread. All times are nanoseconds since the engine's epoch.
 ///
-/// Counting takes no clock, no lock and, but for a failed call or once a second, no allocation.
-/// Tallies of several threads are merged at the end, in any order.
+/// Counting reads no clock and takes no lock. It allocates only for a failed call, or once a
+/// second. Tallies of several threads are merged at the end, in any order.
 pub struct Tally {
     pub(super) start_ns: u64,
     pub(super) wall_start: SystemTime,
@@ -26,7 +26,7 @@ pub struct Tally {
     pub(super) errors: Errors,
     pub(super) checks: Failures,
     pub(super) service: Distribution,
-    /// For an open loop only.
+    /// Only for an open loop.
     pub(super) response: Option<Distribution>,
     pub(super) first_message: Distribution,
     pub(super) gap: Distribution,
@@ -49,7 +49,7 @@ pub(super) struct Counts {
     pub retried: u64,
 }
 
-/// How far a run has got, for the live line.
+/// The progress of a run, for the live line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub messages: u64,
@@ -81,7 +81,7 @@ impl Tally {
         }
     }
 
-    /// The warm-up is over: forgets everything counted so far, and opens the window.
+    /// The warm-up is over: discards everything counted so far, and opens the window.
     pub fn reset(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.still_to_skip = self.skip_first;

@@ -1,18 +1,18 @@
-//! What a run's own counts warn of.
+//! Warnings that follow from a run's own counts.
 
 use crate::report::model::{EndedBy, Report};
 use crate::report::numbers::duration;
 use crate::report::warning::Warning;
 
-/// Late sends that are worth a word: more than one in a hundred.
+/// More late sends than one in this many cause a warning.
 const LATE_PART: u64 = 100;
-/// From here on the generator counts as the limit (measuring.md: client-bound).
+/// From this share on, the generator counts as the limit (measuring.md: client-bound).
 const BUSY_PERCENT: u32 = 90;
-/// A shorter run is all beginning and end.
+/// Shorter runs consist mostly of their beginning and end.
 const BUSY_LEAST_NS: u64 = 100_000_000;
 
-/// Adds to the report's warnings what its counts show. `details_most` is how many single calls were
-/// to be kept.
+/// Adds the warnings that follow from the report's counts. `details_most` is the number of single
+/// calls that were to be kept.
 pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let failed = report.calls.failed_total();
     let sends = report.sends;
@@ -78,7 +78,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     );
 }
 
-/// The part of its threads' time that the generator was on a CPU.
+/// The share of its threads' time that the generator spent on a CPU.
 fn busy_percent(report: &Report) -> u32 {
     let available_s = report.elapsed_s() * f64::from(report.threads.max(1));
     (100.0 * report.cost.cpu_s / available_s).round().min(100.0) as u32

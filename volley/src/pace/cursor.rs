@@ -1,8 +1,8 @@
-//! One thread's share of a schedule, walked from call to call without a division.
+//! One thread's share of a schedule; goes from call to call without a division.
 
 use super::{SECOND_NS, Schedule};
 
-/// A call to be sent: its number in the whole run (from 0), and when, in nanoseconds after the
+/// A call to send: its number in the whole run (from 0), and its due time, in nanoseconds after the
 /// schedule's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planned {
@@ -10,23 +10,23 @@ pub struct Planned {
     pub intended_ns: u64,
 }
 
-/// Walks the calls `first`, `first + every`, … of a schedule in order. [`Schedule::cursor`] makes
-/// one.
+/// Visits the calls `first`, `first + every`, … of a schedule in order. Made by
+/// [`Schedule::cursor`].
 ///
-/// The cursors of all threads together give each call of the schedule exactly once, at the same
-/// nanosecond as [`Schedule::intended_ns`]. An advance within one step of the schedule is three
+/// The cursors of all threads together yield each call of the schedule exactly once, at the same
+/// nanosecond as [`Schedule::intended_ns`]. An advance within one step of the schedule takes three
 /// additions and a comparison.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     schedule: Schedule,
     every: u64,
     next: Option<Planned>,
-    /// The moment up to which the rate stays what `whole_ns` and `part` were made for.
+    /// The end of the period in which the rate, and so `whole_ns` and `part`, stay the same.
     run_until_ns: u64,
     rate: u64,
-    /// The moment of `next` beyond its whole nanosecond, in 1/rate ns.
+    /// The part of the due time of `next` below a whole nanosecond, in 1/rate ns.
     rest: u64,
-    /// The distance of two calls of this cursor: nanoseconds, and what is left over in 1/rate ns.
+    /// The time between two calls of this cursor: nanoseconds, and the remainder in 1/rate ns.
     whole_ns: u64,
     part: u64,
 }
@@ -47,7 +47,7 @@ impl Cursor {
         cursor
     }
 
-    /// When the next call is to be sent, in nanoseconds after the schedule's start.
+    /// When the next call is due, in nanoseconds after the schedule's start.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
         self.next.map(|next| next.intended_ns)
@@ -61,7 +61,7 @@ impl Cursor {
         })
     }
 
-    /// Finds a call anew, with divisions.
+    /// Computes a call's due time from scratch, with divisions.
     #[cold]
     fn jump(&mut self, number: u64) {
         self.next = self
@@ -81,7 +81,8 @@ impl Cursor {
         self.run_until_ns = run.until_ns;
         self.rest = ((calls - run.area) % rate) as u64;
         self.part = (distance % rate) as u64;
-        // Beyond 64 bits: past every run's end, so that the next advance jumps again.
+        // Beyond 64 bits: after the end of any run, so that the next advance computes from scratch
+        // again.
         self.whole_ns = u64::try_from(distance / rate).unwrap_or(u64::MAX);
     }
 }

@@ -1,8 +1,8 @@
-//! When calls are sent, and by how many workers: ghz's `const`, `step` and `line` schedules,
-//! compiled to exact integers.
+//! When calls are sent, and by how many workers: ghz's `const`, `step` and `line` schedules, in
+//! exact integers.
 //!
-//! Everything here is pure: a schedule knows no clock, it answers questions about nanoseconds after
-//! its own start.
+//! Everything here is pure: a schedule has no clock. It answers questions about nanoseconds after
+//! its start.
 
 mod cursor;
 mod error;
@@ -23,7 +23,7 @@ pub use workers::Workers;
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A length of time in whole nanoseconds; longer than 584 years counts as 584 years.
+/// A duration in whole nanoseconds; durations over 584 years count as 584 years.
 pub(crate) fn whole_ns(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

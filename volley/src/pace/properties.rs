@@ -1,4 +1,4 @@
-//! What holds for every schedule.
+//! Properties of every schedule.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::{LoadSpec, Planned, SECOND_NS, Schedule, ScheduleKind, whole_ns};
 
-/// Any schedule that is not refused, with the flags it was compiled from. Its rates are such that five seconds are quickly
-/// walked.
+/// Any valid schedule, with the flags it was compiled from. Its rates are low enough that five seconds are quickly
+/// tested.
 fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
     let steps = prop_oneof![Just(ScheduleKind::Step), Just(ScheduleKind::Line)];
     let end = prop_oneof![Just(None), (0..3000_u32).prop_map(Some)];
@@ -26,7 +26,7 @@ fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
         step,
         end,
         step_duration: Duration::from_nanos(step_ns),
-        // Steps of nanoseconds must end soon, or they lead to billions of calls a second at once.
+        // Very short steps must end soon, or they lead to billions of calls per second.
         max_duration: Duration::from_nanos(match step_ns {
             0..10_000_000 => max_ns.min(step_ns * 9).max(1),
             _ if max_ns % 2 == 0 => 0,
@@ -47,7 +47,7 @@ fn any_schedule() -> impl Strategy<Value = Schedule> {
     any_flags().prop_map(|(_, schedule)| schedule)
 }
 
-/// Calls per second at a moment, straight from the flags, and until when they stay so.
+/// Calls per second at a moment, directly from the flags, and until when they stay the same.
 fn rate(spec: &LoadSpec, ns: u64) -> (f64, u64) {
     let step_ns = match spec.schedule {
         ScheduleKind::Const => return (f64::from(spec.rps), u64::MAX),

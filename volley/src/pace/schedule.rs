@@ -1,30 +1,28 @@
-//! An open loop's plan: which call is sent when.
+//! The plan of an open loop: when each call is due.
 
 use super::shape::Shape;
 use super::stairs::{Run, Stairs};
 use super::{Cursor, LoadSpec, PaceError, SECOND_NS, ScheduleKind};
 
-/// Calls per second over time, and from it the moment of each call.
+/// Calls per second over time, and from it the due time of each call.
 ///
-/// Call `n` (from 0) is due when the integral of the rate reaches `n`, so the first call is due as
-/// soon as the rate is above 0, and a constant 1,000 calls per second has exactly 5,000 calls due
-/// in the first 5 s: at 0, 1, … 4,999 ms. All arithmetic is exact, in whole nanoseconds rounded
-/// down; nothing drifts.
+/// Call `n` (from 0) is due when the integral of the rate reaches `n`. So the first call is due as soon as the rate is
+/// above 0, and at a constant 1,000 calls per second exactly 5,000 calls are due in the first 5 s: at 0, 1, … 4,999 ms.
+/// All arithmetic is exact, in whole nanoseconds rounded down; nothing drifts.
 ///
-/// A descending schedule goes down to its end, or to 0, where it stops: no further call is due. The
-/// rate is capped at `u32::MAX` calls per second.
+/// A descending schedule stops at its end, or at 0, after which no call is due. The rate is capped at `u32::MAX` calls
+/// per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     rate: Stairs,
 }
 
 impl Schedule {
-    /// Compiles the flags; `None` if they set no rate: a closed loop.
+    /// Compiles the flags; `None` if they set no rate (a closed loop).
     ///
     /// # Errors
     ///
-    /// A step or line schedule that never changes, leads away from its end, or has no step
-    /// duration.
+    /// A step or line schedule that never changes, moves away from its end, or has no step duration.
     pub fn new(spec: &LoadSpec) -> Result<Option<Self>, PaceError> {
         if spec.schedule == ScheduleKind::Const {
             return Ok((spec.rps > 0).then(|| Self {
@@ -45,10 +43,9 @@ impl Schedule {
         Ok(Some(Self { rate }))
     }
 
-    /// When call `n` (from 0) is to be sent, in nanoseconds after the start; `None` if the schedule
-    /// stops before it.
+    /// When call `n` (from 0) is due, in nanoseconds after the start; `None` if the schedule stops before it.
     ///
-    /// Never smaller than for the call before.
+    /// Never earlier than the previous call.
     pub fn intended_ns(&self, n: u64) -> Option<u64> {
         let area = area_of_calls(n);
         let run = self.run_at(n)?;
@@ -61,8 +58,8 @@ impl Schedule {
         u64::try_from(calls).unwrap_or(u64::MAX)
     }
 
-    /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … `every`
-    /// 0 counts as 1.
+    /// The calls of one thread of several: `first`, `first + every`, `first + 2 * every`, … An `every` of 0 counts as
+    /// 1.
     pub fn cursor(&self, first: u64, every: u64) -> Cursor {
         Cursor::new(self.clone(), first, every)
     }
@@ -77,8 +74,7 @@ fn area_of_calls(n: u64) -> u128 {
     u128::from(n) * u128::from(SECOND_NS)
 }
 
-/// When the integral reaches `area`, which it does in `run`; `None` beyond the 584 years that 64
-/// bits can tell.
+/// When the integral reaches `area`, which it does in `run`; `None` beyond the 584 years that 64 bits can express.
 fn moment(run: &Run, area: u128) -> Option<u64> {
     let after = (area - run.area) / u128::from(run.value);
     run.from_ns.checked_add(u64::try_from(after).ok()?)
@@ -113,7 +109,7 @@ mod tests {
         }
     }
 
-    /// The calls that are due in the second that begins there. Where the rate changes with whole seconds that is the
+    /// The calls that are due in the second that starts there. If the rate changes only at whole seconds, that is the
     /// rate.
     fn due_in(spec: &LoadSpec, seconds: &[u64]) -> Vec<u64> {
         let schedule = Schedule::new(spec).unwrap().unwrap();

@@ -1,9 +1,9 @@
-//! The flags of one schedule, checked and compiled: the same for load and for concurrency.
+//! The flags of one schedule, checked and compiled; the same for load and concurrency.
 
 use super::stairs::Stairs;
 use super::{PaceError, SECOND_NS, ScheduleKind};
 
-/// What the flags of a step or line schedule say.
+/// The flags of a step or line schedule.
 pub(super) struct Shape {
     /// Family of the flags, for errors: `load` or `concurrency`.
     pub flags: &'static str,
@@ -12,15 +12,15 @@ pub(super) struct Shape {
     pub step: i32,
     pub end: Option<u32>,
     pub step_ns: u64,
-    /// 0: none.
+    /// 0: no limit.
     pub max_ns: u64,
     /// Where a descent without an end stops.
     pub floor: u32,
 }
 
 impl Shape {
-    /// Adjusts until the end is reached or the longest time has passed, whichever comes first, as
-    /// ghz's manual has it. (ghz itself overshoots the end when a longest time is given too.)
+    /// Changes until the end is reached or the maximum time has passed, whichever comes first, as
+    /// in ghz's manual. (ghz itself overshoots the end if a maximum time is given too.)
     pub fn stairs(&self) -> Result<Stairs, PaceError> {
         let step_ns = self.checked_step_ns()?;
         let bound = self.end().unwrap_or(if self.step > 0 {
@@ -47,7 +47,7 @@ impl Shape {
         ))
     }
 
-    /// An end of 0 is one for a descent only; above 0 it would be ghz's "not set".
+    /// An end of 0 is valid only for a descent; otherwise it is ghz's "not set".
     fn end(&self) -> Option<u32> {
         self.end.filter(|&end| end > 0 || self.step < 0)
     }

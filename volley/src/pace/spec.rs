@@ -1,16 +1,16 @@
-//! What the command line says about load and concurrency over time, before it is compiled into a schedule.
+//! The flags for load and concurrency over time, before they are compiled into a schedule.
 
 use std::time::Duration;
 
 /// How a value changes over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleKind {
-    /// The same value from the first to the last second.
+    /// The same value all the time.
     #[default]
     Const,
     /// `step` is added at the end of each `step_duration`.
     Step,
-    /// `step` is added in the course of each second.
+    /// `step` is added at the end of each second.
     Line,
 }
 
@@ -33,13 +33,13 @@ pub struct LoadSpec {
     pub rps: u32,
     /// Calls per second at the start of a `step` or `line` schedule; may be 0.
     pub start: u32,
-    /// Calls per second added per step (`step`) or per second (`line`); negative descends.
+    /// Calls per second to add per step (`step`) or per second (`line`); a negative number lowers the rate.
     pub step: i32,
-    /// Calls per second at which the change ends; `None`: no bound upwards, 0 downwards.
+    /// Calls per second at which the change ends; `None`: no upper bound, 0 downwards.
     pub end: Option<u32>,
     /// Length of one step; zero unless `schedule` is `step`.
     pub step_duration: Duration,
-    /// After this time the rate stays at `end` (or where it has got to, without `end`); zero: no such time.
+    /// After this time the rate is `end`, or stays as it is without `end`; zero: no limit.
     pub max_duration: Duration,
 }
 
@@ -51,12 +51,12 @@ pub struct ConcurrencySpec {
     pub workers: u32,
     /// Workers at the start of a `step` or `line` schedule.
     pub start: u32,
-    /// Workers added per step (`step`) or per second (`line`); negative takes some away.
+    /// Workers to add per step (`step`) or per second (`line`); a negative number removes workers.
     pub step: i32,
-    /// Number of workers at which the change ends; `None`: no bound upwards, 0 downwards.
+    /// Number of workers at which the change ends; `None`: no upper bound, 0 downwards.
     pub end: Option<u32>,
     /// Length of one step; zero unless `schedule` is `step`.
     pub step_duration: Duration,
-    /// After this time the number of workers goes to `end` (or stays, without `end`); zero: no such time.
+    /// After this time the number of workers is `end`, or stays as it is without `end`; zero: no limit.
     pub max_duration: Duration,
 }

@@ -1,12 +1,12 @@
-//! A whole number over time that changes in equal steps, then stays: what all of ghz's schedules
-//! are.
+//! A whole number that changes over time in equal steps, and then stays the same. All of ghz's
+//! schedules have this form.
 //!
-//! ghz's manual defines `line` as `step` with steps of one second, so both are stairs; `const` is
+//! ghz's manual defines `line` as `step` with steps of one second, so both are stairs. `const` is
 //! stairs without a step.
 
 /// `start + step * (t / step_ns)` until `flat_from_ns`, and `flat` from then on.
 ///
-/// The value never leaves `0..=u32::MAX`: `flat_from_ns` comes before it would.
+/// The value stays within `0..=u32::MAX`: `flat_from_ns` comes before it would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stairs {
     start: u32,
@@ -28,7 +28,7 @@ impl Stairs {
         }
     }
 
-    /// `flat_from_ns` must come before the steps would leave `0..=u32::MAX`, and `step_ns` be at
+    /// `flat_from_ns` must come before the steps leave `0..=u32::MAX`, and `step_ns` must be at
     /// least 1.
     pub fn new(start: u32, step: i32, step_ns: u64, flat_from_ns: u64, flat: u32) -> Self {
         debug_assert!(step_ns > 0);
@@ -49,7 +49,7 @@ impl Stairs {
         }
     }
 
-    /// The value that is never left again.
+    /// The final value.
     pub fn flat(&self) -> u32 {
         self.flat
     }
@@ -63,7 +63,7 @@ impl Stairs {
         self.value_at(0).max(self.value_at(ns.saturating_sub(1)))
     }
 
-    /// The next moment after `ns` at which the value is another one.
+    /// The next moment after `ns` at which the value changes.
     pub fn next_change_after(&self, ns: u64) -> Option<u64> {
         if ns >= self.flat_from_ns {
             return None;
@@ -78,8 +78,7 @@ impl Stairs {
         let climbing = ns.min(self.flat_from_ns);
         let step = climbing / self.step_ns;
         let whole = self.area_of_steps(step);
-        // At `flat_from_ns` itself no time of the step is left over, or the step is one that
-        // exists.
+        // At `flat_from_ns` itself, either no time of the step is left over, or the step exists.
         let rest = climbing - step * self.step_ns;
         let part = if rest == 0 {
             0
@@ -101,8 +100,8 @@ impl Stairs {
             };
             return (self.flat > 0).then_some(run);
         }
-        // The last step that begins with no more than `area`: a step of value 0 is passed over, its
-        // successor begins alike.
+        // The last step that starts with no more than `area`. A step of value 0 is passed over,
+        // because its successor starts with the same integral.
         let mut low = 0;
         let mut high = self.flat_from_ns.div_ceil(self.step_ns);
         while high - low > 1 {
@@ -123,7 +122,7 @@ impl Stairs {
         })
     }
 
-    /// Only for steps that begin before `flat_from_ns`.
+    /// Only for steps that start before `flat_from_ns`.
     fn value_of_step(&self, step: u64) -> u32 {
         let value = i128::from(self.start) + i128::from(self.step) * i128::from(step);
         debug_assert!((0..=i128::from(u32::MAX)).contains(&value));
@@ -141,7 +140,7 @@ impl Stairs {
     }
 }
 
-/// A stretch of time with one value.
+/// A period of time with one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub from_ns: u64,

@@ -1,4 +1,4 @@
-//! How many workers there are at each moment.
+//! The number of workers at each moment.
 
 use super::shape::Shape;
 use super::stairs::Stairs;
@@ -6,7 +6,7 @@ use super::{ConcurrencySpec, PaceError, ScheduleKind};
 
 /// Workers over time. A worker has one call open at a time.
 ///
-/// A descent without an end stops at one worker, not at none: without a worker a run with `-n`
+/// A descent without an end stops at one worker, not at zero: without a worker, a run with `-n`
 /// would never end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workers {
@@ -18,7 +18,7 @@ impl Workers {
     ///
     /// # Errors
     ///
-    /// A step or line schedule that never changes, leads away from its end, or has no step
+    /// A step or line schedule that never changes, moves away from its end, or has no step
     /// duration; no workers at all.
     pub fn new(spec: &ConcurrencySpec) -> Result<Self, PaceError> {
         if spec.schedule == ScheduleKind::Const {
@@ -50,20 +50,20 @@ impl Workers {
         self.number.value_at(ns)
     }
 
-    /// The most workers there ever are: `u32::MAX` for an ascent that neither an end nor a longest
-    /// time bounds.
+    /// The maximum number of workers: `u32::MAX` for a rise that neither an end nor a maximum time
+    /// limits.
     pub fn most(&self) -> u32 {
         self.number
             .most_before(self.number.flat_from_ns())
             .max(self.number.flat())
     }
 
-    /// The most workers there are before that moment.
+    /// The maximum number of workers before that moment.
     pub fn most_before(&self, ns: u64) -> u32 {
         self.number.most_before(ns)
     }
 
-    /// The next moment after `ns` at which the number changes; `None` if it stays.
+    /// The next moment after `ns` at which the number changes; `None` if it stays the same.
     pub fn next_change_after(&self, ns: u64) -> Option<u64> {
         self.number.next_change_after(ns)
     }

@@ -1,4 +1,4 @@
-//! `volley blast`: make a sweep and print its report.
+//! `volley blast`: makes a sweep and prints its report.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::cli::{BlastOptions, Format};
 use crate::report::blast::{json, live, summary};
 use crate::report::own_section;
 
-/// How often the live line is drawn at most: blasts are short.
+/// The shortest interval between two updates of the live line: blasts are short.
 const REDRAWN: Duration = Duration::from_millis(200);
 
 impl From<BlastError> for Failure {
@@ -22,11 +22,11 @@ impl From<BlastError> for Failure {
     }
 }
 
-/// Make a sweep and print how it went. Success means that some call succeeded.
+/// Makes a sweep and prints its report. Succeeds if at least one call succeeded.
 ///
 /// # Errors
 ///
-/// Whatever kept the load from being put on, or the report from being written.
+/// Whatever prevented the load or the report.
 pub fn blast(options: &BlastOptions) -> Result<ExitCode, Failure> {
     let run = &options.run;
     let out = Out::open(run)?;
@@ -35,7 +35,7 @@ pub fn blast(options: &BlastOptions) -> Result<ExitCode, Failure> {
     let sweep = blast::run(options, &mut |moment| {
         if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAWN) {
             drawn = Some(Instant::now());
-            // The line is for a person; a sweep does not end because nobody sees it.
+            // The line is for a person; a sweep continues if nobody reads it.
             let _ = line.draw(&live::line(moment));
         }
     });

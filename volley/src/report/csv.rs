@@ -1,4 +1,4 @@
-//! The single calls that were kept, a line each, in ghz's columns.
+//! The single calls that were kept, one per line, in ghz's columns.
 
 use std::io::{self, Write};
 
@@ -6,11 +6,11 @@ use super::escape;
 use super::ghz;
 use super::model::Report;
 
-/// Writes a header and one line a call, durations in ms to the nanosecond.
+/// Writes a header and one line per call; durations in ms, exact to the nanosecond.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "duration (ms),status,error")?;
     for detail in &report.details {

@@ -1,10 +1,10 @@
-//! Foreign text made harmless: a server writes error messages, and so, in the end, whoever talks to
-//! that server.
+//! Makes foreign text harmless. Error messages come from the server, and so perhaps from anyone who
+//! talks to it.
 
 use std::borrow::Cow;
 
-/// Replaces what a terminal or a page would act on instead of show by its escape: `\n`, `\t`,
-/// `\u{1b}`.
+/// Replaces characters that a terminal or a page would act on, instead of showing them, by escapes:
+/// `\n`, `\t`, `\u{1b}`.
 ///
 /// These are the control characters, the line and paragraph separators, and the marks that reorder
 /// text (Unicode Standard Annex 9, section 2).
@@ -45,7 +45,7 @@ pub fn html(text: &str) -> String {
     escaped
 }
 
-/// A CSV field, quoted where RFC 4180 section 2 asks for it.
+/// A CSV field, quoted where RFC 4180 section 2 requires it.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     if text.contains(['"', ',']) {
@@ -55,15 +55,15 @@ pub fn csv(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A label value of Prometheus' text format, without its quotes: backslash, quote and line feed are
-/// escaped.
+/// A label value of Prometheus' text format, without its quotes; escapes backslash, quote and line
+/// feed.
 pub fn label_value(text: &str) -> String {
     text.replace('\\', r"\\")
         .replace('"', "\\\"")
         .replace('\n', r"\n")
 }
 
-/// A label name out of any text: `[a-zA-Z0-9_]*`, every other character as `_`.
+/// Turns any text into a label name: `[a-zA-Z0-9_]*`, with `_` for every other character.
 pub fn label_name(text: &str) -> String {
     text.chars()
         .map(|character| {

@@ -1,15 +1,14 @@
-//! A run in ghz's words: the same calls, told so that a reader of ghz's reports counts them as
-//! volley did.
+//! A run in ghz's terms, so that a reader of ghz's reports counts the same calls as volley did.
 //!
-//! Such a reader knows a cut call only by its error text, so cut calls get ghz's text for it, and a
-//! failed call whose text could be taken for it gets a remark.
+//! Such a reader recognizes a cut call only by its error text. So cut calls get ghz's text, and a
+//! failed call with a similar text gets a remark.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::model::{Detail, DetailOutcome, EndedBy, Report};
 
-/// What ghz says of a call that was open when the window closed.
+/// ghz's text for a call that was open when the window closed.
 pub const CUT_ERROR: &str =
     "rpc error: code = Canceled desc = grpc: the client connection is closing";
 const CUT_STATUS: &str = "Canceled";
@@ -26,7 +25,7 @@ pub fn percentiles(report: &Report) -> Vec<(u32, u64)> {
         .collect()
 }
 
-/// Status to calls: `OK` first, then by name.
+/// Calls by status: `OK` first, then by name.
 pub fn statuses(report: &Report) -> Vec<(&'static str, u64)> {
     let mut others = report.calls.failed.clone();
     if report.calls.cut > 0 {
@@ -36,7 +35,7 @@ pub fn statuses(report: &Report) -> Vec<(&'static str, u64)> {
     ok.into_iter().chain(others).collect()
 }
 
-/// Error text to calls, cut calls included; the most frequent first.
+/// Calls by error text, cut calls included; the most frequent first.
 pub fn errors(report: &Report) -> Vec<(String, u64)> {
     let mut errors: BTreeMap<String, u64> = BTreeMap::new();
     for (text, count) in &report.errors {
@@ -78,7 +77,7 @@ fn told_apart(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The texts that closing a connection of ghz's makes.
+/// The texts of ghz's errors when a connection closes.
 fn sounds_cut(text: &str) -> bool {
     if text == CUT_ERROR {
         return true;

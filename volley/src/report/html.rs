@@ -1,7 +1,7 @@
-//! One page that needs nothing else: no script, no request, light and dark.
+//! One self-contained page: no scripts, no requests, light and dark.
 //!
-//! Every picture stands beside the same numbers as a table, and is drawn three times, for a wide
-//! window, for a narrow one and for a telephone, so that its letters stay as large as the page's.
+//! Every picture comes with the same numbers as a table. It is drawn three times, for wide and
+//! narrow windows and for phones, so that its letters stay as large as the page's.
 
 use std::io::{self, Write};
 
@@ -24,7 +24,7 @@ mod table;
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let title = if report.name.is_empty() {
         &report.call

@@ -1,7 +1,7 @@
-//! The run as JSON: ghz's members, and one more, `volley`.
+//! The run as JSON: ghz's members, plus one, `volley`.
 //!
-//! All durations are whole nanoseconds; ghz's histogram marks are seconds. `details` holds every
-//! call, as readers of ghz's reports expect, or none: calls that are only some are in
+//! All durations are whole nanoseconds; ghz's histogram marks are seconds. `details` holds either
+//! every call, as readers of ghz's reports expect, or none. An incomplete list goes to
 //! `volley.details`.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) mod spread;
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &view(report))?;
     writeln!(out)

@@ -1,12 +1,12 @@
 //! Latencies as data: percentiles, bars and the encoded histogram.
 
-/// What a latency is timed from.
+/// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// From when a call really left. A closed loop has no other, and cannot see a stall
-    /// (coordinated omission).
+    /// From when a call was really sent. The only kind in a closed loop, where it cannot show a
+    /// stall (coordinated omission).
     Service,
-    /// From when a call was due to leave.
+    /// From when a call was due.
     Response,
 }
 
@@ -20,11 +20,11 @@ impl Kind {
     }
 }
 
-/// The distribution of one kind of span.
+/// The distribution of one kind of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
     pub kind: Kind,
-    /// 0 makes every other figure meaningless (0, or empty).
+    /// If 0, every other figure is meaningless (0, or empty).
     pub samples: u64,
     /// Exact: sum over count, rounded.
     pub mean_ns: u64,
@@ -32,18 +32,18 @@ pub struct Latency {
     pub min_ns: u64,
     /// Exact.
     pub max_ns: u64,
-    /// One for each of [`RANKS_PPM`], ascending in both members, none below `min_ns` or above
+    /// One value for each of [`RANKS_PPM`], ascending in both members; all between `min_ns` and
     /// `max_ns`.
     pub percentiles: Vec<Percentile>,
-    /// ghz's histogram: [`linear_marks`], filled by [`bars`]. Empty without samples, or for spans
-    /// it is not shown of.
+    /// ghz's histogram: [`linear_marks`], filled by [`bars`]. Empty without samples, or for times
+    /// that have no histogram.
     pub bars: Vec<Bar>,
-    /// The same samples at [`fixed_marks`], the same for every run. Empty without samples, or where
-    /// it is not shown.
+    /// The same samples at [`fixed_marks`], which are the same for every run. Empty without
+    /// samples, or where it is not shown.
     pub buckets: Vec<Bar>,
     /// The HdrHistogram in V2 format, deflated, base64 (values in ns).
     pub histogram: String,
-    /// Failed calls are among the samples: `--count-errors`.
+    /// Whether failed calls are among the samples: `--count-errors`.
     pub includes_failed: bool,
 }
 
@@ -54,14 +54,14 @@ pub struct Percentile {
     pub ns: u64,
 }
 
-/// Samples above the bar before, up to and including `up_to_ns`.
+/// The number of samples above the previous bar, up to and including `up_to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
     pub up_to_ns: u64,
     pub count: u64,
 }
 
-/// The ranks every [`Latency`] is asked at, in millionths: p50 is 500,000, p99.99 is 999,900.
+/// The ranks that every [`Latency`] has, in millionths: p50 is 500,000, p99.99 is 999,900.
 pub const RANKS_PPM: [u32; 32] = [
     50_000, 100_000, 150_000, 200_000, 250_000, 300_000, 350_000, 400_000, 450_000, 500_000,
     550_000, 600_000, 650_000, 700_000, 750_000, 800_000, 850_000, 900_000, 925_000, 950_000,
@@ -69,7 +69,7 @@ pub const RANKS_PPM: [u32; 32] = [
     999_990, 999_999,
 ];
 
-/// Where ghz's eleven bars end: the fastest sample, then ten equal steps to the slowest.
+/// The upper ends of ghz's eleven bars: the fastest sample, then ten equal steps to the slowest.
 pub fn linear_marks(min_ns: u64, max_ns: u64) -> Vec<u64> {
     let span = u128::from(max_ns.saturating_sub(min_ns));
     (0..=10u128)
@@ -77,7 +77,7 @@ pub fn linear_marks(min_ns: u64, max_ns: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Ten marks a decade (the R10 preferred numbers of ISO 3) from 1 µs to 1 h, the same for every
+/// Ten marks per decade (the R10 preferred numbers of ISO 3) from 1 µs to 1 h; the same for every
 /// run.
 pub fn fixed_marks() -> Vec<u64> {
     const STEPS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
@@ -91,8 +91,8 @@ pub fn fixed_marks() -> Vec<u64> {
     marks
 }
 
-/// Counts (value in ns, how often) into bars that end at `marks`; what lies above the last mark
-/// goes into the last bar.
+/// Counts (value in ns, count) into bars that end at `marks`. Values above the last mark go into
+/// the last bar.
 pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Vec<Bar> {
     let mut bars: Vec<Bar> = marks
         .iter()
@@ -113,7 +113,7 @@ pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Ve
 }
 
 impl Latency {
-    /// A distribution of nothing.
+    /// A distribution without samples.
     pub fn none(kind: Kind) -> Self {
         Self {
             kind,

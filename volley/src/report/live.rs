@@ -1,26 +1,25 @@
-//! The line that tells how a run is going, once a second. Only for a terminal: a log has no use
-//! for it.
+//! A run's live line, updated once a second. It is drawn only on a terminal, never in a log.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use super::numbers::{grouped, rate};
 
-/// What happened since the last line, and how far the run is.
+/// What happened since the last line, and the run's progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
-    /// Replies a second since the last line.
+    /// Replies per second since the last line.
     pub messages_per_s: f64,
-    /// Calls that ended, ok or failed, a second since the last line.
+    /// Calls that ended, ok or failed, per second since the last line.
     pub calls_per_s: f64,
-    /// Calls failed since the run began.
+    /// Calls that have failed since the run began.
     pub failed: u64,
     pub elapsed: Duration,
     /// Until the window closes; `None` if only a number of calls ends the run.
     pub left: Option<Duration>,
 }
 
-/// The line, without line ends and in plain text.
+/// The line, as plain text without line ends.
 ///
 /// `   3 s   3,104,622 messages/s   621 calls/s   0 failed   2 s left`
 pub fn line(moment: &Moment) -> String {
@@ -47,7 +46,7 @@ fn clock(span: Duration) -> String {
     }
 }
 
-/// Draws lines over one another, if `out` is a terminal; else it writes nothing.
+/// Draws each line over the previous one if `out` is a terminal; otherwise writes nothing.
 #[derive(Debug)]
 pub struct Live<W: Write> {
     out: W,
@@ -56,7 +55,7 @@ pub struct Live<W: Write> {
 }
 
 impl<W: Write> Live<W> {
-    /// `is_terminal`: what `std::io::IsTerminal` says of `out`; false also for `--quiet`.
+    /// `is_terminal`: the result of `std::io::IsTerminal` for `out`; false also for `--quiet`.
     pub fn new(out: W, is_terminal: bool) -> Self {
         Self {
             out,
@@ -65,16 +64,16 @@ impl<W: Write> Live<W> {
         }
     }
 
-    /// Puts a line in the place of the last.
+    /// Replaces the previous line.
     ///
     /// # Errors
     ///
-    /// Those of `out`. A run need not end for one.
+    /// Errors of writing to `out`. A run need not end because of one.
     pub fn draw(&mut self, line: &str) -> io::Result<()> {
         if !self.is_terminal {
             return Ok(());
         }
-        // Blanks over the rest of a longer line: they work on every terminal.
+        // Spaces overwrite the rest of a longer line: they work on every terminal.
         let (length, drawn) = (line.chars().count(), self.drawn);
         self.drawn = length;
         write!(
@@ -86,11 +85,11 @@ impl<W: Write> Live<W> {
         self.out.flush()
     }
 
-    /// Takes the line away, so that what follows begins in the first column.
+    /// Removes the line, so that whatever follows starts in the first column.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Errors of writing to `out`.
     pub fn clear(&mut self) -> io::Result<()> {
         if self.drawn == 0 {
             return Ok(());

@@ -1,6 +1,6 @@
-//! Outputs: pure functions of a finished [`Report`].
+//! Output formats: pure functions of a finished [`Report`].
 //!
-//! Each output module has one `write(&Report, &mut impl Write)`. They write in small pieces: hand
+//! Each output module has one `write(&Report, &mut impl Write)`. They write in small pieces: give
 //! them a `BufWriter`.
 
 pub mod blast;

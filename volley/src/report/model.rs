@@ -1,8 +1,8 @@
-//! One finished run as plain data: what every output is written from.
+//! One finished run as plain data: the source of every output.
 //!
-//! Nothing here opens a file, reads a clock or keeps a live histogram. Units are in the names;
-//! times since 1970 are nanoseconds of the wall clock, all others are spans. Every percentile was
-//! taken from samples or from an HdrHistogram of them, never from other percentiles.
+//! Nothing here opens a file, reads a clock or keeps a live histogram. Units are in the names.
+//! Times since 1970 are nanoseconds of the wall clock; all others are durations. Every percentile
+//! comes from samples or an HdrHistogram of them, never from other percentiles.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::latency::Latency;
 use super::warning::Warning;
 
-/// Everything one run has to tell.
+/// All results of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// volley's own version, such as `0.1.0`.
@@ -26,40 +26,40 @@ pub struct Report {
     pub call: String,
     /// When the measured window opened, after connecting and warming up.
     pub started_unix_ns: u64,
-    /// From the window's opening until the last counted call ended (or was cut): what every rate is
-    /// divided by.
+    /// From the window's opening until the last counted call ended or was cut. Every rate is
+    /// divided by this.
     pub elapsed_ns: u64,
-    /// From the window's opening until no new call was begun; shorter than `elapsed_ns` where open
-    /// calls were waited for.
+    /// From the window's opening until no new calls started. Shorter than `elapsed_ns` if the run
+    /// waited for open calls.
     pub window_ns: u64,
     pub ended_by: EndedBy,
     pub threads: u32,
     pub connections: u32,
-    /// Connections opened again in mid-run, after a GOAWAY or a loss.
+    /// Connections reopened during the run, after a GOAWAY or a loss.
     pub reconnects: u64,
-    /// Replies received, those of failed and of cut calls included.
+    /// Replies received, including those of failed and cut calls.
     pub messages: u64,
     pub calls: Calls,
-    /// Error text to failed calls. Cut calls are not in it. The counts add up to at least all
+    /// Error text to number of failed calls, without cut calls. The counts add up to at least all
     /// failed calls.
     pub errors: BTreeMap<String, u64>,
     pub sends: Sends,
-    /// The latency of calls that the run is judged by: `Kind::Response` for an open loop, else
-    /// `Kind::Service`.
+    /// The main latency: `Kind::Response` for an open loop, otherwise `Kind::Service`.
     pub latency: Latency,
-    /// For an open loop: the same calls timed from when they really left. `None` for a closed loop.
+    /// For an open loop: the same calls, measured from when they were really sent. `None` for a
+    /// closed loop.
     pub service_latency: Option<Latency>,
-    /// From a call's sending until its first reply; `None` where nothing was measured.
+    /// From a call's sending to its first reply; `None` if nothing was measured.
     pub first_message: Option<Latency>,
-    /// Between two replies of one stream, those read together being 0 ns apart; `None` where
-    /// nothing was measured.
+    /// Between two replies of one stream; replies from one read are 0 ns apart. `None` if nothing
+    /// was measured.
     pub gap: Option<Latency>,
     pub series: Series,
     /// Call latency per whole second since the window opened.
     pub seconds: Vec<Second>,
     pub cost: Cost,
     pub checks: Checks,
-    /// The single calls that were kept, in order of their ends; maybe only some, maybe none.
+    /// The single calls that were kept, in the order of their ends: all, some or none.
     pub details: Vec<Detail>,
     pub warnings: Vec<Warning>,
 }
@@ -67,15 +67,15 @@ pub struct Report {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndedBy {
-    /// Every call asked for was made and answered. Nothing can be cut then. ghz: `normal`.
+    /// Every call was made and answered, so none was cut. ghz: `normal`.
     Finished,
-    /// A time limit passed: the window's, or that of waiting for open calls. ghz: `timeout`.
+    /// A time limit passed: the window's, or that for open calls to end. ghz: `timeout`.
     Window,
-    /// A signal asked for the end. ghz: `cancel`.
+    /// A signal ended the run. ghz: `cancel`.
     Signal,
 }
 
-/// Every call that was begun and counted, each in exactly one place.
+/// Every counted call, each in exactly one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     pub ok: u64,
@@ -83,37 +83,37 @@ pub struct Calls {
     pub failed: BTreeMap<&'static str, u64>,
     /// Still open when the window closed: neither a success nor an error of the server.
     pub cut: u64,
-    /// The same under `--duration-stop=ignore`, which leaves them out of every count of ghz's.
+    /// The same under `--duration-stop=ignore`, which leaves them out of all of ghz's counts.
     pub ignored: u64,
 }
 
-/// What became of the sends that were due.
+/// What became of the calls that were due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sends {
-    /// Calls that left, the first try of each.
+    /// Calls that were sent, counting only the first try.
     pub sent: u64,
-    /// Calls that a rate or schedule intended inside the window but that never left.
+    /// Calls that were due inside the window and were never sent.
     pub missed: u64,
-    /// Calls that left more than 1 ms after they were due.
+    /// Calls that were sent more than 1 ms after they were due.
     pub late: u64,
-    /// Calls sent again because the server had provably not begun them (RFC 9113 section 8.7).
+    /// Calls sent again because the server had certainly not begun them (RFC 9113 section 8.7).
     pub retried: u64,
 }
 
-/// What happened in each interval since the window opened; all lists are equally long.
+/// Counts for each interval since the window opened; all lists have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Series {
-    /// The length of an interval; the last one may be cut short by the end of the run.
+    /// The length of an interval; the end of the run may cut the last one short.
     pub interval_ms: u64,
     pub messages: Vec<u64>,
     pub ok: Vec<u64>,
     pub failed: Vec<u64>,
     pub sent: Vec<u64>,
-    /// Calls that were due, for an open loop; zeros for a closed one.
+    /// Calls that were due, in an open loop; zeros in a closed one.
     pub intended: Vec<u64>,
 }
 
-/// Call latency of the calls that ended within one second; all 0 without any.
+/// Latency of the calls that ended within one second; all 0 if there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Second {
     pub p50_ns: u64,
@@ -122,24 +122,25 @@ pub struct Second {
     pub samples: u64,
 }
 
-/// What the generator itself took.
+/// The generator's own resource use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// User and system time of this process while the run was counted.
     pub cpu_s: f64,
-    /// The same since the process began: connecting, warm-up and all.
+    /// The same since the process started, including connecting and warm-up.
     pub cpu_total_s: f64,
-    /// The most resident memory this process ever had.
+    /// The peak resident memory of this process.
     pub peak_bytes: u64,
 }
 
-/// Replies held against what they should have been.
+/// Replies compared with what they should have been.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// There were rules: `--expect` or `--expect-replies`. Without any, replies are only decoded.
+    /// Whether there were rules: `--expect` or `--expect-replies`. Without any, replies are only
+    /// decoded.
     pub compared: bool,
     pub replies_checked: u64,
-    /// Calls that failed because a reply was wrong, missing or one too many.
+    /// Calls that failed because a reply was wrong, missing or superfluous.
     pub failed: u64,
     /// The first few of them, in words.
     pub samples: Vec<String>,
@@ -171,7 +172,7 @@ impl Calls {
         self.failed.values().sum()
     }
 
-    /// What ghz calls `Count`: every call that ended, however it ended.
+    /// ghz's `Count`: every call that ended, in any way.
     pub fn count(&self) -> u64 {
         self.ok + self.failed_total() + self.cut
     }
@@ -183,18 +184,18 @@ impl Report {
         self.elapsed_ns.max(1) as f64 / 1e9
     }
 
-    /// Replies a second, those of failed and of cut calls included.
+    /// Replies per second, including those of failed and cut calls.
     pub fn messages_per_s(&self) -> f64 {
         self.messages as f64 / self.elapsed_s()
     }
 
-    /// Calls served a second, ok or failed. Cut calls are left out: they were not served.
+    /// Calls served per second, ok or failed. Cut calls are left out: they were not served.
     pub fn calls_per_s(&self) -> f64 {
         (self.calls.ok + self.calls.failed_total()) as f64 / self.elapsed_s()
     }
 
-    /// Whether `details` is the whole run: ghz's readers take a list for complete or refuse the
-    /// report.
+    /// Whether `details` covers the whole run: ghz's readers take a list for complete, or refuse
+    /// the report.
     pub fn details_are_whole(&self) -> bool {
         !self.details.is_empty()
             && self.details.len() as u64 == self.calls.count()
@@ -205,8 +206,9 @@ impl Report {
                 .all(|detail| detail.latency_ns <= self.elapsed_ns)
     }
 
-    /// Takes `latency` from the single calls if they are the whole run, so that it is exact, and
-    /// equal to what any reader of the calls finds. The encoded histogram stays as it was recorded.
+    /// Computes `latency` from the single calls if they cover the whole run. It is then exact, and
+    /// equals what any reader of the calls computes. The encoded histogram stays as it was
+    /// recorded.
     #[must_use]
     pub fn exact_if_whole(mut self) -> Self {
         if self.details_are_whole() {
@@ -227,7 +229,7 @@ impl Report {
         self
     }
 
-    /// The most single calls that ghz writes down.
+    /// The maximum number of single calls that ghz writes.
     pub const DETAILS_MOST: usize = 1_000_000;
 }
 

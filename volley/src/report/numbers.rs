@@ -1,7 +1,7 @@
 //! Numbers for people: durations as ghz prints them, grouped digits, sizes.
 
-/// ghz's way with durations: whole ns below 10 µs, then ms, from one second on s, both with two
-/// decimals.
+/// ghz's format of durations: whole ns below 10 µs, then ms, and s from one second on, both with
+/// two decimals.
 pub fn ghz_duration(ns: u64) -> String {
     if ns < 10_000 {
         return format!("{ns} ns");
@@ -14,13 +14,13 @@ pub fn ghz_duration(ns: u64) -> String {
     }
 }
 
-/// Three digits that count, in the unit that suits: `950 ns`, `12.3 µs`, `1.25 ms`, `2.50 s`.
+/// Three significant digits, in a suitable unit: `950 ns`, `12.3 µs`, `1.25 ms`, `2.50 s`.
 pub fn duration(ns: u64) -> String {
     let unit = Unit::for_ns(ns);
     format!("{} {}", unit.show(ns), unit.name)
 }
 
-/// The same without zeros at its end, for round values: `80 ms`, `1.25 s`.
+/// The same without trailing zeros, for round values: `80 ms`, `1.25 s`.
 pub fn mark(ns: u64) -> String {
     let shown = duration(ns);
     match shown.split_once(' ') {
@@ -53,7 +53,7 @@ impl Unit {
         Self { name, ns }
     }
 
-    /// `ns` in this unit, without its name, to the nanosecond and without zeros at the end.
+    /// `ns` in this unit, without its name, exact to the nanosecond and without trailing zeros.
     pub fn exactly(self, ns: u64) -> String {
         let per_unit = self.ns as u64;
         let whole = grouped(ns / per_unit);
@@ -76,7 +76,7 @@ impl Unit {
         }
     }
 
-    /// `ns` in this unit, without its name, with three digits that count but no more than ns tell.
+    /// `ns` in this unit, without its name, with three significant digits, but not finer than 1 ns.
     pub fn show(self, ns: u64) -> String {
         let value = ns as f64 / self.ns;
         let most = if self.ns < 10.0 { 0 } else { 3 };
@@ -103,8 +103,7 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
-/// A rate with grouped digits: whole from 100 on, else with as many decimals as it takes to say
-/// something.
+/// A rate with grouped digits: whole from 100 on, otherwise with as many decimals as it needs.
 pub fn rate(per_s: f64) -> String {
     match per_s {
         r if r >= 100.0 => grouped(r.round() as u64),

@@ -13,7 +13,7 @@ use super::warning::Warning;
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "volley {}", report.version)?;
     let mut line = |label: &str, text: String| writeln!(out, "  {label:<15}{text}");
@@ -53,7 +53,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write_warnings(warnings: &[Warning], out: &mut impl Write) -> io::Result<()> {
     for warning in warnings {
         writeln!(out, "warning: {}", visible(&warning.to_string()))?;

@@ -1,15 +1,15 @@
-//! The same JSON for eyes: indented by two spaces.
+//! The same JSON for people: indented by two spaces.
 
 use std::io::{self, Write};
 
 use super::json;
 use super::model::Report;
 
-/// Writes what [`json::write`](super::json::write) does, over many lines.
+/// Writes the output of [`json::write`](super::json::write) over many lines.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &json::view(report))?;
     writeln!(out)

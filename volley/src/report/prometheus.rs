@@ -1,5 +1,5 @@
-//! Prometheus' text format, version 0.0.4: ghz's metric names, all times in seconds, buckets
-//! cumulative.
+//! Prometheus' text format, version 0.0.4: ghz's metric names, all times in seconds, cumulative
+//! buckets.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::model::Report;
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let labels = common_labels(report);
     let s = |ns: u64| ns as f64 / 1e9;
@@ -143,8 +143,8 @@ fn write_histogram(latency: &Latency, labels: &str, out: &mut impl Write) -> io:
     sum_and_count(name, latency, labels, out)
 }
 
-/// 1, 2 or 5 and zeros: three bounds a decade are enough here, and cumulative counts can be thinned
-/// out.
+/// 1, 2 or 5 times a power of ten: three bounds per decade are enough here. With cumulative
+/// counts, the other bounds can be left out.
 fn is_round(mut ns: u64) -> bool {
     while ns >= 10 && ns.is_multiple_of(10) {
         ns /= 10;
@@ -190,8 +190,8 @@ fn head(out: &mut impl Write, name: &str, help: &str, kind: &str) -> io::Result<
     writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}")
 }
 
-/// Tags become `tag_…`, so that none can take the place of another label; of two that become the
-/// same, the first wins.
+/// Tags become `tag_…`, so that none can replace another label. If two become the same, the first
+/// wins.
 fn common_labels(report: &Report) -> String {
     let mut labels = vec![
         ("name".to_owned(), report.name.as_str()),

@@ -12,7 +12,7 @@ use super::warning::Warning;
 const STARTED_UNIX_NS: u64 = 1_795_165_716_611_263_826;
 const S: u64 = 1_000_000_000;
 
-/// Four calls, all of them kept: two ok, one failed, one cut.
+/// Four calls, all kept: two ok, one failed, one cut.
 pub fn few_calls() -> Report {
     let detail = |end_ns, latency_ns, outcome| Detail {
         end_unix_ns: STARTED_UNIX_NS + end_ns,
@@ -117,7 +117,7 @@ pub fn no_calls() -> Report {
     }
 }
 
-/// The classic profile for five seconds: streams of 5000 messages, 256 at a time, the last ones
+/// The classic profile for five seconds: streams of 5000 messages, 256 at a time; the last ones are
 /// cut.
 pub fn stream() -> Report {
     let latency = Latency::from_samples(Kind::Service, spread(3_104, 310_000_000, 0.35));
@@ -188,7 +188,7 @@ pub fn stream() -> Report {
     }
 }
 
-/// 1000 calls a second for five seconds at a server that stands still for one.
+/// 1000 calls per second for five seconds, against a server that stalls for one second.
 pub fn open_loop() -> Report {
     let service: Vec<u64> = spread(4_980, 420_000, 0.4);
     let waited = |(place, ns): (usize, &u64)| {
@@ -254,7 +254,7 @@ pub fn open_loop() -> Report {
     .without_failures()
 }
 
-/// Every text that a server, or a user, chooses is chosen badly.
+/// All texts that a server or a user chooses are hostile.
 pub fn hostile() -> Report {
     let texts = [
         "rpc error: code = Internal desc = <script>alert('&\"x\"')</script>",
@@ -326,7 +326,7 @@ impl Report {
     }
 }
 
-/// Values about `typical_ns` with a long tail to the right, the same each time.
+/// Values around `typical_ns` with a long tail to the right, the same each time.
 fn spread(count: u64, typical_ns: u64, width: f64) -> Vec<u64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut uniform = || {

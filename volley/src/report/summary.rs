@@ -1,7 +1,7 @@
-//! The text summary, section by section as ghz prints it.
+//! The text summary, in ghz's sections.
 //!
-//! Readers of ghz's summary refuse any line more than ghz's own, so volley's facts are printed
-//! apart from it: see [`own_section`](super::own_section).
+//! Readers of ghz's summary refuse any additional line, so volley's own facts are printed
+//! separately: see [`own_section`](super::own_section).
 
 use std::io::{self, Write};
 
@@ -13,13 +13,13 @@ use super::numbers::ghz_duration;
 
 const BAR_LONGEST: u64 = 40;
 
-/// Writes ghz's summary. Count is ok + failed + cut; Requests/sec leaves the cut calls out;
-/// Average, Slowest, Fastest and percentiles are of the same calls, OK ones unless
+/// Writes ghz's summary. Count is ok + failed + cut; Requests/sec leaves out the cut calls.
+/// Average, Slowest, Fastest and percentiles cover the same calls: OK ones, unless
 /// `--count-errors`.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let latency = &report.latency;
     writeln!(out, "\nSummary:")?;
@@ -72,7 +72,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A line a bar: where it ends in ms, its calls, and a bar of at most 40 marks.
+/// One line per bar: its end in ms, its calls, and a bar of at most 40 marks.
 fn write_bars(bars: &[Bar], out: &mut impl Write) -> io::Result<()> {
     let most = bars
         .iter()

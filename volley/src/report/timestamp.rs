@@ -1,8 +1,8 @@
-//! Moments of the wall clock as RFC 3339 text in UTC.
+//! Wall-clock times as RFC 3339 text in UTC.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Nanoseconds since 1970. A clock that stands before that counts as standing there.
+/// Nanoseconds since 1970. An earlier time counts as 1970.
 pub fn unix_ns(wall: SystemTime) -> u64 {
     let since = wall.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)

@@ -7,13 +7,13 @@ use flate2::write::GzEncoder;
 
 use super::RequestError;
 
-/// Flag and length before each message (gRPC over HTTP/2, Length-Prefixed-Message).
+/// Flag and length in front of each message (gRPC over HTTP/2, Length-Prefixed-Message).
 pub const PREFIX_LEN: usize = 5;
 
-/// All messages of a call may take this many bytes together.
+/// The maximum size of all messages of a call together, in bytes.
 pub const MAX_LEN: usize = 1 << 30;
 
-/// The request messages of one call as they go into DATA frames.
+/// The request messages of one call, ready for DATA frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// All length-prefixed messages, one after another.
@@ -23,12 +23,11 @@ pub struct Body {
 }
 
 impl Body {
-    /// Frames `sent` messages, taking `messages` in turn and from the start again when they run
-    /// out.
+    /// Frames `sent` messages: takes `messages` in turn, and starts again when they run out.
     ///
     /// # Errors
     ///
-    /// If the body would be longer than [`MAX_LEN`] bytes.
+    /// If the body would exceed [`MAX_LEN`] bytes.
     pub fn new(messages: &[&[u8]], sent: u64, compress: bool) -> Result<Self, RequestError> {
         let framed: Vec<Vec<u8>> = messages
             .iter()
@@ -48,7 +47,7 @@ impl Body {
     }
 }
 
-/// How many messages and bytes a body will have; none if too many.
+/// The number of messages and bytes of a body; none if there are too many.
 fn measure(framed: &[Vec<u8>], sent: u64) -> Option<(usize, usize)> {
     if framed.is_empty() {
         return Some((0, 0));

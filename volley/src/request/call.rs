@@ -6,7 +6,7 @@ use super::body::Body;
 use super::expect::Expected;
 use crate::http2::Head;
 
-/// Everything one call needs. Cheap to clone: three counted references.
+/// Everything that one call needs. Cheap to clone: three counted references.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Pseudo-header and header fields.

@@ -1,6 +1,6 @@
-//! What errors show of what a user gave: on one line, and not without end.
+//! Shortens user input for error messages: one line, limited length.
 
-/// How many names a list has at most.
+/// The maximum number of names in a list.
 const LISTED: usize = 12;
 
 /// The first `most` characters, control characters as spaces.

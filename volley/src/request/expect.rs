@@ -7,18 +7,18 @@
 //! factor     = "-" factor | "(" expression ")" | integer | name | "sum" "(" name ")"
 //! ```
 //!
-//! A name is `i` (which reply of the call this is, from 0), a field of the request, a value of the
-//! reply's enum, or `true` or `false`, looked up in this order. Fields are those of the call's
-//! first request; where a bidirectional call sends several, those of request number `i`. `sum(a)`
-//! adds `a` up over all requests of the call.
+//! A name is `i` (the index of the reply in its call, from 0), a field of the request, a value of
+//! the reply's enum, or `true` or `false`; it is looked up in this order. Fields are those of the
+//! call's first request; in a bidirectional call that sends several, those of request number `i`.
+//! `sum(a)` adds up `a` over all requests of the call.
 //!
-//! Arithmetic is that of 64-bit words, cut to the width of the reply's field, which is exactly that
-//! field's own wrapping arithmetic. A bool is true for whatever is not zero.
+//! Arithmetic uses 64-bit words, truncated to the width of the reply's field. That equals the
+//! field's own wrapping arithmetic. A bool is true if the value is not zero.
 //!
 //! Once a call's requests are known, every rule is folded into a polynomial in `i`; nearly all are
-//! `c0 + c1 * i`. Replies are walked without building anything. Even without rules, one that is not
-//! valid protobuf is refused: a known field of another wire type, text that is not UTF-8, and
-//! whatever is cut short, in nested messages too.
+//! `c0 + c1 * i`. Replies are checked without decoding them into structures. Even without rules,
+//! invalid protobuf is refused: a known field with another wire type, text that is not UTF-8, and
+//! anything cut short, in nested messages too.
 
 mod error;
 mod expected;

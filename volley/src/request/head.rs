@@ -13,7 +13,7 @@ use crate::http2::hpack::{Field, Indexing};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
-/// How to make heads: what all calls share, and the metadata with templates in it.
+/// The template of heads: what all calls share, and metadata that contains templates.
 #[derive(Clone, Debug)]
 pub struct HeadPlan {
     constant: Vec<Field>,
@@ -23,7 +23,7 @@ pub struct HeadPlan {
 impl HeadPlan {
     /// # Errors
     ///
-    /// If a metadata name or value cannot be sent, or its template cannot be used.
+    /// If a metadata name or value cannot be sent, or its template is invalid.
     pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Self {
             constant: own_fields(spec, method),
@@ -61,7 +61,7 @@ impl HeadPlan {
     ///
     /// # Errors
     ///
-    /// If what a template gave cannot be sent.
+    /// If the output of a template cannot be sent.
     pub fn head(&self, call: &mut CallData) -> Result<Arc<Head>, RequestError> {
         let mut fields = self.constant.clone();
         let mut text = String::new();
@@ -73,7 +73,7 @@ impl HeadPlan {
                     place: format!("metadata `{}`", String::from_utf8_lossy(name.as_bytes())),
                     error,
                 })?;
-            // A value that is never seen again would only push useful ones out of the table.
+            // Storing a value that never repeats would only evict useful ones from the table.
             fields.push(field(name, &text, Indexing::Without)?);
         }
         Ok(Arc::new(Head { fields }))
@@ -99,8 +99,8 @@ fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, RequestE
     })
 }
 
-/// What every gRPC request has (gRPC over HTTP/2, Requests), pseudo-header fields first (RFC 9113
-/// §8.3).
+/// The headers of every gRPC request (gRPC over HTTP/2, Requests); pseudo-headers come first (RFC
+/// 9113 §8.3).
 fn own_fields(spec: &RequestSpec, method: &Method) -> Vec<Field> {
     let timeout = spec
         .timeout

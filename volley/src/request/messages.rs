@@ -1,4 +1,4 @@
-//! Request messages out of JSON and binary data.
+//! Request messages from JSON and binary data.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// Whether the JSON is an array: several messages.
+/// Whether the JSON is an array, that is, several messages.
 #[must_use]
 pub fn is_array(json: &str) -> bool {
     json.trim_start().starts_with('[')
 }
 
-/// The messages of a JSON object, or of an array of them. Empty text is no message.
+/// The messages of a JSON object, or of an array of them. Empty text gives no message.
 ///
 /// # Errors
 ///
@@ -54,8 +54,8 @@ pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, 
         .map_err(|error| wrong_json(&error, input))
 }
 
-/// The messages of binary data: several if all of it is messages after their lengths, else one. No
-/// data, no message.
+/// The messages of binary data: several if all of it parses as length-prefixed messages, otherwise
+/// one. No data gives no message.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ fn wrong_json(error: &serde_json::Error, input: &MessageDescriptor) -> RequestEr
             rendered: None,
         };
     }
-    // Where messages are nested, the unknown field may be one of theirs.
+    // If messages are nested, the unknown field may belong to one of those.
     let is_flat = input
         .fields()
         .all(|field| field.kind().as_message().is_none());

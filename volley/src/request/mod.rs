@@ -1,9 +1,9 @@
-//! Making requests, and knowing what their replies must be.
+//! Makes requests, and knows what their replies must be.
 //!
 //! [`schema::load`] finds the method, a [`RequestSpec`] says what to send to it, and a [`Source`]
-//! turns both into one [`Request`] per call: the header fields, the length-prefixed messages, and
-//! the [`Expected`] replies. Whatever does not change between calls is built once and shared; only
-//! what holds a template is rendered for every call.
+//! turns both into one [`Request`] per call: the headers, the length-prefixed messages, and the
+//! [`Expected`] replies. Parts that do not change between calls are built once and shared; only
+//! templates are rendered for every call.
 
 pub mod body;
 mod call;

@@ -1,4 +1,4 @@
-//! The messages of a call, and what they bind the expectations to.
+//! The messages of a call, and the expectations that depend on them.
 
 mod templates;
 
@@ -15,10 +15,10 @@ use super::spec::{Data, RequestSpec};
 use super::template::{CallData, Template};
 use templates::templates;
 
-/// A call's body, with what its replies must be.
+/// A call's body, and what its replies must be.
 pub type Payload = (Arc<Body>, Arc<Expected>);
 
-/// How to make payloads.
+/// How payloads are made.
 #[derive(Clone, Debug)]
 pub struct PayloadPlan {
     input: MessageDescriptor,
@@ -31,7 +31,7 @@ pub struct PayloadPlan {
 
 #[derive(Clone, Debug)]
 enum Messages {
-    /// The same for every call: what the data is, or for a unary call each element in turn.
+    /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
     /// Templates of the data, or of its elements in turn.
     Templates(Vec<Template>),
@@ -40,8 +40,8 @@ enum Messages {
 impl PayloadPlan {
     /// # Errors
     ///
-    /// If the data is not what the method takes, its templates cannot be used, or an expectation
-    /// cannot be checked.
+    /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
+    /// checked.
     pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Self {
             input: method.input.clone(),
@@ -82,7 +82,7 @@ impl PayloadPlan {
         }
     }
 
-    /// How many different payloads there are before the first comes again.
+    /// The number of different payloads before the first one repeats.
     #[must_use]
     pub fn variants(&self) -> u64 {
         match &self.messages {
@@ -95,7 +95,7 @@ impl PayloadPlan {
     ///
     /// # Errors
     ///
-    /// If what the templates gave is not what the method takes.
+    /// If the output of the templates does not fit the method.
     pub fn payload(&self, number: u64, call: &mut CallData) -> Result<Payload, RequestError> {
         match &self.messages {
             Messages::Fixed(payloads) => in_turn(payloads, number)
@@ -119,7 +119,7 @@ impl PayloadPlan {
         }
     }
 
-    /// A streaming client sends all messages in one call; else each message is a call's.
+    /// A streaming client sends all messages in one call; otherwise each message is one call.
     fn payloads(&self, messages: &[Message]) -> Result<Vec<Payload>, RequestError> {
         if self.streams {
             let sent = if self.stream_call_count == 0 {

@@ -1,4 +1,4 @@
-//! The method under load, found in a `.proto` file or a descriptor set.
+//! The method to call, found in a `.proto` file or a descriptor set.
 
 mod compile;
 mod error;
@@ -11,11 +11,11 @@ use prost_reflect::{MessageDescriptor, MethodDescriptor};
 
 pub use error::SchemaError;
 
-/// Where the service is described.
+/// The source of the service's description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaSource {
-    /// A `.proto` file. Its imports are looked for in its own folder, in the working directory, and
-    /// in `import_paths`.
+    /// A `.proto` file. Imports are searched in its own folder, in the working directory, and in
+    /// `import_paths`.
     Proto {
         file: PathBuf,
         import_paths: Vec<PathBuf>,
@@ -62,7 +62,7 @@ pub struct Method {
     pub input: MessageDescriptor,
     /// The type of its replies.
     pub output: MessageDescriptor,
-    /// Who streams.
+    /// Which sides stream.
     pub shape: Shape,
 }
 

@@ -1,4 +1,4 @@
-//! One request after another.
+//! Makes one request after another.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::schema::Method;
 use super::spec::RequestSpec;
 use super::template::CallData;
 
-/// Makes the requests of a run. Each thread has one of its own, which draws its own random numbers.
+/// Makes the requests of a run. Each thread has its own, with its own random numbers.
 #[derive(Debug)]
 pub struct Source {
     requests: Requests,
@@ -21,11 +21,11 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Requests {
-    /// Every call is the same.
+    /// All calls are the same.
     One(Request),
     /// Calls take these in turn.
     Several(Box<[Request]>),
-    /// Something has to be rendered for each call.
+    /// Something must be rendered for each call.
     Rendered(Box<Plan>),
 }
 
@@ -40,12 +40,12 @@ struct Plan {
 }
 
 impl Source {
-    /// Builds all that does not change between calls, and tries every template once, so that a
-    /// mistake shows before any load.
+    /// Builds everything that does not change between calls, and tries every template once, so that
+    /// mistakes show before the load starts.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the requests from being made as asked.
+    /// Whatever prevents the requests.
     pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Plan {
             head: HeadPlan::new(spec, method)?,
@@ -68,18 +68,18 @@ impl Source {
         })
     }
 
-    /// Whether nothing has to be rendered for each call.
+    /// Whether nothing must be rendered for each call.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         !matches!(self.requests, Requests::Rendered(_))
     }
 
-    /// The request of one call. `worker` and `number` (unique in the run, from 0) are what
-    /// templates show, and `number` chooses among messages that take turns.
+    /// The request of one call. Templates show `worker` and `number` (unique in the run, from 0);
+    /// `number` also selects among messages that take turns.
     ///
     /// # Errors
     ///
-    /// If what a template gave cannot be sent.
+    /// If the output of a template cannot be sent.
     pub fn next(&mut self, worker: u32, number: u64) -> Result<Request, RequestError> {
         match &self.requests {
             Requests::One(request) => Ok(request.clone()),

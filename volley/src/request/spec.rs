@@ -1,4 +1,4 @@
-//! What the user asked to send.
+//! What the user wants to send.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 /// The request messages, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// One message as a JSON object, or several as an array of them; templates allowed.
+    /// One message as a JSON object, or several as an array; may contain templates.
     Json(String),
-    /// One serialized message, or several, each after its length as a varint.
+    /// One serialized message, or several, each preceded by its length as a varint.
     Binary(Vec<u8>),
 }
 
@@ -17,30 +17,31 @@ pub enum Data {
 pub struct RequestSpec {
     /// The messages.
     pub data: Data,
-    /// Names and values as ghz takes them: the value of a `-bin` name is base64.
+    /// Names and values in ghz's form: the value of a `-bin` name is base64.
     pub metadata: BTreeMap<String, String>,
     /// The `:authority`: `localhost:8080`.
     pub authority: String,
     /// `http` or `https`.
     pub scheme: String,
-    /// Sent as `grpc-timeout`; none if absent or zero.
+    /// Sent as `grpc-timeout`; not sent if absent or zero.
     pub timeout: Option<Duration>,
-    /// gzip every message.
+    /// Compress every message with gzip.
     pub compress: bool,
-    /// How many messages a streaming client sends per call, the data repeated or cut short; 0: the
-    /// data once.
+    /// How many messages a streaming client sends per call; the data is repeated or cut short. 0:
+    /// the data once.
     pub stream_call_count: u64,
-    /// Whether `{{…}}` in data and metadata is a template (off: `--disable-template-data`).
+    /// Whether `{{…}}` in data and metadata is a template (switched off by
+    /// `--disable-template-data`).
     pub templates_in_data: bool,
-    /// Whether templates may call functions (off: `--disable-template-functions`).
+    /// Whether templates may call functions (switched off by `--disable-template-functions`).
     pub template_functions: bool,
-    /// `field = expression`, each about every reply.
+    /// `field = expression`; each rule applies to every reply.
     pub expect: Vec<String>,
     /// How many replies each call must get.
     pub expect_replies: Option<u64>,
-    /// The run's name, which ghz puts before each `{{.WorkerID}}`; may be empty.
+    /// The run's name, which ghz puts before `{{.WorkerID}}`; may be empty.
     pub name: String,
-    /// Connections that workers are dealt to in turn, for `{{.WorkerID}}`.
+    /// The connections to which workers are dealt out in turn, for `{{.WorkerID}}`.
     pub connections: u32,
 }
 

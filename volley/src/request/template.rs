@@ -1,9 +1,9 @@
 //! `{{…}}` in data and metadata: parsed once, rendered for every call.
 //!
-//! The subset of Go's text/template that ghz's own documentation uses: the call's fields
+//! Supports the subset of Go's text/template that ghz's own documentation uses: the call's fields
 //! (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals,
-//! pipes, brackets, comments and the trim marks `{{-` and `-}}`. Control structures and the sprig
-//! functions are refused when the template is parsed, before any load.
+//! pipes, brackets, comments and the trim marks `{{-` and `-}}`. Control structures and sprig
+//! functions are refused when the template is parsed, before the load starts.
 
 mod action;
 mod call_data;
@@ -40,8 +40,8 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// If an action is not closed, not understood or not known; with `functions` off, if it calls
-    /// any.
+    /// If an action is not closed, malformed or unknown; with `functions` off, also if it calls a
+    /// function.
     pub fn parse(text: &str, labels: &Labels, functions: bool) -> Result<Self, TemplateError> {
         let mut template = Self { pieces: Vec::new() };
         for part in scan(text)? {
@@ -62,7 +62,7 @@ impl Template {
         Ok(template)
     }
 
-    /// A text that only looks like a template.
+    /// A text that is not parsed, even if it looks like a template.
     #[must_use]
     pub fn literal(text: &str) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// If a random number is asked of an empty range, where the range itself was random.
+    /// If a random number is requested from an empty range, where the range itself was random.
     pub fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), TemplateError> {
         for piece in &self.pieces {
             match piece {

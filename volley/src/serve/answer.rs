@@ -1,4 +1,4 @@
-//! Answers, made as the windows and the output buffer allow.
+//! Makes answers, as the windows and the output buffer allow.
 
 use super::connection::Connection;
 use super::end::End;
@@ -6,13 +6,13 @@ use super::turn::{self, Turn};
 use crate::http2::ErrorCode;
 use crate::http2::frame::{write_rst_stream, write_window_update};
 
-/// Output is made up to so many bytes, and made again when less than half of it is left. Large enough to make a system
-/// call cheap per reply, small enough to stay in a core's own cache.
+/// Output is made up to this many bytes, and again when less than half of them is left. Large enough to make system
+/// calls cheap per reply, small enough for a core's own cache.
 const OUTPUT_BOUND: usize = 128 << 10;
 
 impl Connection {
-    /// Makes output, as much as the client's windows and the bound of the buffer allow. Call it before each look at
-    /// [`output`](Self::output): what is not made yet takes no memory.
+    /// Makes output, as far as the client's windows and the buffer's limit allow. Call it before reading
+    /// [`output`](Self::output): output that is not made yet takes no memory.
     pub fn fill(&mut self) {
         if self.end != End::Open || self.outbox.pending().len() >= OUTPUT_BOUND / 2 {
             return;
@@ -31,7 +31,7 @@ impl Connection {
                 Turn::Waiting => call.queued = false,
                 Turn::Starved => self.starved.push_back(stream),
                 Turn::Done => {
-                    // What is left of the request is not wanted (RFC 9113 §8.1).
+                    // The rest of the request is not needed (RFC 9113 §8.1).
                     if !call.request_done {
                         write_rst_stream(self.outbox.buffer(), stream, ErrorCode::NoError);
                     }

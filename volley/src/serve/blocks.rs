@@ -1,4 +1,4 @@
-//! Header blocks of answers: constants, of literals without indexing, so that they are the same on every connection.
+//! Header blocks of answers: constants of literals without indexing, so that they are the same on every connection.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::http2::frame::{DEFAULT_MAX_FRAME_SIZE, FrameHeader, Kind, flag, write
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc";
 /// `grpc-status: 0`.
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
-/// Messages are cut to so many bytes, encoded.
+/// The maximum length of messages, encoded, in bytes.
 const MAX_MESSAGE: usize = 1024;
 
 /// Appends the response headers of a call that has replies.
@@ -17,7 +17,7 @@ pub(super) fn write_response(out: &mut Vec<u8>, stream: u32) {
     write_block(out, stream, RESPONSE, false);
 }
 
-/// Appends the trailers of a call that went well.
+/// Appends the trailers of a successful call.
 pub(super) fn write_ok(out: &mut Vec<u8>, stream: u32) {
     write_block(out, stream, OK, true);
 }
@@ -36,7 +36,7 @@ pub(super) fn write_trailers_only(out: &mut Vec<u8>, stream: u32, code: Code, me
     write_headers(out, stream, &block, true, DEFAULT_MAX_FRAME_SIZE);
 }
 
-/// Appends the answer to a request that is no gRPC call: a bare HTTP status.
+/// Appends the answer to a request that is not a gRPC call: a bare HTTP status.
 pub(super) fn write_http_status(out: &mut Vec<u8>, stream: u32, status: u16) {
     let mut block = Vec::new();
     // The name of static index 8.
@@ -66,7 +66,7 @@ fn push_status(block: &mut Vec<u8>, code: Code, message: &str) {
     push_string(block, &percent_encode(message));
 }
 
-/// A string literal without Huffman coding (RFC 7541 §5.2); its length as an integer with a prefix of seven bits (§5.1).
+/// A string literal without Huffman coding (RFC 7541 §5.2); its length is an integer with a 7-bit prefix (§5.1).
 fn push_string(block: &mut Vec<u8>, text: &str) {
     if let Some(mut rest) = text.len().checked_sub(0x7f) {
         block.push(0x7f);
@@ -81,7 +81,7 @@ fn push_string(block: &mut Vec<u8>, text: &str) {
     block.extend_from_slice(text.as_bytes());
 }
 
-/// gRPC's Percent-Encoded: space to `~` but `%` stay as they are (gRPC over HTTP/2, "Responses").
+/// gRPC's Percent-Encoded: space to `~`, except `%`, stay as they are (gRPC over HTTP/2, "Responses").
 fn percent_encode(message: &str) -> String {
     let mut encoded = String::with_capacity(message.len());
     for byte in message.bytes() {
@@ -90,7 +90,7 @@ fn percent_encode(message: &str) -> String {
         }
         match byte {
             b'%' | 0..b' ' | 0x7f.. => {
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(encoded, "%{byte:02X}");
             }
             _ => encoded.push(char::from(byte)),

@@ -1,8 +1,8 @@
-//! What a client must not do.
+//! Protocol errors of clients.
 
 use crate::http2::ErrorCode;
 
-/// A client's breach of RFC 9113 that ends its connection; both parts go into the GOAWAY.
+/// A client's breach of RFC 9113 that ends its connection. Both fields go into the GOAWAY.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Breach {
     pub(super) code: ErrorCode,

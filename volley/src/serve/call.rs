@@ -9,10 +9,10 @@ use super::piece::Piece;
 use super::work::{MAX_MESSAGE, Work};
 use crate::grpc::{Code, SplitError, Splitter};
 
-/// So many replies may wait before the client gets no more window on the stream.
+/// If this many replies wait, the client gets no more window on the stream.
 const QUEUE_LIMIT: usize = 4096;
 
-/// What the server knows of a stream whose answer has not been written to its end.
+/// The state of a stream whose answer is not fully written.
 pub(super) struct Call {
     splitter: Splitter,
     pub(super) work: Work,
@@ -20,7 +20,7 @@ pub(super) struct Call {
     pub(super) request_done: bool,
     /// What the client may still send, in bytes.
     receive_window: i64,
-    /// Bytes received that the client has not been given back.
+    /// Bytes received that were not yet returned to the client's window.
     unreturned: u32,
 
     /// What the server may still send, in bytes; SETTINGS can make it negative (RFC 9113 §6.9.2).
@@ -28,19 +28,19 @@ pub(super) struct Call {
     pub(super) headers_sent: bool,
     /// Replies sent or in `piece`.
     pub(super) sent: u64,
-    /// A reply that the windows have cut.
+    /// A reply that a window cut.
     pub(super) piece: Piece,
-    /// `piece` is all that comes: the trailers follow in the middle of its message.
+    /// `piece` is incomplete on purpose: the trailers follow in the middle of its message.
     pub(super) truncated: bool,
     pub(super) fault: Option<Fault>,
-    /// It stands in the connection's list of calls to go on with, or among the delayed ones.
+    /// It is in the connection's list of calls to continue, or among the delayed ones.
     pub(super) queued: bool,
-    /// Its delay is over, or has begun.
+    /// Its delay is over, or has started.
     pub(super) delayed: bool,
 }
 
 impl Call {
-    /// A call whose client may send `receive_window` bytes, and take `window` bytes.
+    /// A call whose client may send `receive_window` bytes and receive `window` bytes.
     pub(super) fn new(work: Work, fault: Option<Fault>, receive_window: i64, window: i64) -> Self {
         Self {
             splitter: Splitter::default(),
@@ -59,7 +59,7 @@ impl Call {
         }
     }
 
-    /// Takes the data of a frame that has `length` bytes with its padding. `false`: more than the window had room for.
+    /// Takes the data of a frame of `length` bytes, padding included. Returns `false` if the window had no room for it.
     pub(super) fn receive(&mut self, length: u32, data: &[u8], counts: &mut Counts) -> bool {
         self.receive_window -= i64::from(length);
         self.unreturned += length;
@@ -95,13 +95,13 @@ impl Call {
         true
     }
 
-    /// The client has sent all.
+    /// The client has sent everything.
     pub(super) fn end_request(&mut self) {
         self.request_done = true;
         self.work.end(self.splitter.is_between_messages());
     }
 
-    /// What to give back to the client of a window of `window` bytes: at half of it, unless too many replies wait.
+    /// How much of a window of `window` bytes to return to the client: at half of it, unless too many replies wait.
     pub(super) fn window_to_return(&mut self, window: u32) -> Option<u32> {
         let due = self.unreturned >= window.div_ceil(2)
             && !self.request_done
@@ -119,7 +119,7 @@ impl Call {
         self.work.is_answerable() || !self.piece.left().is_empty()
     }
 
-    /// How many replies are left before the fault of this call; `None`: it has no such fault.
+    /// How many replies are left before this call's fault; `None` if it has no such fault.
     #[inline]
     pub(super) fn replies_before_fault(&self) -> Option<u64> {
         self.fault?;

@@ -1,4 +1,4 @@
-//! What the server is to be.
+//! The server's settings.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -6,21 +6,21 @@ use std::path::PathBuf;
 
 use super::faults::Faults;
 
-/// The whole of a server's settings. The default listens on a free port of 127.0.0.1 in clear text, without faults.
+/// All settings of a server. The default listens on a free port of 127.0.0.1 in plaintext, without faults.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
     /// Threads that own connections; `None`: one per CPU the process may use.
     pub threads: Option<NonZeroUsize>,
-    /// Speak TLS, with ALPN `h2`; `None`: clear text (h2c with prior knowledge).
+    /// Use TLS, with ALPN `h2`; `None`: plaintext (h2c with prior knowledge).
     pub tls: Option<Identity>,
-    /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as grpc-go has none.
+    /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
     pub max_concurrent_streams: Option<u32>,
-    /// The window a client gets on each stream, in bytes, at most 2³¹ − 1. A connection's is 16 times that, and at
-    /// least the 65,535 of RFC 9113 §6.9.2.
+    /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
+    /// at least the 65,535 of RFC 9113 §6.9.2.
     pub window: u32,
-    /// What is to go wrong.
+    /// The faults to make.
     pub faults: Faults,
 }
 

@@ -15,11 +15,11 @@ use super::streams::Streams;
 use crate::http2::frame::{PREFACE, write_go_away, write_settings, write_window_update};
 use crate::http2::hpack::{Decoder, HeaderList};
 
-/// The largest list of request headers, in bytes as RFC 7541 §4.1 counts them.
+/// The largest list of request headers, in bytes, counted as in RFC 7541 §4.1.
 pub(super) const MAX_HEADER_LIST: usize = 64 << 10;
-/// HPACK's table as it is without a SETTINGS_HEADER_TABLE_SIZE, in bytes.
+/// HPACK's table size without SETTINGS_HEADER_TABLE_SIZE, in bytes.
 const HEADER_TABLE_SIZE: usize = 4096;
-/// So much output may wait before the connection takes no more input, in bytes.
+/// If this many bytes of output wait, the connection takes no more input.
 const INPUT_STOP: usize = 256 << 10;
 
 /// A header block that is not complete.
@@ -32,9 +32,9 @@ pub(super) struct OpenBlock {
 
 /// The server's side of one HTTP/2 connection.
 ///
-/// The owner hands over what it reads ([`receive`](Self::receive)), lets answers be made ([`fill`](Self::fill)), writes
-/// what is pending ([`output`](Self::output)) and says how much of it is written
-/// ([`consume_output`](Self::consume_output)). Times are nanoseconds since any one moment.
+/// The owner passes on what it reads ([`receive`](Self::receive)), has answers made ([`fill`](Self::fill)), writes the
+/// pending output ([`output`](Self::output)) and reports how much of it is written
+/// ([`consume_output`](Self::consume_output)). Times are nanoseconds since any fixed moment.
 pub struct Connection {
     pub(super) rules: Arc<Rules>,
     pub(super) end: End,
@@ -45,7 +45,7 @@ pub struct Connection {
     pub(super) greeted: bool,
     /// The client has acknowledged our SETTINGS.
     pub(super) acknowledged: bool,
-    /// The beginning of a frame that has not come whole.
+    /// The beginning of an incomplete frame.
     pub(super) partial: Vec<u8>,
     pub(super) block: Option<OpenBlock>,
     pub(super) decoder: Decoder,
@@ -53,7 +53,7 @@ pub struct Connection {
     pub(super) streams: Streams,
     /// The highest stream the client has opened.
     pub(super) highest: u32,
-    /// What the client may still send on all streams, in bytes, and what it has not been given back.
+    /// What the client may still send on all streams, in bytes, and what was not yet returned to it.
     pub(super) receive_window: i64,
     pub(super) unreturned: u32,
     /// What we may still send on all streams, in bytes.
@@ -61,16 +61,16 @@ pub struct Connection {
     /// What we may send on a new stream, in bytes.
     pub(super) initial_window: u32,
     pub(super) outbox: Outbox,
-    /// Calls that can go on.
+    /// Calls that can continue.
     pub(super) ready: VecDeque<u32>,
     /// Calls that wait for the connection's window.
     pub(super) starved: VecDeque<u32>,
-    /// Calls whose answer is held back, and until when: in order, since all wait equally long.
+    /// Calls whose answer is delayed, and until when: in order, since all delays are equal.
     pub(super) delayed: VecDeque<(u64, u32)>,
 }
 
 impl Connection {
-    /// A connection as `config` wants it, with faults numbered for itself.
+    /// A connection with the settings of `config`; faults are numbered for this connection alone.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self::with_rules(Arc::new(Rules::new(config)))
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Whether to read from the client now: not while it leaves too much output unread.
+    /// Whether to read from the client now: not while too much output is unread.
     #[must_use]
     pub fn wants_input(&self) -> bool {
         self.outbox.pending().len() < INPUT_STOP
@@ -150,7 +150,7 @@ impl Connection {
         self.outbox.consume(n, counts);
     }
 
-    /// Lets go on the calls whose delay is over.
+    /// Releases the calls whose delay is over.
     pub fn advance(&mut self, now_ns: u64) {
         while let Some(&(due, stream)) = self.delayed.front()
             && due <= now_ns
@@ -160,19 +160,19 @@ impl Connection {
         }
     }
 
-    /// When [`advance`](Self::advance) is to be called next.
+    /// When to call [`advance`](Self::advance) next.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
         self.delayed.front().map(|&(due, _)| due)
     }
 
-    /// Whether a writable socket would get something: output is pending, or can be made.
+    /// Whether there is something to write to a writable socket: output is pending, or can be made.
     #[must_use]
     pub fn has_output(&self) -> bool {
         !self.outbox.pending().is_empty() || (self.end == End::Open && !self.ready.is_empty())
     }
 
-    /// Whether the socket is to be closed: all is said and written.
+    /// Whether to close the socket: everything is written.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let said = match self.end {
@@ -183,13 +183,13 @@ impl Connection {
         said && self.outbox.pending().is_empty()
     }
 
-    /// Whether a fault cuts the connection, so that TLS is not to say goodbye either.
+    /// Whether a fault cuts the connection, so that TLS must not send close_notify either.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.end == End::Cut
     }
 
-    /// The socket is gone: calls that have not ended are ended by the client, or by us where we ended the connection.
+    /// The socket is gone. Open calls count as ended by the client, or by us if we ended the connection.
     pub fn lost(self, counts: &mut Counts) {
         let open = self.streams.len() as u64 + self.outbox.unwritten_calls();
         match self.end {

@@ -1,4 +1,4 @@
-//! What the server saw and sent: the truth a generator's counts are held against.
+//! What the server saw and sent: the reference for a generator's counts.
 
 use std::iter::Sum;
 use std::ops::AddAssign;
@@ -7,34 +7,36 @@ use serde::Serialize;
 
 /// Counters of a server, or of one of its threads.
 ///
-/// Whatever is counted as sent was given to the socket to its last byte. Under TLS that is the last byte of the last
-/// record of the batch (at most 64 KiB of plain text) it was written in.
+/// Whatever counts as sent was passed to the socket completely. Under TLS, this means the last byte of the last record
+/// of its batch (at most 64 KiB of plain text).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Connections accepted.
     pub connections: u64,
-    /// Calls whose request headers came. A stream refused with `REFUSED_STREAM`, or ignored after a final GOAWAY, is none.
+    /// Calls whose request headers came. Streams that were refused with `REFUSED_STREAM`, or ignored after a final
+    /// GOAWAY, do not count.
     pub calls_started: u64,
     /// Calls whose trailers with status OK were written.
     pub calls_ok: u64,
-    /// Calls that the server ended otherwise: another status, `RST_STREAM`, truncated, or its connection closed by it.
+    /// Calls that the server ended in another way: another status, `RST_STREAM`, truncated, or the server closed the
+    /// connection.
     pub calls_failed: u64,
-    /// Calls that the client ended before: `RST_STREAM`, or the connection was gone.
+    /// Calls that the client ended first: `RST_STREAM`, or the connection was gone.
     pub calls_reset: u64,
-    /// Whole messages received. What follows in a call that has failed already is dropped uncounted.
+    /// Whole messages received. Messages in a call that has already failed are not counted.
     pub messages_received: u64,
     /// Replies whose last byte was written. The client may have reset the stream by then.
     pub messages_sent: u64,
 }
 
 impl Counts {
-    /// Calls that have not ended in any of the three ways.
+    /// Calls that have not ended in any of these three ways.
     #[must_use]
     pub fn calls_open(&self) -> u64 {
         self.calls_started - self.calls_ok - self.calls_failed - self.calls_reset
     }
 
-    /// One line of JSON, without its end: every field, and `calls_open`.
+    /// One line of JSON, without a line end: every field, and `calls_open`.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]

@@ -9,7 +9,7 @@ use flate2::read::{GzDecoder, ZlibDecoder};
 pub(super) enum Encoding {
     Identity,
     Gzip,
-    /// gRPC's name for zlib's format, as HTTP's.
+    /// gRPC's name for the zlib format, the same as HTTP's.
     Deflate,
     Unknown,
 }
@@ -24,7 +24,7 @@ impl Encoding {
         }
     }
 
-    /// The message in `bytes`, at most `most` bytes of it; `None`: they are not of this encoding, or make more.
+    /// The message in `bytes`, at most `most` bytes; `None` if they are not in this encoding, or give more.
     pub(super) fn decode(self, bytes: &[u8], most: usize) -> Option<Vec<u8>> {
         let mut message = Vec::new();
         let limit = most as u64 + 1;

@@ -4,25 +4,25 @@ use std::borrow::Cow;
 
 use crate::grpc::Code;
 
-/// Whether, and how, a connection is over.
+/// Whether and how a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It is not.
+    /// It is open.
     Open,
-    /// GOAWAY told why: close once that is written.
+    /// GOAWAY gave the reason: close once that is written.
     Refused,
-    /// A fault: close once what is pending is written, without a word.
+    /// A fault: close once the pending output is written, without GOAWAY.
     Cut,
-    /// A fault: write what is pending, then nothing, until the client closes.
+    /// A fault: write the pending output, then nothing, until the client closes.
     Silent,
 }
 
-/// How a call ends that does not end well.
+/// The end of a call that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
     /// A gRPC status other than OK.
     Status(Code, Cow<'static, str>),
-    /// It was no gRPC call: an HTTP status alone.
+    /// It was not a gRPC call: only an HTTP status.
     Http(u16),
 }
 

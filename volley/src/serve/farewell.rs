@@ -5,13 +5,13 @@ use std::num::NonZeroU64;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{STREAM_MASK, write_go_away, write_ping};
 
-/// The PING between the two GOAWAYs: once it is answered, the client has seen the first.
+/// The PING between the two GOAWAYs: once it is answered, the client has seen the first one.
 const PING: [u8; 8] = *b"farewell";
 
-/// How far a connection is with leaving.
+/// How far a connection's shutdown is.
 #[derive(Debug)]
 pub(super) struct Farewell {
-    /// Calls to come before the first GOAWAY; `None`: it never leaves.
+    /// Calls before the first GOAWAY; `None`: never.
     calls_left: Option<u64>,
     /// The final GOAWAY has been queued.
     is_final: bool,
@@ -25,7 +25,7 @@ impl Farewell {
         }
     }
 
-    /// A call has started: the last one before leaving announces it.
+    /// A call has started. The last one before the shutdown announces it.
     pub(super) fn on_call(&mut self, out: &mut Vec<u8>) {
         let Some(left) = &mut self.calls_left else {
             return;
@@ -37,7 +37,7 @@ impl Farewell {
         *left = left.saturating_sub(1);
     }
 
-    /// An answer to a PING: after ours, no stream above `last` will be taken.
+    /// An answer to a PING. If it is ours, no stream above `last` will be accepted.
     pub(super) fn on_pong(&mut self, payload: [u8; 8], last: u32, out: &mut Vec<u8>) {
         if payload == PING && self.calls_left == Some(0) && !self.is_final {
             write_go_away(out, last, ErrorCode::NoError, b"");
@@ -45,7 +45,7 @@ impl Farewell {
         }
     }
 
-    /// Whether the final GOAWAY has been queued: no new call is taken.
+    /// Whether the final GOAWAY has been queued: no new calls are accepted.
     #[inline]
     pub(super) fn is_final(&self) -> bool {
         self.is_final

@@ -1,50 +1,51 @@
-//! What goes wrong on purpose, and in which call.
+//! Faults on purpose, and the calls that get them.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// Faults on demand. The default has none.
 ///
-/// "Every n-th" counts the calls of the whole server, over all connections and threads, from 1: of `n · k` calls
-/// exactly `k` are hit. A call that several faults want has the first of them in this order: trailers-only, reset,
-/// truncate, garbage, close.
+/// "Every n-th" counts the calls of the whole server from 1, over all connections and threads: of `n · k` calls,
+/// exactly `k` are hit. A call that is due for several faults gets the first of: trailers-only, reset, truncate,
+/// garbage, close.
 ///
-/// "In mid-stream" is after the response headers and: half of the replies of a `StreamSum`, the first reply of an
-/// `EchoSum`, no reply of the calls that have but one. An `EchoSum` that ends without a reply is hit at its end.
+/// "Mid-stream" means: after the response headers and half of the replies of a `StreamSum`, after the first reply of an
+/// `EchoSum`, and before the reply of calls that have only one. An `EchoSum` that ends without a reply is hit at its
+/// end.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// Stop reading, writing and accepting for a while.
     pub freeze: Option<Freeze>,
-    /// `RST_STREAM` with `INTERNAL_ERROR` in mid-stream.
+    /// `RST_STREAM` with `INTERNAL_ERROR`, mid-stream.
     pub reset_every: Option<NonZeroU64>,
-    /// After so many calls on a connection, a graceful GOAWAY: first one with the highest stream number and a PING,
-    /// and once that is answered the final one (RFC 9113 §6.8); open calls are finished, then the connection is closed.
+    /// After this many calls on a connection, a graceful GOAWAY: first one with the highest stream number and a PING,
+    /// and, once that is answered, the final one (RFC 9113 §6.8). Open calls finish; then the connection is closed.
     pub goaway_after: Option<NonZeroU64>,
     /// The reply with this index (from 0) is one too large, in every call that has such a reply.
     pub wrong_at: Option<u64>,
     /// No reply: one header block with status 13 (INTERNAL), whose message is percent-encoded.
     pub trailers_only_every: Option<NonZeroU64>,
-    /// In mid-stream: the prefix of a message of two bytes, the first of them, and then the trailers of status OK.
+    /// Mid-stream: the prefix of a two-byte message, its first byte, and then the trailers of status OK.
     pub truncate_every: Option<NonZeroU64>,
-    /// In mid-stream: bytes that are no frame (the length they announce is over any limit), then silence on the
+    /// Mid-stream: bytes that are not a frame (the length they announce exceeds any limit), then silence on the
     /// connection, until the client closes it.
     pub garbage_every: Option<NonZeroU64>,
-    /// In mid-stream the connection is closed, with no GOAWAY and, under TLS, no close_notify.
+    /// Mid-stream: the connection is closed, without GOAWAY and, under TLS, without close_notify.
     pub close_every: Option<NonZeroU64>,
-    /// How long every answer waits: from the end of the request, or for `EchoSum` from its first message.
+    /// How long every answer waits: from the end of the request, or, for `EchoSum`, from its first message.
     pub delay: Duration,
 }
 
 /// A stall of the whole server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
-    /// When it begins, counted from the first call.
+    /// Its start, counted from the first call.
     pub at: Duration,
-    /// How long it lasts.
+    /// Its length.
     pub length: Duration,
 }
 
-/// The fault one call has.
+/// The fault of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     TrailersOnly,
@@ -55,7 +56,7 @@ pub(super) enum Fault {
 }
 
 impl Faults {
-    /// The fault of the server's call with this number (from 1).
+    /// The fault of call number `n` of the server (from 1).
     pub(super) fn draw(&self, number: u64) -> Option<Fault> {
         [
             (self.trailers_only_every, Fault::TrailersOnly),
@@ -69,7 +70,7 @@ impl Faults {
         .map(|(_, fault)| fault)
     }
 
-    /// Whether calls have to be numbered at all.
+    /// Whether any fault needs numbered calls.
     pub(super) fn needs_numbers(&self) -> bool {
         self.trailers_only_every.is_some()
             || self.reset_every.is_some()

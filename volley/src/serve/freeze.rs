@@ -1,11 +1,11 @@
-//! When the server stands still.
+//! The stall of the server.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::faults::Freeze;
 
-/// The stall of all threads, once the first call has come to any of them.
+/// The stall of all threads. Its clock starts when the first call comes to any of them.
 #[derive(Debug)]
 pub(super) struct FreezeClock {
     plan: Option<Freeze>,
@@ -26,12 +26,12 @@ impl FreezeClock {
         self.plan.is_some()
     }
 
-    /// A call has come: the first one starts the clock.
+    /// A call came: the first one starts the clock.
     pub(super) fn on_call(&self, now: Instant) {
         self.first_call.get_or_init(|| now);
     }
 
-    /// How long the server is to stand still from `now` on; `None`: it is not.
+    /// How long the server must stand still from `now` on; `None` if it must not.
     pub(super) fn left(&self, now: Instant) -> Option<Duration> {
         let plan = self.plan?;
         let since = now.checked_duration_since(*self.first_call.get()?)?;

@@ -1,4 +1,4 @@
-//! Frames from the client: cut out of the bytes, and dealt out by kind.
+//! Frames from the client: cuts them out of the bytes and passes them on by type.
 
 mod control;
 mod data;
@@ -14,7 +14,7 @@ use crate::http2::frame::{
 };
 
 impl Connection {
-    /// Takes the frames in `bytes`; the beginning of one that has not come whole is kept.
+    /// Takes the frames in `bytes`; keeps the beginning of an incomplete one.
     pub(super) fn receive_frames(
         &mut self,
         bytes: &[u8],
@@ -84,12 +84,12 @@ impl Connection {
             Kind::Ping => self.on_ping(header, payload),
             Kind::WindowUpdate => self.on_window_update(header, payload),
             Kind::PushPromise => Err(Breach::protocol("a client cannot push")),
-            // The client may say that it leaves; it is served as long as it stays. Priorities have no meaning here.
+            // A client may announce that it leaves; it is served as long as it stays. Priorities are ignored.
             Kind::GoAway | Kind::Priority | Kind::Unknown(_) => Ok(()),
         }
     }
 
-    /// Lets a call's answer be made, after its delay if there is one.
+    /// Has a call's answer made, after its delay if there is one.
     fn go_on(&mut self, stream: u32, now_ns: u64) {
         let Some(call) = self.streams.get_mut(&stream) else {
             return;
@@ -107,15 +107,15 @@ impl Connection {
         }
     }
 
-    /// Ends a call for what its client did on its stream.
+    /// Ends a call because of an error of the client on its stream.
     fn reset(&mut self, stream: u32, code: ErrorCode) {
         self.streams.remove(&stream);
         write_rst_stream(self.outbox.buffer(), stream, code);
         self.outbox.mark(Mark::CallFailed);
     }
 
-    /// Frames for a stream that is closed are ignored: they may have been on their way (RFC 9113 §5.1). One that was
-    /// never opened takes none.
+    /// Frames for a closed stream are ignored: they may have been on their way (RFC 9113 §5.1). A stream that was never
+    /// opened accepts none.
     fn check_not_idle(&self, stream: u32) -> Result<(), Breach> {
         if stream > self.highest || stream.is_multiple_of(2) {
             return Err(Breach::protocol("a frame for a stream that is not open"));
@@ -124,7 +124,7 @@ impl Connection {
     }
 }
 
-/// The length of the frame that `bytes` begin with, header included; that of a header while not all of it is there.
+/// The length of the frame at the start of `bytes`, header included; the length of a header while that is incomplete.
 #[inline]
 fn frame_len(bytes: &[u8]) -> Result<usize, Breach> {
     let Some(header) = bytes.first_chunk() else {

@@ -1,4 +1,4 @@
-//! The thread that accepts clients, and deals them out to the workers in turn.
+//! The thread that accepts clients and deals them out to the workers in turn.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use super::worker::{Command, Shared, WAKE};
 
 const LISTENER: Token = Token(0);
-/// How long to wait when the host has no more sockets to give.
+/// How long to wait if the host has no more sockets.
 const RETRY: Duration = Duration::from_millis(100);
 
 /// The way to a worker.
@@ -22,10 +22,10 @@ pub(super) struct WorkerLine {
 }
 
 impl WorkerLine {
-    /// Tells a worker something. One that is gone hears nothing, and its end is found when it is joined.
+    /// Sends a worker a command. A worker that is gone gets nothing; joining it shows why it ended.
     pub(super) fn tell(&self, command: Command) {
         if self.commands.send(command).is_ok() {
-            // A waker fails only where its poll is gone, and the worker with it.
+            // A waker fails only if its poll is gone, and the worker with it.
             let _ = self.waker.wake();
         }
     }
@@ -42,7 +42,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Returns the listener, and what wakes it once its `stop` has been dropped.
+    /// Returns the listener, and the waker to use after its `stop` has been dropped.
     pub(super) fn new(
         mut socket: TcpListener,
         workers: Vec<WorkerLine>,
@@ -64,7 +64,7 @@ impl Listener {
         Ok((listener, waker))
     }
 
-    /// Accepts until it is stopped.
+    /// Accepts clients until it is stopped.
     pub(super) fn run(mut self) {
         let mut events = Events::with_capacity(2);
         let mut patience = None;
@@ -76,7 +76,7 @@ impl Listener {
         }
     }
 
-    /// Accepts who is waiting. `Some`: somebody may still be, so try again after that time.
+    /// Accepts waiting clients. `Some`: more may be waiting, so try again after that time.
     fn accept_all(&mut self) -> Option<Duration> {
         loop {
             if let Some(left) = self.shared.freeze.left(Instant::now())

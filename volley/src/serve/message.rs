@@ -1,9 +1,9 @@
-//! `SumRequest` and `StreamRequest`, read from protobuf's wire format.
+//! Reads `SumRequest` and `StreamRequest` from protobuf's wire format.
 
 /// The fields 1 to 3 of a request: `a`, `b` and `count`; 0 where absent.
 ///
-/// `None`: the bytes are no protobuf message. Unknown fields are skipped, and so is a known one of another wire type,
-/// as protobuf's own readers do; of a field given twice the last counts.
+/// `None`: the bytes are not a protobuf message. Unknown fields are skipped, and so are known ones with another wire
+/// type, as protobuf's own readers do. If a field occurs twice, the last one counts.
 pub(super) fn read(mut bytes: &[u8]) -> Option<[i32; 3]> {
     let mut fields = [0; 3];
     while !bytes.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn read(mut bytes: &[u8]) -> Option<[i32; 3]> {
             0 => {
                 let (value, rest) = read_varint(rest)?;
                 if let Some(field) = fields.get_mut(number as usize - 1) {
-                    // An int32 is the low 32 bits of the varint, whatever stands above them.
+                    // An int32 is the low 32 bits of the varint; higher bits are ignored.
                     *field = value as u32 as i32;
                 }
                 rest
@@ -32,7 +32,7 @@ pub(super) fn read(mut bytes: &[u8]) -> Option<[i32; 3]> {
     Some(fields)
 }
 
-/// The varint that `bytes` begin with, and what follows it; at most ten bytes, of which the tenth holds one bit.
+/// The varint at the start of `bytes`, and the rest. It has at most ten bytes, and the tenth holds one bit.
 fn read_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (i, &byte) in bytes.iter().enumerate().take(10) {

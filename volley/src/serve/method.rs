@@ -1,6 +1,6 @@
 //! The four methods of `benchmark.BenchmarkService`.
 
-/// Which method a call is of.
+/// The method of a call.
 #[expect(clippy::enum_variant_names, reason = "the names are the service's own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {

@@ -1,12 +1,12 @@
 //! `volley serve`: a reference server of `benchmark.BenchmarkService`, faster than any generator.
 //!
-//! It is the ceiling a generator can be tested against, the ground truth its counts are compared with, and a source of
-//! faults on demand. [`connection::Connection`] is the protocol without sockets: bytes in, bytes out. A
-//! worker thread owns its sockets and connections and counts for itself; counts are asked for by message, so nothing is
-//! shared while bytes move.
+//! It is the maximum that a generator can be tested against, the ground truth for its counts, and a source of faults on
+//! demand. [`connection::Connection`] is the protocol without sockets: bytes in, bytes out. A worker thread owns its
+//! sockets and connections and keeps its own counts. Counts are requested by message, so nothing is shared while bytes
+//! move.
 //!
-//! Every reply is a length-prefixed message in a DATA frame of its own, as grpc-go sends them, unless the peer's window
-//! has room for part of a message only. `grpc-timeout` is left to the client: an answer is never cut by it.
+//! Every reply is a length-prefixed message in its own DATA frame, as in grpc-go, unless the peer's window has room for
+//! only a part of it. `grpc-timeout` is left to the client: the server never cuts an answer.
 
 mod answer;
 mod blocks;

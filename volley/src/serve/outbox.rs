@@ -1,10 +1,10 @@
-//! Bytes on their way out, and what is true once they are written.
+//! Pending output, and what counts once it is written.
 
 use std::collections::VecDeque;
 
 use super::counts::Counts;
 
-/// What the bytes up to a place stand for.
+/// The meaning of the bytes up to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Replies,
@@ -12,7 +12,7 @@ pub(super) enum Mark {
     CallFailed,
 }
 
-/// A mark for each of `n` places: `first`, `first` + `step`, … bytes from the connection's beginning.
+/// A mark for each of `n` places: `first`, `first` + `step`, … bytes from the connection's start.
 #[derive(Debug)]
 struct Marks {
     first: u64,
@@ -45,13 +45,13 @@ impl Outbox {
         self.bytes.get(self.start..).unwrap_or_default()
     }
 
-    /// Bytes made so far, from the connection's beginning.
+    /// Bytes made so far, from the connection's start.
     #[inline]
     pub(super) fn produced(&self) -> u64 {
         self.base + self.bytes.len() as u64
     }
 
-    /// All that is appended so far has to be written for `mark`.
+    /// Everything appended so far must be written before `mark` counts.
     pub(super) fn mark(&mut self, mark: Mark) {
         self.marks.push_back(Marks {
             first: self.produced(),
@@ -61,7 +61,7 @@ impl Outbox {
         });
     }
 
-    /// The last `n` times `each` bytes appended are replies.
+    /// The last `n` times `each` appended bytes are replies.
     #[inline]
     pub(super) fn mark_replies(&mut self, n: usize, each: usize) {
         let (n, step) = (n as u64, each as u64);
@@ -73,7 +73,7 @@ impl Outbox {
         });
     }
 
-    /// The first `n` pending bytes are written: counts what that completes.
+    /// The first `n` pending bytes are written: counts what they complete.
     pub(super) fn consume(&mut self, n: usize, counts: &mut Counts) {
         self.start = self.bytes.len().min(self.start + n);
         let written = self.base + self.start as u64;
@@ -102,7 +102,7 @@ impl Outbox {
         }
     }
 
-    /// Moves what is pending to the front of the buffer.
+    /// Moves the pending bytes to the front of the buffer.
     pub(super) fn compact(&mut self) {
         self.base += self.start as u64;
         self.bytes.drain(..self.start);

@@ -8,15 +8,15 @@ use super::connection::Connection;
 use super::counts::Counts;
 use super::socket::Socket;
 
-/// Reads and writes in a row before other clients have their turn.
+/// Reads and writes in a row before other clients get their turn.
 const ROUNDS: usize = 4;
 
-/// What is to become of a client after its turn.
+/// What happens to a client after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// An event will tell when it can go on.
+    /// It waits for an event.
     Wait,
-    /// It can go on now.
+    /// It can continue now.
     Again,
     /// It is gone.
     Drop,
@@ -26,14 +26,14 @@ pub(super) enum Next {
 pub(super) struct Peer {
     pub(super) socket: Socket,
     pub(super) connection: Connection,
-    /// Events are edges: a socket is readable, or writable, until it says otherwise.
+    /// Events are edges: a socket is readable, or writable, until it reports otherwise.
     readable: bool,
     writable: bool,
-    /// The client has ended its side: no further edge tells of what it still left to read.
+    /// The client has ended its side: no further edge reports what is left to read.
     hung_up: bool,
-    /// Our side is closed; the client's bytes are read and dropped, or closing would destroy what we sent.
+    /// Our side is closed. The client's bytes are read and dropped; otherwise closing would destroy what we sent.
     closed: bool,
-    /// It is among those that can go on without an event.
+    /// It is in the list of clients that can continue without an event.
     pub(super) hot: bool,
 }
 
@@ -50,14 +50,14 @@ impl Peer {
         }
     }
 
-    /// Notes what an event says.
+    /// Notes an event.
     pub(super) fn note(&mut self, event: &Event) {
         self.readable |= event.is_readable() || event.is_read_closed();
         self.writable |= event.is_writable() || event.is_write_closed();
         self.hung_up |= event.is_read_closed();
     }
 
-    /// Reads, answers and writes, as far as one turn goes.
+    /// Reads, answers and writes, for one turn.
     pub(super) fn turn(&mut self, buffer: &mut [u8], now_ns: u64, counts: &mut Counts) -> Next {
         for _ in 0..ROUNDS {
             let went_on = self
@@ -84,7 +84,7 @@ impl Peer {
         self.writable && !self.closed && (self.connection.has_output() || self.socket.wants_write())
     }
 
-    /// One read. An error is also the client's end.
+    /// One read. An error also counts as the client's end.
     fn read(&mut self, buffer: &mut [u8], now_ns: u64, counts: &mut Counts) -> io::Result<()> {
         if !self.can_read() {
             return Ok(());

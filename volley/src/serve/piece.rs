@@ -1,8 +1,8 @@
-//! A reply that the windows have cut.
+//! A reply that a window cut.
 
 use super::reply::{PREFIX_LEN, TAG, put_varint, varint_len};
 
-/// A length-prefixed message, or a part of one, that the windows had no room for.
+/// A length-prefixed message, or a part of one, for which the windows had no room.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Piece {
     bytes: [u8; PREFIX_LEN + 11],
@@ -25,7 +25,7 @@ impl Piece {
         piece
     }
 
-    /// A message of two bytes without its last.
+    /// A two-byte message without its last byte.
     pub(super) fn truncated() -> Self {
         let mut piece = Self::whole(1);
         piece.end -= 1;
@@ -37,7 +37,7 @@ impl Piece {
         &self.bytes[usize::from(self.at)..usize::from(self.end)]
     }
 
-    /// Takes `n` bytes off the front.
+    /// Removes `n` bytes from the front.
     pub(super) fn advance(&mut self, n: usize) {
         self.at = self.end.min(self.at + n as u8);
     }

@@ -19,7 +19,7 @@ use super::settings::MAX_WINDOW;
 use super::tls;
 use super::worker::{Command, Shared, WAKE, Worker};
 
-/// A reference server on threads of its own; it stops when it is dropped.
+/// A reference server on its own threads; it stops when it is dropped.
 ///
 /// ```
 /// use volley::serve::{Config, Reference};
@@ -47,7 +47,7 @@ impl Reference {
     ///
     /// # Errors
     ///
-    /// The address is taken, the files for TLS are of no use, the window is 0 or over 2³¹ − 1, or the host refuses.
+    /// The address is taken, the TLS files are unusable, the window is 0 or over 2³¹ − 1, or the host refuses.
     pub fn start(config: Config) -> Result<Self, ServeError> {
         if !(1..=MAX_WINDOW).contains(&config.window) {
             return Err(ServeError::Window(config.window));
@@ -78,25 +78,25 @@ impl Reference {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What all threads have counted. Every byte that a client could read before this call is accounted for.
+    /// The counts of all threads. They include every byte that a client could read before this call.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let (sender, counts) = channel();
         for line in &self.lines {
             line.tell(Command::Count(sender.clone()));
         }
-        // The workers have the only other senders: the sum ends when the last has answered.
+        // Only the workers have senders: the sum ends when the last one has answered.
         drop(sender);
         counts.iter().sum()
     }
 
-    /// Stops at once, and tells what was counted; calls that were open stay open in it.
+    /// Stops at once, and returns the counts. Calls that are open stay open in them.
     #[must_use = "dropping the server stops it as well"]
     pub fn stop(mut self) -> Counts {
         self.halt()
@@ -147,17 +147,17 @@ impl Reference {
         }) = self.listener.take()
         {
             drop(stop);
-            // Both fail only where the thread is gone already.
+            // Both fail only if the thread is already gone.
             let _ = waker.wake();
             let _ = thread.join();
         }
         for line in &self.lines {
             line.tell(Command::Stop);
         }
-        // A worker that panicked has told so on stderr; the others' counts are still worth having.
+        // A worker that panicked has reported it on stderr; the others' counts are still useful.
         let workers = self.workers.drain(..);
         let counts = workers.filter_map(|thread| thread.join().ok()).sum();
-        // Not before: a waker that is dropped takes its wake with it.
+        // Not earlier: dropping a waker cancels its wake.
         self.lines.clear();
         counts
     }

@@ -1,4 +1,4 @@
-//! The replies a call still has to send.
+//! The replies that a call still has to send.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(super) enum Replies {
 impl Replies {
     pub(super) const NONE: Self = Self::Series { next: 0, left: 0 };
 
-    /// The next value, and how many come that each are one more than the one before; `None`: no reply is left.
+    /// The next value, and how many values follow in steps of one; `None`: no reply is left.
     #[inline]
     pub(super) fn peek(&self) -> Option<(i32, u32)> {
         match self {
@@ -24,7 +24,7 @@ impl Replies {
         }
     }
 
-    /// Takes off `n` replies; at most as many as `peek` told.
+    /// Removes `n` replies; at most as many as `peek` returned.
     #[inline]
     pub(super) fn advance(&mut self, n: u32) {
         match self {
@@ -46,7 +46,7 @@ impl Replies {
         }
     }
 
-    /// How many values take up memory.
+    /// How many values are stored in memory.
     pub(super) fn queued(&self) -> usize {
         match self {
             Self::Series { .. } => 0,

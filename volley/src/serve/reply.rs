@@ -1,4 +1,4 @@
-//! `SumReply` messages as they go out, each in a DATA frame of its own, many at a time.
+//! `SumReply` messages as sent: each in its own DATA frame, many at a time.
 
 use crate::http2::frame::HEADER_LEN;
 
@@ -6,10 +6,10 @@ use crate::http2::frame::HEADER_LEN;
 pub(super) const PREFIX_LEN: usize = 5;
 /// The tag of `SumReply.result`: field 1, varint.
 pub(super) const TAG: u8 = 0x08;
-/// Frame header, prefix and tag: what is the same in all frames of a run.
+/// Frame header, prefix and tag: the same in all frames of a run.
 const HEAD_LEN: usize = HEADER_LEN + PREFIX_LEN + 1;
 
-/// The bytes of `value` as a varint; 0 of them for 0, which proto3 leaves out.
+/// The varint bytes of `value`; none for 0, which proto3 leaves out.
 pub(super) fn varint_len(value: i32) -> usize {
     match value {
         0 => 0,
@@ -23,7 +23,7 @@ pub(super) fn varint_len(value: i32) -> usize {
     }
 }
 
-/// What a reply takes from the flow-control windows: its length-prefixed message, in bytes.
+/// The bytes of a reply that count for flow control: its length-prefixed message.
 pub(super) fn payload_len(value: i32) -> usize {
     match varint_len(value) {
         0 => PREFIX_LEN,
@@ -31,7 +31,7 @@ pub(super) fn payload_len(value: i32) -> usize {
     }
 }
 
-/// How many of `value`, `value` + 1, … are encoded in as many bytes as `value`; at least 1.
+/// How many of `value`, `value` + 1, … have the same encoded length as `value`; at least 1.
 pub(super) fn same_length(value: i32) -> u32 {
     let beyond: i64 = match varint_len(value) {
         0 => 1,
@@ -42,10 +42,10 @@ pub(super) fn same_length(value: i32) -> u32 {
     (beyond - i64::from(value)) as u32
 }
 
-/// Appends `n` DATA frames on `stream`, whose replies are `first`, `first` + 1, …; `n` is at most
-/// [`same_length`] of `first`. Returns the bytes of each.
+/// Appends `n` DATA frames on `stream` with the replies `first`, `first` + 1, …; `n` is at most [`same_length`] of
+/// `first`. Returns the length of each.
 ///
-/// A frame's length is a constant inside [`run`], so its copies are plain moves: a reply costs some two nanoseconds.
+/// A frame's length is a constant inside [`run`], so its copies are plain moves: a reply takes about two nanoseconds.
 pub(super) fn write_run(out: &mut Vec<u8>, stream: u32, first: i32, n: usize) -> usize {
     debug_assert!(n <= same_length(first) as usize);
     match varint_len(first) {
@@ -94,7 +94,7 @@ fn head(stream: u32, message_len: usize) -> [u8; HEAD_LEN] {
     ]
 }
 
-/// Fills `varint` with the low bits of `value`, seven a byte.
+/// Fills `varint` with the low bits of `value`, seven per byte.
 #[inline]
 pub(super) fn put_varint(varint: &mut [u8], value: i32) {
     let mut bits = i64::from(value) as u64;
@@ -109,7 +109,7 @@ pub(super) fn put_varint(varint: &mut [u8], value: i32) {
 mod tests {
     use super::*;
 
-    /// Where the encoded length changes, from both sides.
+    /// The values next to each change of the encoded length.
     const EDGES: [i32; 14] = [
         i32::MIN,
         -2,
@@ -127,7 +127,7 @@ mod tests {
         i32::MAX,
     ];
 
-    /// The one frame's payload, and the value a reader takes from it.
+    /// The payload of the only frame, and the value that a reader finds in it.
     fn read_frame(frame: &[u8], stream: u32) -> i32 {
         let (header, payload) = frame.split_at(HEADER_LEN);
         assert_eq!(header[..5], [0, 0, payload.len() as u8, 0, 0]);

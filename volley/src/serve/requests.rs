@@ -15,7 +15,7 @@ pub(super) struct Head {
     pub(super) encoding: Encoding,
 }
 
-/// Reads a call's headers; or how the request is to be turned away.
+/// Reads a call's headers; an error says how to refuse the request.
 pub(super) fn read(headers: &HeaderList) -> Result<Head, Failure> {
     let Some(path) = headers.get(b":path") else {
         return Err(Failure::Http(400));
@@ -23,7 +23,7 @@ pub(super) fn read(headers: &HeaderList) -> Result<Head, Failure> {
     if headers.get(b":method") != Some(b"POST") {
         return Err(Failure::Http(405));
     }
-    // "application/grpc", and what may follow it: "+proto", ";charset=…" (gRPC over HTTP/2, "Requests").
+    // "application/grpc", optionally followed by "+proto", ";charset=…" (gRPC over HTTP/2, "Requests").
     let kind = headers.get(b"content-type").unwrap_or_default();
     match kind.strip_prefix(b"application/grpc") {
         Some([] | [b'+' | b';', ..]) => {}

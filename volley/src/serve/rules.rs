@@ -1,4 +1,4 @@
-//! What holds for every connection of a server.
+//! Settings and state that all connections of a server share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -7,14 +7,14 @@ use super::config::Config;
 use super::faults::{Fault, Faults};
 use super::settings;
 
-/// What all connections of a server have in common.
+/// What all connections of a server share.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) faults: Faults,
     pub(super) delay_ns: u64,
     pub(super) window: u32,
     pub(super) max_streams: Option<u32>,
-    /// Calls of the whole server; used only where a fault needs their numbers.
+    /// The number of calls of the whole server; used only if a fault needs it.
     calls: AtomicU64,
 }
 
@@ -29,12 +29,12 @@ impl Rules {
         }
     }
 
-    /// Numbers a call, and says what is to go wrong with it.
+    /// Numbers a call, and returns its fault.
     pub(super) fn draw_fault(&self) -> Option<Fault> {
         if !self.faults.needs_numbers() {
             return None;
         }
-        // Relaxed: the numbers have to be different, nothing more.
+        // Relaxed: the numbers only have to be different.
         self.faults
             .draw(self.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }

@@ -1,4 +1,4 @@
-//! `volley serve`, the command.
+//! The command `volley serve`.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use super::reference::Reference;
 
 /// Serves until SIGINT or SIGTERM.
 ///
-/// The first line on stdout is `listening on ADDRESS:PORT`. On SIGUSR1, and at the end, a line of JSON follows: the
-/// [`super::Counts`].
+/// The first line on stdout is `listening on ADDRESS:PORT`. On SIGUSR1, and at the end, it prints the [`super::Counts`]
+/// as a line of JSON.
 ///
 /// # Errors
 ///
-/// Those of [`Reference::start`], and a stdout that takes no lines.
+/// Those of [`Reference::start`], and a stdout that cannot be written.
 pub fn run(config: Config) -> Result<(), ServeError> {
     // First, so that no signal after the first line is missed.
     let mut signals = Signals::new([SIGUSR1, SIGINT, SIGTERM])
@@ -32,7 +32,7 @@ pub fn run(config: Config) -> Result<(), ServeError> {
     print(&server.stop().to_json())
 }
 
-/// One line, at once also into a pipe.
+/// Prints one line, and flushes it even into a pipe.
 fn print(line: &str) -> Result<(), ServeError> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{line}")

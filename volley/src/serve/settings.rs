@@ -1,4 +1,4 @@
-//! SETTINGS, ours and the client's.
+//! SETTINGS: ours and the client's.
 
 use super::breach::Breach;
 
@@ -8,14 +8,14 @@ pub(super) const MAX_HEADER_LIST_SIZE: u16 = 6;
 const ENABLE_PUSH: u16 = 2;
 const MAX_FRAME_SIZE: u16 = 5;
 
-/// The window both sides begin with (RFC 9113 §6.9.2), in bytes.
+/// The initial window of both sides (RFC 9113 §6.9.2), in bytes.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
 /// The largest window (RFC 9113 §6.9.1), in bytes.
 pub(super) const MAX_WINDOW: u32 = (1 << 31) - 1;
 
-/// The `SETTINGS_INITIAL_WINDOW_SIZE` that the payload of a client's SETTINGS sets, if it does.
+/// The `SETTINGS_INITIAL_WINDOW_SIZE` in the payload of a client's SETTINGS, if there is one.
 ///
-/// The rest is only checked: no frame here is larger than the smallest limit, and headers use no dynamic table.
+/// The other settings are only checked: no frame here exceeds the smallest limit, and headers use no dynamic table.
 pub(super) fn read_initial_window(payload: &[u8]) -> Result<Option<u32>, Breach> {
     let (entries, rest) = payload.as_chunks::<6>();
     if !rest.is_empty() {

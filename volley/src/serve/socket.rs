@@ -1,4 +1,4 @@
-//! A client's socket, in clear text or under TLS.
+//! A client's socket, plaintext or with TLS.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use mio::net::TcpStream;
 use rustls::{ServerConfig, ServerConnection};
 
-/// So much plain text is made into records at a time, in bytes; see [`super::Counts`].
+/// How many bytes of plain text become records at a time; see [`super::Counts`].
 const TLS_BATCH: usize = 64 << 10;
 
-/// A socket that does not block.
+/// A non-blocking socket.
 pub(super) struct Socket {
     tcp: TcpStream,
     tls: Option<Box<Tls>>,
@@ -18,7 +18,7 @@ pub(super) struct Socket {
 
 struct Tls {
     session: ServerConnection,
-    /// Bytes of plain text whose records are not all written.
+    /// Bytes of plain text whose records are not fully written.
     taken: usize,
 }
 
@@ -37,24 +37,24 @@ impl Socket {
         Ok(Self { tcp, tls })
     }
 
-    /// The socket, to be registered with a poll.
+    /// The socket, for registration with a poll.
     pub(super) fn source(&mut self) -> &mut TcpStream {
         &mut self.tcp
     }
 
-    /// Whether an empty write is of use: TLS has something of its own to say.
+    /// Whether an empty write is useful: TLS has something to send.
     pub(super) fn wants_write(&self) -> bool {
         self.tls
             .as_ref()
             .is_some_and(|tls| tls.session.wants_write())
     }
 
-    /// Whether a write that takes less than all means that the socket is full.
+    /// Whether a partial write means that the socket is full.
     pub(super) fn is_plain(&self) -> bool {
         self.tls.is_none()
     }
 
-    /// Reads once, into `buffer`, and hands the plain text to `take`. Returns the bytes read; 0 is the end.
+    /// Reads once into `buffer`, and passes the plain text to `take`. Returns the bytes read; 0 is the end.
     pub(super) fn read(
         &mut self,
         buffer: &mut [u8],
@@ -69,7 +69,7 @@ impl Socket {
         while !wire.is_empty() {
             tls.session.read_tls(&mut wire)?;
             if let Err(error) = tls.session.process_new_packets() {
-                // The alert is for the client's benefit; the connection ends with or without it.
+                // The alert is for the client; the connection ends with or without it.
                 let _ = tls.session.write_tls(&mut self.tcp);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, error));
             }
@@ -91,8 +91,8 @@ impl Socket {
         Ok(n)
     }
 
-    /// Writes what the socket takes. Returns how many bytes of `plain` have gone out whole; under TLS, those are the
-    /// ones of which every record has, and the others have to be offered again.
+    /// Writes what the socket takes. Returns how many bytes of `plain` were fully sent; under TLS, those whose records
+    /// were all written. Offer the others again.
     pub(super) fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return match plain {
@@ -112,7 +112,7 @@ impl Socket {
         Ok(std::mem::take(&mut tls.taken))
     }
 
-    /// Ends our side. `farewell`: with the close_notify that TLS asks for.
+    /// Ends our side. `farewell`: with TLS's close_notify.
     pub(super) fn close(&mut self, farewell: bool) -> io::Result<()> {
         if farewell && let Some(tls) = &mut self.tls {
             tls.session.send_close_notify();

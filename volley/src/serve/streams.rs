@@ -5,8 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::call::Call;
 
-/// Open calls. Stream numbers rise by two and are bounded by a connection's life, so one multiplication spreads them
-/// well enough; a client that picks numbers to collide slows down nobody but its own connection.
+/// Open calls. Stream numbers rise by two and are limited by the connection's life, so one multiplication spreads them
+/// well enough. A client that chooses colliding numbers slows down only its own connection.
 pub(super) type Streams = HashMap<u32, Call, BuildHasherDefault<NumberHasher>>;
 
 /// Fibonacci hashing of one number.
@@ -25,7 +25,8 @@ impl Hasher for NumberHasher {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // 2⁶⁴ divided by the golden ratio; hashbrown takes its buckets from the low bits, its tags from the high ones.
+        // 2⁶⁴ divided by the golden ratio. hashbrown takes its buckets from the low bits and its tags from the high
+        // ones.
         let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 32);
     }

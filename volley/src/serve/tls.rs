@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::config::Identity;
 use super::error::ServeError;
 
-/// What all TLS connections share: the identity, no client certificates, and ALPN with `h2` alone.
+/// What all TLS connections share: the identity, no client certificates, and ALPN with only `h2`.
 pub(super) fn load(identity: &Identity) -> Result<Arc<ServerConfig>, ServeError> {
     let Identity { cert, key } = identity;
     let unfit = |reason| ServeError::Identity {

@@ -1,4 +1,4 @@
-//! A call's turn: headers, replies and trailers, as far as windows go, and faults where they are due.
+//! A call's turn: sends headers, replies and trailers, as far as the windows allow, and the faults that are due.
 
 use super::blocks;
 use super::call::Call;
@@ -10,12 +10,12 @@ use super::reply;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{HEADER_LEN, write_data, write_rst_stream};
 
-/// A call's turn, in bytes: then the next one's replies come.
+/// The length of a call's turn, in bytes; then the next call continues.
 const QUANTUM: u64 = 16 << 10;
-/// What the garbage fault sends: read as a frame it is one of 16,777,215 bytes, over any limit here.
+/// The bytes of the garbage fault: read as a frame, they announce 16,777,215 bytes, more than any limit here.
 const GARBAGE: &[u8] = &[0xff; 64];
 
-/// Why a call's turn is over.
+/// Why a call's turn ended.
 pub(super) enum Turn {
     /// It has more to send.
     Over,
@@ -23,7 +23,7 @@ pub(super) enum Turn {
     Waiting,
     /// It waits for the window of the connection.
     Starved,
-    /// Its last frame is made.
+    /// Its last frame has been made.
     Done,
     /// A fault has ended the connection.
     Ends(End),
@@ -97,8 +97,8 @@ pub(super) fn go_on(
     }
 }
 
-/// Sends `value`, `value` + 1, … : at most `n`, of one encoded length, as far as the windows and the turn (`until`,
-/// in bytes produced) go. What a window cuts is put into the call's piece.
+/// Sends `value`, `value` + 1, …: at most `n`, of one encoded length, as far as the windows and the turn (`until`, in
+/// bytes produced) allow. A reply that a window cuts is kept in the call's piece.
 fn send_run(
     call: &mut Call,
     stream: u32,
@@ -128,7 +128,7 @@ fn send_run(
     call.sent += n as u64;
 }
 
-/// Sends what the windows allow of a reply that they have cut; `Some`: not all of it.
+/// Sends what the windows allow of a cut reply; `Some`: a part is still left.
 fn send_piece(call: &mut Call, stream: u32, outbox: &mut Outbox, window: &mut i64) -> Option<Turn> {
     let left = call.piece.left();
     let room = usize::try_from(call.window.min(*window)).unwrap_or(0);

@@ -11,19 +11,19 @@ use crate::grpc::Code;
 /// The longest request message, in bytes: gRPC's usual 4 MiB.
 pub(super) const MAX_MESSAGE: usize = 4 << 20;
 
-/// What one call has been asked, and what it still has to answer.
+/// What one call has requested, and what it still has to answer.
 #[derive(Debug)]
 pub(super) struct Work {
     method: Method,
     encoding: Encoding,
-    /// Request messages taken.
+    /// Request messages received.
     messages: u64,
     /// The first reply of the methods that reply at the end.
     first: i32,
-    /// How many replies those are.
+    /// The number of those replies.
     count: u32,
     pub(super) replies: Replies,
-    /// No reply will follow those in `replies`.
+    /// No more replies will follow those in `replies`.
     pub(super) complete: bool,
     /// The status after the replies; `None`: OK.
     pub(super) failure: Option<Failure>,
@@ -43,7 +43,7 @@ impl Work {
         }
     }
 
-    /// A call that ends before it begins.
+    /// A call that ends before it starts.
     pub(super) fn refused(failure: Failure) -> Self {
         let mut work = Self::new(Head {
             method: Method::GetSum,
@@ -53,7 +53,7 @@ impl Work {
         work
     }
 
-    /// Takes one request message, as it stood behind its prefix.
+    /// Takes one request message, without its prefix.
     pub(super) fn take(&mut self, compressed: bool, bytes: &[u8]) {
         if self.complete {
             return;
@@ -86,7 +86,7 @@ impl Work {
         }
     }
 
-    /// The request is over; `whole`: not inside a message.
+    /// The request is complete; `whole`: it did not end inside a message.
     pub(super) fn end(&mut self, whole: bool) {
         if self.complete {
             return;
@@ -121,7 +121,7 @@ impl Work {
         self.complete || self.replies.peek().is_some()
     }
 
-    /// How many replies come before what [`super::Faults`] calls mid-stream.
+    /// How many replies come before the point that [`super::Faults`] calls mid-stream.
     pub(super) fn replies_before_the_middle(&self) -> u64 {
         match self.method {
             Method::GetSum | Method::CollectSum => 0,

@@ -1,4 +1,4 @@
-//! A thread that owns connections, and counts what happens on them.
+//! A thread that owns connections and counts what happens on them.
 
 use std::io;
 use std::sync::Arc;
@@ -19,28 +19,28 @@ use super::socket::Socket;
 
 /// The token of the worker's own waker; all others are clients.
 pub(super) const WAKE: Token = Token(usize::MAX);
-/// Bytes of one read.
+/// The size of one read.
 const READ_LEN: usize = 64 << 10;
-/// Events of one poll.
+/// The number of events of one poll.
 const EVENTS: usize = 256;
 
-/// What a worker is told, followed by a wake.
+/// A command for a worker; a wake follows it.
 pub(super) enum Command {
     /// A client has been accepted.
     Adopt(TcpStream),
-    /// Tell what you have counted: all that was written before is in it.
+    /// Report the counts: they include everything written before.
     Count(Sender<Counts>),
     Stop,
 }
 
-/// What all threads of a server share. None of it is written to while bytes move, but a fault's numbering of calls.
+/// What all threads of a server share. It is not written to while bytes move, except to number calls for faults.
 pub(super) struct Shared {
     pub(super) rules: Arc<Rules>,
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) freeze: FreezeClock,
 }
 
-/// The worker told to stop; unwinds its loop.
+/// The worker was told to stop; ends its loop.
 struct Stopped;
 
 pub(super) struct Worker {
@@ -48,7 +48,7 @@ pub(super) struct Worker {
     commands: Receiver<Command>,
     shared: Arc<Shared>,
     peers: Slab<Peer>,
-    /// Clients that can go on without an event.
+    /// Clients that can continue without an event.
     hot: Vec<usize>,
     counts: Counts,
     buffer: Box<[u8]>,
@@ -151,7 +151,7 @@ impl Worker {
         Some(Duration::from_nanos(due.saturating_sub(self.now_ns())))
     }
 
-    /// Stands still as long as the server is to: nothing is read or written, but commands are heard.
+    /// Stands still as long as the server must: nothing is read or written, but commands are handled.
     fn sit_out_the_freeze(&mut self) -> Result<(), Stopped> {
         if !self.shared.freeze.is_planned() {
             return Ok(());
@@ -168,7 +168,7 @@ impl Worker {
 
     fn obey(&mut self, command: Command) -> Result<(), Stopped> {
         match command {
-            // A client that is gone before it is registered is not worth a word.
+            // A client that is gone before it is registered is ignored.
             Command::Adopt(tcp) => drop(self.adopt(tcp)),
             // Nobody waits for the answer any more: nothing is lost.
             Command::Count(answer) => drop(answer.send(self.counts)),

@@ -1,5 +1,4 @@
-//! The flags of a run, as they are written: each one optional, on the command line and in a file
-//! alike.
+//! The flags of a run as they are written, on the command line or in a file. All are optional.
 
 mod checks;
 mod connection;
@@ -23,8 +22,7 @@ pub use target::TargetArgs;
 
 use super::help;
 
-/// All flags of a run. `None` is a flag that is not given, so that a file or a default can stand in
-/// for it.
+/// All flags of a run. `None` means not given: a file or a default may then supply the value.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "volley", about = help::ABOUT)]
 pub struct RunArgs {
@@ -49,15 +47,15 @@ pub fn command() -> Command {
     parser(plain())
 }
 
-/// The same flags as help shows them.
+/// The same flags, as help shows them.
 pub fn help_command() -> Command {
     shown(plain())
 }
 
-/// A command as it reads its flags.
+/// Prepares a command for parsing.
 pub fn parser(plain: Command) -> Command {
-    // A flag without a value takes `=false` too: that is what `--no-flag` is turned into, and what
-    // a file says.
+    // A flag without a value also accepts `=false`: `--no-flag` becomes that, and files may hold
+    // it.
     plain.mut_args(|arg| match is_switch(&arg) {
         true => arg
             .num_args(0..=1)
@@ -67,7 +65,7 @@ pub fn parser(plain: Command) -> Command {
     })
 }
 
-/// A command as help shows its flags.
+/// Prepares a command for printing its help.
 pub fn shown(plain: Command) -> Command {
     let shown = plain.mut_arg("host", |arg| arg.required(true));
     shown.mut_args(|arg| match is_switch(&arg) {
@@ -76,7 +74,7 @@ pub fn shown(plain: Command) -> Command {
     })
 }
 
-/// Whether a flag of that name exists that takes no value.
+/// Whether there is a flag of that name that takes no value.
 pub fn is_switch_named(command: &Command, long: &str) -> bool {
     command
         .get_arguments()

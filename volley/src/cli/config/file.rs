@@ -1,4 +1,4 @@
-//! From a file in any of the three formats to one table.
+//! Reads a file of any of the three formats into one table.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
         Some("json") => json(&text),
         Some("toml") => toml(&text),
         Some("yaml" | "yml") => yaml(&text),
-        // A pipe such as /dev/fd/63 has no extension, but JSON shows itself.
+        // A pipe such as /dev/fd/63 has no extension, but JSON is recognizable.
         _ if text.trim_start().starts_with('{') => json(&text),
         _ => return Err(ConfigError::Format(path.to_owned())),
     };

@@ -1,7 +1,7 @@
 //! `--config`: the flags of a run in a JSON, TOML or YAML file, keyed by their long names.
 //!
-//! Each entry is read as the flag of its name would be, so that a file and the command line cannot
-//! differ in what they accept; what is wrong is reported with file and key.
+//! Each entry is parsed as the flag of the same name, so a file and the command line accept the
+//! same values. Errors name the file and the key.
 
 mod error;
 mod file;
@@ -17,10 +17,10 @@ pub use error::ConfigError;
 use super::args::RunArgs;
 use super::{refused, usage};
 
-/// Flags that would make no sense in a file.
+/// Flags that make no sense in a file.
 const ONLY_FLAGS: [&str; 4] = ["binary", "config", "help", "version"];
 
-/// Read a file as flags.
+/// Reads a file as flags.
 pub(super) fn read(command: &Command, path: &Path) -> Result<RunArgs, ConfigError> {
     let mut args = RunArgs::default();
     for (key, value) in file::read(path)? {
@@ -32,7 +32,7 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<RunArgs, ConfigErro
     Ok(args)
 }
 
-/// One entry as clap sees it; `None`: it leaves its flag unset.
+/// One entry as clap sees it; `None` if it leaves its flag unset.
 fn entry(
     command: &Command,
     path: &Path,

@@ -1,12 +1,13 @@
-//! A value of a file as the words of a command line.
+//! Turns a value of a file into command-line words.
 
 use clap::{Arg, ArgAction};
 use serde_json::Value;
 
-/// Flags whose text is JSON; in a file they are tables and lists.
+/// Flags whose text is JSON; a file holds tables and lists for them.
 const JSON: [&str; 3] = ["data", "metadata", "tags"];
 
-/// The words that give `arg` this value; none if it is null or empty, which leaves the flag unset.
+/// The words that give `arg` this value; none if the value is null or empty, which leaves the flag
+/// unset.
 pub fn of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
     let long = arg.get_long();
     match value {

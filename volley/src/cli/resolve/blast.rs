@@ -1,4 +1,4 @@
-//! From the flags of `volley blast` to its options.
+//! Turns the flags of `volley blast` into its options.
 
 use std::io::Read;
 use std::time::Duration;
@@ -17,8 +17,8 @@ const REPETITIONS: u32 = 10;
 const SEED: u64 = 1;
 const MAX_DURATION: Duration = Duration::from_secs(180);
 
-/// Check and complete the flags. Payloads and metadata are read here; `stdin` only if a flag names
-/// it.
+/// Checks the flags and adds the defaults. Reads payloads and metadata; reads `stdin` only if a
+/// flag names it.
 pub fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<BlastOptions, UsageError> {
     let sweep = args.sweep;
     let requests = ascending(sweep.requests, &REQUESTS);
@@ -34,7 +34,7 @@ pub fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<BlastOptions, U
             connections: all,
         });
     }
-    // What a run needs to open all connections; the rest of its load is none of a sweep's.
+    // What a run needs to open all connections; a sweep ignores the rest of this load.
     let run = RunArgs {
         target: args.target,
         data: args.data,
@@ -65,7 +65,7 @@ pub fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<BlastOptions, U
     Ok(options)
 }
 
-/// In ascending order, each once; the defaults where none is given.
+/// Sorted, without duplicates; the defaults if nothing is given.
 fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
     let mut list = given.unwrap_or_else(|| defaults.to_vec());
     list.sort_unstable();
@@ -73,7 +73,7 @@ fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
     list
 }
 
-/// The options as a run's report shows them, with a sweep's load in the place of a run's.
+/// The options in the form of a run's report, with the sweep's load in place of a run's.
 fn given(options: &BlastOptions) -> Value {
     let mut shown = match &options.run.given {
         Value::Object(shown) => shown.clone(),

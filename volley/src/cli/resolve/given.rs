@@ -1,5 +1,5 @@
-//! The options as ghz's JSON report shows them: same keys, durations in nanoseconds, empty ones
-//! left out where ghz leaves them out.
+//! The options as ghz's JSON report shows them: same keys, durations in nanoseconds, and empty
+//! values left out where ghz leaves them out.
 
 use std::num::NonZero;
 use std::thread;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::options::{DataSource, Options, Security};
 use crate::request::SchemaSource;
 
-/// What ghz shows as the number of calls if `-z` bounds the run.
+/// The number of calls that ghz shows if `-z` limits the run.
 const UNBOUNDED: u64 = i32::MAX as u64;
 
 pub fn of(options: &Options, host: String) -> Value {
@@ -93,7 +93,7 @@ fn always(options: &Options) -> Map<String, Value> {
     }
 }
 
-/// The payload as JSON; null if it is binary, or JSON only once its templates are filled in.
+/// The payload as JSON; null if it is binary, or becomes JSON only through its templates.
 fn data(data: &DataSource) -> Value {
     match data {
         DataSource::Json(text) => serde_json::from_str(text).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! How many calls, for how long, over what.
+//! The load: number of calls, duration, workers and connections.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct Load {
 pub fn resolve(args: &LoadArgs) -> Result<Load, UsageError> {
     let bound = above_zero(args.max_duration);
     let (total, duration, max_duration) = match above_zero(args.duration) {
-        // ghz's manual: with -z, -n is ignored. What -x says still holds.
+        // ghz's manual: with -z, -n is ignored. -x still applies.
         Some(duration) => {
             let shorter = bound.map_or(duration, |bound| bound.min(duration));
             (None, Some(shorter), None)

@@ -1,4 +1,4 @@
-//! From flags to [`Options`]: defaults, and what does not go together.
+//! Turns flags into [`Options`]: adds defaults, and refuses combinations that make no sense.
 
 mod blast;
 mod error;
@@ -22,16 +22,16 @@ use super::args::{Format, RunArgs};
 use super::options::Options;
 
 const MIB: u32 = 1 << 20;
-/// What ghz sets for its client.
+/// ghz's own setting for its client.
 const MAX_RECV_MESSAGE: u32 = i32::MAX as u32;
-/// Large enough that a loopback stream is never held up by flow control.
+/// Large enough that flow control never delays a loopback stream.
 const WINDOW: u32 = 16 * MIB;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// So many single calls does ghz keep, too.
+/// The number of single calls that ghz keeps.
 const CSV_DETAILS: u64 = 1_000_000;
 
-/// Check and complete the flags. Payloads and metadata are read here; `stdin` only if a flag names
-/// it.
+/// Checks the flags and adds the defaults. Reads payloads and metadata; reads `stdin` only if a
+/// flag names it.
 pub fn resolve(args: RunArgs, stdin: &mut impl Read) -> Result<Options, UsageError> {
     let target = target::resolve(&args.target)?;
     let security = security::resolve(&args.connection)?;
@@ -109,12 +109,12 @@ fn on(switch: Option<bool>) -> bool {
     switch.unwrap_or(false)
 }
 
-/// Zero is how the command line says "none".
+/// On the command line, zero means "none".
 fn above_zero(time: Option<Duration>) -> Option<Duration> {
     time.filter(|time| !time.is_zero())
 }
 
-/// An empty value is one that is not given, as in ghz.
+/// An empty value counts as not given, as in ghz.
 fn filled(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
     (!text.is_empty()).then(|| text.to_owned())

@@ -1,4 +1,4 @@
-//! Data and metadata, read from wherever they are.
+//! Data and metadata, read from their sources.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::cli::options::DataSource;
 use super::error::UsageError;
 use super::{filled, filled_path, on};
 
-/// The one payload that is given; an empty message if none is.
+/// The payload that is given; an empty message if none is.
 pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<DataSource, UsageError> {
     let inline = filled(args.data.as_deref());
     let json_file = filled_path(args.data_file.clone());
@@ -62,8 +62,8 @@ pub fn metadata(args: &DataArgs) -> Result<BTreeMap<String, String>, UsageError>
         .map_err(|reason| UsageError::Metadata { path, reason })
 }
 
-/// JSON from a file or stdin. It is looked into when requests are made: templates may make it JSON
-/// only then.
+/// JSON from a file or stdin. It is parsed when requests are made, because templates may make it
+/// JSON only then.
 fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<DataSource, UsageError> {
     let text = String::from_utf8(bytes).map_err(|_| UsageError::Encoding {
         flag,

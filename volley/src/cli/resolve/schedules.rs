@@ -9,7 +9,7 @@ use super::load::Load;
 pub struct Schedules {
     pub load: LoadSpec,
     pub concurrency: ConcurrencySpec,
-    /// Workers at the same time, at most.
+    /// The most workers at any time.
     pub most_workers: u32,
 }
 
@@ -53,15 +53,14 @@ pub fn resolve(args: &ScheduleArgs, load: &Load) -> Result<Schedules, UsageError
         workers.schedule,
         [
             ("start", workers.start > 0),
-            // 1 is what ghz fills in.
+            // ghz sets 1 by default.
             ("step", !matches!(workers.step, 0 | 1)),
             ("end", workers.end.is_some()),
             ("step-duration", !workers.step_duration.is_zero()),
             ("max-duration", !workers.max_duration.is_zero()),
         ],
     )?;
-    // The run compiles both again; here they tell what is wrong with them, while it is a usage
-    // error.
+    // The run compiles both again. Here, their errors are still usage errors.
     Schedule::new(&rate)?;
     let most_workers = Workers::new(&workers)?.most();
     Ok(Schedules {
@@ -71,7 +70,7 @@ pub fn resolve(args: &ScheduleArgs, load: &Load) -> Result<Schedules, UsageError
     })
 }
 
-/// A flag that a schedule of this kind would ignore is refused.
+/// Refuses a flag that a schedule of this kind would ignore.
 fn refuse_unused(
     prefix: &'static str,
     schedule: ScheduleKind,
@@ -97,7 +96,7 @@ fn refuse_unused(
     }
 }
 
-/// A connection without a worker and a thread without a connection would both be idle.
+/// Refuses idle connections (without a worker) and idle threads (without a connection).
 pub fn check_connections(load: &Load, schedules: &Schedules) -> Result<(), UsageError> {
     let &Load {
         connections,
@@ -121,7 +120,7 @@ pub fn check_connections(load: &Load, schedules: &Schedules) -> Result<(), Usage
     }
 }
 
-/// The flag that says how many workers there are at most.
+/// The flag that sets the maximum number of workers.
 fn flag_of_most(spec: &ConcurrencySpec) -> &'static str {
     match spec.schedule {
         ScheduleKind::Const => "-c",

@@ -41,7 +41,7 @@ pub fn resolve(args: &ConnectionArgs) -> Result<Resolved, UsageError> {
         _ if skip_verify && cacert.is_some() => return Err(UsageError::RootsUnused),
         _ => {}
     }
-    // Without a flag of its own, each of the two names is that of the other, as in grpc-go.
+    // Either name defaults to the other one, as in grpc-go.
     let server_name = cname.clone().or_else(|| authority.as_deref().map(host_of));
     Ok(Resolved {
         security: Security::Tls {
@@ -55,7 +55,7 @@ pub fn resolve(args: &ConnectionArgs) -> Result<Resolved, UsageError> {
     })
 }
 
-/// The host in an authority, without port and brackets.
+/// The host of an authority, without port and brackets.
 fn host_of(authority: &str) -> String {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.parse::<u16>().is_ok() => host,

@@ -10,7 +10,7 @@ use super::{filled, filled_path};
 pub struct Target {
     pub host: String,
     pub port: u16,
-    /// HOST as it was written.
+    /// HOST as the user wrote it.
     pub written: String,
     pub schema: SchemaSource,
     pub call: String,

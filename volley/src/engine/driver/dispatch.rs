@@ -1,15 +1,16 @@
-//! Beginning calls: as workers become free (closed loop), or as a schedule has it (open loop).
+//! Starting calls: when a worker becomes free (closed loop), or when the schedule says so (open
+//! loop).
 
 use super::{Book, Driver, EngineError, Stage};
 use crate::engine::call::{Call, Ticket};
 use crate::engine::wire::Phase;
 use crate::pace::Cursor;
 
-/// With `--async` and no rate, calls are open up to here on each connection.
+/// With `--async` and no rate: the maximum number of open calls on each connection.
 const ASYNC_OPEN_MOST: usize = 10_000;
 
 impl<B: Book> Driver<'_, B> {
-    /// Begin all calls that can begin now and that no read will bring about.
+    /// Starts all calls that can start now and that no read will trigger.
     pub(super) fn dispatch(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if self.cursor.is_some() {
             self.follow_schedule(now_ns)?;
@@ -28,7 +29,7 @@ impl<B: Book> Driver<'_, B> {
         Ok(())
     }
 
-    /// Begin calls on one link: first those to be sent again, also after the window, then, in a
+    /// Starts calls on one link: first those to be sent again, even after the window; then, in a
     /// closed loop, new ones.
     pub(super) fn fill(&mut self, at: usize, now_ns: u64) -> Result<(), EngineError> {
         let Some(key) = self.ready_wire(at) else {
@@ -57,8 +58,7 @@ impl<B: Book> Driver<'_, B> {
         Ok(())
     }
 
-    /// Begin every call of the window whose time has come, in their order, as long as a worker is
-    /// free.
+    /// Starts every call of the window that is due, in order, as long as a worker is free.
     pub(super) fn follow_schedule(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if !self.stage.sends() {
             return Ok(());
@@ -86,7 +86,7 @@ impl<B: Book> Driver<'_, B> {
         Ok(())
     }
 
-    /// The next link, in turn, that can take a call, and the worker for it.
+    /// The next link, in turn, that can take a call, and a worker for it.
     fn next_free(&mut self, active: u32) -> Option<(usize, u32)> {
         for _ in 0..self.links.len() {
             let at = self.turn;
@@ -104,7 +104,7 @@ impl<B: Book> Driver<'_, B> {
         None
     }
 
-    /// Whether a call would be begun on a link, if the server has room for it.
+    /// Whether a link would start a call, if the server has room for it.
     pub(super) fn has_worker(&self, at: usize, active: u32) -> bool {
         self.plan.is_async
             || self.links.get(at).is_some_and(|link| {
@@ -113,10 +113,10 @@ impl<B: Book> Driver<'_, B> {
             })
     }
 
-    /// Take a worker of a link that has no call, if the concurrency schedule lets it work now.
+    /// Takes a worker of a link that has no call, if the concurrency schedule lets it work now.
     fn free_worker(&mut self, at: usize, key: usize, active: u32) -> Option<u32> {
         if self.plan.is_async {
-            // Calls wait for nobody; they bear the workers' numbers in turn.
+            // Calls do not wait for a worker; they carry the workers' numbers in turn.
             let open = self.wires.get(key)?.http.open_streams();
             self.links.get_mut(at)?.idle.clear();
             let workers = u64::from(self.plan.most_workers.max(1));
@@ -136,7 +136,8 @@ impl<B: Book> Driver<'_, B> {
         self.plan.workers.active_at(self.since_start(now_ns))
     }
 
-    /// Time on the schedules: since the window opened, or in the warm-up since that began.
+    /// Time on the schedules: since the window opened, or, in the warm-up, since the warm-up
+    /// started.
     pub(super) fn since_start(&self, now_ns: u64) -> u64 {
         now_ns.saturating_sub(self.schedule_base())
     }
@@ -153,7 +154,7 @@ impl<B: Book> Driver<'_, B> {
         (self.wires.get(key)?.phase == Phase::Ready).then_some(key)
     }
 
-    /// Whether the server lets another stream be opened; if not, that is noted.
+    /// Whether the server allows another stream; if not, that is noted.
     fn has_room(&mut self, key: usize) -> bool {
         let Some(wire) = self.wires.get(key) else {
             return false;
@@ -219,7 +220,7 @@ impl<B: Book> Driver<'_, B> {
         Some(self.schedule_base().saturating_add(after_ns))
     }
 
-    /// Count the calls that were due inside the window and never left.
+    /// Counts the calls that were due inside the window and were never sent.
     pub(super) fn count_missed(&mut self) {
         let Some(cursor) = self.cursor.take() else {
             return;

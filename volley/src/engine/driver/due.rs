@@ -1,4 +1,4 @@
-//! What is to be done to a stream at a moment: send its next message, or end it.
+//! Timed work on streams: sending the next message, or ending the stream.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::{Book, Driver, Stage};
 use crate::http2::ErrorCode;
 use crate::request::{Body, Shape};
 
-/// Messages sent at one go where no interval is asked for.
+/// Messages sent in one go if no interval is set.
 const BURST: usize = 64;
 
-/// How long a stream without an interval waits when its flow-control window is closed.
+/// How long a stream without an interval waits while its flow-control window is closed.
 const BLOCKED_WAIT_NS: u64 = 1_000_000;
 
 /// The next thing one stream needs at a moment. The greatest is the earliest, for a max-heap.
@@ -23,22 +23,22 @@ pub struct Due {
 }
 
 enum Task {
-    /// Send the messages of a client's stream, one after another.
+    /// Sends the messages of a client stream, one after another.
     Send {
         body: Arc<Body>,
         /// Messages sent so far.
         sent: u64,
-        /// Messages to be sent: the body's, over and over; `None` until the time is up.
+        /// Messages to send: those of the body, repeated; `None` until the time is up.
         total: Option<u64>,
         /// When the client ends the stream.
         until_ns: u64,
     },
-    /// The client has had enough of a server's stream.
+    /// The client ends a server's stream.
     End,
 }
 
 impl<B: Book> Driver<'_, B> {
-    /// Arrange for what a call that was just opened needs later; its first message goes at once.
+    /// Schedules what a newly opened call needs later. Its first message is sent at once.
     pub(super) fn arrange(&mut self, key: usize, stream: u32, body: &Arc<Body>, now_ns: u64) {
         let streaming = self.plan.streaming;
         let Some(wire) = self.wires.get(key) else {
@@ -56,7 +56,7 @@ impl<B: Book> Driver<'_, B> {
             task,
         };
         if streaming.is_paced {
-            // With a length and no count, the messages are sent over and over until it is up.
+            // With a duration and no count, messages repeat until the time is up.
             let total = (streaming.length_ns == 0 || self.plan.spec.stream_call_count > 0)
                 .then_some(body.ends.len() as u64);
             let task = Task::Send {
@@ -78,9 +78,9 @@ impl<B: Book> Driver<'_, B> {
         self.dues.peek().map_or(u64::MAX, |due| due.at_ns)
     }
 
-    /// Do all that is due.
+    /// Does everything that is due.
     pub(super) fn run_due(&mut self, now_ns: u64) {
-        // What asks for another turn at once gets it after the sockets had theirs.
+        // Work that is due again at once waits until the sockets had their turn.
         let mut ready = Vec::new();
         while self.next_due_ns() <= now_ns {
             ready.extend(self.dues.pop());
@@ -96,7 +96,7 @@ impl<B: Book> Driver<'_, B> {
         let Some(wire) = self.wires.get_mut(due.wire) else {
             return;
         };
-        // A key and a stream's number come again on another connection; its serial does not.
+        // Keys and stream numbers are reused on other connections; a connection's serial is not.
         if wire.serial != due.serial || self.stage == Stage::Over {
             return;
         }
@@ -118,7 +118,8 @@ impl<B: Book> Driver<'_, B> {
         let burst = if interval_ns == 0 { BURST } else { 1 };
         for _ in 0..burst {
             let over = now_ns >= *until_ns || total.is_some_and(|total| *sent >= total);
-            // The end can be given at any time: it goes out behind what flow control keeps back.
+            // The end can be given at any time: it is sent after the bytes that flow control holds
+            // back.
             if !over && wire.http.queued(due.stream) > 0 {
                 break;
             }
@@ -137,7 +138,7 @@ impl<B: Book> Driver<'_, B> {
             0 => BLOCKED_WAIT_NS,
             interval => interval,
         };
-        // From when it was due, so that lateness does not add up; never in the past.
+        // Measured from when it was due, so that delays do not add up; never in the past.
         due.at_ns = (due.at_ns.max(now_ns.saturating_sub(wait_ns)) + wait_ns).min(*until_ns);
         self.dues.push(due);
     }
@@ -154,7 +155,7 @@ impl<B: Book> Driver<'_, B> {
     }
 }
 
-/// The n-th message of a stream, in turn; nothing if there is none at all.
+/// The n-th message of a stream, in turn; nothing if there are no messages.
 fn message(body: &Body, n: u64) -> &[u8] {
     let count = body.ends.len().max(1) as u64;
     let at = usize::try_from(n % count).unwrap_or(0);

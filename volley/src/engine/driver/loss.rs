@@ -1,4 +1,4 @@
-//! Connections that are lost, retired, silent or closed to new calls, and what takes their place.
+//! Connections that are lost, retired, silent or closed to new calls, and their replacements.
 
 use super::{Book, Driver, Stage};
 use crate::engine::link::Link;
@@ -7,7 +7,7 @@ use crate::grpc::Code;
 use crate::report::{EndedBy, Warning};
 
 impl<B: Book> Driver<'_, B> {
-    /// Try the links again whose connection was lost; a run without any connection ends.
+    /// Retries the links that lost their connection; ends a run that has no connection left.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         if !self.broken {
             return;
@@ -32,7 +32,7 @@ impl<B: Book> Driver<'_, B> {
         self.broken = self.links.iter().any(|link| link.wire.is_none());
     }
 
-    /// Whether calls are still to be begun on a link: after the window those that are sent again.
+    /// Whether calls may still start on a link; after the window, only those that are sent again.
     fn is_needed(&self, link: &Link) -> bool {
         self.stage.sends() || (self.stage == Stage::Drain && !link.again.is_empty())
     }
@@ -52,7 +52,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// When the first lost link is to be tried again.
+    /// When the next lost link is retried.
     pub(super) fn next_retry_ns(&self) -> u64 {
         if !self.broken {
             return u64::MAX;
@@ -65,8 +65,8 @@ impl<B: Book> Driver<'_, B> {
         retries.min().unwrap_or(u64::MAX)
     }
 
-    /// Send what retiring connections still have to say, and close those whose last call the client
-    /// itself has ended: their servers may have nothing more to say that would bring this about.
+    /// Sends what retiring connections still have to say. Closes those on which the client itself
+    /// ended the last call: their servers may send nothing more that would trigger it.
     pub(super) fn close_retired(&mut self, now_ns: u64) {
         let retiring = self.wires.iter();
         let retiring = retiring.filter(|(_, wire)| wire.phase == Phase::Retiring);
@@ -77,7 +77,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// The connection is gone: its calls fail, and its link is to be opened anew.
+    /// The connection is gone: its calls fail, and its link is reopened.
     pub(super) fn lose(&mut self, key: usize, reason: &str, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
@@ -88,7 +88,7 @@ impl<B: Book> Driver<'_, B> {
             None => reason.to_owned(),
         };
         let calls = wire.http.take_calls();
-        // Its last words: a GOAWAY, or TLS's alert.
+        // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
         for mut call in calls {
             call.blame(
@@ -98,7 +98,7 @@ impl<B: Book> Driver<'_, B> {
             self.end_call(at, call, now_ns);
         }
         self.drop_wire(key);
-        // The workers it sets free may go on over the link's next connection.
+        // The workers that this frees may continue on the link's next connection.
         self.stirred = true;
         self.broken = true;
         if let Some(link) = self.links.get_mut(at)
@@ -110,15 +110,15 @@ impl<B: Book> Driver<'_, B> {
 
     pub(super) fn drop_wire(&mut self, key: usize) {
         if let Some(mut wire) = self.wires.try_remove(key) {
-            // It is closed when dropped; a failure to deregister changes nothing.
+            // Dropping closes it; a failure to deregister changes nothing.
             let _ = self.poll.registry().deregister(wire.transport.source());
         }
     }
 
-    /// End a run whose server lets no stream be opened: nothing else would.
+    /// Ends a run whose server allows no streams: nothing else would end it.
     pub(super) fn expect_room(&mut self, now_ns: u64) {
         let is_due = self.next_call_ns().is_none_or(|due_ns| due_ns <= now_ns) && !self.all_sent();
-        // A schedule may have given this thread's workers nothing to do yet.
+        // A schedule may not have given this thread's workers anything to do yet.
         let active = self.active_workers(now_ns);
         let may_call = is_due && (0..self.links.len()).any(|at| self.has_worker(at, active));
         if !may_call || !self.stage.sends() || self.broken || self.open_calls() > 0 {
@@ -132,7 +132,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Ask a silent connection whether it still lives; lose it if it does not answer.
+    /// Sends a PING on a silent connection; treats it as lost if it does not answer.
     pub(super) fn keep_alive(&mut self, now_ns: u64) {
         let Some(every_ns) = self.plan.keepalive_ns else {
             return;
@@ -143,7 +143,7 @@ impl<B: Book> Driver<'_, B> {
                 Some(_) if wire.http.pongs() > 0 && wire.heard_ns > wire.pinged_ns.unwrap_or(0) => {
                     wire.pinged_ns = None;
                 }
-                // gRPC's own default for the answer to a keepalive: 20 s.
+                // gRPC's own default timeout for a keepalive's answer: 20 s.
                 Some(sent_ns) if now_ns.saturating_sub(sent_ns) > 20_000_000_000 => dead.push(key),
                 Some(_) => {}
                 None if now_ns.saturating_sub(wire.heard_ns) >= every_ns => {
@@ -158,7 +158,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Write what a connection has to send; lose it if that fails.
+    /// Writes what a connection has to send; treats it as lost if that fails.
     #[inline]
     pub(super) fn flush(&mut self, key: usize, now_ns: u64) {
         if let Some(wire) = self.wires.get_mut(key)

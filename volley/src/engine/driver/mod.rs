@@ -30,32 +30,32 @@ use crate::report::{EndedBy, Warning};
 use crate::request::Source;
 use due::Due;
 
-/// What one read takes at most: large enough that a busy link costs few system calls.
+/// The maximum size of one read: large enough that a busy link needs few system calls.
 const READ_BYTES: usize = 256 * 1024;
 
-/// The alarm's token; connections have the slab's keys.
+/// The alarm's token; connections use the slab's keys.
 const ALARM: Token = Token(usize::MAX);
 
-/// How often the gauge is set and the signal flag looked at, at least.
+/// The gauge is set, and the signal flag checked, at least this often.
 const GLANCE_NS: u64 = 50_000_000;
 
-/// What a thread brings home.
+/// The result of a thread.
 pub struct Harvest<B> {
-    /// All it wrote down.
+    /// Everything it recorded.
     pub book: B,
-    /// When it counted last.
+    /// When it last counted.
     pub ended_ns: u64,
     /// Why it ended.
     pub ended_by: EndedBy,
-    /// Connections opened anew in mid-run.
+    /// Connections reopened during the run.
     pub reconnects: u64,
-    /// The fewest streams a server allowed, where that held calls back.
+    /// The lowest stream limit of a server that made calls wait.
     pub stream_limit: Option<u32>,
-    /// Calls still open when waiting for them ended.
+    /// Calls still open when the drain timeout ended.
     pub left_open: u64,
-    /// Why it ended before its time.
+    /// Why it ended early.
     pub gave_up: Option<Warning>,
-    /// Why links were lost that were tried again in vain, one reason a link.
+    /// For each link that was lost and could not be reopened: why.
     pub down: Vec<String>,
 }
 
@@ -73,33 +73,33 @@ pub struct Driver<'a, B> {
     source: Source,
     book: B,
     stage: Stage,
-    /// When the counted window opens, and when it closes (never: `u64::MAX`).
+    /// When the counted window opens and closes (never: `u64::MAX`).
     opens_ns: u64,
     closes_ns: u64,
-    /// When waiting for open calls ends.
+    /// When the wait for open calls ends.
     drained_ns: u64,
-    /// Calls that were sent before this are not counted.
+    /// Calls sent before this moment are not counted.
     counted_from_ns: u64,
     cursor: Option<Cursor>,
     quota: Option<u64>,
     next_number: u64,
-    /// The link an open loop's next call is offered to first.
+    /// The link that gets an open loop's next call first.
     turn: usize,
     dues: BinaryHeap<Due>,
     next_sweep_ns: u64,
     next_glance_ns: u64,
-    /// Links have something to send that no read will bring about.
+    /// Links have something to send that no read will trigger.
     stirred: bool,
     /// Since when calls were due and none could be opened.
     stuck_since_ns: Option<u64>,
     /// Some links may have no connection.
     broken: bool,
-    /// Workers that were let work when the links were filled last.
+    /// How many workers were allowed to work when the links were last filled.
     active: u32,
-    /// Connections that were sent on and are still to be flushed.
+    /// Connections that were written to and must be flushed.
     touched: Vec<usize>,
-    /// Connections whose socket was left with bytes in it, for fairness; and whether it is known to
-    /// end after them, of which no event will tell again.
+    /// Connections whose socket still holds bytes, because others had their turn; and whether its
+    /// end is known, which no event will report again.
     unread: Vec<(usize, bool)>,
     serial: u64,
     buffer: Vec<u8>,
@@ -168,7 +168,7 @@ impl<'a, B: Book> Driver<'a, B> {
         })
     }
 
-    /// Put the load on from `start_ns` until the run is over.
+    /// Runs the load from `start_ns` until the run is over.
     pub fn run(mut self, start_ns: u64) -> Result<Harvest<B>, EngineError> {
         self.start(start_ns);
         let mut events = Events::with_capacity(1024);
@@ -187,7 +187,7 @@ impl<'a, B: Book> Driver<'a, B> {
         Ok(self.harvest())
     }
 
-    /// Everything that depends on the time alone: stages, timeouts, the gauge, the signal.
+    /// Everything that depends only on time: stages, timeouts, the gauge, the signal.
     fn advance(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if now_ns >= self.next_glance_ns {
             self.next_glance_ns = now_ns + GLANCE_NS;
@@ -237,7 +237,7 @@ impl<'a, B: Book> Driver<'a, B> {
         }
     }
 
-    /// From here on everything counts, and schedules begin anew.
+    /// From here on everything counts, and schedules start again.
     fn open_window(&mut self) {
         self.stage = Stage::Window;
         if self.plan.counts_by_begin() {
@@ -251,7 +251,7 @@ impl<'a, B: Book> Driver<'a, B> {
 
     fn close_window(&mut self, now_ns: u64) -> Result<(), EngineError> {
         if self.plan.window.stop == DurationStop::Wait {
-            // We may have woken a little late for the last of the calls that were due.
+            // This thread may have woken a little late for the last calls that were due.
             self.follow_schedule(now_ns)?;
             self.count_missed();
             self.stage = Stage::Drain;
@@ -262,7 +262,7 @@ impl<'a, B: Book> Driver<'a, B> {
         Ok(())
     }
 
-    /// Count what is cut, and stop.
+    /// Counts the cut calls, and stops.
     fn finish(&mut self, at_ns: u64, why: EndedBy) {
         match self.stage {
             Stage::Warmup => {
@@ -316,19 +316,19 @@ impl<'a, B: Book> Driver<'a, B> {
         }
     }
 
-    /// Say goodbye on every connection.
+    /// Sends GOAWAY on every connection.
     pub(crate) fn hang_up(&mut self) {
         for (_, wire) in &mut self.wires {
             wire.close();
         }
     }
 
-    /// Whether the user has asked for the end.
+    /// Whether the user has asked to end the run.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.signal.load(Ordering::Relaxed)
     }
 
-    /// The next moment at which the stage changes: what is read after it belongs to the next one.
+    /// The next moment at which the stage changes. What is read after it belongs to the next stage.
     fn next_edge_ns(&self) -> u64 {
         match self.stage {
             Stage::Warmup => self.opens_ns,
@@ -338,7 +338,7 @@ impl<'a, B: Book> Driver<'a, B> {
         }
     }
 
-    /// Whether every call of this thread's share has been begun.
+    /// Whether every call of this thread's share has been started.
     fn all_sent(&self) -> bool {
         let scheduled = self
             .cursor
@@ -361,7 +361,7 @@ impl<'a, B: Book> Driver<'a, B> {
     }
 }
 
-/// Say what the host refused.
+/// Names what the host refused.
 fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
     move |error| EngineError::Host { doing, error }
 }

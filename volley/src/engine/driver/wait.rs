@@ -1,4 +1,4 @@
-//! Waiting for sockets and for time, and what time alone brings about.
+//! Waiting for sockets and for time, and the work that time triggers.
 
 use mio::Events;
 use std::io::ErrorKind;
@@ -9,14 +9,14 @@ use crate::engine::call::{self, Ticket};
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
 
-/// Timeouts are looked for this often, at the least and at the most.
+/// The shortest and the longest interval between two checks for timeouts.
 const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
 
-/// What grpc-go says of a call that took longer than it was given.
+/// grpc-go's text for a call that exceeded its deadline.
 const TOO_LATE: &str = "context deadline exceeded";
 
 impl<B: Book> Driver<'_, B> {
-    /// Wait for the sockets until a moment, or a glance from now, and do what they are ready for.
+    /// Waits for the sockets until a moment, or until the next glance at the time, and handles those that are ready.
     pub(super) fn turn(&mut self, events: &mut Events, until_ns: u64) -> Result<(), EngineError> {
         let glance_ns = self.clock.now_ns().saturating_add(GLANCE_NS);
         self.next_glance_ns = glance_ns.min(until_ns);
@@ -24,7 +24,7 @@ impl<B: Book> Driver<'_, B> {
         self.take_events(events)
     }
 
-    /// Sleep until a socket is ready or the next moment at which something is to be done.
+    /// Sleeps until a socket is ready, or until something is due.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
         let wake_ns = self.next_wake_ns(now_ns);
@@ -58,7 +58,7 @@ impl<B: Book> Driver<'_, B> {
         {
             wake_ns = wake_ns.min(self.schedule_base().saturating_add(change));
         }
-        // A call that is due and has no free worker waits for a reply, which wakes us by itself.
+        // A due call without a free worker waits for a reply, and that reply wakes the thread.
         match self.next_call_ns() {
             Some(due_ns) if due_ns > now_ns => wake_ns.min(due_ns),
             _ => wake_ns,
@@ -74,8 +74,8 @@ impl<B: Book> Driver<'_, B> {
         (shortest / 20).clamp(*SWEEP_NS.start(), *SWEEP_NS.end())
     }
 
-    /// End the calls that have taken longer than `-t`, look after silent connections, and let
-    /// the concurrency schedule's new workers begin.
+    /// Ends the calls that exceed `-t`, checks silent connections, and starts the new workers of the concurrency
+    /// schedule.
     pub(super) fn sweep(&mut self, now_ns: u64) {
         self.next_sweep_ns = now_ns.saturating_add(self.sweep_every_ns());
         self.stirred = true;
@@ -110,7 +110,7 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// End the calls that wait to be sent again for too long: their link may stay without a connection.
+    /// Ends the calls that waited too long to be sent again: their link may stay without a connection.
     pub(super) fn end_unsent(&mut self, now_ns: u64, timeout_ns: u64) {
         for at in 0..self.links.len() {
             let Some(link) = self.links.get_mut(at) else {

@@ -1,16 +1,16 @@
 //! The text of `grpc-message`.
 
-/// What is kept of a text, in bytes: servers put whole stack traces into it.
+/// How many bytes of a text are kept: some servers send whole stack traces.
 const MAX_LEN: usize = 1024;
 
 /// Undoes percent-encoding (gRPC over HTTP/2, "Percent-Encoded").
 ///
-/// A `%` that no two hex digits follow stands for itself, and what is not UTF-8 becomes `�`. Longer texts are cut, and
-/// end in `…`.
+/// A `%` without two hex digits after it stands for itself. Text that is not UTF-8 becomes `�`. Longer texts are cut
+/// and end in `…`.
 pub fn decode(encoded: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(encoded.len().min(MAX_LEN));
     let mut rest = encoded;
-    // Four bytes more than are kept, so that a character is not cut that fits.
+    // Four bytes more than are kept, so that a character that fits is not cut.
     while let Some((byte, after)) = next(rest).filter(|_| bytes.len() < MAX_LEN + 4) {
         bytes.push(byte);
         rest = after;
@@ -26,7 +26,7 @@ pub fn decode(encoded: &[u8]) -> String {
     text
 }
 
-/// The first decoded byte, and what follows it.
+/// The first decoded byte, and the rest.
 fn next(encoded: &[u8]) -> Option<(u8, &[u8])> {
     if let [b'%', high, low, after @ ..] = encoded
         && let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low))

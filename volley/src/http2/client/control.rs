@@ -11,7 +11,7 @@ use crate::http2::window::Overflow;
 const EMPTY_UPDATE: &str = "the peer sent a `WINDOW_UPDATE` of 0 bytes";
 const WINDOW_OVERFLOW: &str = "the peer widened the stream's window to more than 2147483647 bytes";
 
-/// How much of a GOAWAY's debug data is kept, in bytes.
+/// How many bytes of a GOAWAY's debug data are kept.
 const MAX_DEBUG: usize = 256;
 
 impl<C> Connection<C> {
@@ -32,7 +32,7 @@ impl<C> Connection<C> {
         })
     }
 
-    /// RFC 9113 §6.8. The last stream is 2³¹ − 1 in the first of two frames of a graceful end.
+    /// RFC 9113 §6.8. In a graceful shutdown, the first of two GOAWAY frames names stream 2³¹ − 1.
     pub(super) fn go_away_frame<H: Handler<C>>(
         &mut self,
         frame: FrameHeader,

@@ -1,4 +1,4 @@
-//! Each frame to the one who knows it, if it may come at all.
+//! Passes each frame to its handler, if the frame is allowed at all.
 
 use super::Connection;
 use super::receive::Expected;
@@ -7,7 +7,7 @@ use crate::http2::frame::{FrameHeader, Kind, flag};
 use crate::http2::handler::Handler;
 
 impl<C> Connection<C> {
-    /// Kept out of the frame loop, where only DATA is to be.
+    /// Kept out of the frame loop, which should contain only DATA.
     #[inline(never)]
     pub(super) fn frame<H: Handler<C>>(
         &mut self,
@@ -48,8 +48,8 @@ impl<C> Connection<C> {
         }
     }
 
-    /// For a frame on a stream that is not open: a stream of the peer's or one that was not opened yet is idle, and a
-    /// peer may only send on a closed one what it sent before it knew (RFC 9113 §5.1).
+    /// For a frame on a stream that is not open. A stream that the peer would open, or that was not opened yet, is
+    /// idle. On a closed one, a peer may only send what it sent before it knew (RFC 9113 §5.1).
     #[cold]
     pub(super) fn check_closed(&self, frame: FrameHeader) -> Result<(), Violation> {
         let FrameHeader { kind, stream, .. } = frame;
@@ -67,8 +67,8 @@ impl<C> Connection<C> {
     }
 }
 
-/// Deprecated, and ignored beyond its form (RFC 9113 §5.3.2, §6.3). A wrong length would be an error of its stream; as
-/// that need not be open, it is taken for one of the connection, as §5.4.1 allows.
+/// Deprecated, and ignored apart from its form (RFC 9113 §5.3.2, §6.3). A wrong length would be a stream error; since
+/// the stream need not be open, it is treated as a connection error, as §5.4.1 allows.
 fn priority(frame: FrameHeader) -> Result<(), Violation> {
     let FrameHeader { kind, length, .. } = frame;
     match (frame.stream, length) {

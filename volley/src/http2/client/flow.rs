@@ -1,4 +1,4 @@
-//! Flow control of what we send: which stream may go on when a window opens.
+//! Flow control of what we send: which stream may continue when a window opens.
 
 use super::Connection;
 use crate::http2::error::Violation;
@@ -6,7 +6,7 @@ use crate::http2::frame;
 use crate::http2::streams::Request;
 
 impl<C> Connection<C> {
-    /// Every stream's send window moves with the initial size, and may become negative (RFC 9113 §6.9.2).
+    /// Every stream's send window changes with the initial size, and may become negative (RFC 9113 §6.9.2).
     pub(super) fn shift_send_windows(&mut self, delta: i64) -> Result<(), Violation> {
         let mut freed = Vec::new();
         for stream in self.streams.iter_mut() {
@@ -17,7 +17,7 @@ impl<C> Connection<C> {
                 freed.push(id);
             }
         }
-        // The slab's order is of no meaning; the order of opening is fair, and the same however the bytes were cut.
+        // The slab's order means nothing. The order of opening is fair, and independent of how the bytes were cut.
         freed.sort_unstable();
         for id in freed {
             self.take_turn(id);
@@ -26,7 +26,7 @@ impl<C> Connection<C> {
         Ok(())
     }
 
-    /// Puts the stream in the row for the connection's window, if it has something to send and may.
+    /// Queues the stream for the connection's window, if it has something to send and may send it.
     pub(super) fn take_turn(&mut self, id: u32) {
         let open = self.streams.len();
         let Some(stream) = self.streams.get_mut(id) else {
@@ -42,7 +42,7 @@ impl<C> Connection<C> {
         });
     }
 
-    /// Sends what was kept back, a frame for each stream in turn, until the connection's window is used up.
+    /// Sends what was held back, one frame per stream in turn, until the connection's window is used up.
     pub(super) fn send_pending(&mut self) {
         while self.send_window.available() > 0 {
             let Some(id) = self.turns.pop() else {

@@ -1,4 +1,4 @@
-//! From bytes to frames, and each frame to the one who knows it.
+//! From bytes to frames, and from frames to their handlers.
 
 use super::Connection;
 use crate::http2::error::Violation;
@@ -10,9 +10,9 @@ use crate::http2::handler::Handler;
 pub enum Expected {
     /// The peer's first: SETTINGS (RFC 9113 §3.4).
     Settings,
-    /// Any.
+    /// Any frame.
     Any,
-    /// Only CONTINUATION of the header block that was begun (RFC 9113 §4.3).
+    /// Only CONTINUATION of the open header block (RFC 9113 §4.3).
     Continuation,
 }
 
@@ -21,8 +21,8 @@ impl<C> Connection<C> {
     ///
     /// # Errors
     ///
-    /// The rule the peer broke. GOAWAY waits in the output, the connection is dead, and every further call gives the
-    /// same error; the calls that are still open are to be taken with [`take_calls`](Self::take_calls).
+    /// The rule that the peer broke. GOAWAY waits in the output, the connection is dead, and every further call returns
+    /// the same error. Get the calls that are still open with [`take_calls`](Self::take_calls).
     pub fn receive<H: Handler<C>>(
         &mut self,
         bytes: &[u8],
@@ -72,7 +72,7 @@ impl<C> Connection<C> {
         Ok(())
     }
 
-    /// Goes on with the frame in `partial`. The bytes behind it, or `None` if it is still not whole.
+    /// Continues the frame in `partial`. Returns the bytes behind it, or `None` if it is still not whole.
     #[cold]
     fn complete<'a, H: Handler<C>>(
         &mut self,
@@ -102,7 +102,7 @@ impl<C> Connection<C> {
         Ok(Some(bytes))
     }
 
-    /// Refuses a frame that is too long as soon as its length is known, so that it is never waited for.
+    /// Refuses a frame that is too long as soon as its length is known, without waiting for the rest.
     fn check_length(&self, bytes: &[u8]) -> Result<(), Violation> {
         let Some(&[a, b, c]) = bytes.first_chunk::<3>() else {
             return Ok(());
@@ -111,7 +111,7 @@ impl<C> Connection<C> {
         if length as usize <= DEFAULT_MAX_FRAME_SIZE {
             return Ok(());
         }
-        // What comes before SETTINGS and is no frame is another protocol: `HTTP/1.1 400`, a page, TLS's alert.
+        // Bytes before SETTINGS that are not a frame are another protocol: `HTTP/1.1 400`, a page, a TLS alert.
         match self.expected {
             Expected::Settings => Err(Violation::NotHttp2),
             _ => Err(Violation::FrameTooLarge { length }),

@@ -11,13 +11,13 @@ use crate::http2::streams::{Phase, Request, Stream};
 use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
 
 impl<C> Connection<C> {
-    /// Opens a stream with the request's head; with `end_stream` nothing follows it. Its number.
+    /// Opens a stream with the request's head, and returns its number; with `end_stream` nothing follows.
     ///
-    /// The encoded block of the last head is kept, so that calls which share one `Arc` cost a copy.
+    /// The encoded block of the last head is kept: calls that share one `Arc` cost only a copy.
     ///
     /// # Panics
     ///
-    /// If [`capacity`](Self::capacity) is 0. No peer can bring this about between the two calls.
+    /// If [`capacity`](Self::capacity) is 0. No peer can cause this between the two calls.
     pub fn open(&mut self, call: C, head: &Arc<Head>, end_stream: bool) -> u32 {
         assert!(
             self.capacity() > 0,
@@ -52,8 +52,8 @@ impl<C> Connection<C> {
         id
     }
 
-    /// Sends content, as far as the windows allow; the rest is kept, and sent when they open. Nothing happens if the
-    /// stream is closed by now, or if its end was given before.
+    /// Sends content, as far as the windows allow. The rest is kept, and sent when they open. Does nothing if the
+    /// stream is already closed, or its end was already given.
     pub fn send(&mut self, stream: u32, bytes: &[u8], end_stream: bool) {
         let max_frame_size = self.peer.max_frame_size;
         let Some(stream) = self.streams.get_mut(stream) else {
@@ -95,7 +95,7 @@ impl<C> Connection<C> {
         }
     }
 
-    /// Bytes of this stream that flow control keeps back.
+    /// Bytes of this stream that flow control holds back.
     pub fn queued(&self, stream: u32) -> usize {
         let pending = self
             .streams
@@ -104,7 +104,7 @@ impl<C> Connection<C> {
         pending.map_or(0, |pending| pending.bytes().len())
     }
 
-    /// Gives up a call: RST_STREAM is sent, and nothing more is heard of it. `None` if it is closed by now.
+    /// Cancels a call: sends RST_STREAM, and ignores whatever follows. `None` if it is already closed.
     pub fn cancel(&mut self, stream: u32, code: ErrorCode) -> Option<C> {
         let stream = self.streams.remove(stream)?;
         if self.violation.is_none() {
@@ -113,14 +113,14 @@ impl<C> Connection<C> {
         Some(stream.call)
     }
 
-    /// Sends a PING; the answer is counted in [`pongs`](Self::pongs).
+    /// Sends a PING. [`pongs`](Self::pongs) counts the answers.
     pub fn ping(&mut self, payload: [u8; 8]) {
         frame::write_ping(self.output.bytes(), false, payload);
     }
 
-    /// Sends GOAWAY: no streams are opened from here on; those that are open go on.
+    /// Sends GOAWAY: no streams open after this; open ones continue.
     pub fn shut_down(&mut self, code: ErrorCode) {
-        // After a violation there is a GOAWAY already, and it says more.
+        // After a violation, a GOAWAY that says more is already there.
         if self.violation.is_none() && !self.is_shut_down {
             frame::write_go_away(self.output.bytes(), 0, code, &[]);
         }

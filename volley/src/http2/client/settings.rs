@@ -1,4 +1,4 @@
-//! SETTINGS, the peer's and the acknowledgement of ours.
+//! The peer's SETTINGS, and its acknowledgement of ours.
 
 use super::Connection;
 use super::control::{exact, needs_connection};
@@ -31,8 +31,8 @@ impl<C> Connection<C> {
         Ok(())
     }
 
-    /// From here on the peer keeps to our initial window. Until now it may have used the default, if that is larger
-    /// (RFC 9113 §6.9.3). An acknowledgement of nothing changes nothing.
+    /// From here on, the peer obeys our initial window. Until now it may have used the default, if that is larger (RFC
+    /// 9113 §6.9.3). An unexpected acknowledgement changes nothing.
     fn settings_acknowledged(&mut self) -> Result<(), Violation> {
         if std::mem::replace(&mut self.is_acknowledged, true)
             || self.stream_target >= DEFAULT_WINDOW

@@ -1,6 +1,6 @@
 //! The kinds of frame.
 
-/// What a frame is (RFC 9113 §6). Frames of an unknown kind are to be ignored (§5.5), so they are no error here.
+/// The type of a frame (RFC 9113 §6). Unknown types must be ignored (§5.5), so they are not errors here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Data,

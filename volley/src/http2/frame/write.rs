@@ -3,7 +3,7 @@
 use super::{FrameHeader, HEADER_LEN, Kind, MAX_LENGTH, STREAM_MASK, flag};
 use crate::http2::error_code::ErrorCode;
 
-/// Appends a frame of fixed parts; the length is taken from them.
+/// Appends a frame made of fixed parts; they give its length.
 fn write_frame(out: &mut Vec<u8>, kind: Kind, flags: u8, stream: u32, parts: &[&[u8]]) {
     let length: usize = parts.iter().map(|part| part.len()).sum();
     debug_assert!(
@@ -34,7 +34,7 @@ pub fn write_data(out: &mut Vec<u8>, stream: u32, payload: &[u8], end_stream: bo
     write_frame(out, Kind::Data, flags, stream, &[payload]);
 }
 
-/// Appends a header block as HEADERS and as many CONTINUATION frames as `max_frame_size` (bytes) makes of it.
+/// Appends a header block as HEADERS and the CONTINUATION frames that `max_frame_size` (bytes) requires.
 pub fn write_headers(
     out: &mut Vec<u8>,
     stream: u32,
@@ -79,7 +79,7 @@ pub fn write_settings_ack(out: &mut Vec<u8>) {
     write_frame(out, Kind::Settings, flag::ACK, 0, &[]);
 }
 
-/// Appends PING, or with `ack` the answer to one.
+/// Appends PING, or, with `ack`, the answer to one.
 pub fn write_ping(out: &mut Vec<u8>, ack: bool, payload: [u8; 8]) {
     let flags = if ack { flag::ACK } else { 0 };
     write_frame(out, Kind::Ping, flags, 0, &[&payload]);
@@ -110,7 +110,7 @@ mod tests {
         out
     }
 
-    /// Takes frames off `bytes` until none is left.
+    /// Takes frames off `bytes` until no whole frame is left.
     fn frames(mut bytes: &[u8]) -> Vec<(FrameHeader, &[u8])> {
         let mut all = Vec::new();
         while let Some((header, rest)) = bytes.split_first_chunk::<HEADER_LEN>() {

@@ -38,7 +38,8 @@ fn decode_all(max_size: usize, steps: &[Step]) {
     }
 }
 
-/// Encodes the steps one after another and expects their very blocks, after a size update to `max_size` if it is one.
+/// Encodes the steps one after another and expects exactly their blocks; the first may begin with a size update to
+/// `max_size`.
 fn encode_all(max_size: usize, steps: &[Step]) {
     let mut encoder = Encoder::new();
     let mut out = Vec::new();
@@ -344,7 +345,7 @@ fn c_5_responses_without_huffman_are_decoded() {
 #[test]
 fn c_6_responses_with_huffman_are_decoded_and_encoded_byte_for_byte() {
     decode_all(256, &RESPONSES_HUFFMAN);
-    // The second has "307" in a Huffman code that is no shorter, and the third evicts an entry that it has itself
-    // used: this encoder does neither.
+    // The second has "307" in a Huffman code that is not shorter, and the third evicts an entry that it uses itself.
+    // This encoder does neither.
     encode_all(256, &RESPONSES_HUFFMAN[..1]);
 }

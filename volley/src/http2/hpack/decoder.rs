@@ -1,4 +1,4 @@
-//! Header blocks to header lists.
+//! Decodes header blocks to header lists.
 
 use super::dynamic_table::DynamicTable;
 use super::entry::Entry;
@@ -10,7 +10,7 @@ pub struct Decoder {
     table: DynamicTable,
     /// The table size that we announced.
     max_table_size: usize,
-    /// The lowest size announced since the last block, if the table is larger: the next block must shrink it.
+    /// The lowest size announced since the last block, if the table is larger. The next block must shrink it.
     shrink_to: Option<usize>,
     max_list_size: usize,
 }
@@ -18,9 +18,9 @@ pub struct Decoder {
 impl Decoder {
     /// A decoder whose limits, in bytes, both sides know from the start.
     ///
-    /// The peer's table begins with 4,096 bytes and a larger `max_table_size` only lets it ask for more. A smaller one
-    /// cuts the table without the peer's telling; to have the peer tell, begin with [`DEFAULT_TABLE_SIZE`] and call
-    /// [`Decoder::set_max_table_size`] once the peer has acknowledged the SETTINGS.
+    /// The peer's table starts with 4,096 bytes; a larger `max_table_size` only allows the peer to ask for more. A
+    /// smaller one shrinks the table without the peer's signal. To require that signal, start with
+    /// [`DEFAULT_TABLE_SIZE`] and call [`Decoder::set_max_table_size`] once the peer has acknowledged the SETTINGS.
     pub fn new(max_table_size: usize, max_list_size: usize) -> Self {
         Self {
             table: DynamicTable::new(max_table_size.min(DEFAULT_TABLE_SIZE)),
@@ -30,7 +30,7 @@ impl Decoder {
         }
     }
 
-    /// Sets the table size that our SETTINGS announced, in bytes; to be called when they are acknowledged.
+    /// Sets the table size that our SETTINGS announced, in bytes. Call it when they are acknowledged.
     ///
     /// If the table is larger, the next block must begin with a size update (RFC 9113 §4.3.1).
     pub fn set_max_table_size(&mut self, size: usize) {
@@ -40,7 +40,7 @@ impl Decoder {
         }
     }
 
-    /// What the table stands at: a block that left it where it was means the same again as long as it stays there.
+    /// The state of the table. A block that did not change it means the same again while the state stays the same.
     ///
     /// `None` while the next block must begin with a size update.
     #[inline]
@@ -55,8 +55,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`HpackError::ListTooLarge`] if the list would go over its limit: it then lacks the fields from there on, but
-    /// the table is right and the connection may go on. Any other error is the connection's end.
+    /// [`HpackError::ListTooLarge`] if the list would exceed its limit. The list then ends early, but the table is in
+    /// step and the connection may continue. Any other error ends the connection.
     pub fn decode(&mut self, block: &[u8], list: &mut HeaderList) -> Result<(), HpackError> {
         let mut rest = block;
         self.resize(&mut rest)?;
@@ -83,7 +83,7 @@ impl Decoder {
     fn resize(&mut self, rest: &mut &[u8]) -> Result<(), HpackError> {
         while let Some((&first @ 0x20..0x40, mut after)) = rest.split_first() {
             let asked = integer::decode(first, 5, &mut after)?;
-            // Of several sizes announced between two blocks the smallest is to be signalled first.
+            // Of several sizes announced between two blocks, the smallest must be signalled first.
             let allowed = self.shrink_to.take().unwrap_or(self.max_table_size);
             if asked > allowed {
                 return Err(HpackError::SizeUpdateTooLarge { asked, allowed });
@@ -97,7 +97,7 @@ impl Decoder {
         }
     }
 
-    /// An indexed field (RFC 7541 §6.1). False: it did not fit the list.
+    /// An indexed field (RFC 7541 §6.1). Returns false if it did not fit the list.
     #[inline]
     fn indexed(
         &self,
@@ -114,7 +114,8 @@ impl Decoder {
         Ok(fits)
     }
 
-    /// A literal field, added to the table if its first octet says so (RFC 7541 §6.2). False: it did not fit the list.
+    /// A literal field, added to the table if its first octet says so (RFC 7541 §6.2). Returns false if it did not fit
+    /// the list.
     fn literal(
         &mut self,
         first: u8,

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use super::{ENTRY_OVERHEAD, entry::Entry};
 
-/// Fields seen before, the newest first.
+/// Recent fields, newest first.
 ///
-/// Names and values lie in one buffer in the order of their coming: adding appends, evicting only moves on the place
-/// where the oldest begins, and what lies before it is dropped once it is more than what lies after.
+/// Names and values are stored in one buffer, in order of arrival. Adding appends. Evicting only moves the start of the
+/// oldest entry; the dead bytes before it are dropped once they outnumber the live ones.
 #[derive(Clone, Debug)]
 pub struct DynamicTable {
     bytes: Vec<u8>,
-    /// Bytes ever dropped from the front of `bytes`: spans count from the first byte there ever was.
+    /// Bytes ever dropped from the front of `bytes`: spans count from the first byte ever stored.
     dropped: usize,
     /// The newest at the front.
     spans: VecDeque<Span>,
@@ -29,7 +29,7 @@ struct Span {
 }
 
 impl DynamicTable {
-    /// An empty table; `max_size` in the bytes of RFC 7541 §4.1.
+    /// An empty table; `max_size` is counted as in RFC 7541 §4.1, in bytes.
     pub fn new(max_size: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -42,7 +42,7 @@ impl DynamicTable {
         }
     }
 
-    /// The entry at a position from 0, the newest.
+    /// The entry at a position; 0 is the newest.
     #[inline]
     pub fn get(&self, position: usize) -> Option<Entry<'_>> {
         let span = self.spans.get(position)?;
@@ -77,31 +77,31 @@ impl DynamicTable {
         self.inserted += 1;
     }
 
-    /// Changes how large the table may be, evicting what no longer fits (RFC 7541 §4.3).
+    /// Changes the maximum size, evicting what no longer fits (RFC 7541 §4.3).
     pub fn set_max_size(&mut self, max_size: usize) {
         self.max_size = max_size;
         self.changes += 1;
         self.evict_until(max_size);
     }
 
-    /// Grows with whatever may change what a position stands for.
+    /// Increases with everything that may change what a position stands for.
     #[inline]
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How large the table may be, in the bytes of RFC 7541 §4.1.
+    /// The maximum size, counted as in RFC 7541 §4.1, in bytes.
     pub fn max_size(&self) -> usize {
         self.max_size
     }
 
-    /// How large the table is, in the bytes of RFC 7541 §4.1.
+    /// The current size, counted as in RFC 7541 §4.1, in bytes.
     #[cfg(test)]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The lasting number of the entry at a position: how many were inserted before it.
+    /// The permanent number of the entry at a position: how many entries were inserted before it.
     pub fn number(&self, position: usize) -> u64 {
         self.inserted.saturating_sub(1 + position as u64)
     }

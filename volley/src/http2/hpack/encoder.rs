@@ -1,4 +1,4 @@
-//! Header fields to header blocks.
+//! Encodes header fields to header blocks.
 
 use super::dynamic_table::DynamicTable;
 use super::entry::Entry;
@@ -13,11 +13,11 @@ pub struct Encoder {
     peer_max: usize,
     resize: Option<Resize>,
     generation: u64,
-    /// Name and value of the field at hand, joined.
+    /// Name and value of the current field, joined.
     joined: Vec<u8>,
 }
 
-/// What the next block must say of the table's size (RFC 7541 §4.2).
+/// The table-size updates that the next block must signal (RFC 7541 §4.2).
 #[derive(Clone, Copy, Debug)]
 struct Resize {
     smallest: usize,
@@ -42,15 +42,15 @@ impl Encoder {
         }
     }
 
-    /// Follows the peer's `SETTINGS_HEADER_TABLE_SIZE`, in bytes. The next block announces a change.
+    /// Applies the peer's `SETTINGS_HEADER_TABLE_SIZE`, in bytes. The next block announces a change.
     ///
-    /// Of a peer that allows more than 4,096 bytes no more is used: requests of one run have few distinct fields.
+    /// Never uses more than 4,096 bytes, even if the peer allows more: a run's requests have few distinct fields.
     pub fn set_peer_max_table_size(&mut self, size: usize) {
         let last = size.min(DEFAULT_TABLE_SIZE);
         let current = self
             .resize
             .map_or(self.table.max_size(), |resize| resize.last);
-        // A reduction is announced even if our table was smaller all along: some peers insist (RFC 9113 §4.3.1).
+        // A reduction is announced even if our table was always smaller: some peers insist (RFC 9113 §4.3.1).
         if size < self.peer_max || last != current {
             let smallest = self.resize.map_or(last, |resize| resize.smallest.min(last));
             self.resize = Some(Resize { smallest, last });
@@ -61,12 +61,12 @@ impl Encoder {
 
     /// Appends a block of `fields` to `out`.
     ///
-    /// True if the block neither changed nor resized the table: the very same bytes may be sent again for the same
-    /// fields as long as [`Encoder::generation`] stays the same.
+    /// Returns true if the block neither changed nor resized the table. The same bytes may then be sent again for the
+    /// same fields as long as [`Encoder::generation`] stays the same.
     pub fn encode(&mut self, fields: &[Field], out: &mut Vec<u8>) -> bool {
         let resized = self.announce_size(out);
         let before = self.generation;
-        // Entries used by this block are not evicted by it, so blocks that are repeated come to rest.
+        // A block never evicts an entry that it uses itself, so repeated blocks become stable.
         let mut oldest_used = u64::MAX;
         for field in fields {
             self.encode_field(field, &mut oldest_used, out);
@@ -95,7 +95,7 @@ impl Encoder {
 
     fn encode_field(&mut self, field: &Field, oldest_used: &mut u64, out: &mut Vec<u8>) {
         let name_index = match self.find(field) {
-            // A secret stays a literal even if it is in a table (RFC 7541 §6.2.3).
+            // A secret is always a literal, even if it is in a table (RFC 7541 §6.2.3).
             Some(Found::Field(index)) if field.indexing != Indexing::Never => {
                 if let Some(position) = index.checked_sub(static_table::LEN + 1) {
                     *oldest_used = self.table.number(position).min(*oldest_used);
@@ -118,7 +118,7 @@ impl Encoder {
         string::encode(&field.value, out);
     }
 
-    /// Puts a field into the table, unless that would evict what this block uses.
+    /// Adds a field to the table, unless that would evict what this block uses.
     fn insert(&mut self, field: &Field, oldest_used: &mut u64) -> bool {
         self.joined.clear();
         self.joined.extend_from_slice(&field.name);
@@ -136,7 +136,7 @@ impl Encoder {
         inserted
     }
 
-    /// Looks a field up in both tables; a whole field is better than a name.
+    /// Looks up a field in both tables; a match of name and value is better than one of the name.
     fn find(&self, field: &Field) -> Option<Found> {
         let mut found = static_table::find(&field.name, &field.value);
         if let Some(Found::Field(_)) = found {

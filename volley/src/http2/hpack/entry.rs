@@ -2,11 +2,11 @@
 
 use super::ENTRY_OVERHEAD;
 
-/// A name and its value, stored as one piece so that it is copied at once.
+/// A name and its value, stored as one piece so that both are copied at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     pub joined: &'a [u8],
-    /// Bytes of `joined` that are the name; never more than there are.
+    /// How many bytes of `joined` are the name; never more than its length.
     pub name_len: usize,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Entry<'a> {
         &self.joined[self.name_len..]
     }
 
-    /// What the entry counts against a limit (RFC 7541 §4.1), in bytes.
+    /// The entry's size for limits (RFC 7541 §4.1), in bytes.
     #[inline]
     pub fn size(&self) -> usize {
         self.joined.len() + ENTRY_OVERHEAD

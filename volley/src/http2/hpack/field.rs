@@ -1,13 +1,13 @@
 //! A header field to send.
 
-/// Whether the peer is to remember a field (RFC 7541 §6.2).
+/// Whether the peer should store a field (RFC 7541 §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Indexing {
-    /// Put into the dynamic table: for what comes again.
+    /// Stored in the dynamic table: for fields that repeat.
     Incremental,
-    /// Not remembered: for what differs with every request.
+    /// Not stored: for fields that differ in every request.
     Without,
-    /// Not remembered here nor by anyone on the way: for secrets (RFC 7541 §7.1.3).
+    /// Not stored here nor by any intermediary: for secrets (RFC 7541 §7.1.3).
     Never,
 }
 
@@ -20,7 +20,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field made of anything that can be owned bytes.
+    /// A field made of anything that converts to owned bytes.
     pub fn new(
         name: impl Into<Box<[u8]>>,
         value: impl Into<Box<[u8]>>,

@@ -1,11 +1,11 @@
-//! The fields of one header block, in one reusable piece of memory.
+//! The fields of one header block, in one reusable buffer.
 
 use super::{ENTRY_OVERHEAD, entry::Entry};
 
 /// Decoded header fields in the order of the block.
 ///
-/// Names and values lie one after another in a single buffer, so a list that is cleared and filled again allocates
-/// nothing.
+/// Names and values are stored one after another in a single buffer. A list that is cleared and refilled does not
+/// allocate.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderList {
     bytes: Vec<u8>,
@@ -25,7 +25,7 @@ impl HeaderList {
         Self::default()
     }
 
-    /// Forgets all fields but keeps the memory.
+    /// Removes all fields but keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
@@ -66,7 +66,7 @@ impl HeaderList {
         self.spans.is_empty()
     }
 
-    /// Bytes of all names and values plus 32 for each field, as RFC 9113 §6.5.2 counts a header list.
+    /// Bytes of all names and values, plus 32 for each field, as RFC 9113 §6.5.2 counts a header list.
     pub fn size(&self) -> usize {
         self.end() + self.spans.len() * ENTRY_OVERHEAD
     }
@@ -78,15 +78,15 @@ impl HeaderList {
         self.finish(entry.name_len);
     }
 
-    /// Starts a field: its name, then its value are to be appended to what is returned.
+    /// Starts a field: append its name, then its value to the returned buffer.
     #[inline]
     pub(super) fn begin(&mut self) -> &mut Vec<u8> {
-        // What an abandoned field left behind is no part of the list.
+        // Bytes of an abandoned field are not part of the list.
         self.bytes.truncate(self.end());
         &mut self.bytes
     }
 
-    /// The field that was begun and not yet finished.
+    /// The field that was started and not yet finished.
     pub(super) fn begun(&self, name_len: usize) -> Entry<'_> {
         Entry {
             joined: self.bytes.get(self.end()..).unwrap_or_default(),
@@ -94,7 +94,7 @@ impl HeaderList {
         }
     }
 
-    /// Makes the field that was begun a part of the list.
+    /// Adds the field that was started to the list.
     #[inline]
     pub(super) fn finish(&mut self, name_len: usize) {
         let start = self.end();

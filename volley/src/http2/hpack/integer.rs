@@ -1,11 +1,12 @@
-//! Integers with a prefix of N bits (RFC 7541 §5.1).
+//! Integers with an N-bit prefix (RFC 7541 §5.1).
 
 use super::HpackError;
 
-/// Octets an integer may have after its prefix: what 32 bits need. More would be zeros, sent to keep us busy.
+/// Octets that an integer may have after its prefix: enough for 32 bits. More could only be zeros, sent to waste our
+/// time.
 const MAX_OCTETS: u32 = 5;
 
-/// Reads an integer whose first octet, `first`, was already taken off `rest`.
+/// Reads an integer whose first octet, `first`, was already taken from `rest`.
 ///
 /// # Errors
 ///

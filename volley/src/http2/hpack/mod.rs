@@ -1,4 +1,4 @@
-//! HPACK, the compression of HTTP/2 headers (RFC 7541), both ways.
+//! HPACK, the header compression of HTTP/2 (RFC 7541), in both directions.
 
 #[cfg(test)]
 mod appendix_c;
@@ -22,8 +22,8 @@ pub use error::HpackError;
 pub use field::{Field, Indexing};
 pub use header_list::HeaderList;
 
-/// Bytes of dynamic table that both sides start with (RFC 9113 §6.5.2).
+/// Size of the dynamic table at the start, in bytes (RFC 9113 §6.5.2).
 pub const DEFAULT_TABLE_SIZE: usize = 4096;
 
-/// What an entry counts beyond its name and value (RFC 7541 §4.1), in bytes.
+/// What an entry counts in addition to its name and value (RFC 7541 §4.1), in bytes.
 const ENTRY_OVERHEAD: usize = 32;

@@ -3,7 +3,7 @@
 use super::{Decoder, Encoder, Field, HeaderList, HpackError, Indexing};
 use proptest::prelude::*;
 
-/// Few names and values, so that they come again, and some that are in the static table.
+/// A few names and values, so that they repeat; some are in the static table.
 fn fields() -> impl Strategy<Value = Vec<Field>> {
     let name = prop_oneof![
         "[a-d]{0,2}",
@@ -25,7 +25,7 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
     prop::collection::vec(field, 0..12)
 }
 
-/// A block to send, after the receiver's SETTINGS changed its table's size if they did.
+/// A block to send; before it, the receiver's SETTINGS may have changed its table's size.
 fn steps() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Field>)>> {
     let size = prop_oneof![Just(0usize), 30usize..400, Just(4096), Just(100_000)];
     prop::collection::vec((prop::collection::vec(size, 0..3), fields()), 1..12)

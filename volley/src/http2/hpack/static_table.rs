@@ -8,7 +8,7 @@ macro_rules! entries {
     };
 }
 
-/// How many entries there are; the dynamic table's indices follow on.
+/// The number of entries; the dynamic table's indices follow.
 pub const LEN: usize = 61;
 
 /// The entry of index 1 comes first.
@@ -92,7 +92,7 @@ pub enum Found {
     Name(usize),
 }
 
-/// Looks a field up; only names of the same length are compared.
+/// Looks up a field; compares only names of the same length.
 pub fn find(name: &[u8], value: &[u8]) -> Option<Found> {
     let start = *STARTS.get(name.len())?;
     let end = *STARTS.get(name.len() + 1)?;
@@ -116,7 +116,7 @@ const MAX_NAME: usize = 27;
 /// All indices, ordered by the length of the name, then by themselves.
 static BY_LENGTH: [u8; LEN] = by_length().0;
 
-/// Where in `BY_LENGTH` the names of each length begin.
+/// Where the names of each length start in `BY_LENGTH`.
 static STARTS: [usize; MAX_NAME + 2] = by_length().1;
 
 const fn by_length() -> ([u8; LEN], [usize; MAX_NAME + 2]) {

@@ -4,7 +4,7 @@ use super::{HpackError, huffman, integer};
 
 const HUFFMAN: u8 = 0x80;
 
-/// Takes a string off `rest` and appends it, decoded, to `out`.
+/// Takes a string from `rest` and appends it, decoded, to `out`.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub fn decode(rest: &mut &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     huffman::decode(string, out)
 }
 
-/// Appends a string literal, in whichever form is shorter.
+/// Appends a string literal in its shorter form.
 pub fn encode(string: &[u8], out: &mut Vec<u8>) {
     let coded = huffman::encoded_len(string);
     if coded < string.len() {

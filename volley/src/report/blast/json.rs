@@ -9,14 +9,14 @@ use super::{Interval, Point, Shot, Sweep};
 use crate::report::json::spread::{ChecksView, Spread};
 use crate::report::timestamp;
 
-/// The schema; it grows when a reader of the old one would be misled.
+/// The schema's version; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
 
 /// Writes the sweep as one line.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, &view(sweep))?;
     writeln!(out)

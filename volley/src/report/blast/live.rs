@@ -1,21 +1,21 @@
-//! The line that tells how a sweep is going.
+//! The live line of a sweep.
 
 use crate::report::numbers::grouped;
 
-/// How far a sweep has got.
+/// The progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The repetition that is under way, from 1.
+    /// The current repetition, from 1.
     pub repetition: u64,
     pub repetitions: u64,
-    /// Blasts fired.
+    /// Blasts fired so far.
     pub fired: u64,
     pub planned: u64,
-    /// Calls failed so far.
+    /// Calls that have failed so far.
     pub failed: u64,
 }
 
-/// The line, without line ends and in plain text.
+/// The line, as plain text without line ends.
 ///
 /// `repetition 3 of 10   97 of 390 blasts   0 failed`
 pub fn line(moment: &Moment) -> String {

@@ -1,4 +1,4 @@
-//! A finished sweep of `volley blast` as plain data, and the ways to print it.
+//! A finished sweep of `volley blast` as plain data, and its output formats.
 
 pub mod json;
 pub mod live;
@@ -10,10 +10,10 @@ use super::latency::Latency;
 use super::model::{Checks, Cost};
 use super::warning::Warning;
 
-/// A way is full from the first N on whose throughput is this part of its highest.
+/// A way stops growing at the first N whose throughput reaches this share of its highest.
 const FULL: f64 = 0.95;
 
-/// Everything one sweep has to tell.
+/// All results of one sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
     /// volley's own version, such as `0.1.0`.
@@ -24,46 +24,46 @@ pub struct Sweep {
     pub target: String,
     /// `package.Service/Method`.
     pub call: String,
-    /// The options, as the report of a run has them; durations in nanoseconds.
+    /// The options, in the form of a run's report; durations in nanoseconds.
     pub options: serde_json::Value,
     /// When the first blast was ordered, after connecting.
     pub started_unix_ns: u64,
-    /// From then until the last blast was over.
+    /// From then until the last blast ended.
     pub elapsed_ns: u64,
     pub seed: u64,
     /// How often each point was to be measured.
     pub repetitions: u32,
     pub threads: u32,
-    /// Connections opened again between blasts, after a GOAWAY or a loss.
+    /// Connections reopened between blasts, after a GOAWAY or a loss.
     pub reconnects: u64,
     pub cost: Cost,
     pub checks: Checks,
-    /// Error text to failed calls.
+    /// Error text to number of failed calls.
     pub errors: BTreeMap<String, u64>,
     /// By connections, then by requests.
     pub points: Vec<Point>,
     pub warnings: Vec<Warning>,
 }
 
-/// So many calls, over so many connections.
+/// One number of calls over one number of connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// At most so many: min(N, C) are used.
+    /// The maximum: min(N, C) are used.
     pub connections: u32,
     /// N.
     pub requests: u32,
-    /// OK calls a second, over its shots; `None` without any.
+    /// OK calls per second, over its shots; `None` without any.
     pub rate: Option<Interval>,
     pub ok: u64,
     /// gRPC code name, as ghz spells it, to calls; no code with 0 calls.
     pub failed: BTreeMap<&'static str, u64>,
-    /// Of the OK calls, from the moment they were let go.
+    /// Latency of the OK calls, from the moment they were released.
     pub latency: Latency,
     /// In the order of repetitions.
     pub shots: Vec<Shot>,
 }
 
-/// One blast that was fired to its end.
+/// One blast that was completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
     /// Its place in the whole sweep, from 0.
@@ -75,7 +75,7 @@ pub struct Shot {
     pub failed: BTreeMap<&'static str, u64>,
 }
 
-/// A median, and the two values of the sample that it lies between with a confidence of 95 %.
+/// A median, and the two values of the sample that bound its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub median: f64,
@@ -84,7 +84,7 @@ pub struct Interval {
 }
 
 impl Shot {
-    /// OK calls a second, 0 if there are none.
+    /// OK calls per second, 0 if there are none.
     pub fn rate(&self) -> f64 {
         if self.ok == 0 {
             return 0.0;
@@ -101,20 +101,20 @@ impl Point {
 }
 
 impl Sweep {
-    /// The points of one way after another.
+    /// The points, grouped by way.
     pub fn ways(&self) -> impl Iterator<Item = &[Point]> {
         self.points
             .chunk_by(|point, next| point.connections == next.connections)
     }
 
-    /// Calls that ended well.
+    /// Calls that were OK.
     pub fn ok(&self) -> u64 {
         self.points.iter().map(|point| point.ok).sum()
     }
 }
 
-/// The N at which a way's throughput stops growing: the smallest whose median is at least 95 % of its highest.
-/// `None` where that is the largest N that was fired, for it may grow on, and where no call was OK.
+/// The N at which a way's throughput stops growing: the smallest whose median is at least 95 % of the way's highest.
+/// `None` if that is the largest N that was fired (it may still grow), or if no call was OK.
 pub fn full_at(way: &[Point]) -> Option<u32> {
     let median = |point: &Point| point.rate.map_or(0.0, |rate| rate.median);
     let highest = way.iter().map(median).fold(0.0, f64::max);
@@ -124,7 +124,7 @@ pub fn full_at(way: &[Point]) -> Option<u32> {
     found.filter(|requests| *requests < largest)
 }
 
-/// The largest N of a way that was fired; `None` where none was.
+/// The largest N of a way that was fired; `None` if none was.
 pub fn largest_fired(way: &[Point]) -> Option<u32> {
     let mut fired = way.iter().filter(|point| !point.shots.is_empty());
     fired.next_back().map(|point| point.requests)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Interval, Point, Shot, Sweep};
 use crate::report::{Checks, Cost, Kind, Latency, Warning};
 
-/// A point of one shot, which had this rate and no failures.
+/// A point of one shot, with this rate and no failures.
 pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {
     let span_ns = match per_s {
         0.0 => 0,
@@ -32,7 +32,7 @@ pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {
     }
 }
 
-/// Two ways, one of which fails in part and was cut short.
+/// Two ways; one of them partly failed and was cut short.
 pub fn sweep() -> Sweep {
     let mut failing = point(8, 100, 40_000.0);
     failing.ok = 96;

@@ -18,7 +18,7 @@ const HEADS: [&str; 7] = ["requests", "calls/s", "low", "high", "p50", "p99", "m
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// Errors of writing to `out`.
 pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     let name = match sweep.name.as_str() {
         "" => String::new(),

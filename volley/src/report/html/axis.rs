@@ -1,7 +1,7 @@
-//! Ticks that people can read.
+//! Axis ticks at round numbers.
 
-/// Where an axis from 0 ends, and its ticks: steps of 1, 2 or 5 times a power of ten, at most
-/// `most` of them.
+/// The end of an axis that starts at 0, and its ticks: at most `most`, in steps of 1, 2 or 5 times
+/// a power of ten.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub end: f64,
@@ -10,7 +10,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis from 0 that holds `greatest`. Whole numbers only if `whole`.
+    /// An axis from 0 that includes `greatest`; only whole numbers if `whole`.
     pub fn holding(greatest: f64, most: usize, whole: bool) -> Self {
         let greatest = if greatest.is_finite() && greatest > 0.0 {
             greatest
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// Ticks up to `end` itself, which stays the end of the axis.
+    /// Ticks up to `end` itself, which remains the end of the axis.
     pub fn ending(end: f64, most: usize) -> Self {
         let Self {
             mut ticks, step, ..
@@ -44,7 +44,7 @@ impl Axis {
     }
 }
 
-/// The least of 1, 2, 5 × 10^n that is not below `least`.
+/// The smallest of 1, 2, 5 × 10^n that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     let times = [1.0, 2.0, 5.0]
@@ -53,7 +53,7 @@ fn round_step(least: f64) -> f64 {
     times.unwrap_or(10.0) * power
 }
 
-/// `3.5 M`, `250 k`, `12`: counts and rates for an axis whose step is `axis`'.
+/// `3.5 M`, `250 k`, `12`: counts and rates for the step of `axis`.
 pub fn short(axis: &Axis, tick: f64) -> String {
     let (name, scale) = match axis.end {
         end if end >= 1e9 => (" G", 1e9),

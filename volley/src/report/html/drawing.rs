@@ -1,10 +1,10 @@
-//! A picture under construction: a frame, its axes, and marks at fractions of it.
+//! A picture in progress: a frame, axes and marks. Positions are fractions of the plot.
 
 use std::fmt::Write;
 
 use crate::report::escape::html;
 
-/// The outer size of a picture in CSS pixels at its natural scale, and which window it is for.
+/// The outer size of a picture in CSS pixels at its natural scale, and the window size it is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
     pub class: &'static str,
@@ -35,11 +35,11 @@ const RIGHT: f64 = 10.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 44.0;
 
-/// SVG text that grows; x and y are fractions of the plot, y upwards.
+/// SVG text under construction; x and y are fractions of the plot, y upwards.
 pub struct Drawing {
     pub size: Size,
     svg: String,
-    /// Where something is said: from x, to x, y.
+    /// The places of labels drawn so far: from x, to x, y.
     said: Vec<(f64, f64, f64)>,
 }
 
@@ -70,7 +70,7 @@ impl Drawing {
         let _ = self.svg.write_fmt(part);
     }
 
-    /// Lines across with their labels, and above them what they count.
+    /// Horizontal lines with their labels; above them, what they count.
     pub fn y_axis(&mut self, ticks: &[(f64, String)], unit: &str) {
         let (left, right) = (self.x(0.0), self.x(1.0));
         for (place, label) in ticks {
@@ -91,8 +91,8 @@ impl Drawing {
         ));
     }
 
-    /// Labels below, leaving out those that would touch the one before; at the right end, below
-    /// them, their unit.
+    /// Labels below the plot, without those that would touch the previous one. Their unit is at the
+    /// right end, below them.
     pub fn x_axis(&mut self, ticks: &[(f64, String)], unit: &str) {
         let y = self.y(0.0);
         let mut free_from = f64::NEG_INFINITY;
@@ -103,7 +103,7 @@ impl Drawing {
                 continue;
             }
             free_from = x + half + 8.0;
-            // The outermost labels must not leave the picture.
+            // The outermost labels must stay inside the picture.
             let shown = x.min(self.size.width - half);
             self.put(format_args!(
                 "<line class=\"base\" x1=\"{x:.1}\" y1=\"{y:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\"/>\
@@ -125,7 +125,7 @@ impl Drawing {
         self.put(format_args!("<path class=\"{class}\" d=\"{path}\"/>\n"));
     }
 
-    /// What lies between a curve and the ground.
+    /// The area below a curve.
     pub fn area(&mut self, points: &[(f64, f64)]) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return;
@@ -146,7 +146,7 @@ impl Drawing {
         path
     }
 
-    /// A bar from one x to another; what is not nothing is at least one pixel high.
+    /// A bar from one x to another; one that is not empty is at least one pixel high.
     pub fn bar(&mut self, from: f64, to: f64, height: f64) {
         if height <= 0.0 {
             return;
@@ -162,8 +162,8 @@ impl Drawing {
         ));
     }
 
-    /// A dot, and above it what it says, unless something is said there already: draw the most
-    /// important one first.
+    /// A dot with a label above it, unless another label is already there: draw the most important
+    /// one first.
     pub fn dot(&mut self, x: f64, y: f64, said: &str) {
         let (x, y, width) = (self.x(x), self.y(y), width_of(said));
         self.put(format_args!(
@@ -203,7 +203,7 @@ impl Drawing {
     }
 }
 
-/// About how wide a label is in 12 px letters.
+/// The approximate width of a label in 12 px letters.
 fn width_of(label: &str) -> f64 {
     label.chars().count() as f64 * 7.0
 }

@@ -14,13 +14,13 @@ pub struct Figure<'a> {
     pub about: &'a str,
     /// The picture in words.
     pub description: &'a str,
-    /// Names of the curves: the accented one, then the dashed one; none if there is one curve only.
+    /// Names of the curves: the accented one, then the dashed one; none if there is only one curve.
     pub keys: &'a [&'a str],
     pub table: Table,
 }
 
 impl Figure<'_> {
-    /// Has the picture drawn for every size of window.
+    /// Draws the picture for every window size.
     pub fn html(&self, draw: impl Fn(&mut Drawing)) -> String {
         let mut out = format!(
             "<section>\n<h2>{}</h2>\n<p class=\"about\">{}</p>\n<figure>\n",

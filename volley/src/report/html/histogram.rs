@@ -7,10 +7,10 @@ use crate::report::latency::{Bar, Latency};
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, duration, grouped, mark};
 
-/// With fewer buckets of the fixed marks in use, equal steps show more.
+/// If fewer fixed marks than this are in use, equal steps show more.
 const BUCKETS_LEAST: usize = 6;
 
-/// Bars side by side, and where they begin.
+/// Adjacent bars, and where they start.
 struct Bars {
     from_ns: u64,
     bars: Vec<Bar>,
@@ -70,7 +70,7 @@ pub fn section(report: &Report) -> String {
     })
 }
 
-/// Labels for the edges of the bars: all if there is room, else those of 1, 2 and 5, else the
+/// Labels for the edges of the bars: all if there is room, else those at 1, 2 and 5, else the
 /// powers of ten.
 fn ticks(edges: &[(f64, u64)], width: f64, even: bool) -> Vec<(f64, String)> {
     let leading = |ns: u64| {
@@ -98,8 +98,9 @@ fn ticks(edges: &[(f64, u64)], width: f64, even: bool) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// The fixed marks between the first and the last bar with a call in it; or, where the calls lie
-/// close together, ghz's bars, the first of which, the fastest call alone, joins the second.
+/// The fixed marks between the first and the last bar that has a call. If the calls lie close
+/// together, ghz's bars instead; their first one, with only the fastest call, is merged into the
+/// second.
 fn choose(latency: &Latency) -> Option<Bars> {
     let buckets = &latency.buckets;
     let first = buckets.iter().position(|bar| bar.count > 0)?;

@@ -5,7 +5,7 @@ use crate::report::latency::{Kind, Latency};
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, grouped};
 
-/// A name and what it is of a latency.
+/// A column's name, and its value for a latency.
 type Figure = (&'static str, fn(&Latency) -> u64);
 
 const FIGURES: [Figure; 10] = [
@@ -93,7 +93,8 @@ fn explained(name: &str) -> &'static str {
     }
 }
 
-/// One for the whole column: the median's, or the next one up if that fits the maximum better.
+/// One unit for the whole column: the median's, or the next larger one if that fits the maximum
+/// better.
 fn unit(latency: &Latency) -> Unit {
     let median_ns = latency.at(500_000).unwrap_or_default();
     let larger = Unit::for_ns(median_ns.saturating_mul(10));

@@ -1,4 +1,4 @@
-//! Latency by percentile, on an axis that gives each further nine the same room.
+//! Latency by percentile, on an axis where every additional nine takes the same space.
 
 use super::axis::Axis;
 use super::figure::Figure;
@@ -110,12 +110,12 @@ fn nines(rank_ppm: u32) -> f64 {
     6.0 - f64::from(1_000_000 - rank_ppm.min(999_999)).log10()
 }
 
-/// Whether at least one sample lies above the rank: else it would only repeat the maximum.
+/// Whether at least one sample lies above the rank: otherwise it would only repeat the maximum.
 fn is_told(rank_ppm: u32, samples: u64) -> bool {
     u128::from(1_000_000 - rank_ppm) * u128::from(samples) >= 1_000_000
 }
 
-/// The curve: minimum, the ranks that the samples can tell apart, and the maximum at its own rank.
+/// The curve: minimum, the ranks that the samples can distinguish, and the maximum at its own rank.
 fn points(latency: &Latency) -> Vec<(u32, u64)> {
     let mut points = vec![(0, latency.min_ns)];
     let told = latency

@@ -1,4 +1,4 @@
-//! Messages a second over time.
+//! Messages per second over time.
 
 use super::axis::{Axis, short};
 use super::figure::Figure;
@@ -6,10 +6,10 @@ use super::table::Table;
 use crate::report::model::Report;
 use crate::report::numbers::{grouped, mark, rate};
 
-/// More points than this say no more, in a picture or in a table.
+/// More points than this add nothing, in a picture or in a table.
 const POINTS_MOST: u64 = 120;
 
-/// Some intervals of the series taken together.
+/// Several intervals of the series combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bin {
     from_s: f64,
@@ -28,7 +28,7 @@ impl Bin {
 
 pub fn section(report: &Report) -> String {
     let bins = bins(report);
-    // Of one interval there is nothing to draw: its rate is the run's.
+    // A single interval is not drawn: its rate is the run's.
     let ([_, .., last], true) = (&bins[..], report.messages > 0) else {
         return String::new();
     };
@@ -88,7 +88,7 @@ pub fn section(report: &Report) -> String {
 }
 
 /// The series in at most [`POINTS_MOST`] steps of 1, 2 or 5 × 10^n intervals. A last step of less
-/// than half its length joins the one before: its rate would be noise.
+/// than half the length is merged into the one before: its rate would be noise.
 fn bins(report: &Report) -> Vec<Bin> {
     let series = &report.series;
     let intervals = series.messages.len();

@@ -1,20 +1,20 @@
-//! Tables: the first column and those marked so hold words, all others figures.
+//! Tables: the first column and those in `words` hold words, all others numbers.
 
 use std::fmt::Write;
 
 use crate::report::escape::html;
 
-/// A table in the making.
+/// The contents of a table.
 pub struct Table {
     /// Column headers, units included.
     pub columns: Vec<String>,
-    /// Cells, as many a row as there are columns.
+    /// Cells; one per column in each row.
     pub rows: Vec<Vec<String>>,
-    /// Columns of words, aligned to the left; from 0.
+    /// Columns of words, aligned left; numbered from 0.
     pub words: &'static [usize],
-    /// As wide as the page.
+    /// Whether it is as wide as the page.
     pub full: bool,
-    /// What it shows, for those who cannot see where it stands.
+    /// A label for screen readers.
     pub label: String,
 }
 

@@ -1,4 +1,4 @@
-//! The member `volley`: what ghz's report has no place for.
+//! The member `volley`: facts that ghz's report has no place for.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
 use crate::report::model::Report;
 
-/// The schema of the member; it grows when a reader of the old one would be misled.
+/// The schema version of the member; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! What all JSON reports tell in the same words.
+//! The parts that all JSON reports share.
 
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ impl Spread {
     }
 }
 
-/// Replies held against what they should have been.
+/// Replies compared with what they should have been.
 #[derive(Serialize)]
 pub struct ChecksView<'a> {
     compared: bool,

@@ -12,7 +12,7 @@ use super::walk::{Sink, walk};
 /// Up to this many rules are checked without allocating.
 const FEW: usize = 8;
 
-/// What does not depend on the call.
+/// The parts that are the same for all calls.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) layouts: Layouts,
@@ -47,18 +47,18 @@ impl Expected {
         }
     }
 
-    /// How many replies a call that ends well must have got.
+    /// How many replies a successful call must get.
     #[must_use]
     pub fn replies(&self) -> Option<u64> {
         self.replies
     }
 
-    /// Checks reply `i` (from 0) of the call: that `message` is protobuf, of the method's output
-    /// type, and that every rule holds.
+    /// Checks reply `i` (from 0) of the call: `message` must be protobuf of the method's output
+    /// type, and every rule must hold.
     ///
     /// # Errors
     ///
-    /// The first thing that is not as it must be.
+    /// The first problem.
     #[inline]
     pub fn check(&self, i: u64, message: &[u8]) -> Result<(), Mismatch> {
         if let Some(fast) = &self.fast
@@ -105,7 +105,8 @@ impl Expected {
     }
 }
 
-/// Keeps the words that rules ask for; the last of several wins, as in any protobuf decoder.
+/// Keeps the words that rules need. If a field occurs several times, the last one wins, as in any
+/// protobuf decoder.
 struct Wanted<'a> {
     rules: &'a [Rule],
     words: &'a mut [u64],

@@ -1,4 +1,4 @@
-//! Expressions, over whatever their leaves are: names as typed, then what the names mean.
+//! Expressions with any kind of leaves: names as typed, then their meanings.
 
 use super::polynomial::Polynomial;
 
@@ -27,7 +27,7 @@ impl<L> Expression<L> {
         })
     }
 
-    /// Whether any leaf is such.
+    /// Whether any leaf satisfies the condition.
     pub(super) fn any(&self, is_such: &impl Fn(&L) -> bool) -> bool {
         match self {
             Self::Leaf(leaf) => is_such(leaf),
@@ -38,7 +38,7 @@ impl<L> Expression<L> {
         }
     }
 
-    /// The polynomial in `i` that this is, its leaves being known.
+    /// The polynomial in `i` that this expression equals, given its leaves.
     pub(super) fn fold(&self, value: &impl Fn(&L) -> Polynomial) -> Polynomial {
         match self {
             Self::Leaf(leaf) => value(leaf),

@@ -1,14 +1,14 @@
-//! The short way through the most common replies.
+//! A fast path for the most common replies.
 
 use super::layout::{Field, Form, Layouts};
 use super::resolve::Rule;
 
-/// At most one rule, about a varint field whose key is one byte: most replies in a benchmark have
-/// that field alone, and need no walk.
+/// At most one rule, about a varint field with a one-byte key. Most benchmark replies have only
+/// that field, and need no walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fast {
     key: u8,
-    /// Which bits of the value matter; none if there is no rule.
+    /// Which bits of the value must match; none if there is no rule.
     mask: u64,
     absent: u64,
 }
@@ -29,7 +29,7 @@ impl Fast {
         (field.form == Form::Varint).then_some(Self { key, mask, absent })
     }
 
-    /// Whether the message is this one field, or nothing, and has the expected value.
+    /// Whether the message is exactly this field, or empty, and has the expected value.
     #[inline]
     pub(super) fn accepts(&self, message: &[u8], expected: u64) -> bool {
         let got = match message {
@@ -65,7 +65,7 @@ fn only_varint(bytes: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// A varint of ten bytes, as negative numbers have; the last may only be 0 or 1.
+/// A ten-byte varint, as negative numbers have; the last byte may only be 0 or 1.
 fn ten_bytes(first: &[u8], last: u8) -> Option<u64> {
     if last > 1 || first.iter().any(|byte| *byte < 0x80) {
         return None;

@@ -4,10 +4,10 @@ use super::polynomial::Polynomial;
 
 #[derive(Clone, Debug)]
 pub(super) enum Formula {
-    /// The same for every reply, but for `i`.
+    /// The same for every reply, except for `i`.
     Shared(Polynomial),
-    /// Reply `i` by request `i`: one polynomial for each message of the data, which repeats until
-    /// `sent` are sent.
+    /// Reply `i` corresponds to request `i`: one polynomial for each message of the data, which
+    /// repeats until `sent` are sent.
     PerRequest {
         polynomials: Box<[Polynomial]>,
         sent: u64,

@@ -1,11 +1,10 @@
-//! Which fields a message may have, and how they stand on the wire: compiled once from the
-//! descriptors.
+//! The fields that a message may have, and their wire types; compiled once from the descriptors.
 
 use prost_reflect::{Kind, MessageDescriptor};
 
 use super::wire::Wire;
 
-/// How one value stands on the wire. Numbers are places in [`Layouts`].
+/// How one value is encoded. Numbers are indices into [`Layouts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Varint,
@@ -15,7 +14,7 @@ pub(super) enum Form {
     Text,
     Message(usize),
     Group(usize),
-    /// A map's entry: a message without a nesting level of its own.
+    /// A map entry: a message that does not count as a nesting level.
     Entry(usize),
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Field {
     pub(super) list: bool,
 }
 
-/// The layouts of a message (the first) and of all that it may contain.
+/// The layouts of a message (the first) and of all messages that it may contain.
 #[derive(Clone, Debug)]
 pub(super) struct Layouts(Vec<Vec<Field>>);
 
@@ -46,7 +45,7 @@ impl Layouts {
     pub(super) fn new(root: &MessageDescriptor) -> Self {
         let mut found = vec![root.clone()];
         let mut layouts = Vec::new();
-        // `found` grows while it is gone through: messages may contain one another, and themselves.
+        // `found` grows during the loop: messages may contain each other, and themselves.
         while let Some(message) = found.get(layouts.len()).cloned() {
             layouts.push(fields(&message, &mut found));
         }
@@ -55,7 +54,7 @@ impl Layouts {
 
     pub(super) fn field(&self, layout: usize, number: u32) -> Option<Field> {
         let fields = self.0.get(layout)?;
-        // Most messages number their fields from 1 without a gap.
+        // Most messages number their fields from 1 without gaps.
         let guess = usize::try_from(number).ok()?.checked_sub(1)?;
         match fields.get(guess) {
             Some(field) if field.number == number => Some(*field),

@@ -1,9 +1,9 @@
-//! Field types whose values are numbers.
+//! Field types with numeric values.
 
 use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind, Value};
 
-/// How a field's number is written, and what range it has. Values are handled as 64-bit words,
-/// signed ones extended.
+/// How a field's number is encoded, and its range. Values are handled as 64-bit words; signed ones
+/// are sign-extended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Signed32,
@@ -37,7 +37,7 @@ impl Number {
         })
     }
 
-    /// The word for what stands on the wire.
+    /// Decodes the word on the wire.
     pub(super) fn decode(&self, raw: u64) -> u64 {
         match self {
             Self::ZigZag32 => {
@@ -49,7 +49,7 @@ impl Number {
         }
     }
 
-    /// A word cut to the field's range, as the field's own arithmetic would.
+    /// A word truncated to the field's range, as the field's own arithmetic would do.
     pub(super) fn wrap(&self, word: u64) -> u64 {
         match self {
             Self::Signed32 | Self::ZigZag32 | Self::Enum(_) => {
@@ -61,8 +61,7 @@ impl Number {
         }
     }
 
-    /// Which bits of a word tell values apart, where that is enough to compare them as they stand
-    /// on the wire.
+    /// The bits of a word that identify a value, if words can be compared in their wire form.
     pub(super) fn plain_mask(&self) -> Option<u64> {
         match self {
             Self::Signed32 | Self::Unsigned32 | Self::Enum(_) => Some(0xffff_ffff),
@@ -90,7 +89,7 @@ impl Number {
     }
 }
 
-/// The word of a message's field; 0 for what is no number.
+/// The word of a message's field; 0 if it is not a number.
 pub(super) fn word(value: &Value) -> u64 {
     match value {
         Value::Bool(value) => u64::from(*value),

@@ -1,7 +1,7 @@
 //! Polynomials in `i` over 64-bit words.
 //!
-//! `+`, `-` and `*` of constants and `i` give nothing else, so folding always succeeds; and since
-//! the words form a ring, the folded value is the direct one, overflow included.
+//! `+`, `-` and `*` of constants and `i` always give polynomials, so folding always succeeds. The
+//! words form a ring, so the folded value equals the direct one, overflow included.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Polynomial {

@@ -1,4 +1,4 @@
-//! From names to the fields they mean.
+//! Resolves names to fields.
 
 use prost_reflect::{FieldDescriptor, MessageDescriptor};
 
@@ -9,18 +9,18 @@ use super::parse::{Word, parse};
 use crate::request::excerpt::{excerpt, list};
 use crate::request::schema::Method;
 
-/// What a leaf of an expression means.
+/// The meaning of a leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Term {
     Constant(u64),
     Index,
-    /// Of one request: the first, or number `i`.
+    /// A field of one request: the first, or number `i`.
     Field(FieldDescriptor),
-    /// Added up over all requests of the call.
+    /// The sum over all requests of the call.
     Sum(FieldDescriptor),
 }
 
-/// One rule: which field of a reply must be what.
+/// One rule: a reply's field, and its expected value.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) field: FieldDescriptor,

@@ -1,4 +1,4 @@
-//! All rules of a run, ready to be bound to the requests of a call.
+//! All rules of a run, before they are bound to the requests of a call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::resolve::{Rule, Term};
 use crate::request::RequestError;
 use crate::request::schema::{Method, Shape};
 
-/// What is expected, as far as it does not depend on a call's requests.
+/// The expectations, as far as they do not depend on a call's requests.
 #[derive(Clone, Debug)]
 pub struct Rules {
     shared: Arc<Shared>,
@@ -23,12 +23,11 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// `replies`: how many each call must get. Calls that have one reply by their shape are
-    /// expected to get it.
+    /// `replies`: how many each call must get. Calls that have one reply by their type must get it.
     ///
     /// # Errors
     ///
-    /// If a rule is no rule, or names what there is not.
+    /// If a rule is invalid, or uses an unknown name.
     pub fn new(
         rules: &[String],
         replies: Option<u64>,
@@ -57,8 +56,8 @@ impl Rules {
         })
     }
 
-    /// What the replies must be to a call that sends `sent` requests: `messages` in turn, and from
-    /// the start again.
+    /// The expected replies of a call that sends `sent` requests: `messages` in turn, starting
+    /// again when they run out.
     #[must_use]
     pub fn bind(&self, messages: &[&DynamicMessage], sent: u64) -> Expected {
         let requests = Requests { messages, sent };
@@ -96,7 +95,7 @@ struct Requests<'a> {
 }
 
 impl Requests<'_> {
-    /// A call without any request has zeros.
+    /// Without any request, fields count as zero.
     fn value(&self, term: &Term, message: Option<&DynamicMessage>) -> Polynomial {
         match term {
             Term::Index => Polynomial::index(),

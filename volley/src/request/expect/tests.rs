@@ -1,5 +1,5 @@
-//! Folding is arithmetic: whatever the expression, the polynomial has the value that evaluating it
-//! step by step has.
+//! Folding is arithmetic: for any expression, the polynomial has the same value as the expression
+//! evaluated step by step.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::number::Number;
 use super::parse::{Word, parse};
 use super::polynomial::Polynomial;
 
-/// `i` and constants, in all ways.
+/// All combinations of `i` and constants.
 fn expressions() -> impl Strategy<Value = Expression<Option<u64>>> {
     let constant = prop_oneof![
         0_u64..5,
@@ -49,7 +49,7 @@ fn evaluate(expression: &Expression<Option<u64>>, i: u64) -> u64 {
     }
 }
 
-/// The same in int32, cut off after each step.
+/// The same in int32, truncated after each step.
 #[expect(clippy::cast_possible_truncation)]
 fn evaluate_in_32_bits(expression: &Expression<Option<u64>>, i: u64) -> i32 {
     let side = |side: &Expression<_>| evaluate_in_32_bits(side, i);

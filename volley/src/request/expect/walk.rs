@@ -1,28 +1,28 @@
-//! Going through a message without building it.
+//! Walks through a message without decoding it into a structure.
 
 use super::layout::{Field, Form, Layouts};
 use super::wire::{Fault, Reader, What, Wire};
 
-/// How deep messages may be nested; prost's own limit.
+/// The maximum nesting of messages; the same as prost's.
 const DEEPEST: u32 = 100;
 
-/// Takes the numbers of the outermost message's single fields, as they stand on the wire.
+/// Receives the numbers of the outermost message's non-repeated fields, as encoded on the wire.
 pub(super) trait Sink {
     fn take(&mut self, number: u32, raw: u64);
 }
 
-/// Takes nothing: for nested messages, whose numbers nobody asks for.
+/// Receives nothing: for nested messages, whose numbers are not needed.
 struct Nobody;
 
 impl Sink for Nobody {
     fn take(&mut self, _: u32, _: u64) {}
 }
 
-/// Goes through the whole message.
+/// Walks through the whole message.
 ///
 /// # Errors
 ///
-/// At the first byte that no message of this type could have.
+/// At the first byte that is invalid for a message of this type.
 pub(super) fn walk(layouts: &Layouts, message: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
     fields(layouts, Reader::new(message), 0, DEEPEST, sink)
 }
@@ -95,7 +95,7 @@ fn field(
     }
 }
 
-/// Reads over a field that the schema does not have.
+/// Skips a field that the schema does not have.
 fn unknown(reader: &mut Reader, number: u32, wire: Wire, depth: u32) -> Result<(), Fault> {
     match wire {
         Wire::Varint | Wire::Fixed32 | Wire::Fixed64 => scalar(reader, wire).map(|_| ()),

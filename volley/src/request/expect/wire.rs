@@ -47,12 +47,12 @@ pub(super) struct Fault {
     pub(super) what: What,
 }
 
-/// A part of a message, read from its start. Positions are those in the whole message.
+/// A part of a message, read from its start. Positions are offsets in the whole message.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
-    /// Where the last key stood.
+    /// Where the last key was.
     key_at: usize,
 }
 
@@ -70,12 +70,12 @@ impl<'a> Reader<'a> {
         self.at >= self.end
     }
 
-    /// Something is wrong with what is to be read next.
+    /// An error in what is read next.
     pub(super) fn fault(&self, what: What) -> Fault {
         Fault { at: self.at, what }
     }
 
-    /// Something is wrong with the key that was read last.
+    /// An error in the last key.
     pub(super) fn fault_of_key(&self, what: What) -> Fault {
         Fault {
             at: self.key_at,
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         self.fixed().map(u64::from_le_bytes)
     }
 
-    /// What follows a length, as a reader of its own.
+    /// A reader for the bytes behind a length.
     pub(super) fn delimited(&mut self) -> Result<Self, Fault> {
         let start = self.at;
         let length = self.varint()?;

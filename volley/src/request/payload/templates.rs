@@ -1,4 +1,4 @@
-//! Templates out of data.
+//! Templates in data.
 
 use crate::request::RequestError;
 use crate::request::messages::is_array;
@@ -6,8 +6,8 @@ use crate::request::schema::Method;
 use crate::request::spec::RequestSpec;
 use crate::request::template::{Labels, Template};
 
-/// One template for the whole data; or, where calls take the elements of an array in turn, one for
-/// each, so that a call renders only its own.
+/// One template for the whole data. If calls take the elements of an array in turn, one template
+/// for each element, so that a call renders only its own.
 pub(super) fn templates(
     json: &str,
     spec: &RequestSpec,
@@ -29,7 +29,7 @@ pub(super) fn templates(
     if whole.constant().is_some() || method.shape.streams_requests() || !is_array(json) {
         return Ok(vec![whole]);
     }
-    // An array that is JSON only once its templates are rendered has to be rendered as a whole.
+    // An array that becomes JSON only through its templates must be rendered as a whole.
     match serde_json::from_str::<Vec<serde_json::Value>>(json) {
         Ok(elements) if !elements.is_empty() => elements
             .iter()

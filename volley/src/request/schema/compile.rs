@@ -1,4 +1,4 @@
-//! From files to a pool of descriptors.
+//! Compiles files to a pool of descriptors.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use protox::Compiler;
 
 use super::SchemaError;
 
-/// Compiles a `.proto` file and all it imports.
+/// Compiles a `.proto` file and its imports.
 pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorPool, SchemaError> {
     if file
         .extension()
@@ -54,8 +54,8 @@ pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
     })
 }
 
-/// Where imports are looked for, in ghz's order: the file's own folder, the working directory, then
-/// what the user gave.
+/// The folders searched for imports, in ghz's order: the file's own folder, the working directory,
+/// then those of the user.
 fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     let own_folder = file
         .parent()
@@ -67,7 +67,7 @@ fn search_path(file: &Path, import_paths: &[PathBuf]) -> Vec<PathBuf> {
     folders.chain(import_paths.iter().cloned()).collect()
 }
 
-/// The compiler's `Debug` form is its one-line form: `file:line:column: message`.
+/// The compiler's `Debug` output is one line: `file:line:column: message`.
 fn failed(file: &Path, error: &protox::Error) -> SchemaError {
     let (file, reason) = (file.to_owned(), first_line(&format!("{error:?}")));
     if error.is_file_not_found() {

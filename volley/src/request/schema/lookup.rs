@@ -1,4 +1,4 @@
-//! From the name a user typed to a method.
+//! Finds a method by the name that a user typed.
 
 use prost_reflect::{DescriptorPool, ServiceDescriptor};
 
@@ -26,8 +26,8 @@ pub(super) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, Schema
         })
 }
 
-/// `package.Service/Method` or `package.Service.Method`; a leading dot (a fully qualified name) or
-/// slash (a path) is taken off.
+/// `package.Service/Method` or `package.Service.Method`. A leading dot (a fully qualified name) or
+/// slash (a path) is removed.
 fn split(call: &str) -> Result<(&str, &str), SchemaError> {
     let name = call.trim();
     let name = name.strip_prefix(['.', '/']).unwrap_or(name);
@@ -63,7 +63,7 @@ fn service(
                 call: call.to_owned(),
             };
         }
-        // The package is what people forget most often.
+        // People most often forget the package.
         let same_name = services
             .iter()
             .find(|service| last_segment(service) == last_segment(name));

@@ -1,8 +1,9 @@
-//! What a user may have meant.
+//! Suggestions for misspelt names.
 
 use crate::request::excerpt::list;
 
-/// "did you mean …?" if one name is close, else which names there are, else `none`.
+/// "did you mean …?" if one name is close; otherwise the list of names, or `none` if there are
+/// none.
 pub(super) fn hint(typed: &str, names: &[String], none: &str) -> String {
     if names.is_empty() {
         return none.to_owned();
@@ -13,7 +14,7 @@ pub(super) fn hint(typed: &str, names: &[String], none: &str) -> String {
     format!("there are: {}", list(names.iter().map(String::as_str)))
 }
 
-/// The nearest name, if no more than a third of its letters differ. Case is not counted.
+/// The nearest name, if at most a third of its letters differ; ignores case.
 fn closest<'a>(typed: &str, names: &'a [String]) -> Option<&'a String> {
     let typed = typed.to_lowercase();
     names

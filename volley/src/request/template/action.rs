@@ -1,10 +1,10 @@
-//! One action: what stands between `{{` and `}}`.
+//! One action: the contents of `{{` and `}}`.
 
 use super::CallData;
 use super::error::ActionError;
 use super::function::Function;
 
-/// What an action says. What is the same for all calls is text already.
+/// The meaning of an action. If it is the same for all calls, it is already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Text(String),

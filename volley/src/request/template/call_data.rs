@@ -1,4 +1,4 @@
-//! What templates can say about one call.
+//! The data that templates can show about one call.
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,7 +7,8 @@ use fastrand::Rng;
 
 use crate::request::CallNumber;
 
-/// One call's data. The clock is read, and the UUID drawn, only if a template asks, and then once.
+/// One call's data. The clock is read and the UUID drawn only if a template needs them, and then
+/// once.
 #[derive(Debug)]
 pub struct CallData<'a> {
     call: CallNumber,
@@ -19,8 +20,8 @@ pub struct CallData<'a> {
 }
 
 impl<'a> CallData<'a> {
-    /// `name` is the run's, `connections` how many the workers are dealt to: both are parts of
-    /// ghz's worker ids.
+    /// `name` is the run's name; `connections` is the number of connections to which workers are
+    /// dealt out. Both are parts of ghz's worker ids.
     pub fn new(call: CallNumber, name: &'a str, connections: u32, random: &'a mut Rng) -> Self {
         Self {
             call,
@@ -40,7 +41,7 @@ impl<'a> CallData<'a> {
         self.call.number
     }
 
-    /// `g<worker>c<connection>`, after the run's name and a colon if it has one.
+    /// `g<worker>c<connection>`, preceded by the run's name and a colon if it has one.
     pub(super) fn worker_id(&self, out: &mut String) {
         if !self.name.is_empty() {
             out.push_str(self.name);
@@ -65,7 +66,7 @@ impl<'a> CallData<'a> {
         humantime::format_rfc3339_seconds(UNIX_EPOCH + self.now()).to_string()
     }
 
-    /// The call's own, the same wherever it stands.
+    /// The call's UUID: the same everywhere in its templates.
     pub(super) fn uuid(&mut self) -> &str {
         self.uuid.get_or_insert_with(|| uuid(self.random))
     }

@@ -1,25 +1,25 @@
-//! The functions a template may call.
+//! The functions that a template may call.
 
 use super::CallData;
 use super::error::ActionError;
 use crate::request::excerpt::excerpt;
 
-/// A `randomString` of no length gets from 2 to 16 characters.
+/// A `randomString` without a length gets 2 to 16 characters.
 const LENGTHS: (i64, i64) = (2, 16);
-/// A longer string than this is a slip, not a wish.
+/// A longer string is surely a mistake.
 const MOST: i64 = 1 << 26;
 
-/// A call with its arguments, counted and typed.
+/// A call with its arguments, checked for number and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     NewUuid,
-    /// Random letters and digits: so many, or from so many to so many.
+    /// Random letters and digits: of one length, or of a length between two numbers.
     RandomString(Int, Option<Int>),
-    /// A number from the first (raised to 0) to below the second (1 if not positive).
+    /// A number from the first (raised to 0) to below the second (1 if it is not positive).
     RandomInt(Int, Int),
 }
 
-/// An argument: a number, or what a call gives.
+/// An argument: a number, or the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Int {
     Constant(i64),
@@ -31,7 +31,7 @@ impl Function {
         matches!(name, "newUUID" | "randomString" | "randomInt")
     }
 
-    /// `arguments`: none in place of what is no integer.
+    /// `arguments`: `None` stands for an argument that is not an integer.
     pub(super) fn new(name: &str, arguments: Vec<Option<Int>>) -> Result<Self, ActionError> {
         if !Self::exists(name) {
             return Err(ActionError::UnknownFunction {
@@ -55,7 +55,7 @@ impl Function {
         function.check().map(|()| function)
     }
 
-    /// Refuses what is wrong whatever is drawn.
+    /// Refuses arguments that are wrong for any random number.
     fn check(&self) -> Result<(), ActionError> {
         match self {
             Self::RandomInt(Int::Constant(min), Int::Constant(max)) => {

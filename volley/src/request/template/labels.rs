@@ -1,4 +1,4 @@
-//! What all calls of a method have in common.
+//! The fields that are the same in all calls of a method.
 
 use super::action::Action;
 use super::error::ActionError;
@@ -9,7 +9,7 @@ const FIELDS: &str = "WorkerID, RequestNumber, FullyQualifiedName, MethodName, \
     ServiceName, InputName, OutputName, IsClientStreaming, IsServerStreaming, Timestamp, \
     TimestampUnix, TimestampUnixMilli, TimestampUnixNano and UUID";
 
-/// Their names, and who streams.
+/// The method's names, and which sides stream.
 #[derive(Clone, Debug)]
 pub struct Labels {
     full_name: String,
@@ -36,7 +36,7 @@ impl From<&Method> for Labels {
 }
 
 impl Labels {
-    /// What `.name` says: text, if it is the same for all calls.
+    /// The action for `.name`: text, if it is the same for all calls.
     pub(super) fn field(&self, name: &str) -> Result<Action, ActionError> {
         Ok(match name {
             "WorkerID" => Action::WorkerId,

@@ -6,15 +6,15 @@ use crate::request::excerpt::excerpt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Text(&'a str),
-    /// What stands between `{{` and `}}`, without trim marks and outer space.
+    /// The contents of `{{` and `}}`, without trim marks and outer spaces.
     Action(&'a str),
 }
 
-/// How much of an action that never ends is shown.
+/// How many characters of an unclosed action are shown.
 const SHOWN: usize = 40;
 
-/// Go's rules: `{{- ` takes the white space before it away, ` -}}` that after it; quotes hide `}}`;
-/// `{{/* … */}}` is nothing.
+/// Go's rules: `{{- ` removes the white space before it, ` -}}` that after it; quotes hide `}}`;
+/// `{{/* … */}}` is a comment.
 pub(super) fn scan(text: &str) -> Result<Vec<Part<'_>>, TemplateError> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -63,7 +63,7 @@ fn is_comment(inner: &str) -> bool {
     inner.len() >= 4 && inner.starts_with("/*") && inner.ends_with("*/")
 }
 
-/// Where the `}}` is that ends an action, seen from just after its `{{`.
+/// The offset of the `}}` that ends an action, from just after its `{{`.
 fn end_of_action(after: &str) -> Option<usize> {
     let start = after
         .strip_prefix('-')

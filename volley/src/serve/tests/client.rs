@@ -1,4 +1,4 @@
-//! A client made of bytes.
+//! A test client made of bytes.
 
 use super::super::{Config, Connection, Counts};
 use crate::grpc::Splitter;
@@ -24,7 +24,7 @@ pub enum Seen {
     Window(u32, u32),
     Settings(Vec<(u16, u32)>),
     SettingsAck,
-    /// Bytes that are no frame.
+    /// Bytes that are not a frame.
     Garbage(usize),
 }
 
@@ -37,7 +37,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connected, with SETTINGS exchanged and windows that are never in the way.
+    /// Connected, with SETTINGS exchanged and windows that never limit anything.
     pub fn new(config: &Config) -> Self {
         let mut client = Self::with_settings(config, &[(4, 1 << 30)]);
         client.send(|out| write_window_update(out, 0, 1 << 30));
@@ -55,7 +55,7 @@ impl Client {
         client
     }
 
-    /// Connected, and nothing sent.
+    /// Connected, with nothing sent.
     pub fn silent(config: &Config) -> Self {
         Self {
             server: Connection::new(config),
@@ -72,7 +72,7 @@ impl Client {
         self.server.receive(&bytes, self.now_ns, &mut self.counts);
     }
 
-    /// Begins a call.
+    /// Starts a call.
     pub fn open(&mut self, stream: u32, method: &str) {
         let path = format!("/benchmark.BenchmarkService/{method}");
         self.open_with(
@@ -99,7 +99,7 @@ impl Client {
         self.send(|out| write_headers(out, stream, &block, false, 16_384));
     }
 
-    /// Sends protobuf messages, each behind its prefix, in one frame.
+    /// Sends protobuf messages, each with its prefix, in one frame.
     pub fn messages(&mut self, stream: u32, messages: &[&[u8]], end_stream: bool) {
         self.send(|out| write_data(out, stream, &prefixed(messages), end_stream));
     }
@@ -110,7 +110,7 @@ impl Client {
         self.messages(stream, &[&[8, a, 16, b, 24, count]], true);
     }
 
-    /// All that the server has to say now, read to its last byte.
+    /// Everything that the server has to send now, read completely.
     pub fn see(&mut self) -> Vec<Seen> {
         let mut bytes = Vec::new();
         loop {
@@ -215,13 +215,13 @@ impl Seen {
         Self::Headers(stream, vec!["grpc-status: 0".into()], true)
     }
 
-    /// One reply in a frame of its own; `value` below 128 and not 0.
+    /// One reply in its own frame; `value` is below 128 and not 0.
     pub fn reply(stream: u32, value: u8) -> Self {
         Self::Data(stream, vec![0, 0, 0, 0, 2, 8, value], false)
     }
 }
 
-/// The replies on `stream`, whole ones only, however frames cut them.
+/// The replies on `stream`, only whole ones, however frames cut them.
 pub fn replies(seen: &[Seen], stream: u32) -> Vec<i32> {
     let mut splitter = Splitter::default();
     let mut values = Vec::new();

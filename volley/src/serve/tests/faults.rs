@@ -173,7 +173,7 @@ fn goaway_comes_in_two_steps_and_open_calls_are_finished() {
     let Some(Seen::Ping(false, payload)) = client.see().get(1).cloned() else {
         panic!("the first GOAWAY is followed by a PING");
     };
-    // The client has not heard of it yet: this call counts.
+    // The client does not know about it yet: this call counts.
     client.call(5, "GetSum", 1, 1, 0);
     assert_eq!(client.see().last(), Some(&Seen::ok(5)));
     client.send(|out| write_ping(out, true, payload));

@@ -64,7 +64,7 @@ fn all_streams_together_stop_at_the_connections_window() {
     }
     let mut seen = client.see();
     assert_eq!(data_len(&seen), 65_535);
-    // Calls that need no window are not held up by those that do.
+    // Calls that need no window are not delayed by those that do.
     client.open(5, "Nothing");
     assert!(
         client

@@ -1,4 +1,4 @@
-//! The connection without a socket: what a client gets for what it sends.
+//! The connection without a socket: a client's input and the server's output.
 
 mod breaches;
 mod client;

@@ -177,7 +177,7 @@ fn a_message_that_ends_too_early_or_is_too_long_fails_the_call() {
     };
     assert_eq!(status(&seen[0]), "grpc-status: 13");
     assert_eq!(status(&seen[1]), "grpc-status: 8");
-    // The request goes on, and nobody wants the rest.
+    // The request continues, but the rest is not needed.
     assert_eq!(seen[2], Seen::Reset(3, crate::http2::ErrorCode::NoError));
 }
 

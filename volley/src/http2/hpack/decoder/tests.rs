@@ -149,7 +149,7 @@ fn a_list_of_just_the_limit_is_taken_and_one_byte_more_is_not() {
 fn a_list_too_large_is_cut_but_the_table_stays_right() {
     let mut decoder = Decoder::new(4096, 70);
     let mut list = HeaderList::new();
-    // The second field is too large for the list; the third would fit, but a list with a gap would be a lie.
+    // The second field is too large for the list; the third would fit, but the list would then have a gap.
     let block = b"\x40\x01a\x01b\x40\x100123456789abcdef\x10fedcba9876543210\x40\x01c\x01d";
     assert_eq!(
         decoder.decode(block, &mut list),

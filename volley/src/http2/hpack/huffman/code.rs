@@ -1,7 +1,7 @@
-//! The Huffman code of RFC 7541 Appendix B, made from the lengths of its codes.
+//! The Huffman code of RFC 7541 Appendix B, derived from the lengths of its codes.
 //!
-//! The code is canonical: codes of one length are consecutive numbers in the order of their symbols, and each length
-//! goes on where the shorter one ended. So the lengths say everything.
+//! The code is canonical: the codes of one length are consecutive numbers, in the order of their symbols, and each
+//! length continues where the shorter one ended. So the lengths define the code.
 
 /// Symbols: 256 octets and the end of the string.
 pub const SYMBOLS: usize = 257;
@@ -33,7 +33,7 @@ pub const BITS: [u8; SYMBOLS] = [
 /// Each symbol's code, right-aligned.
 pub const CODES: [u32; SYMBOLS] = codes();
 
-/// How many codes have each length.
+/// How many codes each length has.
 pub const COUNTS: [u32; MAX_BITS + 1] = counts();
 
 /// The first code of each length, right-aligned.

@@ -1,23 +1,23 @@
-//! Huffman code to strings, a symbol a step.
+//! Decodes Huffman code to strings, one symbol per step.
 
 use super::code::{BITS, CODES, COUNTS, FIRST, MAX_BITS, SYMBOLS};
 use crate::http2::hpack::HpackError;
 
-/// Codes up to this length are found at once: all that is common in headers.
+/// Codes up to this length are found in one step: those of all common header characters.
 const FAST_BITS: usize = 10;
 
-/// For each first `FAST_BITS` bits: a symbol and the bits of its code, or no bits where the code is longer.
+/// For every value of the first `FAST_BITS` bits: a symbol and the length of its code, or length 0 if the code is
+/// longer.
 static FAST: [(u8, u8); 1 << FAST_BITS] = fast();
 
-/// The symbols, ordered by their codes. The last, the end of the string, is not an octet and left out.
+/// The symbols, ordered by their codes. The last one, the end of the string, is not an octet and is left out.
 static ORDERED: [u8; SYMBOLS - 1] = ordered();
 
 /// Appends the string that `coded` stands for.
 ///
 /// # Errors
 ///
-/// [`HpackError::HuffmanEos`] and [`HpackError::HuffmanPadding`]; what `out` then holds beyond its former end is of
-/// no meaning.
+/// [`HpackError::HuffmanEos`] and [`HpackError::HuffmanPadding`]. What was appended to `out` is then meaningless.
 pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     out.reserve(coded.len() * 8 / 5 + 1);
     // The highest `count` bits of `bits` are read but not decoded; the bits below them are 0.
@@ -40,7 +40,7 @@ pub fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     decode_tail(bits, count, out)
 }
 
-/// Decodes the last bits, at most 53, which end in padding: up to seven ones (RFC 7541 §5.2).
+/// Decodes the last bits, at most 53. They end in padding: up to seven ones (RFC 7541 §5.2).
 fn decode_tail(mut bits: u64, mut count: u32, out: &mut Vec<u8>) -> Result<(), HpackError> {
     loop {
         let ones_follow = bits | u64::MAX.checked_shr(count).unwrap_or(0);
@@ -64,7 +64,7 @@ fn decode_tail(mut bits: u64, mut count: u32, out: &mut Vec<u8>) -> Result<(), H
     }
 }
 
-/// The symbol whose code the highest bits are, and the code's length. `None`: the end of the string.
+/// The symbol whose code begins the bits, and the code's length. `None`: the end of the string.
 #[inline]
 fn first_symbol(bits: u64) -> Option<(u8, u32)> {
     let (symbol, length) = FAST[(bits >> (64 - FAST_BITS)) as usize];
@@ -77,7 +77,7 @@ fn first_symbol(bits: u64) -> Option<(u8, u32)> {
 fn first_long_symbol(bits: u64) -> Option<(u8, u32)> {
     let mut shorter: u32 = COUNTS[..=FAST_BITS].iter().sum();
     for length in FAST_BITS + 1..=MAX_BITS {
-        // Not below FIRST: a smaller number would begin with a shorter code.
+        // Not below FIRST: a smaller number would start with a shorter code.
         let nth = (bits >> (64 - length)) as u32 - FIRST[length];
         if nth < COUNTS[length] {
             let symbol = ORDERED.get((shorter + nth) as usize)?;

@@ -1,8 +1,8 @@
-//! Strings to Huffman code.
+//! Encodes strings to Huffman code.
 
 use super::code::{BITS, CODES};
 
-/// Bytes that `encode` appends for `string`.
+/// The number of bytes that `encode` appends for `string`.
 pub fn encoded_len(string: &[u8]) -> usize {
     let bits: usize = string
         .iter()
@@ -11,9 +11,9 @@ pub fn encoded_len(string: &[u8]) -> usize {
     bits.div_ceil(8)
 }
 
-/// Appends the Huffman code of `string`, its last octet filled up with ones.
+/// Appends the Huffman code of `string`; ones fill up its last octet.
 pub fn encode(string: &[u8], out: &mut Vec<u8>) {
-    // The lowest `count` bits of `bits` wait to be written; at most 7 + 30 are there at once.
+    // The lowest `count` bits of `bits` wait to be written; never more than 7 + 30.
     let (mut bits, mut count) = (0u64, 0u32);
     for &octet in string {
         let length = u32::from(BITS[usize::from(octet)]);
