@@ -19,7 +19,6 @@ from arena.record.record import (
     Check,
     Cpus,
     Failure,
-    Flag,
     GeneratorInfo,
     Host,
     MeasuredFramework,
@@ -88,8 +87,8 @@ def a_measurement(
         calls=Calls(ok=ok, failed=failed or {}, cut=cut),
         messages=ok * 5000 if counted is None else counted,
         rate=rate,
-        rate_low=rate,
-        rate_high=rate + cut * 1000 if counted is None else rate,
+        rate_at_least=rate,
+        rate_at_most=rate + cut * 1000 if counted is None else rate,
         reported_calls_per_s=201.5,
         latency_ns=Latency.model_validate(
             {"kind": kind, "mean": mean_ns, "p50": 1.2e9, "p99": 2.1e9, "samples": ok}
@@ -121,7 +120,7 @@ def a_record(
     minute: int = 0,
     failure: str | None = None,
     status: str = "failed",
-    flags: Sequence[Flag] = (),
+    flags: Sequence[str] = (),
     contract: Sequence[Check] = (),
     contract_after: Sequence[Check] = (),
     packed: float | None = None,

@@ -22,7 +22,7 @@ import click
 
 from arena.base.model import to_json
 from arena.record.measurement import BlastPoint, Latency, Run, Second
-from arena.record.record import Check, Cpus, Flag, GeneratorInfo, Git, Host, Record
+from arena.record.record import Check, Cpus, GeneratorInfo, Git, Host, Record
 from arena.what.measured import MeasuredProfile
 from tests.fakes import a_profile, a_provenance, a_record, a_run
 
@@ -199,10 +199,10 @@ class _Mould:
                 _put(run, [place, *keys], f"<{1 + number * len(_HOLES) + at}>")
         if data["runs"]:
             last = 1 + len(data["runs"]) * len(_HOLES)
-            for at, key in enumerate(("value", "low", "high", "run")):
+            for at, key in enumerate(("value", "at_least", "at_most", "low", "high", "run")):
                 data["headline"][key] = f"<{last + at}>"
             for at, key in enumerate(("median", "min", "max")):
-                data["spread"][key] = f"<{last + 4 + at}>"
+                data["spread"][key] = f"<{last + 6 + at}>"
         self._runs = len(data["runs"])
         self._parts = _HOLE.split(json.dumps(data, indent=2) + "\n")
 
@@ -226,7 +226,8 @@ class _Mould:
             pick = min if self._is_latency else max
             best = pick(range(len(figures)), key=lambda at: figures[at][0])
             rates = sorted(each[0] for each in figures)
-            values += [*(f"{each:.6g}" for each in figures[best]), str(best + 1)]
+            interval = min(each[1] for each in figures), max(each[2] for each in figures)
+            values += [*(f"{each:.6g}" for each in (*figures[best], *interval)), str(best + 1)]
             values += [f"{each:.6g}" for each in (rates[len(rates) // 2], rates[0], rates[-1])]
         parts = self._parts
         return "".join(part if at % 2 == 0 else values[int(part)] for at, part in enumerate(parts))
@@ -234,8 +235,9 @@ class _Mould:
 
 # The numbers of a run that differ, in the order of `cast`.
 _HOLES = (
-    "rate", "rate_low", "rate_high", "messages", "calls.ok", "latency_ns.p50", "latency_ns.p75",
-    "latency_ns.p90", "latency_ns.p95", "latency_ns.p99", "latency_ns.p999", "latency_ns.max",
+    "rate", "rate_at_least", "rate_at_most", "messages", "calls.ok",
+    "latency_ns.p50", "latency_ns.p75", "latency_ns.p90",
+    "latency_ns.p95", "latency_ns.p99", "latency_ns.p999", "latency_ns.max",
     "server.cpu_s", "server.peak_bytes", "generator.cpu_s",
 )  # fmt: skip
 
@@ -256,7 +258,7 @@ def _record(
     failed: bool,
 ) -> Record:
     profile = a_profile(**load.profile, generator=generator, connection_count=64)
-    possible: tuple[Flag, ...] = ("client-bound", "cut-calls", "unpinned")
+    possible = ("client-bound", "cut-calls", "unpinned")
     flags = [flag for flag in possible if chance.random() < 0.3]
     checks = [Check(check=each, status="pass") for each in CHECKS]
     if chance.random() < 0.1:
@@ -328,8 +330,9 @@ def _point(connections: int, requests: int, chance: random.Random) -> BlastPoint
     rate = chance.uniform(2e4, 2e5)
     latency = Latency(kind="service", mean=1e6, p50=1e6, p99=3e6, max=5e6, samples=8 * requests)
     return BlastPoint(
-        connections=connections, requests=requests, repetitions=8, rate=rate, rate_low=rate * 0.9,
-        rate_high=rate * 1.1, latency_ns=latency, ok=8 * requests, failed={},
+        connections=connections, requests=requests, repetitions=8,
+        rate=rate, rate_at_least=rate * 0.9, rate_at_most=rate * 1.1,
+        latency_ns=latency, ok=8 * requests, failed={},
     )  # fmt: skip
 
 

@@ -1,17 +1,14 @@
 // Figures of frameworks, and what two of them come to when compared.
 
-const UNRANKED = ["missed-schedule", "cut-short"];
-
 /**
  * One framework's figure under one profile, and the interval that its runs leave possible: `low`
  * to `high`. `words` and `interval` say both as the boards do.
  */
 export class Figure {
-  constructor([value, low, high, flags, href, words, interval]) {
-    Object.assign(this, { value, low, high, href, words, interval });
+  constructor([value, low, high, flags, href, words, interval, isComparable]) {
+    Object.assign(this, { value, low, high, href, words, interval, isComparable });
     this.flags = flags.split(",").filter(Boolean);
     this.isBound = this.flags.includes("client-bound");
-    this.isUnranked = UNRANKED.some((flag) => this.flags.includes(flag));
   }
 }
 
@@ -23,7 +20,7 @@ export class Figure {
  * is none for sure, and what has no rank cannot be compared.
  */
 export function compared(first, other, { lower_is_better }) {
-  if (first.isUnranked || other.isUnranked) return { words: "not comparable" };
+  if (!first.isComparable || !other.isComparable) return { words: "not comparable" };
   if (first.low <= other.high && other.low <= first.high) return { words: "no difference" };
   const isMore = other.low > first.high;
   const slower = isMore === lower_is_better ? other : first;

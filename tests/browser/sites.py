@@ -13,7 +13,7 @@ from arena.judge.frozen_rounds import Round
 from arena.judge.headline import headline_of, spread_of
 from arena.publish.site.build import build
 from arena.record.measurement import Latency, Run
-from arena.record.record import Flag, Record
+from arena.record.record import Record
 from tests.fakes import (
     FAILED,
     PASSED,
@@ -31,7 +31,7 @@ Records = Iterable[Record]
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("Go", "Rust", "Java", "C++", "Python", "C#", "Ruby", "Node.js", "Kotlin", "Zig")
 TYPES = ("production", "tuned", "production")
-FLAGS: tuple[Flag, ...] = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
+FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
 # What somebody may write into meta.json, or make a server say.
 SCRIPT = "<script>document.title='owned';alert('owned')</script>"
 MARKUP = "</td></table><img src=x onerror=alert('owned')><svg onload=alert('owned')>\"'`"

@@ -58,7 +58,7 @@ def record_of(arena: Arena) -> dict[str, Any]:
     for point, saved in zip(again["points"], run["points"], strict=True):
         figures = point.pop("rate")
         rates = [figures["median"], figures["low"], figures["high"]]
-        assert rates == [saved.pop(name) for name in ("rate", "rate_low", "rate_high")]
+        assert rates == [saved.pop(name) for name in ("rate", "rate_at_least", "rate_at_most")]
         assert point == saved
     return record
 

@@ -28,8 +28,8 @@ def check_unchecked(arena: Arena, record: dict[str, Any]) -> None:
         calls, latency = run["calls"], run["latency_ns"]
         assert calls == {"ok": told.calls.ok, "failed": {}, "cut": told.calls.cut}
         assert run["messages"] == calls["ok"] > 0
-        assert run["rate"] == run["rate_low"] == calls["ok"] / run["elapsed_s"]
-        assert run["rate_high"] == (calls["ok"] + calls["cut"]) / run["elapsed_s"]
+        assert run["rate"] == run["rate_at_least"] == calls["ok"] / run["elapsed_s"]
+        assert run["rate_at_most"] == (calls["ok"] + calls["cut"]) / run["elapsed_s"]
         assert run["unchecked"] == {"status": calls["ok"], "replies": calls["ok"]}
         assert latency["kind"] == "service"
         if told.form == "text":

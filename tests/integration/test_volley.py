@@ -24,7 +24,7 @@ def check_counted(arena: Arena, record: dict[str, Any]) -> None:
         own = json.loads(raw.read_bytes())["volley"]
         assert run["messages"] == own["messages"] > 0
         assert run["rate"] == run["messages"] / run["elapsed_s"]
-        assert run["rate_low"] == run["rate"] == run["rate_high"]
+        assert run["rate_at_least"] == run["rate"] == run["rate_at_most"]
         assert run["elapsed_s"] == pytest.approx(own["window_s"])
         assert run["calls"] == {name: own["calls"][name] for name in ("ok", "failed", "cut")}
         latency = own["latency_ns"]

@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from arena.judge.interval import interval_of
-from arena.record.record import Flag, Record
+from arena.judge.flags import UNRANKED
+from arena.record.record import Record
 from arena.what.profile import Metric
 
-# The overrides that make another load of a profile, and the flags that say that it was another.
+# The overrides that make another load of a profile.
 TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS"})
-UNRANKED: frozenset[Flag] = frozenset({"missed-schedule", "cut-short"})
 
 
 # A profile, its connections, the generator and the metric: of one such load are the records that
@@ -26,7 +25,7 @@ Load = tuple[str, int, str, Metric]
 class Entry:
     """One record. `value`, `low` and `high` are in its metric, None if it is not ok.
 
-    `low` and `high` are its interval, not only the headline's error bar. `generator` is the one
+    `low` and `high` are the interval that ranks it. `generator` is the one
     that ranks, `made_by` the program and its version. `failure` is the reason, in its own words.
     """
 
@@ -50,7 +49,7 @@ class Entry:
     machine: str
     commit: str | None
     failure: str | None
-    flags: tuple[Flag, ...]
+    flags: tuple[str, ...]
 
     @property
     def load(self) -> Load:
@@ -61,7 +60,6 @@ class Entry:
 def entry_of(record: Record, sha256: str = "") -> Entry:
     """Return a record's entry; `sha256` is that of its file."""
     headline = record.headline if record.status == "ok" else None
-    low, high = interval_of(record.profile.metric, record.runs) if headline else (None, None)
     maker, git = record.provenance.generator, record.provenance.git
     return Entry(
         path=record.path,
@@ -77,8 +75,8 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         is_trial=not TRIAL.isdisjoint(record.provenance.overrides),
         is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
         value=headline.value if headline else None,
-        low=low,
-        high=high,
+        low=headline.low if headline else None,
+        high=headline.high if headline else None,
         source_sha256=record.framework.source_sha256,
         made_by=f"{maker.name} {maker.version}" if maker else None,
         machine=record.provenance.host.words,

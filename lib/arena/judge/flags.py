@@ -1,9 +1,10 @@
 """Flags: what a reader must know before trusting a headline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from arena.record.measurement import Run, Second
-from arena.record.record import Flag, Headline
+from arena.record.record import FlagName, Headline
 from arena.what.measured import MeasuredProfile
 
 # Little's law holds in a closed loop; a record further off than this says so.
@@ -16,6 +17,33 @@ SCHEDULE_TOLERANCE = 0.05
 # Fewer shots than this do not hold a median with 95 % confidence, and the fastest of many points
 # with few shots is fast by chance.
 LEAST_SHOTS = 6
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What flags are decided by: the load as it was run, its runs, and the headline's run.
+
+    `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
+    server's.
+    """
+
+    profile: MeasuredProfile
+    runs: Sequence[Run]
+    best: Run
+    generator_cpus: int | None
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One flag: its name in records, when it holds, and what it means to a reader of a page.
+
+    A result with one that `takes_rank` was not made by the profile's load: it has no rank.
+    """
+
+    name: str
+    holds: Callable[[Judged], bool]
+    words: str
+    takes_rank: bool = False
 
 
 def missed(second: Second) -> bool:
@@ -31,11 +59,107 @@ def kept_schedule(run: Run) -> bool:
     return bool(run.seconds) and not any(map(missed, run.seconds))
 
 
-def _is_cut_short(profile: MeasuredProfile, run: Run) -> bool:
+def _is_client_bound(it: Judged) -> bool:
+    """Return whether the generator used 90 % of its own CPUs, or, sharing, more than the server.
+
+    A scheduled load is not meant to use them: what it cannot keep up with, it misses.
+    """
+    if it.profile.kind == "scheduled":
+        return False
+    if it.generator_cpus is None:
+        return it.best.generator.cpu_s > it.best.server.cpu_s
+    available_s = it.generator_cpus * it.best.elapsed_s
+    return it.best.generator.cpu_s >= CLIENT_BOUND_SHARE * available_s
+
+
+def _misses_littles_law(it: Judged) -> bool:
+    """Return whether calls/s x mean latency is not what a closed loop has in flight."""
+    latency = it.best.latency_ns
+    if it.profile.kind != "closed" or latency.mean is None or latency.kind != "service":
+        return False
+    # Calls/s by way of the messages: those that were counted of cut calls are work, too.
+    calls_per_s = it.best.messages / it.profile.messages_per_call / it.best.elapsed_s
+    in_flight = calls_per_s * latency.mean / 1e9
+    return abs(in_flight / it.profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
+
+
+def _is_cut_short(it: Judged) -> bool:
     """Return whether a sweep's time was over before each point had enough shots for its median."""
-    planned = len(profile.connections) * len(profile.sweep)
-    enough = min(LEAST_SHOTS, profile.repetitions or 1)
-    return len(run.points) < planned or any(each.repetitions < enough for each in run.points)
+    if it.profile.kind != "blast":
+        return False
+    planned = len(it.profile.connections) * len(it.profile.sweep)
+    enough = min(LEAST_SHOTS, it.profile.repetitions or 1)
+    points = it.best.points
+    return len(points) < planned or any(each.repetitions < enough for each in points)
+
+
+# In the order in which records, boards and pages list them.
+FLAGS: tuple[Flag, ...] = (
+    Flag(
+        "client-bound",
+        _is_client_bound,
+        "The generator used all its CPUs, or more CPU than the server: "
+        "the server may be faster than this.",
+    ),
+    Flag(
+        "littles-law",
+        _misses_littles_law,
+        "Calls per second × mean latency misses the calls in flight by over 15 %. The latencies "
+        "are only those of calls that finished: long ones that were cut are missing.",
+    ),
+    Flag(
+        "missed-schedule",
+        lambda it: it.profile.kind == "scheduled" and not kept_schedule(it.best),
+        "In some second the generator sent over 5 % more or fewer calls than were due, and over "
+        "one. That is not the schedule's load, so the row has no rank; its picture marks the "
+        "seconds.",
+        takes_rank=True,
+    ),
+    Flag(
+        "cut-short",
+        _is_cut_short,
+        "The sweep's time was over before each point had six shots. The fastest of points with "
+        "few shots is fast by chance, so the row has no rank.",
+        takes_rank=True,
+    ),
+    Flag(
+        "cut-calls",
+        # They matter only where they make the rate uncertain: not if messages were counted.
+        lambda it: bool(it.best.calls.cut) and it.best.rate_at_least < it.best.rate_at_most,
+        "Calls were still open when the window closed; the error bar covers them.",
+    ),
+    Flag(
+        "none-finished",
+        lambda it: not it.best.calls.ok,
+        "No call finished inside the window, so there is no latency, and a rate that is made of "
+        "calls is only known to be lower.",
+    ),
+    Flag(
+        "failed-calls",
+        lambda it: any(run.calls.failed for run in it.runs),
+        "Some calls failed; only those that succeeded are counted.",
+    ),
+    Flag(
+        "status-unchecked",
+        lambda it: bool(it.best.unchecked and it.best.unchecked.status),
+        "The generator reads no gRPC status: a call counts once its HTTP status is 2xx, even if "
+        "it failed. That the server answers rightly was checked before and after.",
+    ),
+    Flag(
+        "approximate",
+        lambda it: it.best.approximate,
+        "The generator can only come near this load. How a number is made says how near, and why.",
+    ),
+    Flag(
+        "unpinned",
+        lambda it: it.generator_cpus is None,
+        "Server and generator shared the CPUs.",
+    ),
+)
+
+# By name. A record of a newer runner may have names that are not here.
+WORDS = {flag.name: flag.words for flag in FLAGS}
+UNRANKED = frozenset(flag.name for flag in FLAGS if flag.takes_rank)
 
 
 def flags_of(
@@ -43,49 +167,9 @@ def flags_of(
     runs: Sequence[Run],
     headline: Headline | None,
     generator_cpus: int | None,
-) -> tuple[Flag, ...]:
-    """Say what a reader must know before trusting the headline, in the order of `Flag`.
-
-    `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
-    server's.
-    """
+) -> tuple[FlagName, ...]:
+    """Return the names of the flags that hold; none without a headline."""
     if headline is None:
         return ()
-    best = runs[headline.run - 1]
-    # Cut calls matter only where they make the rate uncertain: not if messages were counted.
-    holds: dict[Flag, bool] = {
-        "client-bound": _is_client_bound(profile, best, generator_cpus),
-        "littles-law": _misses_littles_law(profile, best),
-        "missed-schedule": profile.kind == "scheduled" and not kept_schedule(best),
-        "cut-short": profile.kind == "blast" and _is_cut_short(profile, best),
-        "cut-calls": bool(best.calls.cut) and best.rate_low < best.rate_high,
-        "none-finished": not best.calls.ok,
-        "failed-calls": any(run.calls.failed for run in runs),
-        "status-unchecked": bool(best.unchecked and best.unchecked.status),
-        "approximate": best.approximate,
-        "unpinned": generator_cpus is None,
-    }
-    return tuple(flag for flag, held in holds.items() if held)
-
-
-def _is_client_bound(profile: MeasuredProfile, best: Run, generator_cpus: int | None) -> bool:
-    """Return whether the generator used 90 % of its own CPUs, or, sharing, more than the server.
-
-    A scheduled load is not meant to use them: what it cannot keep up with, it misses.
-    """
-    if profile.kind == "scheduled":
-        return False
-    if generator_cpus is None:
-        return best.generator.cpu_s > best.server.cpu_s
-    return best.generator.cpu_s >= CLIENT_BOUND_SHARE * generator_cpus * best.elapsed_s
-
-
-def _misses_littles_law(profile: MeasuredProfile, best: Run) -> bool:
-    """Return whether calls/s x mean latency is not what a closed loop has in flight."""
-    latency = best.latency_ns
-    if profile.kind != "closed" or latency.mean is None or latency.kind != "service":
-        return False
-    # Calls/s by way of the messages: those that were counted of cut calls are work, too.
-    calls_per_s = best.messages / profile.messages_per_call / best.elapsed_s
-    in_flight = calls_per_s * latency.mean / 1e9
-    return abs(in_flight / profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
+    judged = Judged(profile, runs, runs[headline.run - 1], generator_cpus)
+    return tuple(flag.name for flag in FLAGS if flag.holds(judged))

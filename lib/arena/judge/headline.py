@@ -4,21 +4,11 @@ from collections.abc import Sequence
 from statistics import fmean, median, stdev
 
 from arena.judge.flags import kept_schedule
+from arena.record.figures import BEST_OF, figure_of, interval_of
 from arena.record.measurement import Run
 from arena.record.record import Headline, Spread
 from arena.what.measured import MeasuredProfile
 from arena.what.profile import LOWER_IS_BETTER, Metric
-
-# HttpArena ranks by the best of this many runs.
-BEST_OF = 3
-
-
-def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
-    """Return what a run amounts to in a metric, and the ends of its error bar."""
-    if metric == "p99 latency":
-        p99_ns = run.latency_ns.p99 or 0.0
-        return p99_ns, p99_ns, p99_ns
-    return run.rate, run.rate_low, run.rate_high
 
 
 def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
@@ -27,12 +17,15 @@ def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | Non
     if not first:
         return None
     number, best = _best(profile.metric, first)
-    value, low, high = figure_of(profile.metric, best)
+    value, at_least, at_most = figure_of(profile.metric, best)
+    low, high = interval_of(profile.metric, runs)
     return Headline(
         metric=profile.metric,
         value=value,
         low=low,
         high=high,
+        at_least=at_least,
+        at_most=at_most,
         rule=_rule(len(runs), best),
         run=number,
     )

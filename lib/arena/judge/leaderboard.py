@@ -12,11 +12,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.entry import TRIAL, UNRANKED, Entry, Load, entry_of
-from arena.judge.headline import figure_of
-from arena.judge.interval import interval_of
+from arena.judge.entry import TRIAL, Entry, Load, entry_of
+from arena.judge.flags import UNRANKED
+from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Cost, Run, Second
-from arena.record.record import Check, Failure, Flag, Record
+from arena.record.record import Check, Failure, Record
 from arena.what.profile import LOWER_IS_BETTER, Kind, Metric
 
 # Which types are ranked against each other.
@@ -41,16 +41,55 @@ class RowFailure(Failure):
     record: str
 
 
-class Row(Frozen):
-    """One framework on a board. Without a good record yet, there is only its failure.
+class Result(Frozen):
+    """What a framework's good record comes to. Rates and their like are in the board's metric.
 
-    `value`, `low`, `high`, `median` and `rates` are in the board's metric. From `interval_low` to
-    `interval_high` is what all its runs leave possible: by it, rows share a rank. `seconds` and
-    `points` are those of the headline's run, where it has them. `overrides` are those that changed
-    the load. CPU seconds per million messages, or requests, the server's and the generator's, lie
-    between their `_low` and their `_high`, which is absent if no call finished. `checks_passed`
-    counts the contract's checks and `checks_warned` holds those that warn, before and after the
-    runs: a check made twice counts once, by the worse of its outcomes.
+    From `low` to `high` is the interval that ranks the row; `at_least` and `at_most` are the error
+    bar of the headline's run. `seconds`, `points`, latencies, costs and memory are of that run.
+
+    CPU seconds per million messages, or requests, lie between their `_at_least` and their
+    `_at_most`, which is absent if no call finished. `overrides` are those that changed the load.
+    `checks_passed` counts the contract's checks and `checks_warned` holds those that warn, before
+    and after the runs: a check made twice counts once, by the worse of its outcomes.
+    """
+
+    value: float
+    low: float
+    high: float
+    at_least: float
+    at_most: float
+    rule: str
+    median: float
+    cv: float | None
+    rates: tuple[float, ...]
+    seconds: tuple[Second, ...]
+    points: tuple[BlastPoint, ...]
+    p50_ns: float | None
+    p99_ns: float | None
+    p999_ns: float | None
+    latency_kind: str
+    server_cpu_s_per_million_at_least: float | None
+    server_cpu_s_per_million_at_most: float | None
+    generator_cpu_s_per_million_at_least: float | None
+    generator_cpu_s_per_million_at_most: float | None
+    server_peak_bytes: int
+    messages_per_data_frame: float | None
+    checks_passed: int
+    checks_warned: tuple[Check, ...]
+    flags: tuple[str, ...]
+    overrides: dict[str, str]
+    runtime: str | None
+    machine: str
+    generator: str | None
+    standin: str | None
+    started_at: str
+    record: str
+
+
+class Row(Frozen):
+    """One framework on a board: its newest good result, and a newer failure.
+
+    Without a good record yet, there is only the failure.
     """
 
     rank: int | None
@@ -58,43 +97,14 @@ class Row(Frozen):
     display_name: str
     language: str
     type: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    interval_low: float | None = None
-    interval_high: float | None = None
-    rule: str | None = None
-    median: float | None = None
-    cv: float | None = None
-    rates: tuple[float, ...] = ()
-    seconds: tuple[Second, ...] = ()
-    points: tuple[BlastPoint, ...] = ()
-    p50_ns: float | None = None
-    p99_ns: float | None = None
-    p999_ns: float | None = None
-    latency_kind: str | None = None
-    server_cpu_s_per_million_low: float | None = None
-    server_cpu_s_per_million_high: float | None = None
-    generator_cpu_s_per_million_low: float | None = None
-    generator_cpu_s_per_million_high: float | None = None
-    server_peak_bytes: int | None = None
-    messages_per_data_frame: float | None = None
-    checks_passed: int | None = None
-    checks_warned: tuple[Check, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    overrides: dict[str, str] = Field(default_factory=dict)
-    runtime: str | None = None
-    machine: str | None = None
-    generator: str | None = None
-    standin: str | None = None
-    started_at: str | None = None
-    record: str | None = None
-    failure: RowFailure | None = None
+    result: Result | None
+    failure: RowFailure | None
 
 
 class Board(Frozen):
     """The ranked rows of one profile x connections x generator, of one division."""
 
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     profile: str
     title: str
     call: str
@@ -115,15 +125,15 @@ class Board(Frozen):
 class Leaderboard(Frozen):
     """Every board, sorted by profile, connections, generator and division."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     boards: tuple[Board, ...]
 
     @property
     def shown_records(self) -> list[str]:
         """The paths of the records that rows stand for, and of newer failures; sorted."""
         rows = [row for board in self.boards for row in board.rows]
-        paths = {row.record for row in rows} | {row.failure.record for row in rows if row.failure}
-        return sorted(path for path in paths if path)
+        shown = [part for row in rows for part in (row.result, row.failure) if part]
+        return sorted({part.record for part in shown})
 
 
 def rank(records: Iterable[Record]) -> Leaderboard:
@@ -166,41 +176,39 @@ def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Lea
 
 
 def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
-    """Order by value, the best first; who overlaps the best of a rank shares it.
+    """Order by value, the best first; a row whose interval overlaps the leader's shares its rank.
 
-    A row has the rank of the best row that it cannot be told from: their intervals overlap. The
-    next rank counts all above it. Without a value there is no rank, nor with one of 0: no call
-    finished, so it is only known to be lower than `high`. Nor is there one for a load that was
-    not the schedule's, or for a sweep that was cut short.
+    The leader of a rank is its best row. The next rank counts all rows above it. A row has no rank
+    without a result, or with a value of 0: no call finished, so it is only known to be lower than
+    `high`. Nor has it one if a flag takes it.
     """
     sign = 1 if metric in LOWER_IS_BETTER else -1
 
-    def order(row: Row) -> tuple[bool, bool, float, str]:
-        return row.value is None, not _can_rank(row), sign * (row.value or 0), row.framework
+    def order(row: Row) -> tuple[int, float, str]:
+        if row.result is None:
+            return 2, 0.0, row.framework
+        return not can_rank(row.result), sign * row.result.value, row.framework
 
     ranked: list[Row] = []
-    best: Row | None = None
+    rank, leader = 0, None
     for place, row in enumerate(sorted(rows, key=order), 1):
-        if not _can_rank(row):
+        result = row.result
+        if result is None or not can_rank(result):
             ranked.append(row)
             continue
-        if best is None or not _overlap(best, row):
-            best = row.model_copy(update={"rank": place})
-        ranked.append(row.model_copy(update={"rank": best.rank}))
+        if leader is None or not _overlap(leader, result):
+            rank, leader = place, result
+        ranked.append(row.model_copy(update={"rank": rank}))
     return tuple(ranked)
 
 
-def _can_rank(row: Row) -> bool:
-    return bool(row.value) and UNRANKED.isdisjoint(row.flags)
+def can_rank(result: Result) -> bool:
+    """Return whether a result can have a rank at all."""
+    return bool(result.value) and UNRANKED.isdisjoint(result.flags)
 
 
-def _overlap(first: Row, second: Row) -> bool:
-    (low, high), (other_low, other_high) = _interval(first), _interval(second)
-    return low <= other_high and other_low <= high
-
-
-def _interval(row: Row) -> tuple[float, float]:
-    return row.interval_low or 0.0, row.interval_high or 0.0
+def _overlap(first: Result, second: Result) -> bool:
+    return first.low <= second.high and second.low <= first.high
 
 
 def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
@@ -209,67 +217,73 @@ def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
     newest_first = [entry for entry in reversed(history) if entry.status == "ok"]
     good = next((each for each in newest_first if not each.is_trial), None)
     good = good or next(iter(newest_first), None)
-    row = Row(
+    return Row(
         rank=None,
         framework=newest.framework.name,
         display_name=newest.framework.display_name,
         language=newest.framework.language,
         type=newest.framework.type,
+        result=_result(read(good.path)) if good else None,
+        failure=_failure(newest),
     )
-    if newest.status != "ok" and newest.failure:
-        failure = RowFailure(
-            **newest.failure.model_dump(),
-            status=newest.status,
-            started_at=newest.started_at,
-            record=newest.path,
-        )
-        row = row.model_copy(update={"failure": failure})
-    return row.model_copy(update=_values(read(good.path))) if good else row
 
 
-def _values(record: Record) -> dict[str, object]:
+def _failure(record: Record) -> RowFailure | None:
+    if record.status == "ok" or record.failure is None:
+        return None
+    return RowFailure(
+        stage=record.failure.stage,
+        reason=record.failure.reason,
+        log=record.failure.log,
+        status=record.status,
+        started_at=record.started_at,
+        record=record.path,
+    )
+
+
+def _result(record: Record) -> Result:
+    """Return what a good record comes to."""
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
-        return {}
+        raise ValueError("a good record has a headline")
     best = record.runs[headline.run - 1]
     runtime, maker = record.provenance.runtime, record.provenance.generator
     checks = _worst(record)
-    low, high = interval_of(record.profile.metric, record.runs)
-    return {
-        "value": headline.value,
-        "low": headline.low,
-        "high": headline.high,
-        "interval_low": low,
-        "interval_high": high,
-        "rule": headline.rule,
-        "median": spread.median,
-        "cv": spread.cv,
-        "rates": tuple(figure_of(record.profile.metric, run)[0] for run in record.runs),
-        "seconds": best.seconds,
-        "points": best.points,
-        "p50_ns": best.latency_ns.p50,
-        "p99_ns": best.latency_ns.p99,
-        "p999_ns": best.latency_ns.p999,
-        "latency_kind": best.latency_ns.kind,
-        "server_cpu_s_per_million_low": _per_million(best, best.server, best.rate_high),
-        "server_cpu_s_per_million_high": _per_million(best, best.server, best.rate_low),
-        "generator_cpu_s_per_million_low": _per_million(best, best.generator, best.rate_high),
-        "generator_cpu_s_per_million_high": _per_million(best, best.generator, best.rate_low),
-        "server_peak_bytes": best.server.peak_bytes,
-        "messages_per_data_frame": record.messages_per_data_frame,
-        "checks_passed": sum(check.status == "pass" for check in checks),
-        "checks_warned": tuple(check for check in checks if check.status == "warn"),
-        "flags": record.flags,
-        "overrides": {
+    return Result(
+        value=headline.value,
+        low=headline.low,
+        high=headline.high,
+        at_least=headline.at_least,
+        at_most=headline.at_most,
+        rule=headline.rule,
+        median=spread.median,
+        cv=spread.cv,
+        rates=tuple(figure_of(record.profile.metric, run)[0] for run in record.runs),
+        seconds=best.seconds,
+        points=best.points,
+        p50_ns=best.latency_ns.p50,
+        p99_ns=best.latency_ns.p99,
+        p999_ns=best.latency_ns.p999,
+        latency_kind=best.latency_ns.kind,
+        server_cpu_s_per_million_at_least=_per_million(best, best.server, best.rate_at_most),
+        server_cpu_s_per_million_at_most=_per_million(best, best.server, best.rate_at_least),
+        generator_cpu_s_per_million_at_least=_per_million(best, best.generator, best.rate_at_most),
+        generator_cpu_s_per_million_at_most=_per_million(best, best.generator, best.rate_at_least),
+        server_peak_bytes=best.server.peak_bytes,
+        messages_per_data_frame=record.messages_per_data_frame,
+        checks_passed=sum(check.status == "pass" for check in checks),
+        checks_warned=tuple(check for check in checks if check.status == "warn"),
+        flags=record.flags,
+        overrides={
             name: value for name, value in record.provenance.overrides.items() if name in _LOAD
         },
-        "runtime": runtime.name if runtime else None,
-        "machine": record.provenance.host.words,
-        "generator": f"{maker.name} {maker.version}" if maker else None,
-        "standin": runtime.standin if runtime else None,
-        "started_at": record.started_at,
-        "record": record.path,
-    }
+        runtime=runtime.name if runtime else None,
+        machine=record.provenance.host.words,
+        generator=f"{maker.name} {maker.version}" if maker else None,
+        standin=runtime.standin if runtime else None,
+        started_at=record.started_at,
+        record=record.path,
+    )
 
 
 def _worst(record: Record) -> list[Check]:

@@ -12,11 +12,10 @@ from arena.base.numbers import (
     rate_words,
     rounded,
 )
-from arena.record.record import Flag
 from arena.what.profile import LOWER_IS_BETTER, Kind, Metric
 
 
-def value_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:
+def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure as far as its flags let it be known: `≥ 1.02 M`, `1.20 ms`."""
     if metric == "p99 latency":
         return format_ns(value)
@@ -24,7 +23,7 @@ def value_words(metric: Metric, value: float, high: float, flags: Sequence[Flag]
 
 
 def rounded_words(
-    metric: Metric, value: float, low: float, high: float, flags: Sequence[Flag] = ()
+    metric: Metric, value: float, low: float, high: float, flags: Sequence[str] = ()
 ) -> str:
     """Return a figure with no finer digits than its interval justifies: `≥ 0.82 M`, `1.2 ms`.
 
@@ -48,7 +47,7 @@ def rounded_interval(metric: Metric, value: float, low: float, high: float) -> s
     return interval_words(low, high, place_of(value or high, low, high), units)
 
 
-def figure_words(metric: Metric, value: float, high: float, flags: Sequence[Flag] = ()) -> str:
+def figure_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure with its metric: `≥ 1.02 M messages/s`, `p99 latency 1.20 ms`."""
     return with_metric(metric, value_words(metric, value, high, flags))
 

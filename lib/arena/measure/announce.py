@@ -23,12 +23,12 @@ def headline_line(record: Record) -> str:
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
     profile = record.profile
-    figure = figure_words(profile.metric, headline.value, headline.high, record.flags)
+    figure = figure_words(profile.metric, headline.value, headline.at_most, record.flags)
     middle = ""
     if len(record.runs) > 1:
         known = spread.median
         middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
-    bar = bar_of(profile.metric, profile.kind, headline.low, headline.high)
+    bar = bar_of(profile.metric, profile.kind, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
     how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"

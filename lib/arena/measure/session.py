@@ -12,7 +12,7 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.judge.flags import flags_of
-from arena.judge.headline import figure_of, headline_of, spread_of
+from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
 from arena.judge.words import figure_words
 from arena.machine import certs, facts, git, ports
@@ -21,6 +21,7 @@ from arena.measure.contract import Report
 from arena.measure.generators import Generator, Shot
 from arena.measure.plan import Plan
 from arena.measure.runtimes import Built, Runtime, Server
+from arena.record.figures import figure_of
 from arena.record.measurement import Cost, Measurement, Raw, Run
 from arena.record.record import (
     Failure,

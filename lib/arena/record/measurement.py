@@ -83,17 +83,17 @@ class BlastPoint(Frozen):
     """`requests` calls that left together over at most so many `connections`, `repetitions` times.
 
     `rate` is the median of the repetitions' OK calls per second, from the first send to the last
-    response; it lies between `rate_low` and `rate_high` (95 % of the time, from 6 repetitions up;
-    else these are the extremes). `ok`, `failed` (by gRPC status) and `latency_ns` are those of
-    all repetitions.
+    response. The true median lies between `rate_at_least` and `rate_at_most`, 95 % of the time,
+    from 6 repetitions up; below, these are the extremes. `ok`, `failed` (by gRPC status) and
+    `latency_ns` are those of all repetitions.
     """
 
     connections: Most
     requests: Most
     repetitions: Most
     rate: Rate
-    rate_low: Rate
-    rate_high: Rate
+    rate_at_least: Rate
+    rate_at_most: Rate
     latency_ns: Latency
     ok: Whole
     failed: dict[str, Whole]
@@ -103,7 +103,7 @@ class Measurement(Frozen):
     """One run as the generator reported it.
 
     `messages` and `rate` (messages per second of actual elapsed time) rank it; the truth lies
-    between `rate_low` and `rate_high`, which are `rate` where messages were counted, rather
+    between `rate_at_least` and `rate_at_most`, which are `rate` where messages were counted, rather
     than calls. `reported_calls_per_s` is the generator's own figure.
 
     `seconds` are there if the generator tells them, `points` if it was a blast: then `rate` is
@@ -115,8 +115,8 @@ class Measurement(Frozen):
     calls: Calls
     messages: Whole
     rate: Rate
-    rate_low: Rate
-    rate_high: Rate
+    rate_at_least: Rate
+    rate_at_most: Rate
     reported_calls_per_s: Rate | None
     latency_ns: Latency
     unchecked: Unchecked | None = None

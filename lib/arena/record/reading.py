@@ -2,15 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from arena.record.record import Record
-
-# What is added to a record as an option leaves the number as it is: every older record is read
-# as before. A runner from before the addition leaves out, and says so, what it does not know.
-SCHEMA = 1
+from arena.record.upgrade import upgraded
 
 
 def read_record(path: Path) -> Record:
@@ -35,12 +31,3 @@ def parse_record(data: bytes) -> Record:
         raise ValueError(f"{where}: {first['msg']}") from error
     except RecursionError as error:
         raise ValueError(str(error)) from error
-
-
-def upgraded(data: Any) -> Any:
-    """Return a record of an older schema as today's; ValueError if it is from the future."""
-    if not isinstance(data, dict) or not isinstance(data.get("schema"), int):
-        raise ValueError("is not a record: it has no `schema`")  # noqa: TRY004
-    if data["schema"] > SCHEMA:
-        raise ValueError(f"schema {data['schema']} is newer than this runner's {SCHEMA}")
-    return data

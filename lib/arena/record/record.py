@@ -16,18 +16,9 @@ from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
 
-Flag = Literal[
-    "client-bound",
-    "littles-law",
-    "missed-schedule",
-    "cut-short",
-    "cut-calls",
-    "none-finished",
-    "failed-calls",
-    "status-unchecked",
-    "approximate",
-    "unpinned",
-]
+# What a reader must know before trusting a headline, by name: judge/flags.py has all that this
+# runner knows, and a newer one may know more.
+FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
 
 
 class Failure(Frozen):
@@ -46,12 +37,18 @@ class MeasuredFramework(Framework):
 
 
 class Headline(Frozen):
-    """The one number that ranks a record, its error bar, the rule and the run (from 1)."""
+    """The one number of a record, the rule that picked it and the run it is of (from 1).
+
+    From `low` to `high` is the interval that ranks the record, which the runs span;
+    from `at_least` to `at_most` the error bar of that one run.
+    """
 
     metric: str
     value: Rate
     low: Rate
     high: Rate
+    at_least: Rate
+    at_most: Rate
     rule: str
     run: int
 
@@ -148,7 +145,7 @@ class Record(Frozen):
     after them. `messages_per_data_frame` is how the server packs a stream, under no load.
     """
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     status: Literal["ok", "failed", "invalid"]
     started_at: UtcTime
     failure: Failure | None
@@ -157,7 +154,7 @@ class Record(Frozen):
     headline: Headline | None
     runs: tuple[Run, ...]
     spread: Spread | None
-    flags: tuple[Flag, ...]
+    flags: tuple[FlagName, ...]
     contract: tuple[Check, ...]
     contract_after: tuple[Check, ...] = ()
     messages_per_data_frame: float | None = None

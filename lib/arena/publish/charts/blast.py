@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from arena.base.numbers import format_ns, format_rate
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result
 from arena.publish.charts.axes import FEW, Axis, apart, log, powers, rates, top
 from arena.publish.charts.closed import is_sustained
-from arena.publish.charts.picture import Picture, Table, conditions, first_rows
+from arena.publish.charts.picture import Picture, Table, conditions, first_results
 from arena.publish.charts.svg import FONT_PX, Plot, Series, svg
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
@@ -47,8 +47,8 @@ class Way:
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return one picture a row, with what the same clients sustain beside it, where it is known."""
     return [
-        _picture(row.display_name, row.display_name, row.points, _sustained(board, row, boards))
-        for row in first_rows(board, lambda row: bool(row.points))
+        _picture(name, name, it.points, _sustained(board, framework, it, boards))
+        for framework, name, it in first_results(board, lambda it: bool(it.points))
     ]
 
 
@@ -122,16 +122,19 @@ def _name(connections: int, points: Sequence[BlastPoint]) -> str:
     return f"{connections:,} connections"
 
 
-def _sustained(board: Board, row: Row, boards: Sequence[Board]) -> dict[int, float]:
+def _sustained(
+    board: Board, framework: str, result: Result, boards: Sequence[Board]
+) -> dict[int, float]:
     """Return what the framework sustains, by connections: requests/s of a closed load.
 
     Only a load of the same calls counts, made by the same generator under the same conditions.
     """
     found: dict[int, float] = {}
     for other in sustained_boards(board, boards):
-        for each in other.rows:
-            if is_sustained(each.seconds, each.value) and _made(each) == _made(row):
-                found.setdefault(other.connections, each.value or 0.0)
+        for row in other.rows:
+            it = row.result if row.framework == framework else None
+            if it and is_sustained(it.seconds) and _made(it) == _made(result):
+                found.setdefault(other.connections, it.value)
     return found
 
 
@@ -145,8 +148,8 @@ def _same_load(board: Board) -> tuple[object, ...]:
     return board.call, board.tls, board.generator, board.metric, board.division
 
 
-def _made(row: Row) -> tuple[object, ...]:
-    return row.generator, *conditions(row)
+def _made(result: Result) -> tuple[object, ...]:
+    return result.generator, *conditions(result)
 
 
 def _words(way: Way) -> str:
@@ -166,7 +169,7 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
         f"{point.connections:,}",
         f"{point.requests:,}",
         format_rate(point.rate),
-        f"{format_rate(point.rate_low)} – {format_rate(point.rate_high)}",
+        f"{format_rate(point.rate_at_least)} – {format_rate(point.rate_at_most)}",
         *("–" if value is None else format_ns(value) for value in (latency.p50, latency.p99)),
         ", ".join(f"{count:,} {status}" for status, count in sorted(point.failed.items())) or "0",
     )
@@ -175,7 +178,7 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
 def _drawn(ways: Sequence[Way]) -> Markup:
     """Draw throughput against N, and below it the share of calls that failed, if any did."""
     highest = max(
-        *(point.rate_high for way in ways for point in way.points),
+        *(point.rate_at_most for way in ways for point in way.points),
         *(way.sustained or 0.0 for way in ways),
     )
     has_failures = any(way.fails_at for way in ways)
@@ -187,7 +190,7 @@ def _drawn(ways: Sequence[Way]) -> Markup:
         [way.series for way in ways],
     )
     for way in ways:
-        spans = [(each.requests, each.rate_low, each.rate_high) for each in way.points]
+        spans = [(each.requests, each.rate_at_least, each.rate_at_most) for each in way.points]
         plot.upright(way.series.colour, spans)
     rings = []
     for way in ways:

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from arena.base.numbers import format_rate
 from arena.judge.leaderboard import Board
 from arena.publish.charts.axes import rates, top
-from arena.publish.charts.picture import Picture, Table, first_rows
+from arena.publish.charts.picture import Picture, Table, first_results
 from arena.publish.charts.seconds import HEIGHT, second_words, stairs, time, timeline
 from arena.publish.charts.svg import ACCENT, QUIET, Plot, Series, svg
 from arena.record.measurement import Run, Second
@@ -20,23 +20,23 @@ _EACH = Series("each second", ACCENT)
 _WHOLE = Series("whole run", QUIET, dash="4 2")
 
 
-def is_sustained(seconds: Sequence[Second], value: float | None) -> bool:
-    """Return whether a closed load with this value has a course over time."""
-    return sum(each.length_s for each in seconds) > _MORE_THAN and value is not None
+def is_sustained(seconds: Sequence[Second]) -> bool:
+    """Return whether a closed load lasted long enough to have a course over time."""
+    return sum(each.length_s for each in seconds) > _MORE_THAN
 
 
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return a picture for each of the first rows that have a course over time."""
     del boards
     return [
-        _picture(row.display_name, row.display_name, board.metric, row.seconds, row.value or 0.0)
-        for row in first_rows(board, lambda row: is_sustained(row.seconds, row.value))
+        _picture(name, name, board.metric, it.seconds, it.value)
+        for _, name, it in first_results(board, lambda it: is_sustained(it.seconds))
     ]
 
 
 def of_run(title: str, record: Record, run: Run) -> Picture | None:
     """Return the picture of a record's run; None if it is too short for one."""
-    if not is_sustained(run.seconds, run.rate):
+    if not is_sustained(run.seconds):
         return None
     name = record.framework.display_name
     return _picture(title, name, record.profile.metric, run.seconds, run.rate)

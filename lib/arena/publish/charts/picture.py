@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result
 
 # This many rows of a board have a picture.
 MOST = 6
@@ -35,16 +35,19 @@ class Picture:
     table: Table
 
 
-def first_rows(board: Board, has_it: Callable[[Row], bool]) -> Sequence[Row]:
-    """Return the first rows that have something to draw."""
-    return [row for row in board.rows if has_it(row)][:MOST]
+def first_results(
+    board: Board, has_it: Callable[[Result], bool]
+) -> Sequence[tuple[str, str, Result]]:
+    """Return the first results that have something to draw, with framework and display name."""
+    found = [(row.framework, row.display_name, row.result) for row in board.rows if row.result]
+    return [each for each in found if has_it(each[-1])][:MOST]
 
 
-def conditions(row: Row) -> tuple[object, ...]:
-    """Return what must be the same for figures of two rows to stand side by side, but the load."""
+def conditions(result: Result) -> tuple[object, ...]:
+    """Return what must be the same for two results of a framework to compare, but the load."""
     cpus = (
-        "unpinned" in row.flags,
-        row.overrides.get("SERVER_CPUS"),
-        row.overrides.get("LOADGEN_CPUS"),
+        "unpinned" in result.flags,
+        result.overrides.get("SERVER_CPUS"),
+        result.overrides.get("LOADGEN_CPUS"),
     )
-    return row.framework, row.machine, row.runtime, row.standin, cpus
+    return result.machine, result.runtime, result.standin, cpus

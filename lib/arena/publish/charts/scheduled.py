@@ -8,7 +8,7 @@ from arena.base.numbers import format_ns
 from arena.judge.flags import missed
 from arena.judge.leaderboard import Board
 from arena.publish.charts.axes import latencies, rates, steps, top
-from arena.publish.charts.picture import Picture, Table, first_rows
+from arena.publish.charts.picture import Picture, Table, first_results
 from arena.publish.charts.seconds import (
     HEIGHT,
     second_words,
@@ -30,9 +30,9 @@ _HEAD = ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99")
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
     """Return one picture a row; their latencies have the same axis, so that they compare."""
     del boards
-    rows = first_rows(board, lambda row: bool(row.seconds))
-    ticks = _ticks(each for row in rows for each in row.seconds)
-    return [_picture(row.display_name, row.display_name, row.seconds, ticks) for row in rows]
+    found = first_results(board, lambda it: bool(it.seconds))
+    ticks = _ticks(each for *_, it in found for each in it.seconds)
+    return [_picture(name, name, it.seconds, ticks) for _, name, it in found]
 
 
 def of_run(title: str, record: Record, run: Run) -> Picture | None:

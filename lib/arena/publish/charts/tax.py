@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from arena.base.numbers import cost_words, in_unit
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table, conditions
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
@@ -100,26 +100,27 @@ def loads(boards: Sequence[Board]) -> list[Load]:
 
 def _servers(boards: Sequence[Board]) -> tuple[Taxed, ...]:
     """Return the servers that several of the boards have, in the order of the first of them."""
-    rows: dict[tuple[object, ...], dict[str, Row]] = defaultdict(dict)
+    found: dict[tuple[object, ...], list[tuple[Row, Toll]]] = defaultdict(list)
     for board in boards:
         for row in board.rows:
-            if row.server_cpu_s_per_million_low is not None:
-                rows[conditions(row)][board.generator] = row
+            if row.result and (toll := _toll(board.generator, row.result)):
+                found[row.framework, *conditions(row.result)].append((row, toll))
     return tuple(
-        Taxed(
-            rows=tuple(row for _, row in sorted(under.items())),
-            tolls=tuple(_toll(generator, row) for generator, row in sorted(under.items())),
-        )
-        for under in rows.values()
+        Taxed(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
+        for under in found.values()
         if len(under) > 1
     )
 
 
-def _toll(generator: str, row: Row) -> Toll:
+def _toll(generator: str, it: Result) -> Toll | None:
+    """Return what a result cost; None if no call was even begun."""
+    server, own = it.server_cpu_s_per_million_at_least, it.generator_cpu_s_per_million_at_least
+    if server is None or own is None:
+        return None
     return Toll(
         generator=generator,
-        server=(row.server_cpu_s_per_million_low or 0.0, row.server_cpu_s_per_million_high),
-        own=(row.generator_cpu_s_per_million_low or 0.0, row.generator_cpu_s_per_million_high),
+        server=(server, it.server_cpu_s_per_million_at_most),
+        own=(own, it.generator_cpu_s_per_million_at_most),
     )
 
 

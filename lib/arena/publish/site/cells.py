@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from arena.base.numbers import TIMES_NS, cost_words, in_unit
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result
 from arena.judge.words import rounded_interval, rounded_words
 from arena.what.profile import unit_of
 
@@ -35,25 +35,29 @@ class Column:
     cells: tuple[Cell, ...]
 
 
-def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
-    """Return the columns of rows that have a value, from the headline on."""
+def columns_of(board: Board, results: Sequence[Result]) -> list[Column]:
+    """Return the columns of results, from the headline on."""
     by_p99, unit = board.metric == "p99 latency", unit_of(board.metric)
     columns = [
-        Column("value", board.metric, "", tuple(_headline(board, row) for row in rows)),
-        Column("median", "Median of runs", "", tuple(_median(board, row) for row in rows)),
-        Column("", "Fastest at", "calls × connections", tuple(map(_point, rows))),
-        *_latencies(rows, by_p99=by_p99),
-        Column("cpu", "Server CPU", f"s per million {unit}", tuple(map(_cpu, rows))),
-        Column("memory", "Peak memory", "MiB", tuple(map(_memory, rows))),
-        Column("packed", "Messages per DATA frame", "", tuple(map(_packed, rows))),
+        Column("value", board.metric, "", tuple(_headline(board, each) for each in results)),
+        Column("median", "Median of runs", "", tuple(_median(board, each) for each in results)),
+        Column("", "Fastest at", "calls × connections", tuple(map(_point, results))),
+        *_latencies(results, by_p99=by_p99),
+        Column("cpu", "Server CPU", f"s per million {unit}", tuple(map(_cpu, results))),
+        Column("memory", "Peak memory", "MiB", tuple(map(_memory, results))),
+        Column("packed", "Messages per DATA frame", "", tuple(map(_packed, results))),
     ]
     return [each for each in columns if any(cell.text != _NONE for cell in each.cells)]
 
 
-def interval_of_row(board: Board, row: Row) -> str:
-    """Return a row's interval in words; empty where it has no width."""
-    low, high = row.interval_low or 0.0, row.interval_high or 0.0
-    return rounded_interval(board.metric, row.value or 0.0, low, high)
+def headline_words(board: Board, result: Result) -> str:
+    """Return a headline with the digits that its interval leaves it."""
+    return rounded_words(board.metric, result.value, result.low, result.high, result.flags)
+
+
+def interval_words(board: Board, result: Result) -> str:
+    """Return the interval in words; empty where it has no width."""
+    return rounded_interval(board.metric, result.value, result.low, result.high)
 
 
 def sortable(value: float | None) -> str:
@@ -61,20 +65,17 @@ def sortable(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
 
 
-def _headline(board: Board, row: Row) -> Cell:
-    low, high = row.interval_low or 0.0, row.interval_high or 0.0
-    words = rounded_words(board.metric, row.value or 0.0, low, high, row.flags)
-    return Cell(words, sortable(row.value), is_headline=True)
+def _headline(board: Board, result: Result) -> Cell:
+    return Cell(headline_words(board, result), sortable(result.value), is_headline=True)
 
 
-def _median(board: Board, row: Row) -> Cell:
+def _median(board: Board, result: Result) -> Cell:
     """Return the median and the spread; one run has neither."""
-    if len(row.rates) < 2 or not row.median:  # noqa: PLR2004 - one is no spread
-        return Cell(_NONE, remark="one run" if len(row.rates) == 1 else "")
-    low, high = row.interval_low or 0.0, row.interval_high or 0.0
-    words = rounded_words(board.metric, row.median, low, high)
-    spread = "" if row.cv is None else f"± {_percent(row.cv)} %"
-    return Cell(words, sortable(row.median), spread)
+    if len(result.rates) < 2 or not result.median:  # noqa: PLR2004 - one is no spread
+        return Cell(_NONE, remark="one run" if len(result.rates) == 1 else "")
+    words = rounded_words(board.metric, result.median, result.low, result.high)
+    spread = "" if result.cv is None else f"± {_percent(result.cv)} %"
+    return Cell(words, sortable(result.median), spread)
 
 
 def _percent(share: float) -> str:
@@ -83,20 +84,20 @@ def _percent(share: float) -> str:
     return f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"  # noqa: PLR2004
 
 
-def _point(row: Row) -> Cell:
+def _point(result: Result) -> Cell:
     """Return the point of a blast that is its headline."""
-    for point in row.points:
-        if point.rate == row.value:
+    for point in result.points:
+        if point.rate == result.value:
             return Cell(f"{point.requests:,} × {min(point.connections, point.requests):,}")
     return Cell(_NONE)
 
 
-def _latencies(rows: Sequence[Row], *, by_p99: bool) -> list[Column]:
+def _latencies(results: Sequence[Result], *, by_p99: bool) -> list[Column]:
     """Return the columns of latencies, all in the unit that fits the middle of the first one."""
     columns: list[tuple[str, str, Sequence[float | None]]] = [
-        ("p50", "p50", [row.p50_ns for row in rows]),
-        *([] if by_p99 else [("p99", "p99", [row.p99_ns for row in rows])]),
-        ("p999", "p99.9", [row.p999_ns for row in rows]),
+        ("p50", "p50", [each.p50_ns for each in results]),
+        *([] if by_p99 else [("p99", "p99", [each.p99_ns for each in results])]),
+        ("p999", "p99.9", [each.p999_ns for each in results]),
     ]
     known = next((found for _, _, each in columns if (found := [v for v in each if v])), [0.0])
     middle = median_low(known)
@@ -111,19 +112,18 @@ def _time(value: float | None, power: int) -> Cell:
     return Cell(_NONE) if value is None else Cell(in_unit(value / 10**power), sortable(value))
 
 
-def _cpu(row: Row) -> Cell:
-    low, high = row.server_cpu_s_per_million_low, row.server_cpu_s_per_million_high
-    if low is None:
+def _cpu(result: Result) -> Cell:
+    least = result.server_cpu_s_per_million_at_least
+    most = result.server_cpu_s_per_million_at_most
+    if least is None:
         return Cell(_NONE)
-    return Cell(cost_words(low, high), sortable(low if high is None else (low + high) / 2))
+    return Cell(cost_words(least, most), sortable(least if most is None else (least + most) / 2))
 
 
-def _memory(row: Row) -> Cell:
-    if row.server_peak_bytes is None:
-        return Cell(_NONE)
-    return Cell(in_unit(row.server_peak_bytes / (1 << 20)), sortable(row.server_peak_bytes))
+def _memory(result: Result) -> Cell:
+    return Cell(in_unit(result.server_peak_bytes / (1 << 20)), sortable(result.server_peak_bytes))
 
 
-def _packed(row: Row) -> Cell:
-    packed = row.messages_per_data_frame
+def _packed(result: Result) -> Cell:
+    packed = result.messages_per_data_frame
     return Cell(_NONE) if packed is None else Cell(in_unit(packed), sortable(packed))

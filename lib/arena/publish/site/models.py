@@ -10,7 +10,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.judge.leaderboard import Board, Leaderboard
-from arena.record.record import Flag, MeasuredFramework, Record
+from arena.record.record import FlagName, MeasuredFramework, Record
 from arena.what.profile import Metric
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -28,7 +28,7 @@ class Result(Frozen):
     low: float | None
     high: float | None
     is_trial: bool
-    flags: tuple[Flag, ...]
+    flags: tuple[FlagName, ...]
     failure: str | None
     made_by: str | None
     machine: str
@@ -68,8 +68,9 @@ class ComparedProfile(Frozen):
 
 
 # A value with the ends of its interval, its flags with commas between them, and its record's page;
-# then the value and the interval in words, with no finer digits than the interval justifies.
-Figure = tuple[float, float, float, str, str, str, str]
+# then the value and the interval in words, with no finer digits than the interval justifies. The
+# last says whether it can be compared at all: no flag takes its rank.
+Figure = tuple[float, float, float, str, str, str, str, bool]
 
 
 class ComparedFramework(Frozen):
@@ -90,7 +91,7 @@ class Comparison(Frozen):
     intervals overlap there is no difference that the measurement could tell.
     """
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     profiles: tuple[ComparedProfile, ...]
     frameworks: tuple[ComparedFramework, ...]
 

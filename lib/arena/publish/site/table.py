@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable
 
 from arena.base.text import printable
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.site import links
 from arena.publish.site.edition import Edition
 from arena.what.profile import Metric, unit_of
@@ -36,12 +36,15 @@ def board_csv(board: Board, edition: Edition) -> str:
 
 def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]:
     unit = _UNITS[board.metric]
-    messages = unit_of(board.metric)
+    cost = f"server_cpu_s_per_million_{unit_of(board.metric)}"
     page = f"{edition.board_folder(board)}/board.csv"
 
     def record(row: Row) -> str:
-        path = row.record or (row.failure.record if row.failure else None)
-        return links.relative(edition.record(path), page) if path else ""
+        shown = row.result or row.failure
+        return links.relative(edition.record(shown.record), page) if shown else ""
+
+    def of(part: Callable[[Result], Cell]) -> Callable[[Row], Cell]:
+        return lambda row: part(row.result) if row.result else None
 
     return {
         "rank": lambda row: row.rank,
@@ -49,38 +52,38 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "display_name": lambda row: row.display_name,
         "language": lambda row: row.language,
         "type": lambda row: row.type,
-        "bound": _bound,
-        f"value_{unit}": lambda row: row.value or None,
-        f"low_{unit}": lambda row: row.interval_low,
-        f"high_{unit}": lambda row: row.interval_high,
-        f"median_{unit}": lambda row: row.median or None,
-        "runs": lambda row: len(row.rates) if row.rates else None,
-        "cv": lambda row: row.cv,
-        "latency_kind": lambda row: row.latency_kind,
-        "latency_p50_ns": lambda row: row.p50_ns,
-        "latency_p99_ns": lambda row: row.p99_ns,
-        "latency_p999_ns": lambda row: row.p999_ns,
-        f"server_cpu_s_per_million_{messages}_low": lambda row: row.server_cpu_s_per_million_low,
-        f"server_cpu_s_per_million_{messages}_high": lambda row: row.server_cpu_s_per_million_high,
-        "server_peak_bytes": lambda row: row.server_peak_bytes,
-        "messages_per_data_frame": lambda row: row.messages_per_data_frame,
-        "checks_passed": lambda row: row.checks_passed,
-        "checks_warned": lambda row: " ".join(check.check for check in row.checks_warned),
-        "flags": lambda row: " ".join(row.flags),
-        "started_at": lambda row: row.started_at,
-        "generator": lambda row: row.generator,
-        "machine": lambda row: row.machine,
+        "bound": of(_bound),
+        f"value_{unit}": of(lambda it: it.value or None),
+        f"low_{unit}": of(lambda it: it.low),
+        f"high_{unit}": of(lambda it: it.high),
+        f"median_{unit}": of(lambda it: it.median or None),
+        "runs": of(lambda it: len(it.rates)),
+        "cv": of(lambda it: it.cv),
+        "latency_kind": of(lambda it: it.latency_kind),
+        "latency_p50_ns": of(lambda it: it.p50_ns),
+        "latency_p99_ns": of(lambda it: it.p99_ns),
+        "latency_p999_ns": of(lambda it: it.p999_ns),
+        f"{cost}_at_least": of(lambda it: it.server_cpu_s_per_million_at_least),
+        f"{cost}_at_most": of(lambda it: it.server_cpu_s_per_million_at_most),
+        "server_peak_bytes": of(lambda it: it.server_peak_bytes),
+        "messages_per_data_frame": of(lambda it: it.messages_per_data_frame),
+        "checks_passed": of(lambda it: it.checks_passed),
+        "checks_warned": of(lambda it: " ".join(check.check for check in it.checks_warned)),
+        "flags": of(lambda it: " ".join(it.flags)),
+        "started_at": of(lambda it: it.started_at),
+        "generator": of(lambda it: it.generator),
+        "machine": of(lambda it: it.machine),
         "failure": lambda row: f"{row.failure.stage}: {row.failure.reason}" if row.failure else "",
         "failed_at": lambda row: row.failure.started_at if row.failure else "",
         "record": record,
     }
 
 
-def _bound(row: Row) -> str:
+def _bound(result: Result) -> str:
     """Return how the value bounds what is true: `>=` it, or `<` the high end without a value."""
-    if row.value == 0:
+    if not result.value:
         return "<"
-    return ">=" if "client-bound" in row.flags else ""
+    return ">=" if "client-bound" in result.flags else ""
 
 
 def _inert(cell: Cell) -> str:

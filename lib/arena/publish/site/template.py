@@ -10,10 +10,9 @@ import jinja2
 from markupsafe import Markup
 
 from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
-from arena.judge.leaderboard import Board, Row
-from arena.judge.words import rounded_words
+from arena.judge.flags import WORDS
 from arena.publish.kinds import KINDS
-from arena.publish.site import links, words
+from arena.publish.site import cells, links, words
 from arena.publish.site.edition import Edition
 from arena.record.times import parse_utc
 from arena.what.profile import unit_of
@@ -55,7 +54,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         rate=format_rate,
         ns=format_ns,
         bytes=format_bytes,
-        headline=_headline,
+        headline=lambda result, board: cells.headline_words(board, result),
         three_digits=three_digits,
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
         moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
@@ -67,7 +66,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         web=web,
     )
     environment.globals.update(
-        flags=words.FLAGS,
+        flags=WORDS,
         types=words.TYPES,
         divisions=words.DIVISIONS,
         kinds=KINDS,
@@ -115,9 +114,3 @@ def _shown(char: str) -> str:
     if char.isprintable() or char in "\n\t":
         return char
     return " " if char.isspace() else ""
-
-
-def _headline(row: Row, board: Board) -> str:
-    """Return a row's headline with the digits that its interval leaves it."""
-    low, high = row.interval_low or 0, row.interval_high or 0
-    return rounded_words(board.metric, row.value or 0, low, high, row.flags)

@@ -1,30 +1,8 @@
-"""What the pages say of flags, types, loads and stand-ins, in a sentence or two."""
+"""What the pages say of types, loads and stand-ins, in a sentence or two."""
 
 from arena.judge.entry import Entry
 from arena.judge.leaderboard import Board
 from arena.judge.words import rounded_words
-
-# What a flag means to a reader of the page, in a sentence or two.
-FLAGS = {
-    "client-bound": "The generator used all its CPUs, or more CPU than the server: "
-    "the server may be faster than this.",
-    "littles-law": "Calls per second × mean latency misses the calls in flight by over 15 %. "
-    "The latencies are only those of calls that finished: long ones that were cut are missing.",
-    "missed-schedule": "In some second the generator sent over 5 % more or fewer calls than were "
-    "due, and over one. That is not the schedule's load, so the row has no rank; its picture marks "
-    "the seconds.",
-    "cut-short": "The sweep's time was over before each point had six shots. The fastest of points "
-    "with few shots is fast by chance, so the row has no rank.",
-    "cut-calls": "Calls were still open when the window closed; the error bar covers them.",
-    "none-finished": "No call finished inside the window, so there is no latency, and a rate "
-    "that is made of calls is only known to be lower.",
-    "failed-calls": "Some calls failed; only those that succeeded are counted.",
-    "status-unchecked": "The generator reads no gRPC status: a call counts once its HTTP status "
-    "is 2xx, even if it failed. That the server answers rightly was checked before and after.",
-    "approximate": "The generator can only come near this load. How a number is made says how "
-    "near, and why.",
-    "unpinned": "Server and generator shared the CPUs.",
-}
 
 WARNING = (
     "The contract found something that a server should do otherwise. "

@@ -270,7 +270,7 @@ def test_the_schema_is_published(capsys: pytest.CaptureFixture[str], name: str) 
     both = json.loads(Outcome(capsys, "schema").out)
     assert both[name] == one
     assert one["type"] == "object"
-    assert one["properties"]["schema"]["const"] == 1
+    assert one["properties"]["schema"]["const"] == 2
 
 
 def test_the_page_can_be_published_from_nothing(

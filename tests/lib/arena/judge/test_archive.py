@@ -158,7 +158,7 @@ def _changed(**changes: Any) -> str:
         ("bad/x.json", "[" * 100_000, "recursion"),
         ("bad/x.json", "[]", "is not a record"),
         ("bad/x.json", b'{"schema": "\xff"}', "codec can't decode"),
-        ("bad/x.json", '{"schema": 9}', "schema 9 is newer than this runner's 1"),
+        ("bad/x.json", '{"schema": 9}', "schema 9 is newer than this runner's 2"),
         (f"other/{NAME}", _changed(), f"it belongs to stream-grpc/64/bad/{NAME}"),
         (f"bad/{NAME}", _changed(profile={"generator": "../../ghz"}), "profile.generator: "),
         (f"bad/{NAME}", _changed(profile={"generator": "g" * 65}), "profile.generator: "),

@@ -4,10 +4,9 @@ import pytest
 
 from arena.judge.flags import flags_of, missed
 from arena.judge.headline import headline_of, spread_of
-from arena.judge.interval import interval_of
 from arena.judge.words import bar_of, figure_words, rounded_words, value_words
+from arena.record.figures import interval_of
 from arena.record.measurement import BlastPoint, Latency, Run, Second, Unchecked
-from arena.record.record import Flag
 from tests.fakes import MEAN_NS, a_profile, a_run
 
 
@@ -28,7 +27,7 @@ def test_the_headline_is_the_best_of_the_first_three(
     headline = headline_of(a_profile(), [a_run(rate, cut=2) for rate in rates])
     assert headline
     assert (headline.value, headline.run, headline.rule) == (value, run, rule)
-    assert (headline.low, headline.high) == (value, value + 2000)
+    assert (headline.at_least, headline.at_most) == (value, value + 2000)
     assert headline.metric == "messages/s"
 
 
@@ -149,7 +148,8 @@ def test_a_latency_is_best_when_it_is_lowest() -> None:
     headline = headline_of(SCHEDULED, runs)
     assert headline
     assert (headline.metric, headline.value, headline.run) == ("p99 latency", 1e6, 2)
-    assert headline.low == headline.high == headline.value
+    assert headline.at_least == headline.at_most == headline.value
+    assert (headline.low, headline.high) == (1e6, 3e6)
     spread = spread_of("p99 latency", runs)
     assert spread
     assert (spread.min, spread.median, spread.max) == (0.5e6, 1.5e6, 3e6)
@@ -176,7 +176,7 @@ def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
 
 
 def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
-    def said(*seconds: Second) -> tuple[Flag, ...]:
+    def said(*seconds: Second) -> tuple[str, ...]:
         runs = [a_timed_run(1e6, *seconds), a_timed_run(2e6, a_second(200, 0))]
         return flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
 
@@ -199,7 +199,7 @@ def test_a_scheduled_load_is_never_bound_by_a_busy_generator_nor_littles_law() -
     ],
 )
 def test_what_the_generator_did_not_do_is_said(
-    changes: dict[str, object], flag: Flag | None
+    changes: dict[str, object], flag: str | None
 ) -> None:
     run = a_run().model_copy(update=changes)
     assert flags(run) == ((flag,) if flag else ())
@@ -214,7 +214,7 @@ BLAST = a_profile(
 def a_point(connections: int, requests: int, rate: float, repetitions: int = 10) -> BlastPoint:
     return BlastPoint(
         connections=connections, requests=requests, repetitions=repetitions, rate=rate,
-        rate_low=rate, rate_high=rate, latency_ns=Latency(kind="response", samples=1), ok=1,
+        rate_at_least=rate, rate_at_most=rate, latency_ns=Latency(kind="response", samples=1), ok=1,
         failed={},
     )  # fmt: skip
 
@@ -250,7 +250,7 @@ def test_a_blast_is_known_by_its_fastest_point() -> None:
     ],
 )
 def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
-    points: tuple[BlastPoint, ...], repetitions: int, expected: tuple[Flag, ...]
+    points: tuple[BlastPoint, ...], repetitions: int, expected: tuple[str, ...]
 ) -> None:
     blast = BLAST.model_copy(update={"repetitions": repetitions})
     runs = [swept(*points)]
@@ -284,7 +284,7 @@ def test_an_error_bar_is_said_as_what_it_is() -> None:
     ],
 )
 def test_a_rate_is_said_with_the_digits_of_its_interval(
-    value: float, low: float, high: float, flags: list[Flag], words: str
+    value: float, low: float, high: float, flags: list[str], words: str
 ) -> None:
     assert rounded_words("messages/s", value, low, high, flags) == words
 

@@ -6,9 +6,9 @@ import pytest
 
 from arena.base.model import to_json
 from arena.judge.entry import entry_of
-from arena.judge.leaderboard import Board, Row, rank, rank_entries
+from arena.judge.leaderboard import Board, Result, Row, rank, rank_entries
 from arena.record.measurement import BlastPoint, Latency
-from arena.record.record import Flag, Record
+from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, at
 
 
@@ -16,6 +16,16 @@ def only_board(*records: Record) -> Board:
     boards = rank(records).boards
     assert len(boards) == 1
     return boards[0]
+
+
+def row_of(*records: Record) -> Row:
+    return only_board(*records).rows[0]
+
+
+def result_of(*records: Record) -> Result:
+    found = row_of(*records).result
+    assert found
+    return found
 
 
 def ranks(board: Board) -> list[tuple[int | None, str]]:
@@ -40,11 +50,8 @@ def test_who_cannot_be_told_from_the_best_shares_its_rank() -> None:
     board = only_board(spread("a", 9.0, 11.0), spread("b", 10.0, 8.0), spread("c", 8.5, 7.0))
     # b overlaps a; c overlaps b, but not a, so it is lower.
     assert ranks(board) == [(1, "a"), (1, "b"), (3, "c")]
-    assert [(row.interval_low, row.interval_high) for row in board.rows] == [
-        (9.0, 11.0),
-        (8.0, 10.0),
-        (7.0, 8.5),
-    ]
+    intervals = [(row.result.low, row.result.high) for row in board.rows if row.result]
+    assert intervals == [(9.0, 11.0), (8.0, 10.0), (7.0, 8.5)]
 
 
 def test_intervals_that_only_touch_overlap() -> None:
@@ -54,9 +61,9 @@ def test_intervals_that_only_touch_overlap() -> None:
 
 def test_the_error_bar_of_a_run_is_part_of_the_interval() -> None:
     cut = a_record("cut", runs=[a_run(1e6, cut=1000), a_run(0.9e6)])
-    (row,) = only_board(cut).rows
-    assert (row.low, row.high) == (1e6, 2e6)
-    assert (row.interval_low, row.interval_high) == (0.9e6, 2e6)
+    found = result_of(cut)
+    assert (found.at_least, found.at_most) == (1e6, 2e6)
+    assert (found.low, found.high) == (0.9e6, 2e6)
     board = only_board(cut, a_record("counted", 1.5e6))
     assert ranks(board) == [(1, "counted"), (1, "cut")]
 
@@ -79,7 +86,7 @@ SCHEDULED = {
 }
 
 
-def a_timed_record(name: str, p99_ns: float, *flags: Flag) -> Record:
+def a_timed_record(name: str, p99_ns: float, *flags: str) -> Record:
     run = a_run()
     latency = run.latency_ns.model_copy(update={"p99": p99_ns})
     run = run.model_copy(update={"latency_ns": latency})
@@ -94,21 +101,22 @@ def test_of_a_schedule_the_lowest_p99_comes_first_and_who_missed_it_has_no_rank(
     )
     assert (board.kind, board.metric) == ("scheduled", "p99 latency")
     assert ranks(board) == [(1, "fast"), (2, "slow"), (None, "early")]
-    assert board.rows[0].rates == (1e6,)
+    assert [row.result.value for row in board.rows if row.result] == [1e6, 3e6, 1e3]
 
 
 def test_the_cost_of_a_blast_is_that_of_all_its_calls() -> None:
     point = BlastPoint(
-        connections=1, requests=10, repetitions=1, rate=9e6, rate_low=8e6, rate_high=9e6,
+        connections=1, requests=10, repetitions=1, rate=9e6, rate_at_least=8e6, rate_at_most=9e6,
         latency_ns=Latency(kind="response", samples=10), ok=10, failed={},
     )  # fmt: skip
     run = a_run(9e6, server_cpu_s=4.0).model_copy(
         update={"points": (point,), "messages": 2_000_000}
     )
     blast = {"kind": "blast", "metric": "requests/s", "messages_per_call": 1}
-    (row,) = only_board(a_record("a", runs=[run], profile=blast)).rows
-    assert row.server_cpu_s_per_million_low == row.server_cpu_s_per_million_high == 2.0
-    assert row.points == (point,)
+    found = result_of(a_record("a", runs=[run], profile=blast))
+    assert found.server_cpu_s_per_million_at_least == 2.0
+    assert found.server_cpu_s_per_million_at_most == 2.0
+    assert found.points == (point,)
 
 
 def test_a_board_says_what_is_called_and_how() -> None:
@@ -153,14 +161,10 @@ def test_what_cannot_be_compared_is_never_on_one_board(
     assert len(boards) == 2
 
 
-def row_of(*records: Record) -> Row:
-    return only_board(*records).rows[0]
-
-
 def test_the_newest_good_value_counts_not_the_best() -> None:
     row = row_of(a_record("a", 9.0, minute=1), a_record("a", 5.0, minute=2))
-    assert (row.value, row.started_at) == (5.0, at(2))
-    assert row.failure is None
+    assert row.result
+    assert (row.result.value, row.result.started_at, row.failure) == (5.0, at(2), None)
 
 
 TRIALS = [{"RUNS": "1"}, {"DURATION": "1s"}, {"RUNS": "1", "SERVER_CPUS": "0"}]
@@ -169,38 +173,39 @@ TRIALS = [{"RUNS": "1"}, {"DURATION": "1s"}, {"RUNS": "1", "SERVER_CPUS": "0"}]
 @pytest.mark.parametrize("overrides", TRIALS)
 def test_a_newer_trial_never_replaces_a_full_record(overrides: dict[str, str]) -> None:
     full, trial = a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides=overrides)
-    row = row_of(full, trial)
-    assert (row.value, row.started_at, row.overrides) == (5.0, at(1), {})
+    found = result_of(full, trial)
+    assert (found.value, found.started_at, found.overrides) == (5.0, at(1), {})
 
 
 @pytest.mark.parametrize("overrides", TRIALS)
 def test_a_newer_full_record_replaces_a_trial(overrides: dict[str, str]) -> None:
     trial, full = a_record("a", 9.0, minute=1, overrides=overrides), a_record("a", 5.0, minute=2)
-    assert row_of(trial, full).value == 5.0
+    assert result_of(trial, full).value == 5.0
 
 
 def test_where_there_are_only_trials_the_newest_is_the_row() -> None:
-    row = row_of(
+    found = result_of(
         a_record("a", 9.0, minute=1, overrides={"RUNS": "1"}),
         a_record("a", 5.0, minute=2, overrides={"DURATION": "1s"}),
         a_record("a", minute=3, failure="broke"),
     )
-    assert (row.value, row.started_at, row.overrides) == (5.0, at(2), {"DURATION": "1s"})
+    assert (found.value, found.started_at, found.overrides) == (5.0, at(2), {"DURATION": "1s"})
 
 
 @pytest.mark.parametrize("name", ["SERVER_CPUS", "LOADGEN_CPUS", "GHZ"])
 def test_other_overrides_make_no_trial(name: str) -> None:
-    row = row_of(a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides={name: "0"}))
-    assert (row.value, row.started_at) == (9.0, at(2))
+    found = result_of(
+        a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides={name: "0"})
+    )
+    assert (found.value, found.started_at) == (9.0, at(2))
 
 
 def test_a_row_says_on_what_machine_and_by_what_load_it_was_measured() -> None:
     record = a_record("a", 1.0)
-    assert (row_of(record).machine, row_of(record).generator) == ("a CPU, 4 CPUs", "ghz v1")
+    found = result_of(record)
+    assert (found.machine, found.generator) == ("a CPU, 4 CPUs", "ghz v1")
     unknown = record.model_copy(update={"provenance": a_provenance(generator=None)})
-    assert row_of(unknown).generator is None
-    nothing = row_of(a_record("a", failure="broke"))
-    assert (nothing.machine, nothing.generator) == (None, None)
+    assert result_of(unknown).generator is None
 
 
 @pytest.mark.parametrize("status", ["failed", "invalid"])
@@ -208,7 +213,8 @@ def test_a_newer_failure_is_shown_and_takes_no_value_away(status: str) -> None:
     row = row_of(
         a_record("a", 9.0, minute=1), a_record("a", minute=2, failure="broke", status=status)
     )
-    assert (row.rank, row.value, row.started_at) == (1, 9.0, at(1))
+    assert row.result
+    assert (row.rank, row.result.value, row.result.started_at) == (1, 9.0, at(1))
     assert row.failure
     assert (row.failure.status, row.failure.started_at) == (status, at(2))
     assert row.failure.record == f"stream-grpc/64/a/{at(2)}.json"
@@ -223,37 +229,42 @@ def test_a_row_says_what_the_framework_is_called_today() -> None:
     old = a_record("a", 9.0, minute=1, display_name="Old", language="C")
     new = a_record("a", minute=2, failure="broke", display_name="New", language="Zig")
     row = row_of(old, new)
-    assert (row.display_name, row.language, row.value) == ("New", "Zig", 9.0)
+    assert (row.display_name, row.language) == ("New", "Zig")
+    assert row.result
 
 
 def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
     runs = [a_run(1e6), a_run(3e6, server_cpu_s=3.0, cut=1000), a_run(2e6)]
-    row = row_of(a_record("a", runs=runs, flags=["cut-calls"], overrides={"RUNS": "3"}))
-    assert (row.value, row.low, row.high, row.median) == (3e6, 3e6, 4e6, 2e6)
-    assert row.rates == (1e6, 3e6, 2e6)
-    assert row.cv == pytest.approx(0.5)
+    found = result_of(a_record("a", runs=runs, flags=["cut-calls"], overrides={"RUNS": "3"}))
+    assert (found.value, found.at_least, found.at_most, found.median) == (3e6, 3e6, 4e6, 2e6)
+    assert found.rates == (1e6, 3e6, 2e6)
+    assert found.cv == pytest.approx(0.5)
     # 3 CPU seconds for five seconds of 3 M messages each, or of 4 M if each cut call was whole.
-    assert row.server_cpu_s_per_million_low == pytest.approx(0.15)
-    assert row.server_cpu_s_per_million_high == pytest.approx(0.2)
+    assert found.server_cpu_s_per_million_at_least == pytest.approx(0.15)
+    assert found.server_cpu_s_per_million_at_most == pytest.approx(0.2)
     # The generator's 3 s are those of the same messages.
-    assert row.generator_cpu_s_per_million_low == pytest.approx(0.15)
-    assert row.generator_cpu_s_per_million_high == pytest.approx(0.2)
-    assert (row.p50_ns, row.p99_ns, row.latency_kind) == (1.2e9, 2.1e9, "service")
-    assert row.p999_ns is None
-    assert (row.flags, row.overrides, row.runtime) == (("cut-calls",), {"RUNS": "3"}, "native")
+    assert found.generator_cpu_s_per_million_at_least == pytest.approx(0.15)
+    assert found.generator_cpu_s_per_million_at_most == pytest.approx(0.2)
+    assert (found.p50_ns, found.p99_ns, found.latency_kind) == (1.2e9, 2.1e9, "service")
+    assert found.p999_ns is None
+    assert (found.flags, found.overrides, found.runtime) == (
+        ("cut-calls",),
+        {"RUNS": "3"},
+        "native",
+    )
 
 
 def test_a_row_knows_the_slowest_of_a_thousand_where_the_generator_does() -> None:
     run = a_run()
     latency = run.latency_ns.model_copy(update={"p999": 3e9})
-    row = row_of(a_record("a", runs=[run.model_copy(update={"latency_ns": latency})]))
-    assert row.p999_ns == 3e9
+    found = result_of(a_record("a", runs=[run.model_copy(update={"latency_ns": latency})]))
+    assert found.p999_ns == 3e9
 
 
 def test_a_row_says_how_the_server_packs_its_messages_and_what_was_checked() -> None:
     late = WARNED.model_copy(update={"check": PASSED.check})
     again = WARNED.model_copy(update={"detail": "another time"})
-    row = row_of(
+    found = result_of(
         a_record(
             "a",
             1.0,
@@ -262,17 +273,19 @@ def test_a_row_says_how_the_server_packs_its_messages_and_what_was_checked() -> 
             contract_after=[late, again],
         )
     )
-    assert row.messages_per_data_frame == 3.25
+    assert found.messages_per_data_frame == 3.25
     # Each check once, as it came out worst: the first one passed, and then warned.
-    assert row.checks_warned == (late, WARNED)
-    assert row.checks_passed == 1
+    assert found.checks_warned == (late, WARNED)
+    assert found.checks_passed == 1
 
 
 def test_a_row_of_an_older_record_says_what_that_knows() -> None:
-    row = row_of(a_record("a", 1.0, contract=[PASSED]))
-    assert (row.messages_per_data_frame, row.checks_passed, row.checks_warned) == (None, 1, ())
-    nothing = row_of(a_record("a", failure="broke", contract=[FAILED]))
-    assert (nothing.checks_passed, nothing.checks_warned) == (None, ())
+    found = result_of(a_record("a", 1.0, contract=[PASSED]))
+    assert (found.messages_per_data_frame, found.checks_passed, found.checks_warned) == (
+        None,
+        1,
+        (),
+    )
 
 
 def test_a_server_that_broke_under_the_load_is_not_ranked_for_it() -> None:
@@ -281,24 +294,26 @@ def test_a_server_that_broke_under_the_load_is_not_ranked_for_it() -> None:
     broke = broke.model_copy(update={"headline": None})
     board = only_board(broke, a_record("b", 1.0))
     assert ranks(board) == [(1, "b"), (None, "a")]
-    assert board.rows[1].value is None
+    assert board.rows[1].result is None
     assert board.rows[1].failure
 
 
 def test_where_no_call_finished_there_is_no_rank_and_no_end_to_the_cost_of_a_million() -> None:
     row = row_of(a_record("a", runs=[a_run(0.0, ok=0, cut=5, mean_ns=None)]))
+    found = row.result
+    assert found
     # 4 CPU seconds for five seconds of at most 5,000 messages each.
-    assert row.server_cpu_s_per_million_low == pytest.approx(160.0)
-    assert row.server_cpu_s_per_million_high is None
-    assert (row.value, row.high, row.rank) == (0.0, 5000.0, None)
+    assert found.server_cpu_s_per_million_at_least == pytest.approx(160.0)
+    assert found.server_cpu_s_per_million_at_most is None
+    assert (found.value, found.high, row.rank) == (0.0, 5000.0, None)
 
 
 def test_a_row_names_the_overrides_of_the_load_and_no_paths_of_this_host() -> None:
     load = {"RUNS": "1", "DURATION": "1s", "SERVER_CPUS": "0", "LOADGEN_CPUS": "1"}
     others = {"GHZ": "/home/me/ghz", "GHZ_IMAGE": "mine", "LOADGEN_DOCKER": "1", "RUNTIME": "x"}
-    board = only_board(a_record("a", 1.0, overrides={**load, **others}))
-    assert board.rows[0].overrides == load
-    assert "/home/me" not in to_json(board)
+    found = result_of(a_record("a", 1.0, overrides={**load, **others}))
+    assert found.overrides == load
+    assert "/home/me" not in to_json(found)
 
 
 @pytest.mark.parametrize(

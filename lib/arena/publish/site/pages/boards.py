@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
-from arena.judge.leaderboard import Board, Row
+from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.words import rounded_words
 from arena.publish.charts.picture import MOST
 from arena.publish.kinds import KINDS
@@ -35,13 +35,18 @@ class Sheet:
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """The rows that have a value, the best first."""
-        return [row for row in self.board.rows if row.value is not None]
+        """The rows that have a result, the best first."""
+        return [row for row in self.board.rows if row.result]
+
+    @cached_property
+    def results(self) -> Sequence[Result]:
+        """What those rows come to."""
+        return [row.result for row in self.board.rows if row.result]
 
     @cached_property
     def without(self) -> Sequence[Row]:
         """The rows of frameworks that have no good record."""
-        return [row for row in self.board.rows if row.value is None and row.failure]
+        return [row for row in self.board.rows if not row.result]
 
     @cached_property
     def since(self) -> Sequence[Row]:
@@ -51,14 +56,12 @@ class Sheet:
     @cached_property
     def columns(self) -> Sequence[cells.Column]:
         """The numbers, from the headline on."""
-        return cells.columns_of(self.board, self.rows)
+        return cells.columns_of(self.board, self.results)
 
     @cached_property
     def scale(self) -> Scale:
         """The one scale of all strips."""
-        return scale_of(
-            each for row in self.rows for each in (row.interval_low, row.interval_high) if each
-        )
+        return scale_of(each for it in self.results for each in (it.low, it.high))
 
     @property
     def scale_words(self) -> str:
@@ -72,64 +75,64 @@ class Sheet:
     @property
     def is_of_one_run(self) -> bool:
         """Whether no row has several runs."""
-        return all(len(row.rates) < 2 for row in self.rows)  # noqa: PLR2004
+        return all(len(each.rates) < 2 for each in self.results)  # noqa: PLR2004
 
     @property
     def has_unknown(self) -> bool:
         """Whether some row's only run has no error bar, so that nothing is known of another one."""
-        return any(
-            len(row.rates) == 1 and row.interval_low == row.interval_high for row in self.rows
-        )
+        return any(len(each.rates) == 1 and each.low == each.high for each in self.results)
 
-    def strip(self, row: Row) -> Strip:
-        """Return a row's interval, its runs, the headline's and the median."""
-        interval = (row.interval_low or 0.0, row.interval_high or 0.0)
-        middle = row.median if len(row.rates) > 1 else None
-        return self.scale.strip(row.rates, [row.value or 0.0], interval, middle)
+    def strip(self, result: Result) -> Strip:
+        """Return a result's interval, its runs, the headline's and the median."""
+        middle = result.median if len(result.rates) > 1 else None
+        interval = (result.low, result.high)
+        return self.scale.strip(result.rates, [result.value], interval, middle)
 
-    def interval(self, row: Row) -> str:
-        """Return a row's interval in words."""
-        return cells.interval_of_row(self.board, row) or ("one run" if len(row.rates) == 1 else "")
+    def interval(self, result: Result) -> str:
+        """Return a result's interval in words."""
+        alone = "one run" if len(result.rates) == 1 else ""
+        return cells.interval_words(self.board, result) or alone
 
     @cached_property
     def common(self) -> Sequence[str]:
         """The flags that all rows have: they are said once, if there are several rows."""
-        return self._in_all(lambda row: row.flags)
+        return self._in_all(lambda each: each.flags)
 
     @cached_property
     def common_overrides(self) -> Sequence[tuple[str, str]]:
         """The overrides that all rows have."""
-        return self._in_all(lambda row: sorted(row.overrides.items()))
+        return self._in_all(lambda each: sorted(each.overrides.items()))
 
     @cached_property
     def machines(self) -> Sequence[str]:
         """Where the rows come from."""
-        return self._values(lambda row: row.machine)
+        return self._values(lambda each: each.machine)
 
     @cached_property
     def made_by(self) -> Sequence[str]:
         """Which programs made the load."""
-        return self._values(lambda row: row.generator)
+        return self._values(lambda each: each.generator)
 
     @cached_property
     def runtimes(self) -> Sequence[str]:
         """How the servers were started."""
-        return self._values(lambda row: row.runtime)
+        return self._values(lambda each: each.runtime)
 
     @cached_property
     def latencies(self) -> Sequence[str]:
         """What the latencies count from, if there are any."""
-        return self._values(lambda row: row.latency_kind if row.p50_ns is not None else None)
+        return self._values(lambda it: it.latency_kind if it.p50_ns is not None else None)
 
-    def _in_all(self, of: Callable[[Row], Sequence[_Value]]) -> list[_Value]:
-        """Return what every row has, if there are several."""
-        if len(self.rows) < 2:  # noqa: PLR2004
-            return []
-        return [each for each in of(self.rows[0]) if all(each in of(row) for row in self.rows)]
+    def _in_all(self, of: Callable[[Result], Sequence[_Value]]) -> list[_Value]:
+        """Return what every result has, if there are several."""
+        first, *others = self.results
+        return (
+            [each for each in of(first) if all(each in of(it) for it in others)] if others else []
+        )
 
-    def _values(self, of: Callable[[Row], _Value | None]) -> list[_Value]:
-        """Return what the rows have of something, each once, the best row's first."""
-        return list(dict.fromkeys(value for row in self.rows if (value := of(row))))
+    def _values(self, of: Callable[[Result], _Value | None]) -> list[_Value]:
+        """Return what the results have of something, each once, the best row's first."""
+        return list(dict.fromkeys(value for each in self.results if (value := of(each))))
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:

@@ -8,9 +8,9 @@ from functools import partial
 
 from arena.base.model import to_json
 from arena.judge.entry import Entry, by_load
-from arena.judge.words import rounded_words
+from arena.judge.flags import UNRANKED
 from arena.publish.site import links
-from arena.publish.site.cells import interval_of_row
+from arena.publish.site.cells import headline_words, interval_words
 from arena.publish.site.edition import Edition
 from arena.publish.site.feed import PATH as FEED
 from arena.publish.site.feed import feed, newest
@@ -138,16 +138,17 @@ def _comparison(edition: Edition) -> str:
                 )
             )
         for row in board.rows:
-            if row.value is None or row.record is None:
+            result = row.result
+            if result is None:
                 continue
-            page = _below(edition, edition.record(row.record))
-            low, high = row.interval_low or 0.0, row.interval_high or 0.0
-            words = rounded_words(board.metric, row.value, low, high, row.flags)
             figures[row.framework][str(place)] = (
-                row.value, low, high, ",".join(row.flags), page, words, interval_of_row(board, row),
+                result.value, result.low, result.high, ",".join(result.flags),
+                _below(edition, edition.record(result.record)),
+                headline_words(board, result), interval_words(board, result),
+                UNRANKED.isdisjoint(result.flags),
             )  # fmt: skip
-            if when.get(row.framework, "") < (row.started_at or ""):
-                when[row.framework] = row.started_at or ""
+            if when.get(row.framework, "") < result.started_at:
+                when[row.framework] = result.started_at
                 frameworks[row.framework] = ComparedFramework(
                     name=row.framework,
                     display_name=row.display_name,

@@ -74,7 +74,12 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
             frame(edition),
             [(entry.path, entry.sha256, entry.path in shown) for entry in mine],
             [
-                (one.path, one.board.title, one.ranked, one.row.model_dump_json(exclude=_UNUSED))
+                (
+                    one.path,
+                    one.board.title,
+                    one.ranked,
+                    one.row.model_dump_json(exclude={"result": _UNUSED}),
+                )
                 for one in places[each.name]
             ],
         )
@@ -82,8 +87,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         yield Page(page, repr(depends), make)
 
 
-# What a row has that no framework's page shows.
-_UNUSED = {"seconds", "points"}
+# What a result has that no framework's page shows.
+_UNUSED = {"result": {"seconds", "points"}}
 
 
 def _make(
@@ -124,7 +129,7 @@ def _known(name: str, places: Sequence[Place], entries: Sequence[Entry]) -> Know
 
 def _moment_of(row: Row) -> str:
     """Return when the newest record of a row began."""
-    return max(row.started_at or "", row.failure.started_at if row.failure else "")
+    return max(each.started_at for each in (row.result, row.failure) if each)
 
 
 def _versions(entries: Sequence[Entry]) -> Sequence[tuple[str, str, str]]:

@@ -108,7 +108,7 @@ def news(edition: Edition) -> list[News]:
 
 def _best(edition: Edition, board: Board) -> Best:
     leaders = [row for row in board.rows if row.rank == 1]
-    values = [row.value for row in board.rows if row.value]
+    values = [row.result.value for row in board.rows if row.result and row.result.value]
     scale = Scale(max(values, default=0.0))
     return Best(
         board=board,
@@ -116,8 +116,8 @@ def _best(edition: Edition, board: Board) -> Best:
         leaders=tuple(leaders[:_NAMED]),
         more=len(leaders[_NAMED:]),
         ranked=sum(row.rank is not None for row in board.rows),
-        without=sum(row.value is None for row in board.rows),
-        field=scale.strip(values, [row.value for row in leaders if row.value]),
+        without=sum(row.result is None for row in board.rows),
+        field=scale.strip(values, [row.result.value for row in leaders if row.result]),
     )
 
 
@@ -129,7 +129,8 @@ def _said(line: Best) -> tuple[object, ...]:
     """Return what of a board is on the page."""
     board = line.board.model_copy(update={"rows": ()})
     leaders = [
-        (row.framework, row.display_name, row.value, row.interval_low, row.interval_high, row.flags)
+        (row.framework, row.display_name, it.value, it.low, it.high, it.flags)
         for row in line.leaders
+        if (it := row.result)
     ]
     return board, line.path, leaders, line.more, line.ranked, line.without, line.field

@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 
 from arena.base.reading import tail
 from arena.judge.entry import Load
-from arena.judge.interval import interval_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
@@ -155,18 +154,16 @@ def _headline(record: Record) -> str:
     """Return the headline with the digits that its interval leaves it; empty without one."""
     if record.headline is None:
         return ""
-    metric = record.profile.metric
-    low, high = interval_of(metric, record.runs)
-    return rounded_words(metric, record.headline.value, low, high, record.flags)
+    it = record.headline
+    return rounded_words(record.profile.metric, it.value, it.low, it.high, record.flags)
 
 
 def _bar(record: Record) -> str:
     """Return the interval in words; empty without one, or if it has no width."""
     if record.headline is None:
         return ""
-    metric = record.profile.metric
-    low, high = interval_of(metric, record.runs)
-    return rounded_interval(metric, record.headline.value, low, high)
+    it = record.headline
+    return rounded_interval(record.profile.metric, it.value, it.low, it.high)
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:

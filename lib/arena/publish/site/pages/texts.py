@@ -5,6 +5,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from arena.base.reading import read_input
+from arena.judge.flags import WORDS
 from arena.publish.site import links, words
 from arena.publish.site.markdown import Text, beside, read
 from arena.publish.site.output import Output, Page
@@ -55,4 +56,4 @@ def _make(site: Site, name: str, page: str, source: str) -> str:
     )
 
 
-_REMARKS = {**words.FLAGS, "warning": words.WARNING}
+_REMARKS = {**WORDS, "warning": words.WARNING}

@@ -18,8 +18,8 @@ def test_the_rate_and_the_latency_are_those_of_the_fastest_point(tmp_path: Path)
     raw.write_text(json.dumps(small_sweep((("points", 0, "latency_ns", "max"), 2_000_000))))
     found = measurement(raw)
     first, second = found.points
-    assert (found.rate, found.rate_low, found.rate_high) == (1500.0, 1000.0, 2000.0)
-    assert (first.rate, first.rate_low, first.rate_high) == (1500.0, 1000.0, 2000.0)
+    assert (found.rate, found.rate_at_least, found.rate_at_most) == (1500.0, 1000.0, 2000.0)
+    assert (first.rate, first.rate_at_least, first.rate_at_most) == (1500.0, 1000.0, 2000.0)
     assert found.latency_ns == first.latency_ns != second.latency_ns
     assert (first.latency_ns.max, first.latency_ns.samples) == (2_000_000, 4)
     assert (first.connections, first.requests, first.repetitions) == (1, 2, 2)
@@ -49,14 +49,14 @@ def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
     assert found.latency_ns.kind == ("service" if generator is ghz else "response")
     assert sum(point.ok for point in found.points) == found.calls.ok == found.messages
     assert found.rate == max(point.rate for point in found.points)
-    assert found.rate_low <= found.rate <= found.rate_high
+    assert found.rate_at_least <= found.rate <= found.rate_at_most
     assert found.unchecked == Unchecked(status=0, replies=found.calls.ok if generator is ghz else 0)
 
 
 def test_a_sweep_without_an_ok_call_is_one_of_failures() -> None:
     found = measurement(VOLLEY / "wrong.json")
     assert (found.calls.ok, found.calls.failed) == (0, {"DataLoss": 24})
-    assert (found.rate, found.rate_high, found.latency_ns.samples) == (0.0, 0.0, 0)
+    assert (found.rate, found.rate_at_most, found.latency_ns.samples) == (0.0, 0.0, 0)
 
 
 def test_a_sweep_cut_before_its_first_blast_has_made_no_call(tmp_path: Path) -> None:

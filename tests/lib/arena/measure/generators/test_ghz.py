@@ -121,7 +121,7 @@ def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
     raw.write_text(json.dumps(a_report()))
     measured = generator.parse(raw, a_profile())
     # What volley counted; its three OK calls would have made 15,000.
-    assert (measured.messages, measured.rate, measured.rate_high) == (21_000, 4200.0, 4200.0)
+    assert (measured.messages, measured.rate, measured.rate_at_most) == (21_000, 4200.0, 4200.0)
 
 
 def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
@@ -343,7 +343,7 @@ def test_a_real_output_becomes_a_measurement() -> None:
     assert measured.calls.ok > 0
     assert measured.messages == measured.calls.ok * 5000
     assert measured.rate == pytest.approx(measured.messages / measured.elapsed_s)
-    assert measured.rate_low <= measured.rate <= measured.rate_high
+    assert measured.rate_at_least <= measured.rate <= measured.rate_at_most
     assert measured.latency_ns.kind == "service"
 
 

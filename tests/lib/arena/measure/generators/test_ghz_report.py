@@ -52,20 +52,20 @@ def test_a_client_stream_counts_the_messages_of_the_calls_that_were_answered(rea
     measured = read("collectsum", streamed("CollectSum"))
     assert measured.calls.cut
     assert measured.messages == measured.calls.ok * 1000
-    assert measured.rate == measured.rate_low
+    assert measured.rate == measured.rate_at_least
     assert measured.rate == pytest.approx(measured.messages / measured.elapsed_s)
     every = (measured.calls.ok + measured.calls.cut) * 1000
-    assert measured.rate_high == pytest.approx(every / measured.elapsed_s)
+    assert measured.rate_at_most == pytest.approx(every / measured.elapsed_s)
     assert measured.seconds == ()
 
 
 def test_an_echo_is_two_messages_and_volley_counts_each() -> None:
     classic = by_ghz("echosum", streamed("EchoSum"))
     assert classic.messages == classic.calls.ok * 2000
-    assert classic.rate_low < classic.rate_high
+    assert classic.rate_at_least < classic.rate_at_most
     counted = by_volley("echosum", streamed("EchoSum"))
     assert counted.messages == 2 * 51_346
-    assert counted.rate_low == counted.rate_high == counted.messages / counted.elapsed_s
+    assert counted.rate_at_least == counted.rate_at_most == counted.messages / counted.elapsed_s
     assert sum(each.messages for each in counted.seconds) == counted.messages
 
 

@@ -340,8 +340,8 @@ def test_calls_that_are_open_at_the_end_make_the_error_bar() -> None:
     told = measurement(FIXTURES / "h2load-152-half-second.txt", unary())
     assert (told.calls.ok, told.calls.failed, told.calls.cut) == (960, {}, 40)
     assert told.elapsed_s == 0.50141
-    assert told.rate == told.rate_low == 960 / 0.50141
-    assert told.rate_high == 1000 / 0.50141
+    assert told.rate == told.rate_at_least == 960 / 0.50141
+    assert told.rate_at_most == 1000 / 0.50141
     assert (told.messages, told.reported_calls_per_s) == (960, 1920.0)
 
 
@@ -368,7 +368,7 @@ def test_percentiles_come_from_the_samples_of_new_ones() -> None:
 def test_failures_are_told_by_kind() -> None:
     told = measurement(FIXTURES / "h2load-152-mixed.txt", unary())
     assert told.calls.failed == {"HTTP 3xx": 100, "HTTP 4xx": 100, "HTTP 5xx": 100, "errored": 100}
-    assert told.rate == told.rate_high == 600 / 0.1579
+    assert told.rate == told.rate_at_most == 600 / 0.1579
 
 
 def test_broken_output_is_a_valueerror_of_one_line(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def measured(raw: Path, **changes: Any) -> Measurement:
 def test_the_rate_is_that_of_the_messages_it_counted_in_its_window(raw: Path) -> None:
     found = measured(raw)
     assert (found.messages, found.elapsed_s, found.rate) == (21_000, 5.0, 4200.0)
-    assert (found.rate_low, found.rate_high) == (4200.0, 4200.0)
+    assert (found.rate_at_least, found.rate_at_most) == (4200.0, 4200.0)
     assert found.reported_calls_per_s == 0.8
 
 
@@ -141,7 +141,7 @@ def test_real_reports_are_read_and_parse_ghz_agrees_with_them(
     assert found.latency_ns.samples == ok
     rate = parsed.rate(5000)
     assert (rate.messages_per_s, rate.low, rate.high) == (found.rate,) * 3
-    assert found.rate_low == found.rate_high == found.rate
+    assert found.rate_at_least == found.rate_at_most == found.rate
 
 
 def test_parse_ghz_reads_the_text_too() -> None:

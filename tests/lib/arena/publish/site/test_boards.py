@@ -2,14 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
+from arena.judge.flags import FLAGS
 from arena.publish.site.pages import boards
 from arena.publish.site.pages.boards import switches
 from arena.record.measurement import Run
-from arena.record.record import Check, Flag, Host, Record
+from arena.record.record import Check, Host, Record
 from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run
 from tests.lib.arena.publish.charts.loads import SCHEDULED, a_second, blast, lasting, scheduled
 from tests.lib.arena.publish.site.editions import (
@@ -227,7 +228,7 @@ def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
 
 
 def test_what_all_rows_say_is_said_once_above_them() -> None:
-    flags: list[Flag] = ["unpinned", "client-bound"]
+    flags = ["unpinned", "client-bound"]
     overrides = {"DURATION": "1s"}
     text = page(
         a_record("a", 1e6, flags=flags, overrides=overrides),
@@ -244,9 +245,18 @@ def test_what_all_rows_say_is_said_once_above_them() -> None:
 
 
 def test_every_flag_leads_to_its_meaning() -> None:
-    flags = list(get_args(Flag))
+    flags = [flag.name for flag in FLAGS]
     text = page(a_record("a", 1e6, flags=flags))
     assert all(f'href="../../../../glossary/index.html#flag-{flag}"' in text for flag in flags)
+
+
+def test_a_flag_of_a_newer_runner_is_named_and_leads_nowhere() -> None:
+    record = a_record("a", 1e6, flags=["heard-of-later"])
+    (row,) = an_edition(record).boards[0].rows
+    assert row.rank == 1
+    text = page(record)
+    assert ">heard-of-later<" in text
+    assert "#flag-heard-of-later" not in text
 
 
 def test_strips_have_one_scale_and_are_logarithmic_if_they_must() -> None:

@@ -48,7 +48,7 @@ def test_a_broken_record_is_left_out_and_said(
     (warning,) = progress.lines
     assert warning == (
         "warning: results/stream-grpc/64/bad/2026.json is left out: "
-        "schema 9 is newer than this runner's 1"
+        "schema 9 is newer than this runner's 2"
     )
 
 

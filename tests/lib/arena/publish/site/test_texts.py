@@ -2,17 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from arena.judge import flags, headline
+from arena.judge import flags
 from arena.publish.site import words
 from arena.publish.site.markdown import Text, anchor_of, read
 from arena.publish.site.output import Page
 from arena.publish.site.pages import texts
 from arena.publish.site.pages.texts import PAGES, text_of
-from arena.record.record import Flag
+from arena.record import figures
 from tests.lib.arena.publish.site.editions import ROOT, a_site
 
 DOCS = ROOT / "docs"
@@ -110,8 +109,7 @@ def test_what_pages_link_to_in_texts_is_there() -> None:
 
 def test_every_flag_is_explained_on_the_glossary_and_in_the_methodology() -> None:
     made = pages()
-    assert set(words.FLAGS) == set(get_args(Flag))
-    for flag in get_args(Flag):
+    for flag in flags.WORDS:
         assert f'<dt id="flag-{flag}">' in made["glossary/index.html"]
         assert f'<td id="{anchor_of(flag)}"' in made["methodology/index.html"]
 
@@ -128,8 +126,8 @@ METHODOLOGY = (DOCS / "measuring.md").read_text()
         ("some point has under {} shots", {6: "six"}[flags.LEAST_SHOTS]),
         ("with fewer than {}, the", flags.LEAST_SHOTS),
         ("confidence of at least {} %", 95),
-        ("best of the first {} runs", {3: "three"}[headline.BEST_OF]),
-        ("of the first {} runs", {3: "three"}[headline.BEST_OF]),
+        ("best of the first {} runs", {3: "three"}[figures.BEST_OF]),
+        ("of the first {} runs", {3: "three"}[figures.BEST_OF]),
     ],
 )
 def test_the_methodology_says_the_constants_that_the_code_has(sentence: str, value: object) -> None:
@@ -138,9 +136,9 @@ def test_the_methodology_says_the_constants_that_the_code_has(sentence: str, val
 
 
 def test_the_words_of_flags_say_the_constants_that_the_code_has() -> None:
-    assert f"over {flags.LITTLES_LAW_TOLERANCE * 100:.0f} %" in words.FLAGS["littles-law"]
-    assert f"over {flags.SCHEDULE_TOLERANCE * 100:.0f} %" in words.FLAGS["missed-schedule"]
-    assert {6: "six shots"}[flags.LEAST_SHOTS] in words.FLAGS["cut-short"]
+    assert f"over {flags.LITTLES_LAW_TOLERANCE * 100:.0f} %" in flags.WORDS["littles-law"]
+    assert f"over {flags.SCHEDULE_TOLERANCE * 100:.0f} %" in flags.WORDS["missed-schedule"]
+    assert {6: "six shots"}[flags.LEAST_SHOTS] in flags.WORDS["cut-short"]
 
 
 def test_the_sign_test_is_as_sure_as_the_methodology_says() -> None:

@@ -1,0 +1,30 @@
+"""What runs come to in a metric: a figure each, and the interval of several."""
+
+from collections.abc import Sequence
+
+from arena.record.measurement import Run
+from arena.what.profile import LOWER_IS_BETTER, Metric
+
+# HttpArena ranks by the best of this many runs.
+BEST_OF = 3
+
+
+def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
+    """Return a run's figure in a metric, and its error bar: at least, and at most."""
+    if metric == "p99 latency":
+        p99_ns = run.latency_ns.p99 or 0.0
+        return p99_ns, p99_ns, p99_ns
+    return run.rate, run.rate_at_least, run.rate_at_most
+
+
+def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
+    """Return the low and the high end of the interval that ranks a record. There must be a run.
+
+    It spans the error bars of the runs that the headline is picked from: what the generator could
+    not know, and how far the runs scatter. A run without a latency is left out: it is never the
+    best one, and says nothing about the latencies of the others.
+    """
+    every = [figure_of(metric, run) for run in runs[:BEST_OF]]
+    known = [figure for figure in every if figure[0] > 0]
+    figures = known if known and metric in LOWER_IS_BETTER else every
+    return min(least for _, least, _ in figures), max(most for _, _, most in figures)

@@ -1,0 +1,60 @@
+"""Older records as today's: one step for each schema, from the number it upgrades."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pydantic
+
+from arena.record.figures import interval_of
+from arena.record.measurement import Run
+
+# One more for each change that an older reader, or an older file, could not bear. A field that is
+# added with a default leaves it as it is.
+SCHEMA = 2
+
+_RUNS = pydantic.TypeAdapter(tuple[Run, ...])
+
+
+def upgraded(data: Any) -> Any:
+    """Return a record of an older schema as today's; ValueError if it is from the future.
+
+    What is broken stays broken, and is left for the record's own validation to report.
+    """
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(schema, int):
+        raise ValueError("is not a record: it has no `schema`")  # noqa: TRY004
+    if schema > SCHEMA:
+        raise ValueError(f"schema {schema} is newer than this runner's {SCHEMA}")
+    while step := _STEPS.get(data["schema"]):
+        step(data)
+        data["schema"] += 1
+    return data
+
+
+def _from_1(data: dict[str, Any]) -> None:
+    """Rename the error bars, which were called `low` and `high`, and add the interval."""
+    for run in _dicts(data.get("runs")):
+        for figure in (run, *_dicts(run.get("points"))):
+            _rename(figure, rate_low="rate_at_least", rate_high="rate_at_most")
+    headline = data.get("headline")
+    if isinstance(headline, dict):
+        _rename(headline, low="at_least", high="at_most")
+        headline["low"] = headline["high"] = headline.get("value")
+        try:
+            runs = _RUNS.validate_python(data["runs"])
+            headline["low"], headline["high"] = interval_of(headline["metric"], runs)
+        except (pydantic.ValidationError, LookupError, ValueError):
+            pass
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+
+
+def _rename(data: dict[str, Any], **names: str) -> None:
+    for old, new in names.items():
+        if old in data:
+            data[new] = data.pop(old)
+
+
+_STEPS: Mapping[int, Callable[[dict[str, Any]], None]] = {1: _from_1}

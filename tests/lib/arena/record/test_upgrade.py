@@ -1,0 +1,49 @@
+"""Records of an older schema are read as today's."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.record.reading import read_record
+from arena.record.upgrade import upgraded
+from tests.lib.arena.publish.site.editions import ROOT
+
+ROUND = ROOT / "results" / "rounds" / "2026-11"
+OLD = sorted(ROUND.glob("*/*/*/*.json"))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.relative_to(ROUND).as_posix())
+def test_a_record_of_schema_1_keeps_its_figures_and_gets_the_interval_that_ranks(
+    path: Path,
+) -> None:
+    old, record = json.loads(path.read_bytes()), read_record(path)
+    assert record.schema_version == 2
+    runs = [(run.rate_at_least, run.rate, run.rate_at_most) for run in record.runs]
+    assert runs == [(run["rate_low"], run["rate"], run["rate_high"]) for run in old["runs"]]
+    for run, was in zip(record.runs, old["runs"], strict=True):
+        bars = [(point.rate_at_least, point.rate_at_most) for point in run.points]
+        assert bars == [(point["rate_low"], point["rate_high"]) for point in was["points"]]
+    headline, was = record.headline, old["headline"]
+    if headline is None:
+        assert record.status != "ok"
+        assert was is None
+        return
+    assert (headline.at_least, headline.at_most) == (was["low"], was["high"])
+    figures = runs
+    if headline.metric == "p99 latency":
+        figures = [(run.latency_ns.p99 or 0,) * 3 for run in record.runs]
+    assert headline.low == min(low for low, _, _ in figures)
+    assert headline.high == max(high for _, _, high in figures)
+
+
+def test_a_record_that_failed_has_no_headline_to_upgrade() -> None:
+    assert upgraded({"schema": 1, "headline": None, "runs": []}) == {
+        "schema": 2, "headline": None, "runs": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("runs", [None, 7, [], ["x"], [{"rate": 1.0}]])
+def test_what_is_broken_is_left_for_the_validation_to_report(runs: object) -> None:
+    found = upgraded({"schema": 1, "headline": {"value": 1.0, "metric": "x"}, "runs": runs})
+    assert (found["headline"]["low"], found["headline"]["high"]) == (1.0, 1.0)
