@@ -1,6 +1,6 @@
-//! A server that stands still for a second: the wait of every call that was due shows.
+//! A server that stalls for a second: the wait of every call that was due is visible.
 //!
-//! In a program of its own, for these figures are of time, and other tests would be in the way.
+//! In its own program: it measures time, and other tests would disturb it.
 
 mod common;
 
@@ -23,13 +23,13 @@ fn calls_due_while_the_server_stood_still_are_timed_from_when_they_were_due() {
     assert_eq!(settled(&server).calls_ok, 5000);
     assert_eq!(report.number("/missed"), 0);
 
-    // Of 5,000 calls 1,000 were due in the frozen second and waited for 0.5 s on average.
+    // Of 5,000 calls, 1,000 were due in the frozen second and waited 0.5 s on average.
     assert_eq!(report.own("/latency_ns/kind"), "response");
     let mean_ms = report.number("/latency_ns/mean") as f64 / 1e6;
     assert!((90.0..=110.0).contains(&mean_ms), "{mean_ms} ms");
     assert!(report.number("/latency_ns/p99") > 900_000_000);
 
-    // The service saw fifty slow calls alone: what other generators make of it.
+    // Service time shows only fifty slow calls: that is what other generators report.
     assert_eq!(report.own("/service_latency_ns/kind"), "service");
     let service_ms = report.number("/service_latency_ns/mean") as f64 / 1e6;
     assert!(service_ms < mean_ms / 4.0, "{service_ms} ms");

@@ -1,4 +1,4 @@
-//! `volley serve` as a program: its lines, its signals, its end.
+//! `volley serve` as a program: its output, its signals, its end.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -40,7 +40,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended by itself in a test that passes.
+        // In a test that passes, it has ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -66,7 +66,7 @@ fn after_a_goaway_open_calls_are_finished_and_the_connection_is_closed() {
             .send_data(message(2, 2, 0), true)
             .expect("an open stream");
         assert_eq!(answer(response).await.expect("an answer").results, [2, 4]);
-        // With a client that still wants to call, it is the server that ends the connection, and without an error.
+        // Even if the client still wants to call, it is the server that ends the connection, without an error.
         assert!(connection.await.expect("a task").is_ok());
         assert_eq!(server.counts().calls_ok, 2);
     });
@@ -183,7 +183,7 @@ fn a_frozen_server_counts_on_request_and_answers_once_it_is_over() {
         |server| async move {
             let sender = connect(server.address(), WIDE, WIDE).await;
             let start = Instant::now();
-            // The first call begins the freeze, and is answered in the same breath.
+            // The first call starts the freeze, and is answered just before it.
             call(&sender, "GetSum", &[message(1, 1, 0)])
                 .await
                 .expect("an answer");

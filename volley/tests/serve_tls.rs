@@ -1,4 +1,4 @@
-//! The reference server under TLS, to a client of rustls alone.
+//! The reference server with TLS, against a client that uses only rustls.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use volley::http2::frame::{
 };
 use volley::serve::{Config, Identity, Reference, ServeError};
 
-/// A certificate for localhost and its key, in files of their own.
+/// A certificate for localhost and its key, in their own files.
 struct Pem {
     identity: Identity,
     certificate: CertificateDer<'static>,
@@ -132,7 +132,7 @@ fn clear_text_sent_to_a_tls_port_harms_nobody() {
     let server = pem.server();
     let mut clear = TcpStream::connect(server.address()).expect("a connection");
     clear.write_all(&request()).expect("an open connection");
-    // An alert, then the end, or a reset for what was not read.
+    // An alert, then the end, or a reset because something was not read.
     let _ = clear.read_to_end(&mut Vec::new());
     let mut client = pem.client(server.address(), "h2");
     client.write_all(&request()).expect("an open connection");

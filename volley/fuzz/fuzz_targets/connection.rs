@@ -1,8 +1,8 @@
-//! A whole connection: a peer sends whatever it likes, cut anywhere, while calls are opened, fed and given up.
+//! A whole connection: a peer sends anything, cut anywhere, while calls are opened, fed and cancelled.
 //!
-//! The input is a script; see `World::step`. It is run twice, the second time with every byte read on its own, and must come to
-//! the same end. In between: a call is heard of only while it is open and closed once, output is well-formed and in
-//! proportion to what was asked for, flow control is kept to, and a dead connection stays dead.
+//! The input is a script; see `World::step`. It is run twice, the second time with every byte read separately, and both
+//! runs must have the same result. Meanwhile: a call has events only while it is open, and is closed once; output is
+//! well-formed and in proportion to the input; flow control is obeyed; and a dead connection stays dead.
 #![no_main]
 
 #[path = "connection/calls.rs"]
@@ -20,7 +20,7 @@ fuzz_target!(|script: &[u8]| {
     assert_eq!(run(script, usize::MAX), run(script, 1));
 });
 
-/// What came of a script, whatever the cutting: events, all output, and the end.
+/// The result of a script, which does not depend on the cuts: events, all output, and the end.
 type Outcome = (Vec<String>, Vec<u8>, Result<(), Violation>);
 
 fn run(script: &[u8], chunk: usize) -> Outcome {

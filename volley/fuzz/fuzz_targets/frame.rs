@@ -1,4 +1,4 @@
-//! Frames: a header read and written is the same, padding adds up, and a header block survives being split.
+//! Frames: a header that is read and written stays the same, padding adds up, and a header block survives being split.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

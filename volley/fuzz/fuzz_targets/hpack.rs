@@ -1,10 +1,10 @@
-//! HPACK: arbitrary blocks keep within the limits, and what they decode to survives our encoder.
+//! HPACK: arbitrary blocks stay within the limits, and what they decode to survives our encoder.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use volley::http2::hpack::{Decoder, Encoder, Field, HeaderList, HpackError, Indexing};
 
-/// A size for the dynamic table, announced before the block if there is one, and a block.
+/// A block, and a size for the dynamic table, which may be announced before it.
 type Step<'a> = (Option<u16>, &'a [u8]);
 
 fuzz_target!(|input: (u16, Vec<Step>)| {
@@ -46,7 +46,7 @@ struct Channel {
 }
 
 impl Channel {
-    /// Sends the fields twice, and the second block again if it may be; all must arrive.
+    /// Sends the fields twice, and then the second block again if that is allowed; all must arrive.
     fn carry(&mut self, list: &HeaderList) {
         let fields: Vec<Field> = list
             .iter()
@@ -75,7 +75,7 @@ impl Channel {
     }
 }
 
-/// A field to send whose indexing hangs on its bytes, so that the input decides it.
+/// A field to send; its bytes decide its indexing, so that the input controls it.
 fn field(name: &[u8], value: &[u8]) -> Field {
     let indexing = match value.last().map_or(0, |byte| byte % 4) {
         2 => Indexing::Without,

@@ -1,4 +1,4 @@
-//! The message splitter: neither chunking nor stopping early changes what comes out, and nothing is lost or made up.
+//! The message splitter: neither chunking nor stopping early changes the output, and nothing is lost or made up.
 #![no_main]
 
 use std::ops::ControlFlow;
@@ -31,7 +31,7 @@ fuzz_target!(|input: (u8, Vec<u8>, Vec<Message>, &[u8])| {
     stops_where_told(&data, &messages, max);
 });
 
-/// Pushes `data` in chunks of the given sizes, then the rest. The end: whether it lies between messages.
+/// Pushes `data` in chunks of the given sizes, then the rest. Returns whether it ended between messages.
 fn split(data: &[u8], chunks: &[u8], max: usize) -> (Vec<Message>, Result<bool, SplitError>) {
     let mut splitter = Splitter::default();
     let mut messages = Vec::new();
@@ -65,7 +65,7 @@ fn joined(messages: &[Message]) -> Vec<u8> {
     data
 }
 
-/// Whether `rest` begins with a prefix that deserves `error`.
+/// Whether `rest` begins with a prefix that must give `error`.
 fn is_due(error: SplitError, rest: &[u8], max: usize) -> bool {
     let Some(&[flag, a, b, c, d]) = rest.first_chunk() else {
         return false;
@@ -79,7 +79,7 @@ fn is_due(error: SplitError, rest: &[u8], max: usize) -> bool {
     }
 }
 
-/// Breaking at the last message gives that message's index back.
+/// Breaking at the last message returns that message's index.
 fn stops_where_told(data: &[u8], messages: &[Message], max: usize) {
     let Some(last) = messages.len().checked_sub(1) else {
         return;

@@ -19,8 +19,8 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(
     name = "volley serve",
-    about = "Serve benchmark.BenchmarkService: a fast reference server that counts calls and messages, and\n\
-             makes faults on demand.\n\n\
+    about = "Serve benchmark.BenchmarkService: a fast reference server that counts calls and messages, and can\n\
+             inject faults.\n\n\
              It prints its counts as one line of JSON on SIGUSR1, and when it stops (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {

@@ -1,4 +1,4 @@
-//! Faults on purpose, and the calls that get them.
+//! The faults that the server injects, and the calls that get them.
 
 use std::num::NonZeroU64;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `--config` in its three formats, below the command line.
+//! `--config` in its three formats; the command line overrides it.
 
 use std::path::Path;
 use std::time::Duration;

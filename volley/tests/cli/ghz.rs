@@ -1,4 +1,4 @@
-//! What makes volley a drop-in: spellings ghz's command line takes, and its options in the JSON
+//! volley as a drop-in for ghz: the spellings of its command line, and its options in the JSON
 //! report.
 
 use serde_json::json;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use volley::cli::{self, Command, Options};
 
-/// What every run needs, so that a test can be about one other flag.
+/// What every run needs, so that a test can vary one other flag.
 const BASE: [&str; 5] = ["--proto", "a.proto", "--call", "p.S/M", "localhost:8080"];
 
 fn parse(words: &[&str]) -> Result<Options, String> {
@@ -24,13 +24,13 @@ fn parse(words: &[&str]) -> Result<Options, String> {
     }
 }
 
-/// The options of a sound command line with these flags.
+/// The options of a valid command line with these flags.
 fn options(flags: &[&str]) -> Options {
     let words: Vec<&str> = BASE.iter().chain(flags).copied().collect();
     parse(&words).unwrap()
 }
 
-/// The error of an otherwise sound command line with these flags, without "error: ".
+/// The error of an otherwise valid command line with these flags, without "error: ".
 fn refusal(flags: &[&str]) -> String {
     let words: Vec<&str> = BASE.iter().chain(flags).copied().collect();
     let line = parse(&words).unwrap_err();

@@ -1,4 +1,4 @@
-//! What sound command lines come to.
+//! The options that valid command lines give.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The program itself: which stream, which exit status.
+//! The program itself: its streams and its exit status.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! Command lines that make no run: each ends in one line that names the flag and the remedy.
+//! Command lines that give no run: each ends in one line that names the flag and the remedy.
 
 use crate::{file, parse, refusal};
 

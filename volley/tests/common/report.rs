@@ -1,4 +1,4 @@
-//! A run's JSON report, as its reader sees it.
+//! A run's JSON report, as a reader sees it.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl Report {
         }
     }
 
-    /// A member of volley's own, such as `/latency_ns/p99`.
+    /// A member of volley's own part, such as `/latency_ns/p99`.
     pub fn own(&self, pointer: &str) -> &Value {
         let own = &self.json["volley"];
         own.pointer(pointer)
@@ -69,7 +69,7 @@ impl Report {
         self.failed().iter().map(|(_, count)| count).sum()
     }
 
-    /// Error texts, the most frequent first, with how many calls had each.
+    /// Error texts with their number of calls, the most frequent first.
     pub fn errors(&self) -> Vec<(String, u64)> {
         let texts = self.json["errorDistribution"].as_object().unwrap();
         let mut all: Vec<_> = texts
@@ -94,7 +94,7 @@ impl Report {
         list.iter().map(|text| text.as_str().unwrap()).collect()
     }
 
-    /// Every call succeeded and none was cut; returns how many.
+    /// Every call succeeded and none was cut; returns their number.
     #[track_caller]
     pub fn all_ok(&self) -> u64 {
         let told = (self.exit, self.failed(), self.cut(), self.errors());
@@ -102,7 +102,7 @@ impl Report {
         self.ok()
     }
 
-    /// Every call failed, with this code; returns how many.
+    /// Every call failed with this code; returns their number.
     #[track_caller]
     pub fn all_failed(&self, code: &str) -> u64 {
         let count = self.failed_total();

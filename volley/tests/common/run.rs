@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use super::Report;
 
-/// No run in these tests takes a tenth of this; one that does hangs.
+/// No run in these tests takes a tenth of this; one that takes longer hangs.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// A command line of volley's.
+/// A command line of volley.
 pub struct Volley {
     command: Command,
     format: &'static str,
 }
 
-/// What a child that ended has left.
+/// The result of a child that has ended.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -27,7 +27,7 @@ pub struct Finished {
     pub stderr: String,
 }
 
-/// A child that is running; it is killed if nobody waits for its end.
+/// A running child; it is killed if nobody waits for its end.
 pub struct Running {
     child: Child,
     stdout: Receiver<String>,
@@ -35,7 +35,7 @@ pub struct Running {
 }
 
 impl Volley {
-    /// A call of one of the benchmark service's methods in clear text, reported as JSON.
+    /// A call of one of the benchmark service's methods in plaintext, reported as JSON.
     pub fn call(method: &str) -> Self {
         Self::secure(method).arg("--insecure")
     }
@@ -45,7 +45,7 @@ impl Volley {
         Self::words(&[], method)
     }
 
-    /// A sweep of blasts of such calls, under TLS unless told otherwise.
+    /// A sweep of blasts of such calls, with TLS by default.
     pub fn blast(method: &str) -> Self {
         Self::words(&["blast"], method)
     }
@@ -70,7 +70,7 @@ impl Volley {
         self
     }
 
-    /// Flags without blanks in them, separated by blanks.
+    /// Flags that contain no blanks, separated by blanks.
     pub fn flags(mut self, words: &str) -> Self {
         self.command.args(words.split_whitespace());
         self
@@ -92,12 +92,12 @@ impl Volley {
         self.arg("--expect").arg(rule)
     }
 
-    /// Run it to its end.
+    /// Runs it to its end.
     pub fn run(self, server: impl Display) -> Finished {
         self.start(server).wait()
     }
 
-    /// Run it to its end, and read the report it must have printed.
+    /// Runs it to its end, and reads the report that it must have printed.
     pub fn report(self, server: impl Display) -> Report {
         self.run(server).report()
     }
@@ -126,7 +126,7 @@ impl Running {
         self.child.id().try_into().unwrap()
     }
 
-    /// Wait for its end; panics if that does not come.
+    /// Waits for its end; panics if that does not come.
     pub fn wait(mut self) -> Finished {
         let Ok(stdout) = self.stdout.recv_timeout(LONGEST) else {
             panic!("volley did not end within {LONGEST:?}");
@@ -141,7 +141,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only for a child that has ended, which is what is wanted.
+        // Both fail only for a child that has ended, as intended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -158,7 +158,7 @@ impl Finished {
         Report::parse(&self.stdout, self.code(), &self.stderr)
     }
 
-    /// The one line on stderr of a run that could not be made, without "error: ".
+    /// The only line on stderr of a run that could not be made, without "error: ".
     pub fn error(&self) -> &str {
         assert_eq!((self.code(), self.stdout.as_str()), (1, ""), "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
@@ -169,13 +169,13 @@ impl Finished {
     }
 }
 
-/// Read a pipe to its end, which comes when the child does.
+/// Reads a pipe to its end, which comes when the child ends.
 fn gather(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, text) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         pipe.read_to_end(&mut bytes).unwrap();
-        // Fails only where the test has given up.
+        // Fails only if the test has given up.
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     text

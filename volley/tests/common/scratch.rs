@@ -1,4 +1,4 @@
-//! A folder for one test's files, gone when the test is over.
+//! A folder for one test's files, removed when the test is over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind is in the target folder, and harms nobody.
+        // Files left behind are in the target folder and do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

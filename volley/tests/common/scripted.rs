@@ -1,4 +1,4 @@
-//! A server of one's own making: frames in, whatever the script wants out.
+//! A scripted server: frames in, whatever the script sends out.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,16 +7,16 @@ use std::thread;
 use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind, flag};
 use volley::http2::hpack::{Encoder, Field, Indexing};
 
-/// What a script sees and says: one connection's side of the server.
+/// A script's view of one connection, on the server's side.
 pub struct Peer {
     socket: TcpStream,
     pub out: Vec<u8>,
 }
 
 impl Peer {
-    /// Send what was said so far, in the middle of a script.
+    /// Sends the output so far, in the middle of a script.
     pub fn send(&mut self) {
-        // The client may be gone at any moment: the next read tells.
+        // The client may be gone at any moment: the next read shows it.
         let _ = self.socket.write_all(&std::mem::take(&mut self.out));
     }
 
@@ -52,8 +52,8 @@ impl Peer {
     }
 }
 
-/// Serve every connection by a script of its own: it is told the connection's number, from 0, and
-/// returns what is done with each frame; `false` ends the connection after what was said.
+/// Serves every connection by its own script. The script gets the connection's number, from 0, and
+/// returns what is done with each frame; `false` ends the connection after the pending output.
 pub fn serve<Script>(script: impl Fn(u32) -> Script + Send + 'static) -> SocketAddr
 where
     Script: FnMut(&FrameHeader, &mut Peer) -> bool + Send + 'static,
@@ -64,7 +64,8 @@ where
     })
 }
 
-/// Give every connection to a thread of its own, to do with as it likes; by its number, from 0.
+/// Gives every connection, with its number from 0, to its own thread, which may do with it as it
+/// likes.
 pub fn accept<Work>(work: impl Fn(u32) -> Work + Send + 'static) -> SocketAddr
 where
     Work: FnOnce(TcpStream) -> io::Result<()> + Send + 'static,
@@ -85,7 +86,7 @@ where
     address
 }
 
-/// Speak HTTP/2 on a connection, by a script.
+/// Speaks HTTP/2 on a connection, by a script.
 pub fn converse(
     mut socket: TcpStream,
     mut script: impl FnMut(&FrameHeader, &mut Peer) -> bool,

@@ -29,7 +29,7 @@ pub fn freeze_of(at_ms: u64, length_ms: u64) -> Option<Freeze> {
     })
 }
 
-/// Wait until the server's counts are as wanted; panics if that does not come about.
+/// Waits until the server's counts are as expected; panics if they never are.
 pub fn until(server: &Reference, wanted: impl Fn(&Counts) -> bool) -> Counts {
     let began = Instant::now();
     loop {
@@ -47,12 +47,12 @@ pub fn settled(server: &Reference) -> Counts {
     until(server, |counts| counts.calls_open() == 0)
 }
 
-/// A port where the host accepts connections and nobody ever speaks.
+/// A port where the host accepts connections but nothing is ever sent.
 pub fn quiet_listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
-/// A port whose connections are closed at once.
+/// A port whose connections are closed immediately.
 pub fn closing() -> SocketAddr {
     let listener = quiet_listener();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! The four shapes of a call, each with a payload and what its replies are.
+//! The four shapes of a call, each with a payload and its expected replies.
 
 use super::Volley;
 
@@ -6,7 +6,7 @@ use super::Volley;
 pub struct Shape {
     pub method: &'static str,
     pub data: &'static str,
-    /// What every reply is.
+    /// The rule for every reply.
     pub rule: &'static str,
     /// Messages of one call: sent, and received.
     pub requests: u64,

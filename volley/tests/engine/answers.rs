@@ -1,5 +1,4 @@
-//! Answers that are not what gRPC has: each is a failed call with a reason, on a connection that
-//! lives on.
+//! Answers that break gRPC: each gives a failed call with a reason, and the connection stays open.
 
 use volley::http2::frame::{Kind, write_data};
 
@@ -160,7 +159,7 @@ fn replies_cut_anywhere_are_the_same_replies() {
             for byte in [0, 0, 0, 0, 2, 8, 42] {
                 write_data(&mut peer.out, stream, &[byte], false);
                 write_data(&mut peer.out, stream, &[], false);
-                // Each byte in a packet of its own, as far as the host lets it.
+                // Each byte in its own packet, as far as the host allows.
                 peer.send();
             }
             peer.headers(stream, &[("grpc-status", "0")], true);

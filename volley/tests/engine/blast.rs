@@ -1,4 +1,4 @@
-//! Whole sweeps of `volley blast`: every call of every blast is accounted for, whatever the server does to it.
+//! Whole sweeps of `volley blast`: every call of every blast is accounted for, whatever the server does.
 
 mod counts;
 mod ends;
@@ -13,7 +13,7 @@ use volley::serve::{Counts, Faults, Reference};
 use crate::common::shape::UNARY;
 use crate::common::{Finished, Volley, reference, settled};
 
-/// Five points a way, three ways: 15 points, twice.
+/// Five points per way, three ways: 15 points, twice.
 const SWEEP: &str = "--requests 1,2,7,30,64 --connections 1,4,100 --repetitions 2";
 const CALLS: u64 = 2 * 3 * (1 + 2 + 7 + 30 + 64);
 
@@ -24,7 +24,7 @@ fn blast() -> Volley {
         .expect(UNARY.rule)
 }
 
-/// A sweep's report, as its reader sees it.
+/// A sweep's report, as a reader sees it.
 struct Sweep {
     json: Value,
     exit: i32,
@@ -74,7 +74,7 @@ impl Sweep {
             .any(|text| text.as_str().unwrap().contains(words))
     }
 
-    /// Every call of every blast is in its point, once, and every shot is in the order once.
+    /// Every call of every blast is in its point once, and every shot is in the order once.
     #[track_caller]
     fn check(&self) {
         let repetitions = self.json["repetitions"].as_u64().unwrap();
@@ -121,7 +121,7 @@ fn total(value: &Value) -> u64 {
     by_status(value).values().sum()
 }
 
-/// A sweep against a server with these faults, checked, and what the server counted.
+/// A sweep against a server with these faults, checked, and the server's counts.
 fn sweep(faults: Faults, flags: &str) -> (Sweep, Counts) {
     let server = reference(faults);
     sweep_against(&server, flags)

@@ -1,4 +1,5 @@
-//! `--duration-stop close` and `ignore`: what is open at the end is cut, and nobody's error.
+//! `--duration-stop close` and `ignore`: calls that are open at the end are cut, and are not
+//! errors.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use volley::serve::Faults;
 use crate::common::shape::{ALL, SERVER_STREAM, UNARY};
 use crate::common::{Volley, reference, scripted, settled};
 
-/// A call of this takes longer than any window here.
+/// Such a call takes longer than any window here.
 fn slow() -> Faults {
     Faults {
         delay: Duration::from_secs(30),
@@ -28,7 +29,7 @@ fn calls_open_at_the_windows_end_are_cut_and_no_errors() {
         assert_eq!(report.ok() + report.cut(), report.sent());
         assert_eq!(report.json["count"], report.sent());
         assert_eq!(report.json["endReason"], "timeout");
-        // The window is exactly as long as asked: what came later is not in it.
+        // The window is exactly as long as requested: what came later is not in it.
         assert_eq!(report.json["total"], 300_000_000);
         assert!(report.messages() >= report.ok() * shape.replies);
         assert!(report.messages() <= report.sent() * shape.replies);
@@ -69,7 +70,7 @@ fn ignored_calls_are_in_no_count_of_ghzs() {
 #[test]
 fn messages_of_cut_streams_are_counted_up_to_the_windows_end_and_no_further() {
     let server = reference(Faults::default());
-    // Calls whose replies last for longer than any window, and leave the generator no pause.
+    // Calls whose replies last longer than any window, and never let the generator pause.
     let report = Volley::call("StreamSum")
         .data(r#"{"a": 1, "b": 2, "count": 2000000000}"#)
         .expect(SERVER_STREAM.rule)
@@ -104,7 +105,7 @@ fn every_connection_is_ended_with_a_goaway() {
         let sender = sender.clone();
         move |header, _| {
             if header.kind == Kind::GoAway {
-                // Fails only where the test has given up.
+                // Fails only if the test has given up.
                 let _ = sender.send(());
             }
             true

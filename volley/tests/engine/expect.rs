@@ -1,11 +1,11 @@
-//! `--expect` and `--expect-replies`: every reply is what it should be, or its call has failed.
+//! `--expect` and `--expect-replies`: every reply is as expected, or its call has failed.
 
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, BOTH_STREAM, SERVER_STREAM, UNARY};
 use crate::common::{Volley, reference};
 
-/// Every call's reply with this index is one too large.
+/// In every call, the reply with this index is one too large.
 fn wrong_at(index: u64) -> Faults {
     Faults {
         wrong_at: Some(index),

@@ -1,4 +1,4 @@
-//! What a server does wrong to single calls, and to single connections.
+//! Faults of a server in single calls and single connections.
 
 use volley::serve::Faults;
 
@@ -7,8 +7,8 @@ use crate::common::{Report, one, reference, settled};
 
 const LOAD: &str = "-n 40 -c 4 --connections 4 --threads 2";
 
-/// Every fourth call is hit: ten of forty. Checks what is the same for all faults. A connection
-/// has one call open at a time, so that none is lost with another.
+/// Every fourth call is hit: ten of forty. Checks what is the same for all faults. A connection has
+/// one call open at a time, so no call is lost with another.
 fn run(shape: Shape, faults: Faults) -> Report {
     let server = reference(faults);
     let report = shape.checked().flags(LOAD).report(server.address());
@@ -44,7 +44,7 @@ fn trailers_only_are_the_servers_status_with_its_message_decoded() {
         let [(text, 10)] = &report.errors()[..] else {
             panic!("{:?}", report.errors());
         };
-        // Sent percent-encoded, for it has blanks, a % and letters beyond ASCII.
+        // Sent percent-encoded, because it has blanks, a % and non-ASCII letters.
         assert!(
             text.starts_with("rpc error: code = Internal desc = "),
             "{text}"
@@ -131,8 +131,8 @@ fn a_connection_closed_in_mid_stream_fails_its_calls_and_is_opened_again() {
     }
 }
 
-/// Ten of forty calls end their connection. It is opened again unless that call was the last of
-/// its thread.
+/// Ten of forty calls end their connection. It is reopened, unless that call was the last of its
+/// thread.
 #[track_caller]
 fn lost_connections(report: &Report) {
     assert_eq!(report.failed(), [("Unavailable".to_owned(), 10)]);

@@ -1,4 +1,4 @@
-//! Flow control both ways, and the server's limit of streams.
+//! Flow control in both directions, and the server's stream limit.
 
 use volley::serve::{Config, Faults, Reference};
 

@@ -1,4 +1,4 @@
-//! GOAWAY: a server that wants a connection to end loses no call by it.
+//! GOAWAY: a server that closes connections this way loses no calls.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn every_call_succeeds_though_connections_end_after_a_few() {
         assert_eq!(report.messages(), 200 * shape.replies);
         let counts = settled(&server);
         assert_eq!(counts.calls_ok, 200, "{shape:?}");
-        // The last ones may have been opened for nothing, and left before they were ready.
+        // The last ones may have been opened in vain, and closed before they were ready.
         let opened = 3 + report.number("/reconnects");
         assert!(
             (opened..=opened + 3).contains(&counts.connections),
@@ -55,8 +55,8 @@ fn waited_for_calls_equal_the_servers_own_count_though_connections_end() {
 #[test]
 fn a_worker_that_a_retired_connection_sets_free_calls_on_the_new_one_at_once() {
     // The first connection retires with two calls open, and answers one of them once the second
-    // connection is ready. The window is shorter than what else would bring a call about: the
-    // look after timeouts, four times per second.
+    // connection is ready. The window is shorter than the interval of the only other trigger: the
+    // check for timeouts, four times a second.
     let (sender, ready) = mpsc::channel();
     let ready = Arc::new(Mutex::new(ready));
     let address = scripted::serve(move |number| {
@@ -88,7 +88,7 @@ fn a_worker_that_a_retired_connection_sets_free_calls_on_the_new_one_at_once() {
 
 #[test]
 fn a_call_that_goaway_left_out_is_sent_again_and_counted_once() {
-    // Each of the first three connections leaves out its first call.
+    // Each of the first three connections leaves its first call unanswered.
     let address = scripted::serve(|number| {
         move |header, peer| {
             if header.kind == Kind::Data {
@@ -109,8 +109,8 @@ fn a_call_that_goaway_left_out_is_sent_again_and_counted_once() {
 
 #[test]
 fn a_call_left_out_after_the_windows_end_is_sent_again_too() {
-    // The first connection's call is left out once its window is over for sure: when a second one
-    // could have been made long before.
+    // The first connection leaves its call unanswered until its window is surely over, long after a
+    // second connection could have been made.
     let address = scripted::serve(|number| {
         move |header, peer| {
             if header.kind == Kind::Data {
@@ -143,7 +143,7 @@ fn a_retiring_connection_whose_last_call_takes_too_long_is_closed() {
                 }
                 true
             });
-            // Fails only where the test has given up.
+            // Fails only if the test has given up.
             let _ = sender.send(number);
             ended
         }

@@ -1,4 +1,4 @@
-//! volley against a server on the `h2` crate: an HTTP/2 of another hand than ours.
+//! volley against a server on the `h2` crate: an independent HTTP/2 implementation.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::common::Volley;
 
-/// Replies to a call of `StreamSum`; any other has one.
+/// Replies to a call of `StreamSum`; any other method has one.
 const REPLIES: u32 = 3000;
 
 /// Serves any number of connections from now on, until the test program ends.
@@ -84,7 +84,7 @@ fn put_reply(out: &mut BytesMut, mut result: u32) {
     out.put_slice(&message);
 }
 
-/// Sends as the client's windows let it: messages are cut where a window happens to end.
+/// Sends as the client's windows allow: messages are cut wherever a window ends.
 async fn send(stream: &mut SendStream<Bytes>, mut bytes: Bytes) -> Result<(), h2::Error> {
     while !bytes.is_empty() {
         stream.reserve_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! `--keepalive`: a connection that is silent is asked whether it lives.
+//! `--keepalive`: a silent connection gets a PING.
 
 use volley::http2::frame::{Kind, flag, write_ping};
 
@@ -37,7 +37,7 @@ fn no_ping_is_sent_unless_asked_for() {
         |header, peer| {
             match header.kind {
                 Kind::Data => peer.answer(header.stream, &[]),
-                // Every call on it fails if there ever is one.
+                // If there ever is one, every call on it fails.
                 Kind::Ping => return false,
                 _ => {}
             }

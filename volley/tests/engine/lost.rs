@@ -1,4 +1,4 @@
-//! A server that dies in mid-run, for good or for a while.
+//! A server that dies during the run, forever or for a while.
 
 use std::net::SocketAddr;
 
@@ -43,7 +43,7 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
         "{:?}",
         report.warnings()
     );
-    // What was answered while the server stopped may have been lost on the way.
+    // Answers sent while the server stopped may have been lost on the way.
     assert!((200..=counts.calls_ok).contains(&report.ok()));
     assert_eq!(report.ok() + report.failed_total(), report.sent());
     assert!(report.failed_total() <= 8, "{:?}", report.failed());
@@ -112,8 +112,8 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
 
 #[test]
 fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
-    // Of two connections the second is lost with its first call; the one after it is accepted, and
-    // never spoken on; the fourth works.
+    // Of two connections, the second is lost with its first call. The one after it is accepted but
+    // stays silent; the fourth works.
     let (sender, fourth) = std::sync::mpsc::channel();
     let address = scripted::accept(move |number| {
         let sender = sender.clone();
@@ -172,7 +172,7 @@ fn what_a_server_says_before_it_hangs_up_is_in_the_error() {
 
 #[test]
 fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
-    // The second connection leaves its call out, and no other comes about in its place.
+    // The second connection leaves its call unanswered, and no other takes its place.
     let address = scripted::accept(|number| {
         move |socket| {
             if number > 1 {

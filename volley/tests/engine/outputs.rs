@@ -1,4 +1,4 @@
-//! Where the report goes, and what of it.
+//! The destination of the report, and its contents.
 
 use volley::serve::Faults;
 

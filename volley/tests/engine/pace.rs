@@ -1,4 +1,4 @@
-//! Open loops: as many calls as the schedule says, when it says.
+//! Open loops: the number of calls, and their times, are those of the schedule.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn due(report: &Report) -> u64 {
     intended(report).iter().sum()
 }
 
-/// Sends due in each tenth of a second; none are in those after the window.
+/// Sends that were due in each tenth of a second; none after the window.
 fn intended(report: &Report) -> Vec<u64> {
     let mut bins = report.numbers("/series/intended");
     while bins.last() == Some(&0) {
@@ -129,7 +129,7 @@ fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
     let sent = report.all_ok();
     assert_eq!(sent, report.sent());
     assert_eq!(sent + report.number("/missed"), 500);
-    // Two workers of 50 ms a call.
+    // Two workers, 50 ms per call.
     assert!((2..=20).contains(&sent), "{sent}");
     assert!(
         report.number("/late") >= sent - 3,
@@ -139,7 +139,7 @@ fn sends_that_no_worker_was_free_for_are_missed_and_late_ones_are_counted() {
     let missed = format!("{} of 500 calls that were due were never sent", 500 - sent);
     assert!(report.warns_of(&missed), "{:?}", report.warnings());
     assert!(report.warns_of("sent more than 1 ms late"));
-    // A send that waited for its worker is slow for whom it was due, whatever the server took.
+    // A call that waited for a worker has a long response time, however fast the server was.
     let (response, service) = ("/latency_ns/max", "/service_latency_ns/max");
     assert!(report.number(response) > 2 * report.number(service));
 }

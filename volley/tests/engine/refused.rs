@@ -1,4 +1,4 @@
-//! REFUSED_STREAM: a call the server never began is made again, but not for ever.
+//! REFUSED_STREAM: a call that the server never began is repeated, but not forever.
 
 use volley::http2::ErrorCode;
 use volley::http2::frame::{Kind, write_rst_stream};

@@ -65,7 +65,7 @@ fn an_interval_parts_the_messages_a_client_sends() {
             .report(server.address());
         assert_eq!(report.all_ok(), 6, "{shape:?}");
         assert_eq!(server.counts().messages_received, 6 * shape.requests);
-        // One pause fewer than there are messages.
+        // There is one pause fewer than messages.
         let least_ns = (shape.requests - 1) * 20_000_000;
         let fastest_ns = report.number("/latency_ns/min");
         assert!(fastest_ns >= least_ns, "{shape:?}: {fastest_ns}");
@@ -107,7 +107,7 @@ fn client_and_bidirectional_streams_last_as_long_as_asked() {
         assert_eq!(report.all_ok(), 4, "{shape:?}");
         assert!(report.number("/latency_ns/min") >= 100_000_000);
         let counts = server.counts();
-        // More than the data's own messages, and no more than there is time for.
+        // More than the messages of the data, and no more than the time allows.
         let received = counts.messages_received;
         assert!(
             (4 * shape.requests..=4 * 11).contains(&received),
@@ -152,7 +152,7 @@ fn a_stream_that_is_kept_from_sending_waits_in_peace_when_its_time_is_up() {
         .flags("--stream-call-duration 50ms -t 1500ms -n 1 -c 1")
         .report(address);
     assert_eq!(report.all_failed("DeadlineExceeded"), 1);
-    // All but the first 50 ms of it were waited for.
+    // All but the first 50 ms of it were spent waiting.
     let cpu_s = report.own("/cpu_s").as_f64().unwrap();
     assert!(cpu_s < 0.75, "{cpu_s}");
 }

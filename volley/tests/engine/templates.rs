@@ -7,15 +7,15 @@ use crate::common::{Scratch, Volley, reference};
 #[test]
 fn request_numbers_are_unique_over_threads_and_leave_none_out() {
     let server = reference(Faults::default());
-    // Every call's number is checked against what came back; that none comes twice is seen in the
-    // sum, which a stream of all replies would give: so each is also the size of its own stream.
+    // Every call's number is checked against its reply. That no number occurs twice shows in the
+    // sum of replies: each number is also the length of its own stream.
     let report = Volley::call("StreamSum")
         .data(r#"{"a": "{{.RequestNumber}}", "b": 5, "count": "{{.RequestNumber}}"}"#)
         .expect("result = a + b + i")
         .flags("-n 101 -c 8 --connections 4 --threads 2")
         .report(server.address());
     assert_eq!(report.all_ok(), 101);
-    // Numbers 0 to 100; number 0 still has one reply, as the service has it.
+    // Numbers 0 to 100; number 0 still has one reply, as the service defines.
     assert_eq!(report.messages(), 1 + 100 * 101 / 2);
 }
 

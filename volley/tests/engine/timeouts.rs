@@ -1,4 +1,4 @@
-//! `-t`: a call has so much time, and its connection outlives it.
+//! `-t`: a call has a time limit, and its connection survives it.
 
 use std::time::Duration;
 

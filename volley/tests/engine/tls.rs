@@ -1,4 +1,4 @@
-//! TLS: whom volley trusts, and that the counts are the same under it.
+//! TLS: which servers volley trusts, and that the counts are the same.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use volley::serve::{Config, Faults, Identity, Reference};
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
 use crate::common::{Finished, Scratch, Volley, one, settled};
 
-/// A server whose certificate is for `name` and trusted by nobody but those told to.
+/// A server whose certificate is for `name`; only clients that are told to trust it.
 struct Secure {
     server: Reference,
     cert: PathBuf,
@@ -48,7 +48,7 @@ fn checked(shape: Shape) -> Volley {
         .flags(&format!("--expect-replies {}", shape.replies))
 }
 
-/// A run that may not even begin.
+/// A run that cannot start.
 fn attempt(secure: &Secure, volley: Volley) -> Finished {
     volley
         .flags("-n 4 -c 2 --connections 2 --threads 2")

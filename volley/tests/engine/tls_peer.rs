@@ -1,4 +1,4 @@
-//! TLS with a server that does not keep to it.
+//! TLS with a server that breaks its rules.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use volley::http2::frame::{self, FrameHeader, HEADER_LEN, Kind};
 use crate::common::shape::UNARY;
 use crate::common::{Volley, scripted};
 
-/// A server of the test's own, with a certificate nobody knows.
+/// The test's own server, with an untrusted certificate.
 fn server_config() -> Arc<ServerConfig> {
     let keys = KeyPair::generate().unwrap();
     let certificate = CertificateParams::new(["localhost".to_owned()])
@@ -30,7 +30,7 @@ fn server_config() -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// Take a connection's first call, say goodbye, and go on talking.
+/// Takes a connection's first call, sends close_notify, and continues to send.
 fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
     let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
     let mut stream = Stream::new(&mut tls, &mut socket);
@@ -50,7 +50,7 @@ fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::R
     tls.send_close_notify();
     let mut words = Vec::new();
     tls.write_tls(&mut words)?;
-    // More than a TLS library takes at one go.
+    // More than a TLS library takes in one go.
     words.extend_from_slice(&[0x17; 20_000]);
     socket.write_all(&words)
 }

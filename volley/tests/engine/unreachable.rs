@@ -1,4 +1,4 @@
-//! Servers that cannot be called at all: one line, exit status 1, on time.
+//! Servers that cannot be called at all: one line, exit status 1, in time.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -7,7 +7,7 @@ use volley::serve::Faults;
 use crate::common::shape::UNARY;
 use crate::common::{closing, quiet_listener, reference, scripted};
 
-/// The line of a run that cannot even begin.
+/// The error line of a run that cannot start.
 fn error(address: SocketAddr, flags: &str) -> String {
     let load = "-z 10m -c 4 --connections 2 --threads 2";
     let finished = UNARY.run().flags(load).flags(flags).run(address);
@@ -55,7 +55,7 @@ fn a_server_that_answers_in_http_1_is_named_as_such() {
         std::thread::spawn(move || {
             use std::io::{Read, Write};
             for mut socket in listener.incoming().flatten() {
-                // Whatever is read and whether it is: the answer is the same.
+                // The answer is the same, whatever is read.
                 let _ = socket.read(&mut [0; 24]);
                 let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
             }
@@ -71,7 +71,7 @@ fn a_server_that_answers_in_http_1_is_named_as_such() {
 
 #[test]
 fn a_name_that_means_nothing_is_named() {
-    // Longer than a label of a name can be, so that nobody has to be asked for it.
+    // Longer than a label of a name may be, so that no resolver has to be asked.
     let name = "x".repeat(70);
     let finished = UNARY.run().flags("-n 1 -c 1").run(format!("{name}:80"));
     let error = finished.error();
@@ -83,7 +83,7 @@ fn a_name_that_means_nothing_is_named() {
 
 #[test]
 fn a_name_with_several_addresses_is_tried_until_one_answers() {
-    // It listens on 127.0.0.1 alone, and most hosts have ::1 for that name first.
+    // It listens only on 127.0.0.1, and most hosts resolve that name to ::1 first.
     let server = reference(Faults::default());
     let target = format!("localhost:{}", server.address().port());
     let report = UNARY
@@ -101,7 +101,7 @@ fn an_interrupt_while_connecting_ends_the_run() {
         .run()
         .flags("-n 1 -c 1 --connect-timeout 10m")
         .start(quiet.local_addr().unwrap());
-    // Its handlers are in place once it connects.
+    // Its handlers are installed once it connects.
     let (_socket, _) = quiet.accept().unwrap();
     kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
     let finished = running.wait();
@@ -148,7 +148,7 @@ fn a_goaway_that_comes_with_the_settings_is_seen() {
             write_go_away(&mut both, 0, ErrorCode::EnhanceYourCalm, b"");
             socket.read_exact(&mut [0; 24])?;
             socket.write_all(&both)?;
-            // The client is to hang up, not this server.
+            // The client must hang up, not this server.
             std::io::copy(&mut socket, &mut std::io::sink())?;
             Ok(())
         }
@@ -164,7 +164,7 @@ fn a_goaway_that_comes_with_the_settings_is_seen() {
 fn one_thread_that_cannot_connect_ends_the_others_wait_too() {
     let address = scripted::accept(|number| {
         move |mut socket| {
-            // The second connection is accepted, and never spoken on.
+            // The second connection is accepted but stays silent.
             if number == 1 {
                 std::io::copy(&mut socket, &mut std::io::sink())?;
             }

@@ -5,7 +5,7 @@ use volley::serve::Faults;
 use crate::common::shape::{ALL, BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM, Shape, UNARY};
 use crate::common::{reference, settled};
 
-/// For one second on eight connections of two threads: to the call and to the message.
+/// For one second on eight connections of two threads: exact to the call and the message.
 fn equals_the_servers_own_counts(shape: Shape) {
     let server = reference(Faults::default());
     let load = "-z 1s --duration-stop wait --connections 8 -c 20 --threads 2";

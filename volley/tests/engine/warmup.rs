@@ -1,4 +1,4 @@
-//! `--warmup`: the same load before the window, and nothing of it in the report.
+//! `--warmup`: the same load before the window, without any trace in the report.
 
 use volley::serve::Faults;
 
@@ -41,8 +41,8 @@ fn a_schedule_begins_anew_after_the_warm_up() {
 
 #[test]
 fn errors_of_the_warm_up_are_forgotten() {
-    // Each of the first few hundred calls of a server that is warming up itself fails: those that
-    // come within its first 300 ms, for it stands still and their time is short.
+    // Each call in the server's own warm-up fails: those in its first 300 ms, because it stalls and
+    // their time limit is short.
     let server = reference(Faults {
         freeze: crate::common::freeze_of(0, 300),
         ..Faults::default()
@@ -72,7 +72,7 @@ fn the_window_is_as_long_as_asked_beside_the_warm_up() {
 
 #[test]
 fn the_last_messages_of_the_warm_ups_streams_are_not_counted() {
-    // Streams so long that some of the warm-up's are open when the window opens.
+    // The streams are so long that some of the warm-up's are open when the window opens.
     let server = reference(Faults::default());
     let report = Volley::call("StreamSum")
         .data(r#"{"a": 1, "b": 2, "count": 100000}"#)

@@ -1,4 +1,4 @@
-//! Workers over time: who may call, and that all calls are made whatever becomes of them.
+//! Workers over time: which may call, and that all calls are made in any case.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use crate::common::shape::UNARY;
 
 #[test]
 fn workers_of_a_step_schedule_join_one_after_another() {
-    // A call never ends, so that each worker makes one: as many as ever worked.
+    // A call never ends, so each worker makes one: their number is that of workers that ever
+    // worked.
     let server = reference(Faults {
         delay: Duration::from_secs(30),
         ..Faults::default()
@@ -43,7 +44,7 @@ fn workers_that_a_falling_schedule_takes_away_make_no_further_calls() {
     report.all_ok();
     let by_bin = report.numbers("/series/sent");
     assert_eq!(by_bin.first(), Some(&9), "{by_bin:?}");
-    // From 250 ms on five workers make calls of 100 ms, from 500 ms on a single one.
+    // From 250 ms on, five workers make calls of 100 ms; from 500 ms on, only one does.
     let later: u64 = by_bin.iter().skip(3).sum();
     assert!(later <= 5 * 2 + 5, "{by_bin:?}");
     let last: u64 = by_bin.iter().skip(6).sum();
@@ -69,7 +70,7 @@ fn n_calls_are_made_though_the_workers_of_one_thread_are_taken_away() {
 
 #[test]
 fn a_thread_whose_workers_come_later_waits_for_them() {
-    // The second thread's first worker comes after more time than a server without room is given.
+    // The second thread's first worker starts after the time that a server without room is given.
     let server = reference(Faults {
         delay: Duration::from_secs(30),
         ..Faults::default()

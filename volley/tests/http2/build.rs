@@ -8,7 +8,7 @@ pub const PADDED: u8 = flag::PADDED;
 pub const PRIORITY: u8 = flag::PRIORITY;
 pub const ACK: u8 = flag::ACK;
 
-/// Any frame at all.
+/// Any frame.
 pub fn raw(kind: Kind, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let length = u32::try_from(payload.len()).unwrap();

@@ -1,4 +1,4 @@
-//! Where the bytes are cut between reads must not matter.
+//! The cuts between reads must not matter.
 
 use proptest::prelude::*;
 use volley::http2::Violation;
@@ -24,7 +24,7 @@ fn opened() -> Peer {
     peer
 }
 
-/// Everything that can be seen of a connection after it was fed.
+/// Everything visible of a connection after it was fed.
 fn fed(
     chunks: &[&[u8]],
 ) -> (
@@ -66,7 +66,7 @@ fn setting() -> impl Strategy<Value = (u16, u32)> {
     ]
 }
 
-/// One or more frames, most of them such as a good peer sends.
+/// One or more frames, most of them such as a correct peer sends.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let status = [(":status", "200")];
     prop_oneof![

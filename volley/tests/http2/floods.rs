@@ -1,4 +1,4 @@
-//! RFC 9113 §10.5: a peer that makes us work for nothing. Whatever it sends, what we keep stays bounded.
+//! RFC 9113 §10.5: a peer that causes useless work. Whatever it sends, our memory stays bounded.
 
 use volley::http2::{Closed, ErrorCode, Violation};
 

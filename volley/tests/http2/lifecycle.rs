@@ -127,7 +127,7 @@ fn heads_that_are_sent_again_are_the_same_bytes_and_others_are_their_own() {
     assert!(again.len() < first.len(), "the second block uses the table");
     assert_eq!(block(&mut peer, &one), again);
     assert_ne!(block(&mut peer, &two), again);
-    // `two` has put one more field into the table, so what `one` refers to has moved.
+    // `two` has added a field to the table, so what `one` refers to has moved.
     let moved = block(&mut peer, &one);
     assert_eq!(moved.len(), again.len());
     assert_ne!(moved, again);

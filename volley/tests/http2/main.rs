@@ -1,5 +1,5 @@
-//! The HTTP/2 connection against a scripted peer: frames built by hand go in, events and frames come out.
-//! One file for each chapter of RFC 9113 that binds a client.
+//! The HTTP/2 connection against a scripted peer: hand-made frames go in, events and frames come out. One file for each
+//! chapter of RFC 9113 that applies to a client.
 
 mod build;
 mod chunking;

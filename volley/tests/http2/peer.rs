@@ -1,4 +1,4 @@
-//! A connection and everything it says: events to its owner, frames to the peer.
+//! A connection and all its output: events to its owner, frames to the peer.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use volley::http2::{Closed, Config, Connection, ErrorCode, Handler, Head, Next, 
 
 use crate::build;
 
-/// What the handler was told. Calls are named by a letter.
+/// The events of the handler. Calls are named by a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Headers(char, Vec<(String, String)>, bool),
@@ -16,7 +16,7 @@ pub enum Event {
     Closed(char, Closed),
 }
 
-/// Writes down all events; cancels every call named in `cancels`.
+/// Records all events; cancels every call named in `cancels`.
 #[derive(Default)]
 pub struct Log {
     pub events: Vec<Event>,
@@ -54,7 +54,7 @@ impl Handler<char> for Log {
     }
 }
 
-/// A frame the connection sent, in the words of a test.
+/// A frame that the connection sent, in a form for tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     Headers {
@@ -83,7 +83,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A new connection; nothing was exchanged.
+    /// A new connection; nothing has been exchanged.
     pub fn new(window: u32) -> Self {
         let field = |name: &str, value: &str| {
             Field::new(name.as_bytes(), value.as_bytes(), Indexing::Incremental)
@@ -119,7 +119,7 @@ impl Peer {
         Self::ready_with(1 << 20, &[])
     }
 
-    /// A ready connection with one call, `a`, on stream 1, of which the request is sent.
+    /// A ready connection with one call, `a`, on stream 1; its request has been sent.
     pub fn with_call() -> Self {
         let mut peer = Self::ready();
         assert_eq!(peer.open('a'), 1);
@@ -137,14 +137,14 @@ impl Peer {
         self.connection.open(call, &self.head, false)
     }
 
-    /// Feeds frames that keep to the rules.
+    /// Feeds frames that obey the rules.
     #[track_caller]
     pub fn feed(&mut self, frames: &[Vec<u8>]) {
         let result = self.connection.receive(&frames.concat(), &mut self.log);
         assert_eq!(result, Ok(()));
     }
 
-    /// Feeds frames of which the last breaks a rule: the violation, whose code is also in the GOAWAY.
+    /// Feeds frames of which the last breaks a rule. Returns the violation; its code is also in the GOAWAY.
     #[track_caller]
     pub fn violate(&mut self, frames: &[Vec<u8>]) -> Violation {
         let result = self.connection.receive(&frames.concat(), &mut self.log);
@@ -175,7 +175,7 @@ impl Peer {
     }
 }
 
-/// What a connection wrote, frame by frame.
+/// The output of a connection, frame by frame.
 #[track_caller]
 pub fn parse(mut bytes: &[u8]) -> Vec<Sent> {
     let mut all = Vec::new();

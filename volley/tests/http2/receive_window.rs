@@ -15,7 +15,7 @@ fn windows_are_replenished_when_half_is_used() {
     let frame = |stream| data(stream, &[0; 10_000]);
     peer.feed(&[frame(a), frame(a), frame(a), frame(a)]);
     assert_eq!(peer.sent(), []);
-    // The connection's half is reached by both streams together, a stream's only by its own.
+    // Both streams together reach half of the connection's window; a stream's half is reached only by itself.
     peer.feed(&[frame(b)]);
     assert_eq!(peer.sent(), [Sent::WindowUpdate(0, 50_000)]);
     peer.feed(&[frame(a)]);
@@ -100,7 +100,7 @@ fn until_it_has_acknowledged_a_smaller_window_the_peer_may_use_the_default() {
     peer.sent();
     peer.feed(&[head(a), data(a, &[0; 10_000])]);
     assert_eq!(peer.sent(), []);
-    // From here on 1,000 bytes are the window, and 10,000 of them are used: it is filled up to 1,000 again.
+    // From here on the window is 1,000 bytes, and 10,000 of them are used: it is refilled to 1,000.
     peer.feed(&[settings_ack()]);
     assert_eq!(peer.sent(), [Sent::WindowUpdate(a, 10_000)]);
     peer.feed(&[data(a, &[0; 1000])]);

@@ -13,7 +13,7 @@ fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
     fields.iter().map(owned).collect()
 }
 
-/// Feeds frames that make the response of call `a` malformed: the events before, and the reason.
+/// Feeds frames that make the response of call `a` malformed. Returns the events before, and the reason.
 #[track_caller]
 fn malformed(frames: &[Vec<u8>]) -> &'static str {
     let mut peer = Peer::with_call();
@@ -226,7 +226,7 @@ fn the_same_block_is_read_anew_once_the_table_has_changed() {
     let calls: Vec<u32> = "bcdef".chars().map(|call| peer.open(call)).collect();
     peer.sent();
     let block = |stream, block: &[u8]| raw(Kind::Headers, 5, stream, block);
-    // `x: 1` is put into the table and read from it twice, then `x: 2` takes its place (RFC 7541 §2.3.3).
+    // `x: 1` is added to the table and read from it twice, then `x: 2` replaces it (RFC 7541 §2.3.3).
     peer.feed(&[
         block(1, b"\x88\x40\x01x\x011"),
         block(calls[0], b"\x88\xbe"),

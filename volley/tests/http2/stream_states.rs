@@ -121,7 +121,7 @@ fn headers_after_our_own_reset_still_teach_the_table() {
     let mut peer = Peer::with_call();
     peer.open('b');
     peer.connection.cancel(1, ErrorCode::Cancel);
-    // `x: y` is put into the dynamic table by the block nobody waits for, and used by the next (RFC 7541 §6.2.1).
+    // The block of the closed stream adds `x: y` to the dynamic table, and the next block uses it (RFC 7541 §6.2.1).
     let teaching = raw(Kind::Headers, 4, 1, b"\x88\x40\x01x\x01y");
     let using = raw(Kind::Headers, 5, 3, b"\x88\xbe");
     peer.feed(&[teaching, using]);

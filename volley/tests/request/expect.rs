@@ -109,7 +109,7 @@ fn the_last_of_repeated_singles_counts_and_odd_encodings_are_read() {
     let expected = bound(r#"{"a":5}"#, &["result = a"], &method("GetSum"));
     assert_eq!(expected.check(0, &[8, 1, 8, 5]), Ok(()));
     assert!(expected.check(0, &[8, 5, 8, 1]).is_err());
-    // Longer than it has to be, and above 32 bits, which int32 decoders cut off.
+    // Longer than necessary, and above 32 bits, which int32 decoders cut off.
     assert_eq!(expected.check(0, &[8, 0x85, 0x80, 0]), Ok(()));
     assert_eq!(
         expected.check(0, &[8, 0x85, 0x80, 0x80, 0x80, 0x80, 1]),

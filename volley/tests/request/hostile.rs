@@ -1,4 +1,4 @@
-//! Data that no request can be made of gets one clear line.
+//! Data that gives no request is refused in one clear line.
 
 use proptest::prelude::*;
 use volley::request::{RequestSpec, Source};

@@ -19,7 +19,7 @@ fn benchmark() -> SchemaSource {
     }
 }
 
-/// A file in a folder of its own that goes away at the end.
+/// A file in its own folder, which is removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {

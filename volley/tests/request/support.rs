@@ -1,4 +1,4 @@
-//! What several of these tests need.
+//! Helpers that several of these tests share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ pub fn metadata(fields: &[(&str, &str)]) -> BTreeMap<String, String> {
     fields.iter().map(owned).collect()
 }
 
-/// The one line that an impossible request is refused with.
+/// The one-line error of an impossible request.
 pub fn refusal(spec: &RequestSpec, method: &Method) -> String {
     let error = Source::new(spec, method).unwrap_err().to_string();
     assert!(!error.contains('\n'), "more than one line: {error}");

@@ -5,7 +5,7 @@ use volley::request::{RequestSpec, Source};
 
 use crate::support::{everything, header, json, metadata, method, refusal, shown};
 
-/// What one string template gives in a call.
+/// The output of a string template in one call.
 fn rendered(template: &str) -> String {
     rendered_for(template, 3, 17)
 }
@@ -154,7 +154,7 @@ fn random_integers_are_in_their_half_open_range() {
     assert_eq!(numbers("{{5 | randomInt 2}}"), range(2..5));
 }
 
-/// What a template gives in 300 calls.
+/// The output of a template in 300 calls.
 fn many_rendered(template: &str) -> Vec<String> {
     let spec = RequestSpec {
         metadata: metadata(&[("x", template)]),

@@ -1,4 +1,4 @@
-//! Replies of any kind, well made and not: volley's walk against a full decoder.
+//! Replies of any kind, valid or not: volley's walk against a full decoder.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -9,7 +9,7 @@ use volley::request::{Expected, Method, Mismatch, Source};
 
 use crate::support::{everything, json, proto};
 
-/// A method's replies, unchecked but for their form.
+/// A method's replies, checked only for their form.
 fn any_reply(method: &Method, data: &str) -> std::sync::Arc<Expected> {
     Source::new(&json(data), method)
         .unwrap()
@@ -18,8 +18,8 @@ fn any_reply(method: &Method, data: &str) -> std::sync::Arc<Expected> {
         .expected
 }
 
-/// The decoder takes a map's entry for length-delimited whatever its key says, and reads on; volley
-/// calls that malformed. Nothing else differs.
+/// The decoder treats a map's entry as length-delimited whatever its key says, and continues;
+/// volley calls that malformed. There is no other difference.
 fn has_odd_map_key(bytes: &[u8], message: &MessageDescriptor) -> bool {
     let maps = message
         .fields()
@@ -46,7 +46,7 @@ fn agrees(expected: &Expected, message: &MessageDescriptor, bytes: &[u8]) -> Res
     }
 }
 
-/// A well-made message with much in it.
+/// A valid message with many fields.
 const FULL: &str = r#"{"int32":-1,"int64":"-2","uint32":3,"uint64":"4","sint32":-5,"sint64":"-6",
     "fixed32":7,"fixed64":"8","sfixed32":-9,"sfixed64":"-10","bool":true,"double":1.5,"float":2.5,
     "string":"é","bytes":"AQI=","level":"HIGH","inner":{"value":1,"inner":{"text":"xyz"}},
@@ -89,7 +89,7 @@ fn field_like() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(field, 0..6).prop_map(|fields| fields.concat())
 }
 
-/// Runs many generated replies past both.
+/// Runs many generated replies through both.
 fn all_agree(method: &Method, data: &str, cases: u32, replies: impl Strategy<Value = Vec<u8>>) {
     let expected = any_reply(method, data);
     let mut runner = TestRunner::new(ProptestConfig {

@@ -14,19 +14,19 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use volley::serve::{Config, Reference};
 
-/// What an answer was.
+/// The contents of an answer.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// The `result` of each reply, in order.
     pub results: Vec<i32>,
-    /// DATA frames' bytes behind the last whole message.
+    /// Bytes of DATA frames after the last whole message.
     pub rest: usize,
     /// `grpc-status`, from the trailers or from the headers.
     pub status: Option<String>,
     pub message: Option<String>,
 }
 
-/// Runs a test against a server of its own.
+/// Runs a test against its own server.
 pub fn with_server<F: Future<Output = ()>>(config: Config, test: impl FnOnce(Reference) -> F) {
     let server = Reference::start(config).expect("a server");
     block_on(test(server));
@@ -50,7 +50,7 @@ pub async fn connect(
         .0
 }
 
-/// A connection, and the task that ends with it.
+/// A connection, and a task that ends with it.
 pub async fn connect_to_the_end(
     address: SocketAddr,
     stream_window: u32,
@@ -60,7 +60,7 @@ pub async fn connect_to_the_end(
     let (sender, connection) = client::Builder::new()
         .initial_window_size(stream_window)
         .initial_connection_window_size(connection_window)
-        // By default h2 takes some hundred small frames unread for an attack.
+        // By default, h2 considers a hundred small unread frames an attack.
         .data_frame_budget(usize::MAX)
         .handshake(tcp)
         .await
@@ -68,7 +68,7 @@ pub async fn connect_to_the_end(
     (sender, tokio::spawn(connection))
 }
 
-/// Begins a call.
+/// Starts a call.
 pub async fn begin(
     sender: &SendRequest<Bytes>,
     method: &str,
@@ -127,7 +127,7 @@ pub async fn answer(response: ResponseFuture) -> Result<Answer, h2::Error> {
     Ok(answer)
 }
 
-/// The body, window given back frame by frame, and the trailers.
+/// The body (returning the window frame by frame), and the trailers.
 async fn read_all(mut body: RecvStream) -> Result<(Vec<u8>, Option<HeaderMap>), h2::Error> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.data().await {
@@ -151,7 +151,7 @@ pub fn result(message: &[u8]) -> i32 {
     bits as i32
 }
 
-/// A request message behind its prefix; fields of 0 are left out.
+/// A request message with its prefix; fields of 0 are left out.
 pub fn message(a: i32, b: i32, count: i32) -> Bytes {
     let mut fields = BytesMut::new();
     for (tag, value) in [(0x08, a), (0x10, b), (0x18, count)] {

@@ -1,4 +1,4 @@
-//! What the connection's owner hears of its calls.
+//! The events that the connection's owner gets about its calls.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use volley::http2::{Closed, ErrorCode, Handler, Next};
 
 use crate::world::MAX_HEADER_LIST;
 
-/// The owner's side: which calls are open, and what was heard of them.
+/// The owner's side: which calls are open, and their events.
 #[derive(Default)]
 pub struct Calls {
     pub open: BTreeSet<u32>,

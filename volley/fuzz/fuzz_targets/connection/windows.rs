@@ -1,4 +1,4 @@
-//! A model of the flow control that binds the connection.
+//! A model of the flow control that the connection must obey.
 
 use std::collections::BTreeMap;
 

@@ -17,12 +17,12 @@ pub struct World {
     heads: [Arc<Head>; 2],
     chunk: usize,
     pub result: Result<(), Violation>,
-    /// All that was fed and all that was written; how much of each the model has read.
+    /// All input and all output; how much of each the model has read.
     fed: Vec<u8>,
     pub written: Vec<u8>,
     fed_read: usize,
     written_read: usize,
-    /// How much of what waits to be sent is in `written` already.
+    /// How many bytes of the pending output are already in `written`.
     seen: usize,
     windows: Windows,
 }
@@ -50,7 +50,7 @@ impl World {
         }
     }
 
-    /// Does what `op` says, taking arguments from `rest`; what is left of the script.
+    /// Executes `op`, taking arguments from `rest`. Returns the rest of the script.
     pub fn step<'a>(&mut self, op: u8, rest: &'a [u8]) -> &'a [u8] {
         let (&argument, after) = rest.split_first().unwrap_or((&0, &[]));
         let (flag, stream) = (op & 8 != 0, u32::from(argument % 32));
@@ -73,7 +73,7 @@ impl World {
                 1..16 => self.connection.ping([op; 8]),
                 n => self.flush(usize::from(n)),
             },
-            // A frame with a sound header: kind and flags from the script, then the payload's length and stream.
+            // A frame with a valid header: kind and flags from the script, then the payload's length and stream.
             4 | 5 => {
                 let Some((&[kind, flags, length, stream], after)) = rest.split_first_chunk() else {
                     return &[];
@@ -148,14 +148,14 @@ impl World {
         self.seen -= n;
     }
 
-    /// Notes what was written since the last time.
+    /// Records what was written since the last time.
     fn watch(&mut self) {
         let output = self.connection.output();
         self.written.extend_from_slice(&output[self.seen..]);
         self.seen = output.len();
     }
 
-    /// What must hold at all times.
+    /// What must always hold.
     pub fn check(&mut self) {
         assert_eq!(self.connection.open_streams(), self.calls.open.len());
         for &stream in &self.calls.open {

@@ -1,4 +1,4 @@
-//! What a sweep counts, and in which order it fires.
+//! What a sweep counts, and the order of its blasts.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn every_call_of_a_good_server_is_counted_once_by_both_sides() {
         assert_eq!((sweep.exit, sweep.ok()), (0, CALLS), "{flags}");
         assert_eq!(sweep.failed(), BTreeMap::new());
         assert_eq!((counts.calls_started, counts.calls_ok), (CALLS, CALLS));
-        // One pool a way, open for the whole sweep, none larger than its largest blast.
+        // One pool per way, open for the whole sweep, none larger than its largest blast.
         assert_eq!(counts.connections, 1 + 4 + 64, "{flags}");
         assert_eq!(sweep.json["reconnects"], 0);
         assert_eq!(sweep.json["warnings"], serde_json::json!([]));

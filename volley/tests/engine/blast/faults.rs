@@ -1,4 +1,4 @@
-//! What a server does wrong to single calls, and to single connections.
+//! Faults of a server in single calls and single connections.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc;
@@ -83,7 +83,7 @@ fn a_lost_connection_fails_its_calls_and_is_open_again_for_the_next_blast() {
         let unavailable = failed.get("Unavailable").copied().unwrap_or_default();
         assert_eq!(failed.len(), 1, "{failed:?}");
         assert_eq!(sweep.ok() + unavailable, CALLS);
-        // One connection for each call that was struck, unless the last blast was the one.
+        // One connection for each call that was hit, except in the last blast.
         let struck = counts.calls_started / 50;
         let reconnects = sweep.json["reconnects"].as_u64().unwrap();
         assert!(struck > 5 && unavailable >= struck, "{struck}");
@@ -173,7 +173,7 @@ fn a_retired_connection_whose_last_call_took_too_long_is_closed() {
                 }
                 true
             });
-            // Fails only where the test has given up.
+            // Fails only if the test has given up.
             let _ = sender.send(number);
             ended
         }

@@ -27,7 +27,7 @@ fn the_calls_of_a_blast_leave_a_connection_in_one_write() {
                 let bytes = &chunk[..length];
                 let ends = frames(bytes.strip_prefix(frame::PREFACE).unwrap_or(bytes));
                 if length == 0 || ends > 0 {
-                    // Fails only where the test has given up.
+                    // Fails only if the test has given up.
                     let _ = sender.send(ends);
                     return Ok(());
                 }
@@ -77,7 +77,7 @@ fn requests_beyond_the_servers_windows_wait_for_them() {
         ..Config::default()
     })
     .unwrap();
-    // A request takes 9 bytes, and all of a blast's together more than the 65,535 that a connection begins with.
+    // A request takes 9 bytes, so those of a blast together exceed the initial 65,535 of a connection.
     let flags = "--requests 8000 --connections 1 --repetitions 3";
     let sweep = Sweep::of(&blast().flags(flags).run(server.address()));
     sweep.check();
