@@ -27,14 +27,32 @@ from arena.record.record import (
     RuntimeInfo,
 )
 from arena.what.framework import Framework
+from arena.what.loads import KEYS
 from arena.what.measured import MeasuredProfile
 
 # 200 calls a second with 256 in flight: Little's law holds exactly.
 MEAN_NS = 1.28e9
 
 
+# What a load of each kind has, unless told otherwise.
+_LOADS: dict[str, dict[str, Any]] = {
+    "closed": {"duration_s": 5.0, "streams_per_connection": 4},
+    "scheduled": {
+        "schedule": {"shape": "const", "rps": 200}, "requests": 1000, "concurrency": 10,
+    },
+    "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},
+}  # fmt: skip
+
+
 def a_profile(**changes: Any) -> MeasuredProfile:
-    """Return stream-grpc as it is run with 64 connections, with changes."""
+    """Return stream-grpc as it is run with 64 connections, with changes.
+
+    The keys of its load are written beside the others, as in a profile's file.
+    """
+    kind = changes.pop("kind", "closed")
+    load = _LOADS[kind] | {key: changes.pop(key) for key in sorted(KEYS & changes.keys())}
+    if load.get("concurrency") and kind == "closed":
+        load.pop("streams_per_connection", None)
     values: dict[str, Any] = {
         "name": "stream-grpc",
         "title": "Server streaming over h2c",
@@ -45,8 +63,7 @@ def a_profile(**changes: Any) -> MeasuredProfile:
         "port": 8080,
         "tls": False,
         "connections": (64,),
-        "streams_per_connection": 4,
-        "duration_s": 5.0,
+        "load": {"kind": kind, **load},
         "warmup_s": 2.0,
         "runs": 3,
         "pick": "best",

@@ -65,8 +65,7 @@ class Load:
 
 def _closed(name: str, generators: tuple[str, ...], level: float, **changes: Any) -> Load:
     tls = name.endswith("-tls")
-    streams = {"streams_per_connection": 4} if "concurrency" not in changes else {}
-    profile = {"name": name, "tls": tls, "port": 8443 if tls else 8080, **streams, **changes}
+    profile = {"name": name, "tls": tls, "port": 8443 if tls else 8080, **changes}
     return Load(profile, generators, level)
 
 
@@ -81,8 +80,6 @@ _SCHEDULED = {
     **_UNARY,
     "kind": "scheduled",
     "metric": "p99 latency",
-    "duration_s": None,
-    "streams_per_connection": None,
     "concurrency": 256,
     "requests": 20_000,
 }
@@ -108,7 +105,7 @@ LOADS = (
         {
             "name": "blast-unary", "title": "N calls at once", "kind": "blast", **_UNARY,
             "connections": (1, 8, 64), "sweep": (64, 256, 1024), "repetitions": 8,
-            "duration_s": 60.0, "streams_per_connection": None,
+            "duration_s": 60.0,
         },
         ("volley",), 1e5,
     ),
@@ -298,27 +295,22 @@ def _run(profile: MeasuredProfile, chance: random.Random) -> Run:
     """Return a run with all that its kind has; its own figures are filled in later."""
     run = a_run(profile.messages_per_call * 200.0)
     update: dict[str, Any] = {}
-    kind = (
-        "response" if profile.kind == "scheduled" and profile.generator == "volley" else "service"
-    )
+    scheduled = profile.load.follows_schedule
+    kind = "response" if scheduled and profile.generator == "volley" else "service"
     update["latency_ns"] = Latency(
         kind=kind, mean=1e6, p50=1e6, p75=1e6, p90=1e6, p95=1e6, p99=1e6, p999=1e6, max=1e6,
         samples=100_000,
     )  # fmt: skip
-    if profile.kind == "scheduled" or profile.name.startswith("sustained"):
-        seconds = 20 if profile.kind == "scheduled" else 30
+    if scheduled or profile.name.startswith("sustained"):
+        seconds = 20 if scheduled else 30
         update["seconds"] = tuple(_second(profile, chance) for _ in range(seconds))
-    if profile.kind == "blast":
-        update["points"] = tuple(
-            _point(connections, requests, chance)
-            for connections in profile.connections
-            for requests in profile.sweep
-        )
+    if points := profile.load.points(profile.connections):
+        update["points"] = tuple(_point(*point, chance) for point in points)
     return run.model_copy(update=update)
 
 
 def _second(profile: MeasuredProfile, chance: random.Random) -> Second:
-    scheduled = profile.kind == "scheduled"
+    scheduled = profile.load.follows_schedule
     p50 = chance.uniform(2e5, 4e5)
     return Second(
         intended=1000 if scheduled else None, sent=1000, ok=1000, failed=0, messages=1000,

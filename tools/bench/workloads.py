@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile
+from arena.what.metrics import Metric
 
 _SERVICE = "benchmark.BenchmarkService"
 
@@ -38,12 +40,11 @@ class Workload:
                 "port": port,
                 "tls": False,
                 "connections": (self.connections,),
-                "streams_per_connection": self.streams,
-                "duration_s": duration_s,
+                "load": Closed(streams_per_connection=self.streams, duration_s=duration_s),
                 "warmup_s": 0.0,
                 "runs": 1,
                 "pick": "best",
-                "metric": "messages/s",
+                "metric": Metric.MESSAGES,
                 "connection_count": self.connections,
             }
         )

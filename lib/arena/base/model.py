@@ -1,8 +1,9 @@
 """The base of every noun, and how data is checked against one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, Self, TypeVar
 
 import pydantic
 
@@ -10,6 +11,11 @@ from arena.base.errors import UsageError
 from arena.base.text import nearest, shown
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+# A single value may be written where a list is meant.
+Listed = pydantic.BeforeValidator(
+    lambda value: value if isinstance(value, list | tuple) else [value]
+)
 
 
 class Frozen(pydantic.BaseModel):
@@ -23,11 +29,22 @@ class Frozen(pydantic.BaseModel):
         allow_inf_nan=False,
     )
 
+    def changed(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, all of them validated."""
+        return self.model_validate({**dict(self), **changes})
 
-def validated(model: type[Model], data: dict[str, Any], path: Path, keys: Sequence[str]) -> Model:
+
+def validated(
+    model: type[Model],
+    data: dict[str, Any],
+    path: Path,
+    keys: Sequence[str],
+    spelled: Mapping[str, str] = MappingProxyType({}),
+) -> Model:
     """Check `data` against `model`; UsageError naming the file and the first key at fault.
 
-    `keys` are those a person may write, to be offered in place of an unknown one.
+    `keys` are those a person may write, to be offered in place of an unknown one. `spelled` has
+    what people write for a part of a key, where it differs; an empty one is not written at all.
     """
     try:
         return model.model_validate(data)
@@ -36,10 +53,10 @@ def validated(model: type[Model], data: dict[str, Any], path: Path, keys: Sequen
         first = min(
             error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden"
         )
-        key = ".".join(str(part) for part in first["loc"]) or "(whole file)"
+        parts = [part for each in first["loc"] if (part := spelled.get(str(each), str(each)))]
+        key = ".".join(parts) or "(whole file)"
         if first["type"] == "extra_forbidden":
-            nested = len(first["loc"]) > 1
-            hint = "" if nested else nearest(key, list(keys))
+            hint = "" if len(parts) > 1 else nearest(key, list(keys))
             raise UsageError(f"{shown(path)}: {key}: unknown key{hint}") from error
         what = first["msg"].removeprefix("Value error, ")
         given = "" if first["type"] == "missing" else f", not {first['input']!r:.60}"

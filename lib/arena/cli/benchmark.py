@@ -11,7 +11,6 @@ from arena.base.progress import Progress, progress
 from arena.base.text import printable, shown
 from arena.base.workspace import Workspace
 from arena.measure import generators
-from arena.measure.announce import length_words
 from arena.measure.plan import Plan, Request, plan_sessions
 from arena.measure.runner import Outcome, find_generators, only_here, run_plans, runnable
 from arena.measure.runtimes import choose
@@ -67,7 +66,7 @@ def _show(
     for each in runnable(plans, runtime, shows):
         profile = each.profile
         click.echo(
-            f"{each.title}: runs: {profile.runs} x {length_words(profile)}, "
+            f"{each.title}: runs: {profile.runs} x {profile.load.run_words}, "
             f"after {format_duration(profile.warmup_s)} of warm-up; {each.cpus}"
         )
         load = generators.preview(profile, workspace, environment, each.cpus.generator)

@@ -28,6 +28,7 @@ from arena.judge.entry import Entry, entry_of
 from arena.machine.forks import spread
 from arena.record.reading import parse_record, read_record
 from arena.record.record import Record
+from arena.what.metrics import Metric
 
 # Records lie in profile/connections/framework/.
 _DEPTH = 3
@@ -48,6 +49,7 @@ _SOURCES = ("base", "what", "record", "judge")
 # The fields of an entry after its path, and the places of those that many records have in common;
 # its flags are the last.
 _FIELDS = [each.name for each in fields(Entry)][1:]
+_METRIC = _FIELDS.index("metric")
 _SHARED = [at for at, name in enumerate(_FIELDS) if name not in {"sha256", "started_at", "failure"}]
 
 # A file's size and time (ns), and what it comes to: an entry, or what is wrong.
@@ -199,6 +201,7 @@ def _seen(name: str, text: str) -> Seen:
     for at in _SHARED:
         if isinstance(what[at], str):
             what[at] = sys.intern(what[at])
+    what[_METRIC] = Metric(what[_METRIC])
     what[-1] = tuple(map(sys.intern, what[-1]))
     return size, time_ns, Entry(name, *what)
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from arena.judge.flags import UNRANKED
 from arena.record.record import Record
-from arena.what.profile import Metric
+from arena.what.metrics import Metric
 
 # The overrides that make another load of a profile.
 TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS"})

@@ -62,9 +62,9 @@ def kept_schedule(run: Run) -> bool:
 def _is_client_bound(it: Judged) -> bool:
     """Return whether the generator used 90 % of its own CPUs, or, sharing, more than the server.
 
-    A scheduled load is not meant to use them: what it cannot keep up with, it misses.
+    Not for a load that is not meant to use them.
     """
-    if it.profile.kind == "scheduled":
+    if not it.profile.load.fills_generator:
         return False
     if it.generator_cpus is None:
         return it.best.generator.cpu_s > it.best.server.cpu_s
@@ -75,7 +75,7 @@ def _is_client_bound(it: Judged) -> bool:
 def _misses_littles_law(it: Judged) -> bool:
     """Return whether calls/s x mean latency is not what a closed loop has in flight."""
     latency = it.best.latency_ns
-    if it.profile.kind != "closed" or latency.mean is None or latency.kind != "service":
+    if not it.profile.load.keeps_in_flight or latency.mean is None or latency.kind != "service":
         return False
     # Calls/s by way of the messages: those that were counted of cut calls are work, too.
     calls_per_s = it.best.messages / it.profile.messages_per_call / it.best.elapsed_s
@@ -85,10 +85,8 @@ def _misses_littles_law(it: Judged) -> bool:
 
 def _is_cut_short(it: Judged) -> bool:
     """Return whether a sweep's time was over before each point had enough shots for its median."""
-    if it.profile.kind != "blast":
-        return False
-    planned = len(it.profile.connections) * len(it.profile.sweep)
-    enough = min(LEAST_SHOTS, it.profile.repetitions or 1)
+    planned = len(it.profile.load.points(it.profile.connections))
+    enough = min(LEAST_SHOTS, it.profile.load.shots)
     points = it.best.points
     return len(points) < planned or any(each.repetitions < enough for each in points)
 
@@ -109,7 +107,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "missed-schedule",
-        lambda it: it.profile.kind == "scheduled" and not kept_schedule(it.best),
+        lambda it: it.profile.load.follows_schedule and not kept_schedule(it.best),
         "In some second the generator sent over 5 % more or fewer calls than were due, and over "
         "one. That is not the schedule's load, so the row has no rank; its picture marks the "
         "seconds.",

@@ -8,7 +8,7 @@ from arena.record.figures import BEST_OF, figure_of, interval_of
 from arena.record.measurement import Run
 from arena.record.record import Headline, Spread
 from arena.what.measured import MeasuredProfile
-from arena.what.profile import LOWER_IS_BETTER, Metric
+from arena.what.metrics import Metric
 
 
 def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | None:
@@ -40,7 +40,7 @@ def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
 
     def order(numbered: tuple[int, Run]) -> tuple[bool, bool, float]:
         value, _, _ = figure_of(metric, numbered[1])
-        if metric in LOWER_IS_BETTER:
+        if metric.lower_is_better:
             return value > 0, kept_schedule(numbered[1]), -value
         return True, True, value
 

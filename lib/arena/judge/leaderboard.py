@@ -17,7 +17,8 @@ from arena.judge.flags import UNRANKED
 from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Cost, Run, Second
 from arena.record.record import Check, Failure, Record
-from arena.what.profile import LOWER_IS_BETTER, Kind, Metric
+from arena.what.loads import KINDS, LoadShape
+from arena.what.metrics import Metric
 
 # Which types are ranked against each other.
 DIVISIONS: dict[str, Literal["framework", "engine"]] = {
@@ -112,9 +113,14 @@ class Board(Frozen):
     connections: int
     generator: str
     division: Literal["framework", "engine"]
-    kind: Kind = "closed"
+    kind: str = "closed"
     metric: Metric
     rows: tuple[Row, ...]
+
+    @property
+    def shape(self) -> type[LoadShape]:
+        """Return what kind of load its records are of."""
+        return KINDS[self.kind]
 
     @property
     def load(self) -> Load:
@@ -167,7 +173,7 @@ def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Lea
                         connections=connections,
                         generator=generator,
                         division=division,
-                        kind=profile.kind,
+                        kind=profile.load.kind,
                         metric=profile.metric,
                         rows=_ranked(rows, profile.metric),
                     )
@@ -182,7 +188,7 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
     without a result, or with a value of 0: no call finished, so it is only known to be lower than
     `high`. Nor has it one if a flag takes it.
     """
-    sign = 1 if metric in LOWER_IS_BETTER else -1
+    sign = 1 if metric.lower_is_better else -1
 
     def order(row: Row) -> tuple[int, float, str]:
         if row.result is None:

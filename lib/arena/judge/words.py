@@ -12,12 +12,13 @@ from arena.base.numbers import (
     rate_words,
     rounded,
 )
-from arena.what.profile import LOWER_IS_BETTER, Kind, Metric
+from arena.what.loads import LoadShape
+from arena.what.metrics import Metric
 
 
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure as far as its flags let it be known: `≥ 1.02 M`, `1.20 ms`."""
-    if metric == "p99 latency":
+    if metric.is_latency:
         return format_ns(value)
     return rate_words(value, high, client_bound="client-bound" in flags)
 
@@ -33,7 +34,7 @@ def rounded_words(
     if not value and high:
         return value_words(metric, value, high, flags)
     place = place_of(value, low, high)
-    if metric == "p99 latency":
+    if metric.is_latency:
         return rounded(value, place, TIMES_NS)
     bound = "client-bound" in flags
     return "≥ " * bound + rounded(value, place, RATES, down=bound)
@@ -43,24 +44,19 @@ def rounded_interval(metric: Metric, value: float, low: float, high: float) -> s
     """Return a figure's interval with no finer digits than it justifies; empty without a width."""
     if low == high:
         return ""
-    units = TIMES_NS if metric == "p99 latency" else RATES
+    units = TIMES_NS if metric.is_latency else RATES
     return interval_words(low, high, place_of(value or high, low, high), units)
 
 
 def figure_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
     """Return a figure with its metric: `≥ 1.02 M messages/s`, `p99 latency 1.20 ms`."""
-    return with_metric(metric, value_words(metric, value, high, flags))
+    return metric.of(value_words(metric, value, high, flags))
 
 
-def with_metric(metric: Metric, words: str) -> str:
-    """Return a figure's words with what they are of."""
-    return f"{metric} {words}" if metric in LOWER_IS_BETTER else f"{words} {metric}"
-
-
-def bar_of(metric: Metric, kind: Kind, low: float, high: float) -> str:
+def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
-    if metric == "p99 latency":
+    if metric.is_latency:
         return ""
-    if kind == "blast":
+    if load.has_median:
         return f"median within {bar_words(low, high)}" if low < high else ""
     return bar_words(low, high)

@@ -2,19 +2,9 @@
 
 from collections.abc import Iterator
 
-from arena.base.durations import format_duration
 from arena.judge.flags import missed
 from arena.judge.words import bar_of, figure_words, value_words
 from arena.record.record import Record
-from arena.what.profile import Profile
-
-
-def length_words(profile: Profile) -> str:
-    """Say how long a run takes."""
-    if profile.kind == "scheduled":
-        return f"{profile.requests} requests in {profile.window_s:.1f} s"
-    most = "at most " if profile.kind == "blast" else ""
-    return most + format_duration(profile.window_s)
 
 
 def headline_line(record: Record) -> str:
@@ -28,7 +18,7 @@ def headline_line(record: Record) -> str:
     if len(record.runs) > 1:
         known = spread.median
         middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
-    bar = bar_of(profile.metric, profile.kind, headline.at_least, headline.at_most)
+    bar = bar_of(profile.metric, profile.load, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
     how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"

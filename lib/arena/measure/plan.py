@@ -13,8 +13,9 @@ from arena.measure import generators
 from arena.measure.runtimes import require_known
 from arena.what import selection
 from arena.what.framework import Framework
+from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.profile import Kind, Profile, with_requests
+from arena.what.profile import Profile
 
 # What may be overridden from the environment, beside the flags' own variables.
 _ENVIRONMENT = (
@@ -22,10 +23,10 @@ _ENVIRONMENT = (
     "SERVER_CPUS", "LOADGEN_CPUS",
 )  # fmt: skip
 
-# The overrides that only some kinds of load know.
-_ONLY_FOR: Mapping[str, frozenset[Kind]] = {
-    "DURATION": frozenset({"closed", "blast"}),
-    "REQUESTS": frozenset({"scheduled", "blast"}),
+# The overrides that only some kinds of load take, with the names of these.
+_ONLY_FOR = {
+    name: [kind for kind, load in KINDS.items() if name in load.takes]
+    for name in sorted(frozenset().union(*(load.takes for load in KINDS.values())))
 }
 
 
@@ -66,7 +67,7 @@ class Plan:
 
         It is not the one that was asked for where $GHZ is a drop-in for ghz.
         """
-        return replace(self, profile=self.profile.model_copy(update={"generator": generator}))
+        return replace(self, profile=self.profile.changed(generator=generator))
 
 
 def plan_sessions(
@@ -101,7 +102,7 @@ def plan_sessions(
     if not plans:
         wanted = ", ".join(f"`{each}`" for each in request.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
-    for name in _ONLY_FOR.keys() & overrides.keys():
+    for name in sorted(_ONLY_FOR.keys() & overrides.keys()):
         if not any(name in each.overrides for each in plans):
             kinds = " and ".join(sorted(_ONLY_FOR[name]))
             flag = f"{name} (--{name.lower()})"
@@ -110,20 +111,15 @@ def plan_sessions(
 
 
 def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
-    if request.requests is not None and profile.kind in _ONLY_FOR["REQUESTS"]:
-        profile = with_requests(profile, request.requests)
-    changes: dict[str, object] = {}
-    if request.runs is not None:
-        changes["runs"] = request.runs
-    if request.duration is not None and profile.kind in _ONLY_FOR["DURATION"]:
-        changes["duration_s"] = request.duration
+    profile = profile.overridden(
+        runs=request.runs, duration_s=request.duration, requests=request.requests
+    )
     if request.generator is not None:
         generators.require_known(request.generator, "--generator")
-        changes["generator"] = request.generator
-    else:
-        path = workspace.profiles / f"{profile.name}.yaml"
-        generators.require_known(profile.generator, f"{shown(path)}: generator")
-    return profile.model_copy(update=changes)
+        return profile.changed(generator=request.generator)
+    path = workspace.profiles / f"{profile.name}.yaml"
+    generators.require_known(profile.generator, f"{shown(path)}: generator")
+    return profile
 
 
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
@@ -131,7 +127,7 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
     return {
         name: value
         for name, value in overrides.items()
-        if profile.kind in _ONLY_FOR.get(name, frozenset({profile.kind}))
+        if name not in _ONLY_FOR or name in profile.load.takes
     }
 
 

@@ -197,7 +197,7 @@ class Session:
             if how := server.ended():
                 raise _gone(stage, how)
 
-        at_most = profile.kind == "blast"
+        at_most = profile.load.may_end_early
         with self._progress.window(stage, profile.window_s, at_most=at_most) as tick:
             shot = self._generator.fire(profile, self._folder / name, watch)
         if how := server.ended():
@@ -230,7 +230,7 @@ class Session:
             reason = f"no call succeeded ({codes or 'none was made'})"
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         failed = sum(calls.failed.values())
-        if failed > _MOST_FAILED * (calls.ok + failed) and profile.kind != "blast":
+        if failed > _MOST_FAILED * (calls.ok + failed) and not profile.load.counts_failures:
             reason = f"{failed} of {calls.ok + failed} calls failed ({codes})"
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         return measured
@@ -300,7 +300,7 @@ def _figure(run: Run, profile: MeasuredProfile) -> str:
     """Say one run in a line."""
     value, _, high = figure_of(profile.metric, run)
     parts = [figure_words(profile.metric, value, high)]
-    if run.latency_ns.p99 is not None and profile.metric != "p99 latency":
+    if run.latency_ns.p99 is not None and not profile.metric.is_latency:
         parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
     parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
     if run.calls.cut:

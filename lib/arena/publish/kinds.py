@@ -8,7 +8,7 @@ from arena.publish.charts import blast, closed, scheduled
 from arena.publish.charts.picture import Picture
 from arena.record.measurement import Run
 from arena.record.record import Record
-from arena.what.profile import Kind
+from arena.what.loads import Blast, Closed, LoadShape, Scheduled
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,9 @@ class Shown:
     """A kind of load on the pages.
 
     `heading` and `meaning` stand above its boards on the first page; `course` and `caption` above
-    the pictures of a board, `run_title` above that of one run. `beside` gives the other boards that
-    the pictures of a board show figures of, from all boards.
+    the pictures of a board, `run_title` above that of one run. `about_runs` stands below a record's
+    table of runs. `beside` gives the other boards that the pictures of a board show figures of,
+    from all boards.
     """
 
     heading: str
@@ -28,6 +29,7 @@ class Shown:
     beside: Callable[[Board, Sequence[Board]], Sequence[Board]]
     of_board: Callable[[Board, Sequence[Board]], list[Picture]]
     of_run: Callable[[str, Record, Run], Picture | None]
+    about_runs: str = ""
 
 
 def _none(board: Board, boards: Sequence[Board]) -> Sequence[Board]:
@@ -36,8 +38,8 @@ def _none(board: Board, boards: Sequence[Board]) -> Sequence[Board]:
 
 
 # In the order of the first page.
-KINDS: dict[Kind, Shown] = {
-    "closed": Shown(
+KINDS: dict[type[LoadShape], Shown] = {
+    Closed: Shown(
         heading="Throughput",
         meaning="A fixed number of calls is open at any time: when one ends, the next begins. "
         "The highest throughput ranks first.",
@@ -48,7 +50,7 @@ KINDS: dict[Kind, Shown] = {
         of_board=closed.of_board,
         of_run=closed.of_run,
     ),
-    "scheduled": Shown(
+    Scheduled: Shown(
         heading="Load schedules",
         meaning="Each call is sent when it is due, however many are still open. "
         "The lowest p99 latency ranks first.",
@@ -60,7 +62,7 @@ KINDS: dict[Kind, Shown] = {
         of_board=scheduled.of_board,
         of_run=scheduled.of_run,
     ),
-    "blast": Shown(
+    Blast: Shown(
         heading="Blasts",
         meaning="N calls are sent at once, for N from small to large. "
         "The highest throughput at any N ranks first.",
@@ -72,6 +74,8 @@ KINDS: dict[Kind, Shown] = {
         beside=blast.sustained_boards,
         of_board=blast.of_board,
         of_run=blast.of_run,
+        about_runs="The rate is that of the fastest point; calls, latencies and costs are those of "
+        "the whole sweep.",
     ),
 }
 
@@ -80,6 +84,6 @@ def run_picture(record: Record) -> Picture | None:
     """Return the picture of the headline's run over time, or over N; None if it has none."""
     if record.headline is None:
         return None
-    shown, number = KINDS[record.profile.kind], record.headline.run
+    shown, number = KINDS[type(record.profile.load)], record.headline.run
     which = f", run {number}" if len(record.runs) > 1 else ""
     return shown.of_run(shown.run_title + which, record, record.runs[number - 1])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from arena.record.measurement import Run
-from arena.what.profile import LOWER_IS_BETTER, Metric
+from arena.what.metrics import Metric
 
 # HttpArena ranks by the best of this many runs.
 BEST_OF = 3
@@ -11,7 +11,7 @@ BEST_OF = 3
 
 def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
     """Return a run's figure in a metric, and its error bar: at least, and at most."""
-    if metric == "p99 latency":
+    if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
         return p99_ns, p99_ns, p99_ns
     return run.rate, run.rate_at_least, run.rate_at_most
@@ -26,5 +26,5 @@ def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
     """
     every = [figure_of(metric, run) for run in runs[:BEST_OF]]
     known = [figure for figure in every if figure[0] > 0]
-    figures = known if known and metric in LOWER_IS_BETTER else every
+    figures = known if known and metric.lower_is_better else every
     return min(least for _, least, _ in figures), max(most for _, _, most in figures)

@@ -7,6 +7,7 @@ import pydantic
 
 from arena.record.figures import interval_of
 from arena.record.measurement import Run
+from arena.what.metrics import Metric
 
 # One more for each change that an older reader, or an older file, could not bear. A field that is
 # added with a default leaves it as it is.
@@ -32,7 +33,9 @@ def upgraded(data: Any) -> Any:
 
 
 def _from_1(data: dict[str, Any]) -> None:
-    """Rename the error bars, which were called `low` and `high`, and add the interval."""
+    """Rename the error bars, once `low` and `high`, add the interval, and nest the load's keys."""
+    if isinstance(profile := data.get("profile"), dict):
+        data["profile"] = _with_load(profile)
     for run in _dicts(data.get("runs")):
         for figure in (run, *_dicts(run.get("points"))):
             _rename(figure, rate_low="rate_at_least", rate_high="rate_at_most")
@@ -42,9 +45,27 @@ def _from_1(data: dict[str, Any]) -> None:
         headline["low"] = headline["high"] = headline.get("value")
         try:
             runs = _RUNS.validate_python(data["runs"])
-            headline["low"], headline["high"] = interval_of(headline["metric"], runs)
+            headline["low"], headline["high"] = interval_of(Metric(headline["metric"]), runs)
         except (pydantic.ValidationError, LookupError, ValueError):
             pass
+
+
+# The flat keys of the loads, by their kinds, as schema 1 had them.
+_FLAT = {
+    "closed": ("duration_s", "streams_per_connection", "concurrency"),
+    "scheduled": ("schedule", "requests", "concurrency"),
+    "blast": ("sweep", "repetitions", "seed", "duration_s"),
+}
+
+
+def _with_load(profile: dict[str, Any]) -> dict[str, Any]:
+    """Return a profile of schema 1 with the keys of its load in `load`."""
+    flat = {key for keys in _FLAT.values() for key in keys}
+    found = {key: value for key, value in profile.items() if key not in {"kind", *flat}}
+    kind = profile.get("kind", "closed")
+    own = _FLAT.get(kind, ()) if isinstance(kind, str) else ()
+    load = {key: profile[key] for key in own if profile.get(key) is not None}
+    return {**found, "load": {"kind": kind, **load}}
 
 
 def _dicts(values: Any) -> list[dict[str, Any]]:

@@ -3,36 +3,26 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from arena.base.durations import parse_duration
 from arena.base.errors import UsageError
-from arena.base.model import Frozen, validated
+from arena.base.model import Frozen, Listed, validated
 from arena.base.reading import read_yaml
 from arena.base.text import nearest, shown
-from arena.what.schedule import SECOND_NS, Schedule
-
-Kind = Literal["closed", "scheduled", "blast"]
-Metric = Literal["messages/s", "requests/s", "p99 latency"]
-
-# Metrics by which the lowest figure is the best one.
-LOWER_IS_BETTER: frozenset[Metric] = frozenset({"p99 latency"})
-
-# The keys that only some kinds of load have, and which of these they must have.
-_KEYS_OF: dict[Kind, dict[str, bool]] = {
-    "closed": {"duration": True, "streams_per_connection": False, "concurrency": False},
-    "scheduled": {"schedule": True, "requests": True, "concurrency": True},
-    "blast": {"sweep": True, "repetitions": True, "seed": False, "duration": True},
-}
+from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
+from arena.what.loads.shape import Count
+from arena.what.metrics import Metric
 
 # Keys that people write as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
 _SCHEDULE_DURATIONS = {"step_duration": "step_duration_s", "max_duration": "max_duration_s"}
+_WRITTEN = {field: key for key, field in (_DURATIONS | _SCHEDULE_DURATIONS).items()}
+# People write the load's keys beside all others.
+_SPELLED = {**_WRITTEN, "load": "", **dict.fromkeys(KINDS, "")}
 
-# No load lasts longer.
-_LONGEST_S = 24 * 3600
 _METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
 _RULE = r"^[A-Za-z_]\w* = [ \w()+*-]+$"
 _NAME_IN_RULE = re.compile(r"[A-Za-z_]\w*")
@@ -50,22 +40,16 @@ _SERVICE = "benchmark.BenchmarkService"
 # What may stand in a rule beside the fields of the request.
 _WORDS = {"i", "sum"}
 
-# One may be written where a list is meant.
-_Listed = BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value])
+_Load = TypeVar("_Load", bound=LoadShape)
 
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Profile(Frozen):
     """One workload. Times are in seconds, `call` is package.Service/Method.
 
-    Its `kind` is the shape of the load. A *closed* one keeps so many calls in flight for
-    `duration_s`: `streams_per_connection` on each connection, or `concurrency` over all of them;
-    every one of `connections` makes a record. A *scheduled* one sends `requests` calls when they
-    are due by `schedule`, whatever is still open. A *blast* sends N calls at once, for every N
-    of `sweep` and `repetitions` times, over at most so many connections as each of
-    `connections` says, in an order that comes from `seed`; `duration_s` is the most it may take.
+    `load` is its shape over time: arena.what.loads has the kinds. Every connection count of
+    `connections` makes a record, unless the load joins them in one.
 
     A call sends `requests_per_call` messages and counts for `messages_per_call`: those that
     answer it, or were acknowledged by its answer, or both (see `counted_per_call`).
@@ -77,26 +61,16 @@ class Profile(Frozen):
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
     title: Annotated[str, Field(min_length=1, max_length=120)]
-    kind: Kind = "closed"
     generator: str
     call: Annotated[str, Field(pattern=_METHOD)]
     request: dict[Literal["a", "b", "count"], Int32]
     requests_per_call: Count = 1
     messages_per_call: Count
-    expect: Annotated[
-        tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...], _Listed
-    ] = ()
+    expect: Annotated[tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...], Listed] = ()
     port: Annotated[int, Field(ge=1, le=65535)]
     tls: bool
-    connections: Annotated[tuple[Count, ...], Field(min_length=1), _Listed]
-    streams_per_connection: Count | None = None
-    concurrency: Count | None = None
-    schedule: Schedule | None = None
-    requests: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    sweep: Annotated[tuple[Count, ...], _Listed] = ()
-    repetitions: Annotated[int, Field(ge=1, le=1000)] | None = None
-    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 1
-    duration_s: float | None = None
+    connections: Annotated[tuple[Count, ...], Field(min_length=1), Listed]
+    load: Load
     warmup_s: float
     runs: Annotated[int, Field(ge=1, le=100)]
     pick: Literal["best"]
@@ -137,24 +111,42 @@ class Profile(Frozen):
 
     @property
     def window_s(self) -> float:
-        """How long one run puts the load on: at most, if it is a blast."""
-        if self.schedule and self.requests:
-            return (self.schedule.length_ns(self.requests) or 0) / SECOND_NS
-        return self.duration_s or 0.0
+        """How long one run puts the load on; the longest it may take if it may end early."""
+        return self.load.window_s
+
+    def load_as(self, kind: type[_Load]) -> _Load:
+        """Return the load, which must be of a kind; TypeError if it is not."""
+        if not isinstance(self.load, kind):
+            raise TypeError(f"{self.name}: is a {self.load.kind} load, not a {kind.name()} one")
+        return self.load
 
     @property
     def record_connections(self) -> tuple[int, ...]:
-        """The connection counts that make a record each; a blast is one, of its most."""
-        return (max(self.connections),) if self.kind == "blast" else self.connections
+        """The connection counts that make a record each."""
+        return self.load.record_connections(self.connections)
+
+    def overridden(
+        self,
+        *,
+        runs: int | None = None,
+        duration_s: float | None = None,
+        requests: int | None = None,
+    ) -> "Profile":
+        """Return the profile with those overrides that its load takes; None changes nothing.
+
+        UsageError if the result is no load any more.
+        """
+        load = self.load.overridden(duration_s, requests)
+        for key, problem in load.problems(self.connections):
+            raise UsageError(f"{self.name} with {requests} requests: {key}: {problem}")
+        return self.changed(load=load, runs=runs or self.runs)
 
 
 # What people may write.
-_KEYS = ["extends", *_DURATIONS, *(set(Profile.model_fields) - set(_DURATIONS.values()))]
-
-
-def unit_of(metric: Metric) -> str:
-    """Return what a load that ranks by a metric is counted in: messages, or requests."""
-    return "messages" if metric == "messages/s" else "requests"
+_KEYS = sorted(
+    {"extends", "kind", *(_WRITTEN.get(key, key) for key in Profile.model_fields.keys() | KEYS)}
+    - {"load"}
+)
 
 
 def load_profile(folder: Path, name: str) -> Profile:
@@ -164,9 +156,7 @@ def load_profile(folder: Path, name: str) -> Profile:
         raise UsageError(f"there is no profile `{name}`{nearest(name, known)}")
     path = folder / f"{name}.yaml"
     data = _resolved(path, ())
-    if "warmup_s" not in data:
-        raise UsageError(f"{shown(path)}: warmup: is missing (write 5s, 500ms or 1m30s)")
-    profile = validated(Profile, data, path, _KEYS)
+    profile = validated(Profile, _nested(data, path), path, _KEYS, _SPELLED)
     for key, problem in _problems(profile):
         raise UsageError(f"{shown(path)}: {key}: {problem}")
     if profile.name != name:
@@ -174,33 +164,41 @@ def load_profile(folder: Path, name: str) -> Profile:
     return profile
 
 
-def with_requests(profile: Profile, requests: int) -> Profile:
-    """Return a profile of so many requests; of a blast, of so many at most that leave together.
+def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return what people write as Profile has it: the keys of the load in `load`.
 
-    UsageError if that is no load any more.
+    UsageError names a key that is not for a load of this kind, or that is missing.
     """
-    if profile.kind == "blast":
-        fewer = tuple(n for n in profile.sweep if n <= requests) or (requests,)
-        return profile.model_copy(update={"sweep": fewer})
-    changed = profile.model_copy(update={"requests": requests})
-    for key, problem in _problems(changed):
-        raise UsageError(f"{profile.name} with {requests} requests: {key}: {problem}")
-    return changed
+    kind = data.get("kind", Closed.name())
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UsageError(f"{shown(path)}: kind: must be {' or '.join(KINDS)}, not {kind!r:.60}")
+    # A key without a value takes away what a profile inherits.
+    own = {key: data[key] for key in sorted(KEYS & data.keys()) if data[key] not in (None, [])}
+    rest = {key: value for key, value in data.items() if key not in {"kind", *KEYS}}
+    of_kind = KINDS[kind].model_fields
+    for key in sorted(own.keys() - of_kind.keys()):
+        raise UsageError(f"{shown(path)}: {_WRITTEN.get(key, key)}: is not for a {kind} load")
+    # An unknown key is often a required one misspelt: it says more than the missing one.
+    if rest.keys() <= Profile.model_fields.keys():
+        needed = [key for key, field in of_kind.items() if field.is_required()]
+        for key in (each for each in ("warmup_s", *needed) if each not in {*own, *rest}):
+            example = " (write 5s, 500ms or 1m30s)" if key in _WRITTEN else ""
+            why = f": a {kind} load needs it" if key in needed else ""
+            raise UsageError(f"{shown(path)}: {_WRITTEN.get(key, key)}: is missing{example}{why}")
+    return {**rest, "load": {**own, "kind": kind}}
 
 
 def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield each key that does not go with the others, and why."""
     yield from _problems_of_call(profile)
-    yield from _problems_of_kind(profile)
+    yield from _problems_of_load(profile)
     if profile.requests_per_call != 1 and not profile.streams_up:
         yield "requests_per_call", f"must be 1: {profile.call} sends one message a call"
     if profile.messages_per_call != profile.counted_per_call:
         counted = profile.counted_per_call
         yield "messages_per_call", f"must be {counted}, what one {profile.method} moves here"
-    if profile.metric == "requests/s" and profile.messages_per_call != 1:
+    if profile.metric is Metric.REQUESTS and profile.messages_per_call != 1:
         yield "metric", "requests/s is for calls that one message answers (write messages/s)"
-    if (profile.metric == "p99 latency") != (profile.kind == "scheduled"):
-        yield "metric", "p99 latency is that of a scheduled load, and the only one it has"
 
 
 def _problems_of_call(profile: Profile) -> Iterator[tuple[str, str]]:
@@ -224,54 +222,19 @@ def _and(names: set[str]) -> str:
     return " and ".join(sorted(names))
 
 
-def _problems_of_kind(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield what is missing, or too much, for the kind of load it is."""
-    own = _KEYS_OF[profile.kind]
-    given = {
-        name.removesuffix("_s")
-        for name in profile.model_fields_set
-        if getattr(profile, name) not in (None, ())
-    }
-    of_kinds = {key for keys in _KEYS_OF.values() for key in keys}
-    for key in sorted((of_kinds & given) - own.keys()):
-        yield key, f"is not for a {profile.kind} load"
-    for key, needed in own.items():
-        if needed and key not in given:
-            example = " (write 5s, 500ms or 1m30s)" if key in _DURATIONS else ""
-            yield key, f"is missing{example}: a {profile.kind} load needs it"
-    if profile.kind == "closed" and len(given & {"streams_per_connection", "concurrency"}) != 1:
-        yield "streams_per_connection", "write either this or concurrency, for all connections"
-    if profile.kind == "blast" and not profile.is_unary:
-        yield "call", "a blast is of unary calls (write benchmark.BenchmarkService/GetSum)"
-    yield from _problems_of_numbers(profile)
-    yield from _problems_of_schedule(profile)
-
-
-def _problems_of_numbers(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield the numbers that do not go together."""
-    connections = max(profile.connections)
+def _problems_of_load(profile: Profile) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the load, and what does not go with it."""
+    load, most = profile.load, max(profile.connections)
+    if load.is_unary_only and not profile.is_unary:
+        yield "call", f"a {load.kind} load has unary calls only (write {_SERVICE}/GetSum)"
     if len(set(profile.connections)) < len(profile.connections):
         yield "connections", "names a count twice"
-    if list(profile.sweep) != sorted(set(profile.sweep)):
-        yield "sweep", "must rise from each number to the next"
-    elif (most := max(profile.sweep, default=profile.concurrency)) and connections > most:
-        yield "connections", f"{connections} is more than the {most} calls at a time"
-    if profile.requests and connections > profile.requests:
-        yield "connections", f"{connections} is more than the {profile.requests} requests"
-
-
-def _problems_of_schedule(profile: Profile) -> Iterator[tuple[str, str]]:
-    schedule, requests = profile.schedule, profile.requests
-    if schedule is None or requests is None:
-        return
-    if problem := schedule.problem():
-        yield f"schedule.{problem[0]}", problem[1]
-        return
-    length_ns = schedule.length_ns(requests)
-    if length_ns is None:
-        yield "schedule", f"never ends: its rate falls to 0 before {requests} requests are due"
-    elif length_ns > _LONGEST_S * SECOND_NS:
-        yield "schedule", f"takes longer than a day to send {requests} requests"
+    yield from load.problems(profile.connections)
+    if most > (calls := load.in_flight(most)):
+        yield "connections", f"{most} is more than the {calls} calls at a time"
+    if profile.metric not in load.metrics:
+        known = " or ".join(sorted(load.metrics))
+        yield "metric", f"{profile.metric} is not for a {load.kind} load (write {known})"
 
 
 def profile_names(folder: Path) -> list[str]:

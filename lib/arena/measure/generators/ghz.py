@@ -22,6 +22,7 @@ from arena.measure.generators.provision import (
     wants_docker,
 )
 from arena.record.measurement import Measurement
+from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 from arena.what.profile import Profile
 
@@ -160,7 +161,7 @@ def preview(
 
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved ghz output into a measurement; ValueError if it is broken."""
-    if profile.kind == "blast":
+    if isinstance(profile.load, Blast):
         return blast_report.measurement(raw)
     return measurement_of(parse_ghz.parse_file(raw), profile)
 
@@ -168,7 +169,7 @@ def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
 def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:
     """Return HttpArena's own flags; how many threads ghz has is up to Go, and to its CPUs."""
     del cpus
-    return ghz_blast.arguments(profile) if profile.kind == "blast" else arguments(profile)
+    return ghz_blast.arguments(profile) if isinstance(profile.load, Blast) else arguments(profile)
 
 
 def refuses(profile: Profile) -> str:

@@ -19,6 +19,7 @@ from arena.measure.generators.blast_order import shuffled, split_mix
 from arena.measure.generators.ghz_flags import target, what
 from arena.measure.generators.program import Program
 from arena.record.measurement import Cost
+from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 
 # ghz gives a call up after this time by itself, so no start puts a load on for longer.
@@ -53,10 +54,10 @@ def starts(profile: MeasuredProfile) -> Iterator[tuple[int, int, int]]:
     Repetition by repetition, so that a sweep that is cut short has measured every point about
     equally often, and a slow drift of the host is spread over all of them.
     """
-    ways = sorted(set(profile.connections))
-    points = [(connections, requests) for connections in ways for requests in profile.sweep]
-    numbers = split_mix(profile.seed)
-    for repetition in range(1, (profile.repetitions or 1) + 1):
+    load = profile.load_as(Blast)
+    points = load.points(profile.connections)
+    numbers = split_mix(load.seed)
+    for repetition in range(1, load.shots + 1):
         for place in shuffled(len(points), numbers):
             yield repetition, *points[place]
 

@@ -4,8 +4,9 @@ import json
 from collections.abc import Sequence
 
 from arena.base.durations import format_duration
+from arena.what.loads import Scheduled
+from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
-from arena.what.schedule import Schedule
 
 
 def arguments(
@@ -43,9 +44,10 @@ def target(profile: MeasuredProfile) -> str:
 
 
 def _how_long(profile: MeasuredProfile) -> list[str]:
-    if profile.schedule is None:
-        return ["-z", format_duration(profile.window_s)]
-    return ["-n", str(profile.requests), "--async", *_schedule(profile.schedule)]
+    load = profile.load
+    if isinstance(load, Scheduled):
+        return ["-n", str(load.requests), "--async", *_schedule(load.schedule)]
+    return ["-z", format_duration(load.window_s)]
 
 
 def _schedule(schedule: Schedule) -> list[str]:

@@ -1,11 +1,10 @@
 """What lib/parse_ghz.py reads of ghz's output or volley's, as a measurement."""
 
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 
 from arena.record.measurement import Calls, Latency, Measurement, Second, Unchecked
 from arena.what.measured import MeasuredProfile
-from arena.what.schedule import SECOND_NS
 from parse_ghz import GhzReport
 from parsers.ghz.report import Second as ToldSecond
 
@@ -60,9 +59,9 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
     """
     each = _messages_per_reply(profile)
     is_counted = report.messages is not None and each is not None
-    if not report.seconds or not (is_counted or profile.is_unary or profile.schedule):
+    due = profile.load.due()
+    if not report.seconds or not (is_counted or profile.is_unary or due):
         return ()
-    due = _due(profile)
     return tuple(
         Second(
             length_s=min(report.elapsed_s - place, 1.0) if place < report.elapsed_s else 1.0,
@@ -84,13 +83,3 @@ def _messages(told: ToldSecond, each: int | None, profile: MeasuredProfile) -> i
     if told.messages is None or each is None:
         return told.ok * profile.messages_per_call
     return told.messages * each
-
-
-def _due(profile: MeasuredProfile) -> list[int]:
-    """Return how many calls are due in each second of the profile's schedule; none without one."""
-    schedule, requests = profile.schedule, profile.requests
-    if schedule is None or requests is None:
-        return []
-    seconds = (schedule.length_ns(requests) or 0) // SECOND_NS + 1
-    due = schedule.due_before(second * SECOND_NS for second in range(seconds + 1))
-    return [after - before for before, after in pairwise(min(each, requests) for each in due)]

@@ -16,6 +16,7 @@ from arena.base.errors import HostError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.what import benchmark_pb2 as pb
+from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile
 from arena.what.profile import Profile
 
@@ -104,16 +105,17 @@ def _body(profile: Profile) -> bytes:
 
 def refuses(profile: Profile) -> str:
     """Return why h2load cannot make a load; empty if it can."""
-    if profile.kind != "closed":
-        return f"it keeps calls in flight, a {profile.kind} load is not one it knows"
+    load = profile.load
+    if not isinstance(load, Closed):
+        return f"it keeps calls in flight, a {load.kind} load is not one it knows"
     if not profile.is_unary:
         return "it sends the same single message in every call, so the call must be GetSum"
     if "count" in profile.request:
         return "its request is a SumRequest, which has no `count`"
     for connections in profile.connections:
-        if profile.concurrency and profile.concurrency % connections:
+        if load.concurrency and load.concurrency % connections:
             return (
                 "it has as many calls open on every connection, so concurrency must be a multiple "
-                f"of connections, and {profile.concurrency} is none of {connections}"
+                f"of connections, and {load.concurrency} is none of {connections}"
             )
     return ""

@@ -14,6 +14,7 @@ from arena.machine.interrupts import held
 from arena.measure.generators import Shot
 from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
+from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 
 # A generator dials its connections before its window and prints its report after it.
@@ -73,7 +74,7 @@ class Program:
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         """Put the load on for its window, the raw output going to `stem` and a suffix."""
         self._dialect.prepare(profile, self._workspace)
-        if profile.kind == "blast" and self._dialect.blast:
+        if isinstance(profile.load, Blast) and self._dialect.blast:
             return self._dialect.blast(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
 

@@ -28,6 +28,7 @@ from arena.measure.generators.volley_build import (
     sources_sha256,
 )
 from arena.record.measurement import Measurement
+from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 from arena.what.profile import Profile
 
@@ -36,7 +37,7 @@ _VERSION = re.compile(r"volley (\S+)\s*")
 
 def arguments(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return ghz's flags, and what the replies must be: volley decodes and checks each one."""
-    if profile.kind == "blast":
+    if isinstance(profile.load, Blast):
         return volley_blast.arguments(profile, _expected(profile))
     return ghz_flags.arguments(profile, [*_expected(profile), *more])
 
@@ -54,7 +55,7 @@ def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str
 
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved volley output into a measurement; ValueError, one line, if it is broken."""
-    if profile.kind == "blast":
+    if isinstance(profile.load, Blast):
         return blast_report.measurement(raw)
     return volley_report.measurement(raw, profile)
 

@@ -141,7 +141,7 @@ def _sustained(
 def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
     """Return the boards of closed loads that make the same calls as this blast."""
     same = _same_load(board)
-    return [each for each in boards if each.kind == "closed" and _same_load(each) == same]
+    return [each for each in boards if each.shape.keeps_in_flight and _same_load(each) == same]
 
 
 def _same_load(board: Board) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table, conditions
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
-from arena.what.profile import Metric, unit_of
+from arena.what.metrics import Metric
 
 # This many servers of a load have a picture; all are in its table.
 MOST_SERVERS = 24
@@ -90,7 +90,7 @@ def loads(boards: Sequence[Board]) -> list[Load]:
             profile=profile,
             title=group[0].title,
             connections=connections,
-            unit=unit_of(metric),
+            unit=metric.unit,
             servers=_servers(group),
         )
         for (profile, connections, metric), group in found.items()

@@ -10,7 +10,6 @@ from statistics import median_low
 from arena.base.numbers import TIMES_NS, cost_words, in_unit
 from arena.judge.leaderboard import Board, Result
 from arena.judge.words import rounded_interval, rounded_words
-from arena.what.profile import unit_of
 
 _NONE = "–"
 
@@ -37,7 +36,7 @@ class Column:
 
 def columns_of(board: Board, results: Sequence[Result]) -> list[Column]:
     """Return the columns of results, from the headline on."""
-    by_p99, unit = board.metric == "p99 latency", unit_of(board.metric)
+    by_p99, unit = board.metric.is_latency, board.metric.unit
     columns = [
         Column("value", board.metric, "", tuple(_headline(board, each) for each in results)),
         Column("median", "Median of runs", "", tuple(_median(board, each) for each in results)),

@@ -6,7 +6,6 @@ from xml.etree import ElementTree as ET
 
 from arena.base.text import printable
 from arena.judge.entry import Entry
-from arena.judge.words import with_metric
 from arena.publish.site import links, words
 from arena.publish.site.edition import Edition
 from arena.record.times import parse_utc
@@ -68,7 +67,7 @@ def _outcome(entry: Entry) -> str:
     outcome = words.entry_words(entry)
     if entry.value is None:
         return f"{entry.profile} {outcome}"
-    return f"{with_metric(entry.metric, outcome)} under {entry.profile}"
+    return f"{entry.metric.of(outcome)} under {entry.profile}"
 
 
 def _id(name: str) -> str:

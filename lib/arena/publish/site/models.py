@@ -11,7 +11,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.judge.leaderboard import Board, Leaderboard
 from arena.record.record import FlagName, MeasuredFramework, Record
-from arena.what.profile import Metric
+from arena.what.metrics import Metric
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

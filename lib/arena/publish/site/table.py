@@ -8,14 +8,6 @@ from arena.base.text import printable
 from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.site import links
 from arena.publish.site.edition import Edition
-from arena.what.profile import Metric, unit_of
-
-# What a metric's numbers are called; latencies are in nanoseconds.
-_UNITS: dict[Metric, str] = {
-    "messages/s": "messages_per_s",
-    "requests/s": "requests_per_s",
-    "p99 latency": "p99_ns",
-}
 
 Cell = str | float | None
 
@@ -35,8 +27,8 @@ def board_csv(board: Board, edition: Edition) -> str:
 
 
 def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]:
-    unit = _UNITS[board.metric]
-    cost = f"server_cpu_s_per_million_{unit_of(board.metric)}"
+    unit = board.metric.column
+    cost = f"server_cpu_s_per_million_{board.metric.unit}"
     page = f"{edition.board_folder(board)}/board.csv"
 
     def record(row: Row) -> str:

@@ -15,7 +15,6 @@ from arena.publish.kinds import KINDS
 from arena.publish.site import cells, links, words
 from arena.publish.site.edition import Edition
 from arena.record.times import parse_utc
-from arena.what.profile import unit_of
 
 # The longest text of other people's that a page shows, unless it says otherwise.
 _LONGEST = 300
@@ -60,8 +59,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),
         count=words.count,
         commas="{:,}".format,
-        connections=words.connections,
-        unit=unit_of,
+        connections=lambda board: words.connections(board.shape, board.connections),
         plain=plain,
         web=web,
     )

@@ -1,8 +1,8 @@
 """What the pages say of types, loads and stand-ins, in a sentence or two."""
 
 from arena.judge.entry import Entry
-from arena.judge.leaderboard import Board
 from arena.judge.words import rounded_words
+from arena.what.loads import LoadShape
 
 WARNING = (
     "The contract found something that a server should do otherwise. "
@@ -32,10 +32,9 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def connections(board: Board) -> str:
-    """Return a board's connections: so many, or of a blast at most so many."""
-    most = "up to " if board.kind == "blast" else ""
-    return most + count(board.connections, "connection")
+def connections(load: type[LoadShape], number: int) -> str:
+    """Return a load's connections: `8 connections`, or `up to 8` if it joins several counts."""
+    return "up to " * load.joins_connections + count(number, "connection")
 
 
 def entry_words(entry: Entry) -> str:

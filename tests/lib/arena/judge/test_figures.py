@@ -7,6 +7,7 @@ from arena.judge.headline import headline_of, spread_of
 from arena.judge.words import bar_of, figure_words, rounded_words, value_words
 from arena.record.figures import interval_of
 from arena.record.measurement import BlastPoint, Latency, Run, Second, Unchecked
+from arena.what.metrics import Metric
 from tests.fakes import MEAN_NS, a_profile, a_run
 
 
@@ -33,12 +34,12 @@ def test_the_headline_is_the_best_of_the_first_three(
 
 def test_without_a_run_there_is_nothing_to_say() -> None:
     assert headline_of(a_profile(), []) is None
-    assert spread_of("messages/s", []) is None
+    assert spread_of(Metric.MESSAGES, []) is None
     assert flags_of(a_profile(), [], None, None) == ()
 
 
 def test_the_spread_is_that_of_all_runs() -> None:
-    spread = spread_of("messages/s", [a_run(rate) for rate in (1.0, 2.0, 3.0, 10.0)])
+    spread = spread_of(Metric.MESSAGES, [a_run(rate) for rate in (1.0, 2.0, 3.0, 10.0)])
     assert spread
     assert (spread.median, spread.min, spread.max) == (2.5, 1.0, 10.0)
     assert spread.cv == pytest.approx(4.0824829 / 4)
@@ -46,7 +47,7 @@ def test_the_spread_is_that_of_all_runs() -> None:
 
 @pytest.mark.parametrize("rates", [[4.0], [0.0, 0.0]])
 def test_where_there_is_no_spread_to_tell_none_is_told(rates: list[float]) -> None:
-    spread = spread_of("messages/s", [a_run(rate) for rate in rates])
+    spread = spread_of(Metric.MESSAGES, [a_run(rate) for rate in rates])
     assert spread
     assert spread.cv is None
 
@@ -150,7 +151,7 @@ def test_a_latency_is_best_when_it_is_lowest() -> None:
     assert (headline.metric, headline.value, headline.run) == ("p99 latency", 1e6, 2)
     assert headline.at_least == headline.at_most == headline.value
     assert (headline.low, headline.high) == (1e6, 3e6)
-    spread = spread_of("p99 latency", runs)
+    spread = spread_of(Metric.P99, runs)
     assert spread
     assert (spread.min, spread.median, spread.max) == (0.5e6, 1.5e6, 3e6)
 
@@ -165,9 +166,9 @@ def test_a_run_that_missed_its_schedule_is_not_the_best_and_one_without_a_latenc
 
 def test_the_interval_of_a_latency_is_that_of_the_runs_that_have_one() -> None:
     runs = [a_timed_run(9e6, KEPT), a_timed_run(0, KEPT), a_timed_run(8e6, KEPT)]
-    assert interval_of("p99 latency", runs) == (8e6, 9e6)
-    assert interval_of("p99 latency", runs[1:2]) == (0, 0)
-    assert interval_of("messages/s", [a_run(0.0, ok=0, mean_ns=None), a_run(2.0)])[0] == 0
+    assert interval_of(Metric.P99, runs) == (8e6, 9e6)
+    assert interval_of(Metric.P99, runs[1:2]) == (0, 0)
+    assert interval_of(Metric.MESSAGES, [a_run(0.0, ok=0, mean_ns=None), a_run(2.0)])[0] == 0
 
 
 def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
@@ -252,25 +253,25 @@ def test_a_blast_is_known_by_its_fastest_point() -> None:
 def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
     points: tuple[BlastPoint, ...], repetitions: int, expected: tuple[str, ...]
 ) -> None:
-    blast = BLAST.model_copy(update={"repetitions": repetitions})
+    blast = BLAST.changed(load=BLAST.load.changed(repetitions=repetitions))
     runs = [swept(*points)]
     assert flags_of(blast, runs, headline_of(blast, runs), 2) == expected
 
 
 def test_figures_are_said_with_their_metric() -> None:
-    assert figure_words("messages/s", 1.02e6, 2e6) == "1.02 M messages/s"
-    assert figure_words("requests/s", 1.02e6, 2e6, ["client-bound"]) == "≥ 1.02 M requests/s"
-    assert figure_words("messages/s", 0, 256e3) == "< 256 k messages/s"
-    assert figure_words("p99 latency", 1.2e6, 1.2e6) == "p99 latency 1.20 ms"
-    assert value_words("p99 latency", 1.2e6, 1.2e6) == "1.20 ms"
+    assert figure_words(Metric.MESSAGES, 1.02e6, 2e6) == "1.02 M messages/s"
+    assert figure_words(Metric.REQUESTS, 1.02e6, 2e6, ["client-bound"]) == "≥ 1.02 M requests/s"
+    assert figure_words(Metric.MESSAGES, 0, 256e3) == "< 256 k messages/s"
+    assert figure_words(Metric.P99, 1.2e6, 1.2e6) == "p99 latency 1.20 ms"
+    assert value_words(Metric.P99, 1.2e6, 1.2e6) == "1.20 ms"
 
 
 def test_an_error_bar_is_said_as_what_it_is() -> None:
-    assert bar_of("messages/s", "closed", 1e6, 2e6) == "1.00 M to 2.00 M"
-    assert bar_of("messages/s", "closed", 1e6, 1e6) == "counted"
-    assert bar_of("requests/s", "blast", 1e6, 2e6) == "median within 1.00 M to 2.00 M"
-    assert bar_of("requests/s", "blast", 1e6, 1e6) == ""
-    assert bar_of("p99 latency", "scheduled", 1e6, 1e6) == ""
+    assert bar_of(Metric.MESSAGES, a_profile().load, 1e6, 2e6) == "1.00 M to 2.00 M"
+    assert bar_of(Metric.MESSAGES, a_profile().load, 1e6, 1e6) == "counted"
+    assert bar_of(Metric.REQUESTS, BLAST.load, 1e6, 2e6) == "median within 1.00 M to 2.00 M"
+    assert bar_of(Metric.REQUESTS, BLAST.load, 1e6, 1e6) == ""
+    assert bar_of(Metric.P99, SCHEDULED.load, 1e6, 1e6) == ""
 
 
 @pytest.mark.parametrize(
@@ -286,9 +287,9 @@ def test_an_error_bar_is_said_as_what_it_is() -> None:
 def test_a_rate_is_said_with_the_digits_of_its_interval(
     value: float, low: float, high: float, flags: list[str], words: str
 ) -> None:
-    assert rounded_words("messages/s", value, low, high, flags) == words
+    assert rounded_words(Metric.MESSAGES, value, low, high, flags) == words
 
 
 def test_a_latency_is_said_with_the_digits_of_its_interval() -> None:
-    assert rounded_words("p99 latency", 2.34e6, 2.34e6, 2.34e6) == "2.34 ms"
-    assert rounded_words("p99 latency", 2.34e6, 2.1e6, 2.5e6) == "2.3 ms"
+    assert rounded_words(Metric.P99, 2.34e6, 2.34e6, 2.34e6) == "2.34 ms"
+    assert rounded_words(Metric.P99, 2.34e6, 2.1e6, 2.5e6) == "2.3 ms"

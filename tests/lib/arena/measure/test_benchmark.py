@@ -19,6 +19,7 @@ from arena.measure import contract, generators, runner
 from arena.measure.plan import Plan, Request, plan_sessions
 from arena.record.measurement import Second
 from arena.what import selection
+from arena.what.loads import Blast, Scheduled
 from arena.what.profile import Profile
 from tests.fakes import (
     FakeGenerator,
@@ -82,10 +83,13 @@ def test_an_override_is_in_force_only_where_it_means_something(workspace: Worksp
     closed, scheduled, blast = (
         found[name] for name in ("stream-grpc", "load-const", "blast-unary")
     )
-    assert (closed.profile.duration_s, dict(closed.overrides)) == (0.5, {"DURATION": "500ms"})
-    assert (scheduled.profile.requests, dict(scheduled.overrides)) == (100, {"REQUESTS": "100"})
+    assert (closed.profile.window_s, dict(closed.overrides)) == (0.5, {"DURATION": "500ms"})
+    assert (scheduled.profile.load_as(Scheduled).requests, dict(scheduled.overrides)) == (
+        100,
+        {"REQUESTS": "100"},
+    )
     assert scheduled.profile.window_s == 99 / 200
-    assert blast.profile.sweep == (1, 2, 5, 10, 20, 50, 100)
+    assert blast.profile.load_as(Blast).sweep == (1, 2, 5, 10, 20, 50, 100)
     assert dict(blast.overrides) == {"DURATION": "500ms", "REQUESTS": "100"}
 
 
@@ -95,7 +99,7 @@ def test_a_blast_is_never_shortened_to_nothing(workspace: Workspace) -> None:
     )
     add(workspace, "wide", tests=["big"])
     (one,) = plans_of(workspace, Request("wide", requests=3), {})
-    assert one.profile.sweep == (3,)
+    assert one.profile.load_as(Blast).sweep == (3,)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ def test_overrides_change_the_profile_and_are_recorded(
     request = Request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
     environment = {"SERVER_CPUS": "0", "GHZ": named, "LOADGEN_DOCKER": "", "HOME": "/root"}
     (one,) = plans_of(workspace, request, environment)
-    assert (one.profile.runs, one.profile.duration_s) == (1, 0.5)
+    assert (one.profile.runs, one.profile.window_s) == (1, 0.5)
     assert (one.cpus.server, one.cpus.generator) == ((0,), (1, 2, 3))
     assert dict(one.overrides) == {
         "SERVER_CPUS": "0",
@@ -228,7 +232,7 @@ def test_overrides_change_the_profile_and_are_recorded(
 
 def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Workspace) -> None:
     (one,) = plans_of(workspace, Request("tonic"), {"RUNS": ""})
-    assert (one.profile.runs, one.profile.duration_s, dict(one.overrides)) == (3, 5.0, {})
+    assert (one.profile.runs, one.profile.window_s, dict(one.overrides)) == (3, 5.0, {})
 
 
 Measure = Callable[..., int]

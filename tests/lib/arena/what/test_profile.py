@@ -7,6 +7,7 @@ import pytest
 
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
+from arena.what.loads import Blast, Closed, Scheduled
 from arena.what.profile import load_profile, profile_names
 
 
@@ -21,8 +22,9 @@ def test_the_classic_profile_is_httparenas_workload(folder: Path) -> None:
     assert profile.call == "benchmark.BenchmarkService/StreamSum"
     assert profile.request == {"a": 1, "b": 2, "count": 5000}
     assert profile.messages_per_call == 5000
-    assert (profile.connections, profile.streams_per_connection) == ((64,), 4)
-    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.connections == (64,)
+    assert profile.load == Closed(streams_per_connection=4, duration_s=5.0)
+    assert (profile.warmup_s, profile.runs) == (2.0, 3)
     assert profile.expect == ("result = a + b + i",)
 
 
@@ -31,8 +33,9 @@ def test_the_unary_profile_is_httparenas_workload(folder: Path) -> None:
     assert profile.call == "benchmark.BenchmarkService/GetSum"
     assert profile.request == {"a": 1, "b": 2}
     assert (profile.messages_per_call, profile.metric) == (1, "requests/s")
-    assert (profile.connections, profile.streams_per_connection) == ((256, 1024), 100)
-    assert (profile.duration_s, profile.warmup_s, profile.runs) == (5.0, 2.0, 3)
+    assert profile.connections == (256, 1024)
+    assert profile.load == Closed(streams_per_connection=100, duration_s=5.0)
+    assert (profile.warmup_s, profile.runs) == (2.0, 3)
     assert profile.expect == ("result = a + b",)
 
 
@@ -167,7 +170,7 @@ def test_a_circle_of_two_is_found(folder: Path) -> None:
 def test_a_grandchild_inherits_from_both(folder: Path) -> None:
     (folder / "x.yaml").write_text("extends: stream-grpc-tls\nname: x\nduration: 1s")
     profile = load_profile(folder, "x")
-    assert (profile.tls, profile.duration_s, profile.runs) == (True, 1.0, 3)
+    assert (profile.tls, profile.window_s, profile.runs) == (True, 1.0, 3)
 
 
 # ---- kinds of load
@@ -227,17 +230,18 @@ def test_the_schedules_are_ghzs(
     folder: Path, name: str, schedule: dict[str, object], window_s: float
 ) -> None:
     profile = load_profile(folder, name)
-    assert profile.schedule
-    assert profile.schedule.model_dump(exclude_none=True) == schedule
+    load = profile.load_as(Scheduled)
+    assert load.schedule.model_dump(exclude_none=True) == schedule
     assert profile.window_s == pytest.approx(window_s, abs=1e-3)
-    assert (profile.requests, profile.concurrency, profile.connections) == (10_000, 10, (1,))
+    assert (load.requests, load.concurrency, profile.connections) == (10_000, 10, (1,))
     assert profile.record_connections == (1,)
 
 
 def test_the_blast_is_one_record_of_three_ways(folder: Path) -> None:
     profile = load_profile(folder, "blast-unary")
     assert (profile.connections, profile.record_connections) == ((1, 8, 1000), (1000,))
-    assert (profile.sweep[0], profile.sweep[-1], profile.repetitions) == (1, 10_000, 10)
+    load = profile.load_as(Blast)
+    assert (load.sweep[0], load.sweep[-1], load.repetitions) == (1, 10_000, 10)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +269,11 @@ def test_what_a_call_moves(
         (SCHEDULED, "kind: burst", "kind: "),
         (SCHEDULED, "requests:", "requests: "),
         (SCHEDULED, "requests: 0", "requests: "),
-        (SCHEDULED, "metric: requests/s", "metric: p99 latency is that of a scheduled load"),
+        (
+            SCHEDULED,
+            "metric: requests/s",
+            "metric: requests/s is not for a scheduled load (write p99 latency)",
+        ),
         (SCHEDULED, "connections: [11]", "connections: 11 is more than the 10 calls at a time"),
         (
             SCHEDULED.replace("requests: 1000", "requests: 5"),
@@ -314,7 +322,11 @@ def test_what_a_call_moves(
             "schedule: {shape: step, start: 5, step: 5, step_duration_s: 5}",
             "schedule.step_duration_s: unknown key (did you mean step_duration?)",
         ),
-        (BLAST, "call: benchmark.BenchmarkService/CollectSum", "call: a blast is of unary calls"),
+        (
+            BLAST,
+            "call: benchmark.BenchmarkService/CollectSum",
+            "call: a blast load has unary calls only",
+        ),
         (BLAST, "connections: [1, 10001]", "connections: 10001 is more than the 10000 calls"),
         (BLAST, "sweep: [1, 5, 5]", "sweep: must rise from each number to the next"),
         (BLAST, "sweep: [0, 5]", "sweep.0: "),

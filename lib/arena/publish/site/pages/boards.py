@@ -144,7 +144,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
         make = partial(_make, site, edition, board, logs)
         # Pictures may show figures of other boards.
-        beside = KINDS[board.kind].beside(board, edition.boards)
+        beside = KINDS[board.shape].beside(board, edition.boards)
         digests = map(edition.board_digest, [board, *beside])
         key = "\n".join([*digests, paths, repr(logs)])
         yield Page(page, key, make)
@@ -159,7 +159,7 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
         board=board,
         sheet=Sheet(board),
         switches=switches(edition, board),
-        pictures=KINDS[board.kind].of_board(board, edition.boards),
+        pictures=KINDS[board.shape].of_board(board, edition.boards),
         most_pictures=MOST,
         logs=logs,
     )

@@ -29,7 +29,6 @@ from arena.publish.site.output import Copy, Output, Page
 from arena.publish.site.raw import raw_files
 from arena.publish.site.site import Site
 from arena.publish.site.table import board_csv
-from arena.what.profile import LOWER_IS_BETTER
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
@@ -133,7 +132,7 @@ def _comparison(edition: Edition) -> str:
                     id=f"{name}/{links.name(board.metric)}" if is_second else name,
                     title=board.title,
                     metric=board.metric,
-                    lower_is_better=board.metric in LOWER_IS_BETTER,
+                    lower_is_better=board.metric.lower_is_better,
                     href=_below(edition, edition.board(board)),
                 )
             )

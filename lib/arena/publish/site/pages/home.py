@@ -51,7 +51,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     groups = [
         (kind, [(profile, tuple(lines)) for profile, lines in groupby(found, _profile)])
         for kind in KINDS
-        if (found := [_best(shown, each) for each in shown.boards if each.kind == kind])
+        if (found := [_best(shown, each) for each in shown.boards if each.shape is kind])
     ]
     newest = news(shown)
     make = partial(

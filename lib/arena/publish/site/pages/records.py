@@ -14,7 +14,8 @@ from arena.judge.entry import Load
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
-from arena.publish.kinds import run_picture
+from arena.publish.kinds import KINDS, run_picture
+from arena.publish.site import words
 from arena.publish.site.edition import Edition
 from arena.publish.site.output import Output, Page
 from arena.publish.site.raw import raw_files
@@ -116,13 +117,15 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     checks = _checked(record)
     log = _name(record.failure.log) if record.failure and record.failure.log else None
     runs = [_name(run.raw.path) for run in record.runs]
-    provenance = record.provenance
+    provenance, kind = record.provenance, type(record.profile.load)
     return render(
         site.templates,
         "record.html.j2",
         edition.record(path),
         edition,
         record=record,
+        about_runs=KINDS[kind].about_runs,
+        connections=words.connections(kind, record.profile.connection_count),
         around=around,
         headline=_headline(record),
         bar=_bar(record),
@@ -222,15 +225,15 @@ def _repeat(record: Record) -> str:
     if commit := _commit(record):
         lines.append(f"git checkout {commit}")
     overrides, runtime = record.provenance.overrides, record.provenance.runtime
-    words = [f"{name}={shlex.quote(overrides[name])}" for name in _ENVIRONMENT if name in overrides]
-    words += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
-    words += ["--generator", shlex.quote(record.profile.generator)]
+    parts = [f"{name}={shlex.quote(overrides[name])}" for name in _ENVIRONMENT if name in overrides]
+    parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
+    parts += ["--generator", shlex.quote(record.profile.generator)]
     for name, flag in _FLAGS.items():
         if name in overrides:
-            words += [flag, shlex.quote(overrides[name])]
+            parts += [flag, shlex.quote(overrides[name])]
     if runtime:
-        words += ["--runtime", shlex.quote(runtime.name)]
-    lines.append(" ".join(words))
+        parts += ["--runtime", shlex.quote(runtime.name)]
+    lines.append(" ".join(parts))
     return "\n".join(_cut(line, _LONGEST_COMMAND) for line in lines)
 
 

@@ -40,7 +40,6 @@ def a_blast(**changes: Any) -> MeasuredProfile:
         "expect": ("result = a + b",),
         "connections": (1, 2),
         "connection_count": 2,
-        "streams_per_connection": None,
         "sweep": (1, 2, 5),
         "repetitions": 2,
         "duration_s": 30.0,

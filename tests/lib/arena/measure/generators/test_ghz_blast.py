@@ -152,7 +152,7 @@ def test_one_start_is_made_however_short_the_time(
         return started.well()
 
     started = Started(workspace, second)
-    assert fire(started, a_blast(duration_s=0.0), stem, ignore).problem is None
+    assert fire(started, a_blast(duration_s=1e-9), stem, ignore).problem is None
     assert len(started.starts) == 1
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from arena.measure.generators import ghz, ghz_flags, volley_report
 from arena.record.measurement import Measurement, Unchecked
+from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
-from arena.what.schedule import Schedule
 from tests.fakes import a_profile
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
@@ -24,7 +24,6 @@ SCHEDULED: dict[str, Any] = {
     "connection_count": 1,
     "requests": 150,
     "schedule": Schedule(shape="line", start=20, step=20, end=60),
-    "duration_s": None,
     "metric": "p99 latency",
 }
 

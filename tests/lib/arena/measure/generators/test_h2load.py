@@ -48,8 +48,8 @@ def unary(**changes: Any) -> MeasuredProfile:
         "messages_per_call": 1,
         "connections": (256,),
         "connection_count": 256,
-        "streams_per_connection": 100,
         "metric": "requests/s",
+        **({} if changes.keys() & {"kind", "concurrency"} else {"streams_per_connection": 100}),
     }
     return a_profile(**{**values, **changes})
 
@@ -106,7 +106,7 @@ def test_tls_is_told_by_the_url() -> None:
 
 
 def test_calls_in_flight_are_shared_among_the_connections() -> None:
-    profile = unary(streams_per_connection=None, concurrency=512)
+    profile = unary(concurrency=512)
     assert value("-m", profile) == "2"
 
 
@@ -182,9 +182,9 @@ def test_a_request_that_cannot_be_written_is_told(workspace: Workspace) -> None:
     ("changes", "why"),
     [
         ({}, ""),
-        ({"streams_per_connection": None, "concurrency": 512}, ""),
+        ({"concurrency": 512}, ""),
         (
-            {"streams_per_connection": None, "concurrency": 300},
+            {"concurrency": 300},
             "a multiple of connections, and 300",
         ),
         ({"call": "benchmark.BenchmarkService/StreamSum"}, "the call must be GetSum"),

@@ -22,8 +22,6 @@ SCHEDULED: dict[str, Any] = {
     "schedule": {"shape": "const", "rps": 100},
     "requests": 1000,
     "concurrency": 10,
-    "streams_per_connection": None,
-    "duration_s": None,
     "connections": (1,),
     "connection_count": 1,
 }
@@ -35,7 +33,6 @@ BLAST: dict[str, Any] = {
     "metric": "requests/s",
     "sweep": (1, 10, 100),
     "repetitions": 10,
-    "streams_per_connection": None,
     "duration_s": 60.0,
     "connections": (1, 8),
     "connection_count": 8,

@@ -38,7 +38,7 @@ def of_blast(points: Sequence[BlastPoint], sustained: float | None = None) -> Pi
     others = [lasting("a", sustained)] if sustained else []
     boards = rank([blast("a", points), *others]).boards
     (board,) = (each for each in boards if each.profile == "bang")
-    (picture,) = KINDS[board.kind].of_board(board, boards)
+    (picture,) = KINDS[board.shape].of_board(board, boards)
     return picture
 
 

@@ -29,7 +29,7 @@ def pictures(*records: Record, profile: str) -> list[Picture]:
         picture
         for board in boards
         if board.profile == profile
-        for picture in KINDS[board.kind].of_board(board, boards)
+        for picture in KINDS[board.shape].of_board(board, boards)
     ]
 
 

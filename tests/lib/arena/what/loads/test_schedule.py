@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from arena.what.schedule import SECOND_NS, Schedule
+from arena.what.loads.schedule import SECOND_NS, Schedule
 
 
 def due(schedule: Schedule, *seconds: float) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from arena.base.durations import format_duration
 from arena.base.model import Frozen
 
 SECOND_NS = 1_000_000_000
@@ -53,6 +54,21 @@ class Schedule(Frozen):
                 return begin + area // rate
             area -= step
         return None
+
+    @property
+    def words(self) -> str:
+        """The calls per second over time, in words."""
+        if self.shape == "const":
+            return f"{self.rps} a second"
+        every = "each second"
+        if self.shape == "step":
+            every = f"every {format_duration(self.step_duration_s or 1)}"
+        words = f"from {self.start} a second, {self.step:+} {every}"
+        if self.end:
+            words += f", to {self.end}"
+        if self.max_duration_s:
+            words += f", for {format_duration(self.max_duration_s)}"
+        return words + (", then held" if self.end or self.max_duration_s else "")
 
     def problem(self) -> tuple[str, str] | None:
         """Return the key that is wrong, and why; None if the schedule is one."""

@@ -1,0 +1,23 @@
+"""The kinds of load, each a frozen type that knows all about itself.
+
+A new kind is a module here and a member of `Load`; CONTRIBUTING.md lists what else it touches.
+"""
+
+from typing import Annotated, get_args
+
+from pydantic import Field
+
+from arena.what.loads.blast import Blast
+from arena.what.loads.closed import Closed
+from arena.what.loads.scheduled import Scheduled
+from arena.what.loads.shape import LoadShape
+
+__all__ = ["KEYS", "KINDS", "Blast", "Closed", "Load", "LoadShape", "Scheduled"]
+
+Load = Annotated[Closed | Scheduled | Blast, Field(discriminator="kind")]
+
+# The kinds by their names, in the order in which they are listed.
+KINDS: dict[str, type[LoadShape]] = {each.name(): each for each in get_args(get_args(Load)[0])}
+
+# The keys that only a load has.
+KEYS = frozenset(key for each in KINDS.values() for key in each.model_fields) - {"kind"}

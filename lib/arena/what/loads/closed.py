@@ -1,0 +1,67 @@
+"""Closed loads: a number of calls is always open, and each that ends makes room for the next."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
+
+from arena.base.durations import format_duration
+from arena.what.loads.shape import Count, Duration, LoadShape
+
+# The most calls in flight that warm a server up for a load of another kind.
+_WARM_UP_CALLS = 100
+
+
+class Closed(LoadShape):
+    """Calls in flight for `duration_s` seconds.
+
+    `streams_per_connection` on each connection, or `concurrency` over all of them.
+    """
+
+    takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
+    keeps_in_flight: ClassVar[bool] = True
+
+    kind: Literal["closed"] = "closed"
+    duration_s: Duration
+    streams_per_connection: Count | None = None
+    concurrency: Count | None = None
+
+    @property
+    def window_s(self) -> float:
+        """How long one run puts the load on."""
+        return self.duration_s
+
+    def in_flight(self, connections: int) -> int:
+        """Return how many calls are open at any time."""
+        return self.concurrency or connections * (self.streams_per_connection or 1)
+
+    def warm_up(self, connections: int, duration_s: float) -> "Closed":
+        """Return the same load, for another time."""
+        del connections
+        return self.changed(duration_s=duration_s)
+
+    def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong: the calls in flight are given twice, or not at all."""
+        del connections
+        if (self.streams_per_connection is None) == (self.concurrency is None):
+            yield "streams_per_connection", "write either this or concurrency, for all connections"
+
+    @property
+    def words(self) -> str:
+        """How many calls are open."""
+        if self.concurrency:
+            return f"{self.concurrency:,} calls at a time"
+        return f"{self.streams_per_connection:,} calls at a time on each connection"
+
+    @property
+    def run_words(self) -> str:
+        """How long a run is."""
+        return format_duration(self.duration_s)
+
+    @property
+    def each_run(self) -> str:
+        """How long each run is."""
+        return self.run_words
+
+
+def gentle(in_flight: int, duration_s: float) -> Closed:
+    """Return the closed load that warms a server up for a load of another kind."""
+    return Closed(concurrency=min(in_flight, _WARM_UP_CALLS), duration_s=duration_s)

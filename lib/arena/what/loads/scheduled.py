@@ -1,0 +1,73 @@
+"""Scheduled loads: calls are sent when they are due, whatever is still open."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+from arena.what.loads.closed import Closed, gentle
+from arena.what.loads.schedule import SECOND_NS, Schedule
+from arena.what.loads.shape import Count, LoadShape, Requests
+from arena.what.metrics import Metric
+
+_DAY_NS = 24 * 3600 * SECOND_NS
+
+
+class Scheduled(LoadShape):
+    """`requests` calls, due by `schedule`, at most `concurrency` of them open at a time."""
+
+    metrics: ClassVar[frozenset[Metric]] = frozenset({Metric.P99})
+    takes: ClassVar[frozenset[str]] = frozenset({"REQUESTS"})
+    follows_schedule: ClassVar[bool] = True
+    # What it cannot keep up with, it misses.
+    fills_generator: ClassVar[bool] = False
+
+    kind: Literal["scheduled"] = "scheduled"
+    schedule: Schedule
+    requests: Requests
+    concurrency: Count
+
+    @property
+    def window_s(self) -> float:
+        """How long one run takes until its last call is due."""
+        return (self.schedule.length_ns(self.requests) or 0) / SECOND_NS
+
+    def in_flight(self, connections: int) -> int:
+        """Return the most calls that are open at a time."""
+        del connections
+        return self.concurrency
+
+    def warm_up(self, connections: int, duration_s: float) -> Closed:
+        """Return the closed load that warms a server up for this one."""
+        return gentle(self.in_flight(connections), duration_s)
+
+    def due(self) -> list[int]:
+        """Return how many calls are due in each second."""
+        seconds = (self.schedule.length_ns(self.requests) or 0) // SECOND_NS + 1
+        due = self.schedule.due_before(second * SECOND_NS for second in range(seconds + 1))
+        return [
+            after - before for before, after in pairwise(min(each, self.requests) for each in due)
+        ]
+
+    def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with the schedule, or with the requests."""
+        requests = self.requests
+        if max(connections) > requests:
+            yield "connections", f"{max(connections)} is more than the {requests} requests"
+        if problem := self.schedule.problem():
+            yield f"schedule.{problem[0]}", problem[1]
+            return
+        length_ns = self.schedule.length_ns(requests)
+        if length_ns is None:
+            yield "schedule", f"never ends: its rate falls to 0 before {requests} requests are due"
+        elif length_ns > _DAY_NS:
+            yield "schedule", f"takes longer than a day to send {requests} requests"
+
+    @property
+    def words(self) -> str:
+        """How many calls are sent, and when."""
+        return f"{self.requests:,} calls in {self.window_s:.0f} s: {self.schedule.words}"
+
+    @property
+    def run_words(self) -> str:
+        """How long a run is."""
+        return f"{self.requests} requests in {self.window_s:.1f} s"

@@ -1,0 +1,112 @@
+"""What every kind of load can be asked. Nothing outside this room compares kinds."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from pydantic import Field
+
+from arena.base.model import Frozen
+from arena.what.metrics import Metric
+
+if TYPE_CHECKING:
+    from arena.what.loads.closed import Closed
+
+RATES = frozenset({Metric.MESSAGES, Metric.REQUESTS})
+
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Requests = Annotated[int, Field(ge=1, le=100_000_000)]
+# No load lasts longer than a day.
+Duration = Annotated[float, Field(gt=0, le=24 * 3600)]
+
+
+class LoadShape(Frozen):
+    """The base of every kind of load. Times are in seconds, connections are counts."""
+
+    # What a load of this kind can rank by.
+    metrics: ClassVar[frozenset[Metric]] = RATES
+    # The overrides that change a load of this kind, by their names in the environment.
+    takes: ClassVar[frozenset[str]] = frozenset()
+    # Whether calls are unary only.
+    is_unary_only: ClassVar[bool] = False
+    # Whether a run may end before its window does.
+    may_end_early: ClassVar[bool] = False
+    # Whether the same number of calls is always open, so that Little's law holds.
+    keeps_in_flight: ClassVar[bool] = False
+    # Whether calls are sent when they are due, so that a run can miss its schedule.
+    follows_schedule: ClassVar[bool] = False
+    # Whether the load goes as fast as the generator can, so that the generator can be the limit.
+    fills_generator: ClassVar[bool] = True
+    # Whether failed calls are a result of the load and not a fault of the server.
+    counts_failures: ClassVar[bool] = False
+    # Whether a figure is the median of repeated shots.
+    has_median: ClassVar[bool] = False
+    # Whether one record holds all connection counts of the profile.
+    joins_connections: ClassVar[bool] = False
+
+    kind: str
+
+    @classmethod
+    def name(cls) -> str:
+        """Return what profiles and records call this kind of load."""
+        return str(cls.model_fields["kind"].default)
+
+    @property
+    @abstractmethod
+    def window_s(self) -> float:
+        """How long one run puts the load on; the longest it may take if it may end early."""
+
+    @abstractmethod
+    def in_flight(self, connections: int) -> int:
+        """Return the most calls that are open at a time."""
+
+    @abstractmethod
+    def warm_up(self, connections: int, duration_s: float) -> "Closed":
+        """Return the closed load that warms a server up for this one."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The load in words, for the table of profiles."""
+
+    @property
+    @abstractmethod
+    def run_words(self) -> str:
+        """How long a run is, in words."""
+
+    @property
+    def each_run(self) -> str:
+        """How long each run is, where `words` does not say it; else empty."""
+        return ""
+
+    @property
+    def shots(self) -> int:
+        """How often each point is repeated within a run."""
+        return 1
+
+    def points(self, connections: Sequence[int]) -> list[tuple[int, int]]:
+        """Return the points a run measures, as (connections, calls); none if it is no sweep."""
+        del connections
+        return []
+
+    def due(self) -> list[int]:
+        """Return how many calls are due in each second; empty without a schedule."""
+        return []
+
+    def record_connections(self, connections: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the connection counts of a profile that make a record each."""
+        return (max(connections),) if self.joins_connections else connections
+
+    def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
+        """Yield each key that does not go with the others, and why."""
+        del connections
+        yield from ()
+
+    def overridden(self, duration_s: float | None, requests: int | None) -> Self:
+        """Return the load with those overrides that it takes; None leaves a value as it is."""
+        changes: dict[str, float] = {}
+        if duration_s is not None and "DURATION" in self.takes:
+            changes["duration_s"] = duration_s
+        if requests is not None and "REQUESTS" in self.takes:
+            changes["requests"] = requests
+        return self.changed(**changes)

@@ -1,0 +1,35 @@
+"""The metrics that rank a load, each with its unit, its direction and its words."""
+
+from enum import StrEnum
+
+
+class Metric(StrEnum):
+    """What a load ranks by. Rates are per second of elapsed time, latencies in nanoseconds."""
+
+    MESSAGES = "messages/s"
+    REQUESTS = "requests/s"
+    P99 = "p99 latency"
+
+    @property
+    def is_latency(self) -> bool:
+        """Whether its figures are times, in nanoseconds."""
+        return self is Metric.P99
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the lowest figure ranks first."""
+        return self.is_latency
+
+    @property
+    def unit(self) -> str:
+        """What a load of this metric is counted in: messages or requests."""
+        return "messages" if self is Metric.MESSAGES else "requests"
+
+    @property
+    def column(self) -> str:
+        """What its figures are called in the head of a CSV file, with their unit."""
+        return "p99_ns" if self.is_latency else f"{self.unit}_per_s"
+
+    def of(self, figure: str) -> str:
+        """Return a figure's words with the metric: `1.02 M messages/s`, `p99 latency 1.20 ms`."""
+        return f"{self} {figure}" if self.is_latency else f"{figure} {self}"
