@@ -75,7 +75,8 @@ fn no_call_of_a_schedule_leaves_before_it_is_due() {
         sent += sent_now;
         assert!(sent <= due, "{:#}", report.own("/series"));
     }
-    assert_eq!(sent + report.number("/missed"), due);
+    // The last calls may leave after the window, on a host that is busy.
+    assert_eq!(report.sent() + report.number("/missed"), due);
 }
 
 #[test]
