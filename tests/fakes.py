@@ -13,7 +13,7 @@ from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
 from arena.measure.contract import Report
 from arena.measure.generators import Shot
-from arena.measure.runtimes import Built
+from arena.measure.runtimes import Built, Unavailable
 from arena.record.measurement import Calls, Cost, Latency, Measurement, Raw, Run
 from arena.record.record import (
     Check,
@@ -282,11 +282,13 @@ class FakeRuntime:
     server: FakeServer = field(default_factory=FakeServer)
     name: str = "native"
     missing: dict[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
     on_build: Callable[[Path], None] = lambda _: None
     stopped: int = 0
 
-    def unavailable(self, framework: Framework) -> str | None:
-        return self.missing.get(framework.name)
+    def unavailable(self, framework: Framework) -> Unavailable | None:
+        reason = self.missing.get(framework.name)
+        return Unavailable(reason, self.needs) if reason else None
 
     def build(self, framework: Framework, log: Path) -> Built:
         self.on_build(log)

@@ -3,11 +3,6 @@
 set -eu
 cd "$(dirname "$0")"
 
-if ! ruby -e 'require "grpc"' 2>/dev/null; then
-    echo 'grpc-ruby: Ruby finds no grpc: apt-get install ruby-grpc' >&2
-    exit 1
-fi
-
 stamp=$(
     protoc --version
     cat build.sh benchmark.proto

@@ -1,12 +1,12 @@
 """Every framework that this machine can build keeps the contract, natively."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 
+from arena.machine.needs import missing
 from arena.what.framework import Framework, framework_names, load_framework
 from tests.integration.plumbing import ROOT
 
@@ -20,11 +20,7 @@ _LEAST_LANGUAGES = 7
 def buildable() -> list[Framework]:
     """Return the entries whose toolchains are on this machine."""
     entries = [load_framework(_FOLDER, name) for name in framework_names(_FOLDER)]
-    return [
-        entry
-        for entry in entries
-        if entry.native and all(shutil.which(program) for program in entry.native.needs)
-    ]
+    return [each for each in entries if each.native and not missing(each.native.needs)]
 
 
 @pytest.mark.integration

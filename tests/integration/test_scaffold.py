@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from arena.machine.needs import missing
 from arena.what import scaffold
+from arena.what.framework import load_framework
 from tests.integration.plumbing import ROOT, Arena, Outcome
 
 pytestmark = pytest.mark.integration
-
-NEEDS = {"go": "go", "node": "npm", "python": "python3"}
 
 
 def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
@@ -20,12 +20,13 @@ def validate(arena: Arena, name: str) -> tuple[Outcome, str]:
     return done, line.split(maxsplit=1)[1]
 
 
-@pytest.mark.parametrize("language", sorted(NEEDS))
+@pytest.mark.parametrize("language", ["go", "node", "python"])
 def test_a_scaffold_fails_by_name_until_its_four_calls_are_filled_in(
     bare: Arena, language: str
 ) -> None:
-    if not shutil.which(NEEDS[language]):
-        pytest.skip(f"{language} needs {NEEDS[language]}")
+    native = load_framework(ROOT / "frameworks", scaffold._MODELS[language]).native
+    if native is None or (lacks := missing(native.needs)):
+        pytest.skip(f"{language} needs {lacks}")
     shutil.copytree(ROOT / "scaffold", bare.root / "scaffold")
     model = Path("frameworks") / scaffold._MODELS[language]
     ignored = shutil.ignore_patterns(".build")

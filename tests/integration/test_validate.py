@@ -24,29 +24,24 @@ def validate(arena: Arena, *arguments: str, **environment: str) -> Outcome:
 
 
 def kept(arena: Arena) -> Snapshot:
-    """Return every file of the checkout but the certificate, which is made when first needed."""
-    return {name: what for name, what in arena.snapshot().items() if ".certs" not in name}
-
-
-def temporary(arena: Arena) -> dict[str, str]:
-    """Return the environment in which temporary files are below the checkout."""
-    folder = arena.root / "tmp"
-    folder.mkdir(exist_ok=True)
-    return {"TMPDIR": str(folder)}
+    """Return every file of the checkout but the certificate and the logs of validations."""
+    made = (".certs", ".tools/validate")
+    found = arena.snapshot().items()
+    return {name: what for name, what in found if not any(each in name for each in made)}
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="grpc-go needs Go")
 def test_grpc_go_passes_on_both_ports(bare: Arena) -> None:
     (bare.workspace.frameworks / "grpc-go").symlink_to(ROOT / "frameworks" / "grpc-go")
-    done = validate(bare, "grpc-go", **temporary(bare))
+    done = validate(bare, "grpc-go", "--verbose")
     assert done.code == 0, done
     assert done.stdout == "grpc-go  PASS\n"
-    h2c, _, tls = done.stderr.partition("check port 8443 (TLS):\n")
+    h2c, _, tls = done.stderr.partition("check grpc-go on port 8443 (TLS) …\n")
     for line in ("  ok   unary-sum", "  ok   stream-5000", "  ok   backpressure"):
         assert line in h2c.splitlines()
     for line in ("  ok   unary-sum", "  ok   tls-alpn", "  ok   tls-version"):
         assert line in tls.splitlines()
-    assert list((bare.root / "tmp").iterdir()) == []
+    assert not list(bare.workspace.tools.glob("validate/*"))
     assert list(bare.results.iterdir()) == []
 
 
@@ -70,19 +65,19 @@ def test_a_server_that_lies_fails_by_the_name_of_the_check(
     arena: Arena, faulty_server: str, fault: str, check: str
 ) -> None:
     arena.add("victim", native={"run": f"echo listening; {faulty_server} {fault}"})
-    done = validate(arena, "victim", "quick", **temporary(arena))
+    done = validate(arena, "victim", "quick")
     assert done.code == 1, done
     assert done.stdout.startswith(f"victim  FAIL  {check}: ")
     assert f"\n  FAIL {check}  " in done.stderr
     assert "  | listening\n" in done.stderr
     (log,) = [each for each in done.stderr.splitlines() if each.startswith("  log: ")]
-    assert Path(log.removeprefix("  log: ")).read_text().startswith("listening\n")
+    assert (arena.root / log.removeprefix("  log: ")).read_text().startswith("listening\n")
     assert len(arena.records("victim")) == 1
 
 
 def test_the_bytes_that_were_wrong_are_shown(arena: Arena, faulty_server: str) -> None:
     arena.add("victim", native={"run": f"{faulty_server} garbage"})
-    done = validate(arena, "victim", "quick", **temporary(arena))
+    done = validate(arena, "victim", "quick")
     assert done.code == 1, done
     (line,) = [each for each in done.stderr.splitlines() if each.startswith("  FAIL unary-sum  ")]
     # A reply of one byte that is no message.
@@ -101,7 +96,7 @@ def test_all_goes_on_after_every_kind_of_failure(arena: Arena, faulty_server: st
     arena.add("e-off", tests=["quick"], native=native, enabled=False)
     arena.add("f-tools", tests=["quick"], native={"needs": ["no-such-compiler"], "run": "true"})
     before = kept(arena)
-    done = validate(arena, "all", "quick", TMPDIR=str(arena.root.parent))
+    done = validate(arena, "all", "quick")
     assert done.code == 1, done
     assert "Traceback" not in done.stderr
     lines = done.stdout.splitlines()
@@ -111,10 +106,11 @@ def test_all_goes_on_after_every_kind_of_failure(arena: Arena, faulty_server: st
         "c-start        FAIL  start: the server ended before it was ready (exit code 3)",
         "d-lies         FAIL  unary-sum: ",
         "e-off          SKIP  its meta.json says `enabled`: false",
-        "f-tools        SKIP  f-tools needs no-such-compiler on PATH",
+        "f-tools        SKIP  f-tools needs no-such-compiler to run natively: ",
         "victim         PASS",
         "zz-good        PASS",
         "2 passed, 0 warned, 4 failed, 2 skipped",
+        "install no-such-compiler",
     ]
     assert len(lines) == len(expected), done
     for line, beginning in zip(lines, expected, strict=True):
@@ -127,7 +123,7 @@ def test_where_everything_is_skipped_the_host_cannot_do_it(arena: Arena) -> None
     for words in (["all"], ["victim"]):
         done = validate(arena, *words)
         assert done.code == 3
-        assert done.stdout.startswith("victim  SKIP  victim needs no-such-compiler on PATH")
+        assert done.stdout.startswith("victim  SKIP  victim needs no-such-compiler to run natively")
         assert done.error
 
 
@@ -172,7 +168,7 @@ def test_where_nothing_runs_that_is_said(arena: Arena) -> None:
     [
         ("build victim", {"build": "sleep 60", "run": "true"}),
         ("await victim", {"run": "sleep 60 & setsid sleep 60 & wait"}),
-        ("check port 8080", None),
+        ("check victim on port 8080", None),
     ],
 )
 def test_an_interrupt_leaves_nothing(
@@ -180,10 +176,9 @@ def test_an_interrupt_leaves_nothing(
 ) -> None:
     if native:
         arena.add("victim", native=native)
-    environment = temporary(arena)
     before = kept(arena)
     words = ("validate", "--wait", "--runtime", "native", "victim", "quick")
-    with arena.start(*words, **environment) as running:
+    with arena.start(*words) as running:
         running.await_line(line)
         running.signal(number)
         done = running.end()

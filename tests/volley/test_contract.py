@@ -89,7 +89,7 @@ def first_failure(port: int) -> Check:
             raise EnoughError
 
     with pytest.raises(EnoughError):
-        check(Scope(port, tls=False, calls=ALL, request=PROFILE), None, tell)
+        check(Scope(port, tls=False, calls=ALL, requests=(PROFILE,)), None, tell)
     return failed[0]
 
 
@@ -105,7 +105,7 @@ def names(report: Report, status: str) -> list[str]:
 
 def test_an_honest_server_passes_the_whole_contract(volley_program: Path) -> None:
     with serving(volley_program) as server:
-        scope = Scope(server.port, tls=False, calls=ALL, request=PROFILE)
+        scope = Scope(server.port, tls=False, calls=ALL, requests=(PROFILE,))
         report = check(scope, server)
     assert (names(report, "fail"), names(report, "warn")) == ([], [])
     passed = names(report, "pass")

@@ -170,6 +170,7 @@ def run(workspace: Workspace, /, **options: object) -> int:
     "answers: its CPU and memory are not looked at.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the checks that pass, too.")
 @click.pass_obj
 def validate(workspace: Workspace, /, **options: object) -> int:
     """Check that the answers of FRAMEWORK (or `all`) are right, and measure nothing.
@@ -177,11 +178,11 @@ def validate(workspace: Workspace, /, **options: object) -> int:
     Builds the server, starts it and holds it against the contract, frame by frame, on each port
     that it subscribes to, or on that of PROFILE only. `all` goes on after a failure.
     """
-    from arena.measure.validate import Request
+    from arena.measure.validate import ValidateOptions
     from arena.measure.validate import validate as check
 
-    request = Request(**options)  # type: ignore[arg-type]
-    return check(workspace, request, command=shlex.join(sys.argv[1:]))
+    wanted = ValidateOptions(**options)  # type: ignore[arg-type]
+    return check(workspace, wanted, command=shlex.join(sys.argv[1:]))
 
 
 @cli.command()

@@ -18,6 +18,7 @@ from arena.machine import lock
 from arena.machine.child import adopt_orphans
 from arena.machine.leftovers import end_leftovers
 from arena.machine.limits import allow_open_files
+from arena.machine.needs import install_lines
 from arena.measure import generators
 from arena.measure.announce import headline_line, notes
 from arena.measure.generators import Generator
@@ -147,9 +148,11 @@ def runnable(
         if (problem := runtime.unavailable(framework))
     }
     if len(problems) == len(frameworks) == 1:
-        raise HostError(*problems.values())
+        raise HostError(*(problem.reason for problem in problems.values()))
     for name, problem in problems.items():
-        shows.say(f"skipped {name}: {problem}")
+        shows.say(f"skipped {name}: {problem.reason}")
+    for line in install_lines(need for problem in problems.values() for need in problem.missing):
+        shows.say(line)
     if len(problems) == len(frameworks):
         raise HostError("no framework can be run here")
     for each in plans:

@@ -4,12 +4,10 @@ Nothing is measured and nothing is recorded. One that fails does not end the oth
 """
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import click
 
@@ -18,10 +16,12 @@ from arena.base.model import to_json
 from arena.base.numbers import three_digits
 from arena.base.progress import Progress, progress
 from arena.base.reading import tail
+from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.machine import certs, lock, ports
 from arena.machine.child import adopt_orphans
 from arena.machine.limits import allow_open_files
+from arena.machine.needs import install_lines
 from arena.measure import contract
 from arena.measure.contract import Scope
 from arena.measure.runner import remove_leftovers
@@ -38,11 +38,12 @@ from arena.measure.verdicts import (
     summary,
     table,
 )
+from arena.record.record import Check
 from arena.what import selection
 from arena.what.framework import Framework
 
 _READY_S = 60.0
-# Who starts a server himself has done so before.
+# A server started with --running must already be listening.
 _RUNNING_READY_S = 2.0
 
 # What is said at once, and not only in the table at the end.
@@ -50,8 +51,8 @@ _UNPLEASANT = {"skip": "skipped", "fail": "failed"}
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a person asked for on the command line."""
+class ValidateOptions:
+    """What the command line asks for."""
 
     framework: str
     profile: str | None = None
@@ -60,6 +61,7 @@ class Request:
     wait: bool = False
     running: bool = False
     as_json: bool = False
+    verbose: bool = False
 
     @property
     def of_all(self) -> bool:
@@ -80,17 +82,17 @@ class Job:
     scopes: Sequence[Scope]
 
 
-def validate(workspace: Workspace, request: Request, *, command: str) -> int:
+def validate(workspace: Workspace, options: ValidateOptions, *, command: str) -> int:
     """Do what was asked, print the verdicts, and return the exit code.
 
     UsageError on bad input, before anything starts; HostError if nothing could be checked.
     """
-    if request.running and request.of_all:
+    if options.running and options.of_all:
         raise UsageError("--running: name the framework that runs")
-    if not request.running:
-        require_known(request.runtime)
+    if not options.running:
+        require_known(options.runtime)
     shows = progress()
-    planned = plan(workspace, request)
+    planned = plan(workspace, options)
     for each in planned:
         if isinstance(each, Job):
             selection.warn_of_typos(workspace, each.framework, shows)
@@ -99,119 +101,131 @@ def validate(workspace: Workspace, request: Request, *, command: str) -> int:
     outcomes: list[Outcome] = []
     impeded = False
     with (
-        lock.only_benchmark(command, wait=request.wait, say=shows.say),
-        _printed(request, outcomes),
+        lock.only_benchmark(command, wait=options.wait, say=shows.say),
+        _printed(options, outcomes),
     ):
-        check = _checker(workspace, request, shows)
+        check = _checker(workspace, options, shows)
         for each in planned:
             try:
                 outcome = each if isinstance(each, Outcome) else check(each)
             except HostError as error:
-                if isinstance(each, Outcome) or not request.of_all:
+                if isinstance(each, Outcome) or not options.of_all:
                     raise
-                outcome, impeded = _skipped(each.framework, str(error)), True
+                outcome, impeded = _skipped(each.framework.name, str(error)), True
             outcomes.append(outcome)
-            if request.of_all and outcome.verdict in _UNPLEASANT:
+            if options.of_all and outcome.verdict in _UNPLEASANT:
                 shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
     return _exit_code(outcomes, impeded=impeded)
 
 
-def plan(workspace: Workspace, request: Request) -> list[Job | Outcome]:
+def plan(workspace: Workspace, options: ValidateOptions) -> list[Job | Outcome]:
     """Return what is to be done for each framework, in order, or what it came to already.
 
     Of `all`, those that cannot be read have failed, those that are disabled or subscribe to
     nothing of ours are skipped; with a profile, those that do not subscribe to it are left out.
     """
-    selected = selection.frameworks(workspace, request.framework)
+    selected = selection.frameworks(workspace, options.framework)
     found: dict[str, Job | Outcome] = {
         each.name: judged(each.name, (), str(each.error)) for each in selected.broken
     }
     for framework in selected.frameworks:
-        scopes = _scopes(workspace, request, framework)
-        if not scopes and request.profile:
+        scopes = _scopes(workspace, options, framework)
+        if not scopes and options.profile:
             continue
-        if request.of_all and not framework.enabled:
-            found[framework.name] = _skipped(framework, "its meta.json says `enabled`: false")
+        if options.of_all and not framework.enabled:
+            found[framework.name] = _skipped(framework.name, "its meta.json says `enabled`: false")
         elif scopes:
             found[framework.name] = Job(framework, scopes)
-        elif request.of_all:
-            found[framework.name] = _skipped(framework, "subscribes to no profile of this runner")
+        elif options.of_all:
+            why = "subscribes to no profile of this runner"
+            found[framework.name] = _skipped(framework.name, why)
         else:
             raise selection.none_subscribed(workspace, framework)
     if not found:
-        wanted = f"subscribes to `{request.profile}`" if request.profile else "is there"
+        wanted = f"subscribes to `{options.profile}`" if options.profile else "is there"
         raise UsageError(f"no framework {wanted}")
     return [found[name] for name in sorted(found)]
 
 
-def _scopes(workspace: Workspace, request: Request, framework: Framework) -> list[Scope]:
-    """Return what is checked: of the named profile, or of all that is subscribed to."""
-    if request.profile:
-        named = selection.profiles(workspace, framework, [request.profile], of_all=request.of_all)
-        return [contract.scope_of(each) for each in named]
-    profiles = selection.profiles(workspace, framework, [], of_all=True)
+def _scopes(workspace: Workspace, options: ValidateOptions, framework: Framework) -> list[Scope]:
+    """Return what is checked on each port: for the profiles that match, or all subscribed to."""
+    wanted = [options.profile] if options.profile else []
+    of_all = options.of_all or not wanted
+    profiles = selection.profiles(workspace, framework, wanted, of_all=of_all)
     return contract.scopes_of(framework, profiles)
 
 
-def _checker(workspace: Workspace, request: Request, shows: Progress) -> Callable[[Job], Outcome]:
+def _checker(
+    workspace: Workspace, options: ValidateOptions, shows: Progress
+) -> Callable[[Job], Outcome]:
     """Return what checks one framework: in the chosen runtime, or as it runs already."""
-    if request.running:
-        return lambda job: _running(job, request, shows)
-    runtime = choose(request.runtime, workspace, shows)
+    if options.running:
+        return lambda job: _running(job, options, shows)
+    runtime = choose(options.runtime, workspace, shows)
     remove_leftovers(runtime, shows)
-    return lambda job: _started(workspace, job, runtime, request, shows)
+    return lambda job: _started(workspace, job, runtime, options, shows)
 
 
-def _running(job: Job, request: Request, shows: Progress) -> Outcome:
+def _running(job: Job, options: ValidateOptions, shows: Progress) -> Outcome:
     """Check the server that somebody else has started."""
     shows.say("its CPU and memory are not looked at: only a server that is started here is")
-    ports, problem = _check_ports(job, None, request, shows)
+    ports, problem = _check_ports(job, None, options, shows)
     return judged(job.framework.name, ports, problem)
 
 
 def _started(
-    workspace: Workspace, job: Job, runtime: Runtime, request: Request, shows: Progress
+    workspace: Workspace, job: Job, runtime: Runtime, options: ValidateOptions, shows: Progress
 ) -> Outcome:
-    """Build the server, start it, check it and stop it; keep its log only if it failed."""
+    """Build the server, start it, check it and stop it; keep its logs only if it failed."""
     framework = job.framework
-    if problem := runtime.unavailable(framework):
-        return _skipped(framework, problem)
+    if unavailable := runtime.unavailable(framework):
+        return _skipped(framework.name, unavailable.reason, unavailable.missing)
     for port in sorted({*PORTS, *(scope.port for scope in job.scopes)}):
         ports.require_free_port(port)
     certs.ensure_certificate(workspace.certs)
     checked: list[PortChecks] = []
-    with _Logs(framework.name) as logs:
-        log = logs.folder / "server.log"
-        try:
-            with shows.waiting(f"build {framework.name} ({runtime.name})"):
-                runtime.build(framework, logs.folder / "build.log")
-            with runtime.start(framework, None, log) as server:
-                checked, problem = _check_ports(job, server, request, shows)
-        except FrameworkError as error:
-            problem, log = str(error), error.log or log
-        return judged(framework.name, checked, problem, logs.kept(log, shows) if problem else None)
+    problem = ""
+    logs = workspace.tools / "validate" / framework.name
+    shutil.rmtree(logs, ignore_errors=True)
+    logs.mkdir(parents=True)
+    log = logs / "server.log"
+    try:
+        with shows.waiting(f"build {framework.name} ({runtime.name})"):
+            runtime.build(framework, logs / "build.log")
+        with runtime.start(framework, None, log) as server:
+            checked, problem = _check_ports(job, server, options, shows)
+    except FrameworkError as error:
+        problem, log = str(error), error.log or log
+    finally:
+        if not problem:
+            shutil.rmtree(logs)
+    return judged(framework.name, checked, problem, _shown(log, shows) if problem else None)
 
 
 def _check_ports(
-    job: Job, server: Server | None, request: Request, shows: Progress
+    job: Job, server: Server | None, options: ValidateOptions, shows: Progress
 ) -> tuple[list[PortChecks], str]:
     """Check port after port, as long as the server lives; return also what was wrong, if any."""
 
     def ended() -> str | None:
         return server.ended() if server else None
 
+    def tell(check: Check) -> None:
+        if options.verbose or check.status != "pass":
+            shows.say(check_line(check))
+
     checked: list[PortChecks] = []
     for scope in job.scopes:
         where = f"port {scope.port} ({'TLS' if scope.tls else 'h2c'})"
         try:
             with shows.waiting(f"await {job.framework.name} on {where}"):
-                contract.wait_ready(scope, request.ready_s, ended)
+                contract.wait_ready(scope, options.ready_s, ended)
         except FrameworkError as error:
             return checked, problem_of(checked) or str(error)
-        shows.say(f"check {where}:")
-        report = contract.check(scope, server, lambda check: shows.say(check_line(check)))
+        with shows.waiting(f"check {job.framework.name} on {where}"):
+            report = contract.check(scope, server, tell)
         checked.append(port_checks(scope, report))
-        if report.messages_per_data_frame is not None:
+        if options.verbose and report.messages_per_data_frame is not None:
             packed = three_digits(report.messages_per_data_frame)
             shows.say(f"  messages per DATA frame: {packed}")
         if how := ended():
@@ -219,47 +233,31 @@ def _check_ports(
     return checked, problem_of(checked)
 
 
-class _Logs:
-    """A folder for what build and server print, gone with its block unless a log is kept."""
-
-    def __init__(self, name: str) -> None:
-        self._prefix = f"httparena-validate-{name}-"
-        self._keeps = False
-        self.folder = Path()
-
-    def __enter__(self) -> Self:
-        self.folder = Path(tempfile.mkdtemp(prefix=self._prefix))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if not self._keeps:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-    def kept(self, log: Path, shows: Progress) -> str | None:
-        """Show the end of a log and return where it stays; None if nothing was printed."""
-        if not log.exists() or not log.stat().st_size:
-            return None
-        for line in tail(log).splitlines():
-            shows.say(f"  | {line}")
-        shows.say(f"  log: {log}")
-        self._keeps = True
-        return str(log)
+def _shown(log: Path, shows: Progress) -> str | None:
+    """Show the end of a log and where it stays; return its path, None if nothing was printed."""
+    if not log.exists() or not log.stat().st_size:
+        return None
+    for line in tail(log).splitlines():
+        shows.say(f"  | {line}")
+    shows.say(f"  log: {shown(log)}")
+    return str(log)
 
 
-def _skipped(framework: Framework, why: str) -> Outcome:
-    return Outcome(framework=framework.name, verdict="skip", reason=why)
+def _skipped(framework: str, why: str, missing: Sequence[str] = ()) -> Outcome:
+    return Outcome(framework=framework, verdict="skip", reason=why, missing=tuple(missing))
 
 
 @contextmanager
-def _printed(request: Request, outcomes: Sequence[Outcome]) -> Iterator[None]:
+def _printed(options: ValidateOptions, outcomes: Sequence[Outcome]) -> Iterator[None]:
     """Print the verdicts when the block is left; if it was interrupted, those that are there."""
     try:
         yield
     finally:
-        if outcomes and request.as_json:
+        if outcomes and options.as_json:
             click.echo(to_json(Validation(frameworks=tuple(outcomes))), nl=False)
         elif outcomes:
-            summed = [summary(outcomes)] if request.of_all else []
+            missing = (need for each in outcomes for need in each.missing)
+            summed = [summary(outcomes), *install_lines(missing)] if options.of_all else []
             click.echo("\n".join([*table(outcomes), *summed]))
 
 

@@ -34,13 +34,14 @@ class PortChecks(Frozen):
 class Outcome(Frozen):
     """One framework's verdict; `reason` says in a sentence what was wrong, or why it was skipped.
 
-    `log` is what is left to be read: what its build or its server printed.
+    `log` is what its build or its server printed; `missing` is what to install so that it can run.
     """
 
     framework: str
     verdict: Verdict
     reason: str = ""
     log: str | None = None
+    missing: tuple[str, ...] = ()
     ports: tuple[PortChecks, ...] = ()
 
 

@@ -22,6 +22,8 @@ _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
+_NEED = r"^((pkg-config|gem|python):)?[^:\s]+$"
+
 # HttpArena's types, which tell how mature an entry is, and the rules each is held to here. A
 # framework there says in a second key, `mode`, whether it is tuned.
 _RULES = {
@@ -38,9 +40,13 @@ _UNUSED = ("completeness", "tls_check")
 
 
 class Native(Frozen):
-    """How to build and run without Docker: shell commands, run inside the framework's folder."""
+    """How to build and run without Docker: shell commands, run inside the framework's folder.
 
-    needs: tuple[str, ...] = ()
+    `needs` are programs, C libraries (`pkg-config:openssl`), Ruby gems (`gem:grpc`) and Python
+    modules (`python:ensurepip`).
+    """
+
+    needs: tuple[Annotated[str, Field(pattern=_NEED)], ...] = ()
     build: str = ""
     run: Annotated[str, Field(min_length=1)]
 

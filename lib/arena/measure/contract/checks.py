@@ -1,7 +1,7 @@
 """The contract: the checks, their order and their names."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from arena.base.errors import FrameworkError
@@ -87,8 +87,8 @@ def _checks(
     yield "unary-sum", partial(values.unary_sum, scope)
     yield "unary-extremes", partial(values.unary_extremes, scope)
     if "StreamSum" in scope.calls:
-        for name, request in _stream_requests(scope):
-            yield name, partial(_stream, scope, request, measured if name == _MEASURED else None)
+        for name, requests in _stream_requests(scope):
+            yield name, partial(_streams, scope, requests, measured if name == _MEASURED else None)
     yield "framing", partial(values.framing, scope)
     if not scope.light:
         if streams_long:
@@ -114,21 +114,22 @@ def _checks(
         yield "tls-downgrade", partial(tls.downgrade, scope)
 
 
-def _stream_requests(scope: Scope) -> Iterator[tuple[str, StreamRequest]]:
+def _stream_requests(scope: Scope) -> Iterator[tuple[str, list[StreamRequest]]]:
     """Yield what StreamSum is asked for, beside the long stream."""
-    yield "stream-10", stream_request(10)
-    yield _MEASURED, stream_request(5000)
-    if scope.request is not None:
+    yield "stream-10", [stream_request(10)]
+    yield _MEASURED, [stream_request(5000)]
+    if scope.requests:
         # What the load will ask for, to the letter.
-        yield "stream-profile", StreamRequest(**scope.request)
-    yield "stream-zero", stream_request(0)
-    yield "stream-negative", stream_request(-3)
+        yield "stream-profile", [StreamRequest(**each) for each in scope.requests]
+    yield "stream-zero", [stream_request(0)]
+    yield "stream-negative", [stream_request(-3)]
 
 
-def _stream(scope: Scope, request: StreamRequest, measured: list[float] | None) -> None:
-    answer = values.stream(scope, request)
-    if measured is not None:
-        measured.append(len(answer.messages) / answer.data_frames)
+def _streams(scope: Scope, requests: Sequence[StreamRequest], measured: list[float] | None) -> None:
+    for request in requests:
+        answer = values.stream(scope, request)
+        if measured is not None:
+            measured.append(len(answer.messages) / answer.data_frames)
 
 
 def _rests(server: Watched) -> bool:

@@ -14,14 +14,14 @@ Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
 class Scope:
     """One port of a server, and the calls that are checked there.
 
-    `request` is a profile's own StreamSum request, asked to the letter: the generators count on
-    its length. A `light` scope is only the values and TLS: another port has had all the rest.
+    `requests` are the profiles' own StreamSum requests, asked to the letter: the generators count
+    on their length. A `light` scope is only the values and TLS: another port has had all the rest.
     """
 
     port: int
     tls: bool
     calls: frozenset[Call] = frozenset({"GetSum"})
-    request: Mapping[str, int] | None = None
+    requests: tuple[Mapping[str, int], ...] = ()
     light: bool = False
 
 
@@ -29,24 +29,21 @@ def scope_of(profile: Profile) -> Scope:
     """Return what must be right before, and after, a profile is measured."""
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
     request = {str(key): value for key, value in profile.request.items()}
-    exact = request if profile.method == "StreamSum" else None
+    exact = (request,) if profile.method == "StreamSum" else ()
     return Scope(profile.port, profile.tls, frozenset(calls), exact)
 
 
 def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
-    """Return all that a framework subscribes to, the port without TLS first.
+    """Return a scope for each port of those profiles that a framework subscribes to.
 
-    A test without a profile is another runner's.
+    It has all that these profiles need. The port without TLS comes first.
     """
-    known = {profile.name: scope_of(profile) for profile in profiles}
     found: dict[tuple[int, bool], Scope] = {}
-    for test in framework.tests:
-        scope = known.get(test)
-        if scope is None:
-            continue
+    for scope in (scope_of(each) for each in profiles if each.name in framework.tests):
         before = found.setdefault((scope.port, scope.tls), scope)
+        more = tuple(each for each in scope.requests if each not in before.requests)
         found[scope.port, scope.tls] = replace(
-            before, calls=before.calls | scope.calls, request=before.request or scope.request
+            before, calls=before.calls | scope.calls, requests=before.requests + more
         )
     plain = [scope for scope in found.values() if not scope.tls]
     done: frozenset[Call] = frozenset().union(*(scope.calls for scope in plain))

@@ -29,6 +29,14 @@ class Built:
     standin: str | None = None
 
 
+@dataclass(frozen=True)
+class Unavailable:
+    """Why a runtime cannot run a framework on this host; `missing` are needs to install."""
+
+    reason: str
+    missing: tuple[str, ...] = ()
+
+
 class Server(Protocol):
     """A running server. It is stopped, and its log written, when its block is left."""
 
@@ -46,8 +54,8 @@ class Runtime(Protocol):
 
     name: str
 
-    def unavailable(self, framework: Framework) -> str | None:
-        """Say why this host cannot run the framework this way; None if it can."""
+    def unavailable(self, framework: Framework) -> Unavailable | None:
+        """Return why this host cannot run the framework this way; None if it can."""
 
     def build(self, framework: Framework, log: Path) -> Built:
         """Build it, all output going to `log`; FrameworkError if that fails."""

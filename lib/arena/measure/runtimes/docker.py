@@ -4,6 +4,7 @@ Talks to the docker command line, so that what is recorded can be repeated by ha
 """
 
 import os
+import re
 import select
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from arena.machine.docker import (
     sandbox,
 )
 from arena.machine.interrupts import held
-from arena.measure.runtimes import Built, run_build
+from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework
 
@@ -33,6 +34,17 @@ from arena.what.framework import Framework
 _STANDIN_LABEL = "httparena.standin.provides"
 _STOP_GRACE_S = 2
 _LAST_BREATH_S = 2.0
+
+# How docker and BuildKit word that an image registry, or the network, cannot be reached.
+_NO_NETWORK = re.compile(
+    r"(?i)no such host|name resolution|connection refused|network is unreachable|i/o timeout"
+    r"|TLS handshake timeout|Client\.Timeout exceeded|context deadline exceeded"
+    r"|failed to resolve source metadata(?!.*not found)|toomanyrequests"
+)
+_WAY_OUT = (
+    "no image can be pulled from the registry; use --runtime native, or make the base images "
+    "with ./scripts/standin-images.sh"
+)
 
 # What HttpArena mounts into every container: some entries that also serve HTTP do not start
 # without it. No gRPC call reads it, so nothing is in it.
@@ -105,16 +117,23 @@ class DockerRuntime:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def unavailable(self, framework: Framework) -> str | None:
-        """Say so if the framework has no Dockerfile."""
+    def unavailable(self, framework: Framework) -> Unavailable | None:
+        """Return so if the framework has no Dockerfile."""
         if (self._workspace.framework(framework.name) / "Dockerfile").is_file():
             return None
-        return f"{framework.name} has no Dockerfile: it runs natively only (--runtime native)"
+        return Unavailable(f"{framework.name} has no Dockerfile: use --runtime native")
 
     def build(self, framework: Framework, log: Path) -> Built:
         """Build the image from the framework's folder."""
         folder = self._workspace.framework(framework.name)
-        run_build(build_argv(_tag(framework), folder), folder, log, "docker build")
+        try:
+            run_build(build_argv(_tag(framework), folder), folder, log, "docker build")
+        except FrameworkError as error:
+            if _NO_NETWORK.search(error.output):
+                raise FrameworkError(
+                    error.stage, f"{error.reason}: {_WAY_OUT}", log=log, output=error.output
+                ) from error
+            raise
         image = inspect("image", _tag(framework))
         labels = image["Config"].get("Labels") or {}
         return Built(image_digest=image["Id"], standin=labels.get(_STANDIN_LABEL))

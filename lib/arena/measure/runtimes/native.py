@@ -1,16 +1,16 @@
 """The native runtime: the commands of meta.json's `native`, in a process group of their own."""
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
+from arena.machine import needs
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
-from arena.measure.runtimes import Built, run_build
+from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework, Native
 
@@ -44,20 +44,21 @@ class NativeRuntime:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def unavailable(self, framework: Framework) -> str | None:
-        """Say what is missing: a `native` section, or one of the programs it needs."""
+    def unavailable(self, framework: Framework) -> Unavailable | None:
+        """Return what is missing: a `native` section, or some of what it needs."""
         if framework.native is None:
-            return (
-                f"{framework.name} has no `native` section in its meta.json: "
-                "it runs in Docker only (--runtime docker)"
+            return Unavailable(
+                f"{framework.name} has no `native` section in its meta.json: use --runtime docker"
             )
-        missing = [name for name in framework.native.needs if not shutil.which(name)]
-        if missing:
-            return (
-                f"{framework.name} needs {', '.join(missing)} on PATH to run natively; "
-                "install it, or use --runtime docker"
-            )
-        return None
+        missing = needs.missing(framework.native.needs)
+        if not missing:
+            return None
+        install = " and ".join(needs.install_lines(missing))
+        return Unavailable(
+            f"{framework.name} needs {', '.join(missing)} to run natively: "
+            f"use --runtime docker, or {install}",
+            missing,
+        )
 
     def build(self, framework: Framework, log: Path) -> Built:
         """Run the build command, with the caller's environment."""

@@ -39,7 +39,7 @@ def folder(workspace: Workspace) -> Path:
 
 def test_docker_needs_a_dockerfile(workspace: Workspace, folder: Path) -> None:
     runtime = DockerRuntime(workspace)
-    assert "grpc-go has no Dockerfile" in (runtime.unavailable(a_framework()) or "")
+    assert "grpc-go has no Dockerfile" in str(runtime.unavailable(a_framework()))
     (folder / "Dockerfile").write_text("FROM scratch")
     assert runtime.unavailable(a_framework()) is None
 
@@ -108,6 +108,32 @@ def test_a_built_image_is_known_by_its_digest_and_its_stand_in(
     built = DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
     assert (built.image_digest, built.standin) == ("sha256:1", "golang:1")
     assert (tmp_path / "build.log").read_text() == "step 1\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "no_network"),
+    [
+        ("Get https://registry-1.docker.io/v2/: dial tcp: lookup x: no such host", True),
+        ("dial tcp 127.0.0.1:443: connect: connection refused", True),
+        ("dial tcp 1.2.3.4:443: i/o timeout", True),
+        ("net/http: TLS handshake timeout", True),
+        ("ERROR: golang:1: failed to resolve source metadata for docker.io/library/golang:1", True),
+        ("toomanyrequests: You have reached your pull rate limit", True),
+        ("net/http: request canceled (Client.Timeout exceeded while awaiting headers)", True),
+        ("go:9: failed to resolve source metadata for docker.io/go:9: not found", False),
+        ("service.go:7: syntax error", False),
+    ],
+)
+def test_a_build_without_a_registry_names_the_ways_out(
+    workspace: Workspace, folder: Path, bin_: Path, tmp_path: Path, printed: str, no_network: bool
+) -> None:
+    a_program(bin_ / "docker", f"echo '{printed}'; exit 1")
+    with pytest.raises(FrameworkError) as caught:
+        DockerRuntime(workspace).build(a_framework(), tmp_path / "build.log")
+    reason = caught.value.reason
+    assert reason.startswith("`docker build` failed (exit code 1)")
+    assert ("--runtime native" in reason) == ("standin-images.sh" in reason) == no_network
+    assert caught.value.output == printed
 
 
 def test_a_container_that_died_at_once_says_how_and_is_removed(

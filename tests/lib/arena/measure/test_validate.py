@@ -15,7 +15,7 @@ from arena.machine import certs, lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
 from arena.measure.contract import Report, Scope
-from arena.measure.validate import Request, validate
+from arena.measure.validate import ValidateOptions, validate
 from arena.record.record import Check
 from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report
 
@@ -35,15 +35,17 @@ class Shop:
 
     workspace: Workspace
     capsys: pytest.CaptureFixture[str]
-    logs: Path
     runtime: FakeRuntime
     found: dict[int, Report]
     asked: list[tuple[Scope, object]]
     ready: list[tuple[int, float]]
 
     def run(self, framework: str, profile: str | None = None, **options: Any) -> int:
-        request = Request(framework, profile, **options)
-        return validate(self.workspace, request, command="validate it")
+        wanted = ValidateOptions(framework, profile, **options)
+        return validate(self.workspace, wanted, command="validate it")
+
+    def logs(self) -> list[str]:
+        return sorted(path.name for path in self.workspace.tools.glob("validate/*"))
 
     def printed(self) -> tuple[list[str], list[str]]:
         out, err = self.capsys.readouterr()
@@ -57,9 +59,7 @@ def shop(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> Shop:
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    made = Shop(workspace, capsys, logs, FakeRuntime(), {}, [], [])
+    made = Shop(workspace, capsys, FakeRuntime(), {}, [], [])
 
     def check(scope: Scope, server: object, tell: Tell) -> Report:
         made.asked.append((scope, server))
@@ -69,7 +69,6 @@ def shop(
         return report
 
     monkeypatch.chdir(workspace.root)
-    monkeypatch.setattr("tempfile.tempdir", str(logs))
     monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
     monkeypatch.setattr(ports, "require_free_port", lambda _: None)
     monkeypatch.setattr(certs, "ensure_certificate", lambda _: None)
@@ -83,36 +82,42 @@ def shop(
     return made
 
 
-def test_a_good_framework_passes_on_every_port_it_subscribes_to(shop: Shop) -> None:
-    assert shop.run("grpc-go") == 0
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_good_framework_passes_on_every_port_it_subscribes_to(shop: Shop, verbose: bool) -> None:
+    assert shop.run("grpc-go", verbose=verbose) == 0
     assert [(scope.port, scope.light) for scope, _ in shop.asked] == [(8080, False), (8443, True)]
     assert [server for _, server in shop.asked] == [shop.runtime.server] * 2
     out, err = shop.printed()
     assert out == ["grpc-go  PASS"]
+    passed = ["  ok   unary-sum", "  messages per DATA frame: 1.00"] * verbose
     assert err == [
         "build grpc-go (native) …",
         "await grpc-go on port 8080 (h2c) …",
-        "check port 8080 (h2c):",
-        "  ok   unary-sum",
-        "  messages per DATA frame: 1.00",
+        "check grpc-go on port 8080 (h2c) …",
+        *passed,
         "await grpc-go on port 8443 (TLS) …",
-        "check port 8443 (TLS):",
-        "  ok   unary-sum",
-        "  messages per DATA frame: 1.00",
+        "check grpc-go on port 8443 (TLS) …",
+        *passed,
     ]
     assert shop.runtime.stopped == 1
-    assert list(shop.logs.iterdir()) == []
+    assert shop.logs() == []
     assert list(shop.workspace.results.iterdir()) == []
 
 
 def test_a_named_profile_is_the_only_one_that_is_checked(shop: Shop) -> None:
     assert shop.run("grpc-go", "stream-grpc-tls") == 0
     ((scope, _),) = shop.asked
-    assert (scope.port, scope.light, scope.request) == (
-        8443,
-        False,
-        {"a": 1, "b": 2, "count": 5000},
-    )
+    assert (scope.port, scope.light) == (8443, False)
+    assert scope.requests == ({"a": 1, "b": 2, "count": 5000},)
+
+
+def test_a_pattern_checks_each_port_once_for_all_profiles_that_match(shop: Shop) -> None:
+    add(shop.workspace, "many", tests=["stream-grpc", "unary-grpc", "stream-grpc-tls"])
+    assert shop.run("many", "*-grpc*") == 0
+    assert [(scope.port, sorted(scope.calls), scope.light) for scope, _ in shop.asked] == [
+        (8080, ["GetSum", "StreamSum"], False),
+        (8443, ["GetSum", "StreamSum"], True),
+    ]
 
 
 def test_what_was_wrong_is_named_and_the_servers_log_is_kept(shop: Shop) -> None:
@@ -123,10 +128,21 @@ def test_what_was_wrong_is_named_and_the_servers_log_is_kept(shop: Shop) -> None
     assert out == ["grpc-go  FAIL  stream-10: 9 replies, not 10 (and 1 more)"]
     assert err.count("  FAIL stream-10  9 replies, not 10  bytes: 00 00") == 2
     assert err[-3:-1] == ["  | listening", "  | last words"]
+    assert err[-1] == "  log: .tools/validate/grpc-go/server.log"
     log = Path(err[-1].removeprefix("  log: "))
     assert log.read_text() == "listening\nlast words\n"
-    assert log.is_relative_to(shop.logs)
     assert shop.runtime.stopped == 1
+
+
+def test_logs_are_those_of_the_last_validation_of_a_framework(shop: Shop) -> None:
+    shop.found[8080] = a_report(FAILED)
+    (shop.workspace.tools / "validate" / "grpc-go" / "of-another-time").mkdir(parents=True)
+    assert shop.run("grpc-go") == 1
+    folder = shop.workspace.tools / "validate" / "grpc-go"
+    assert [path.name for path in folder.iterdir()] == ["server.log"]
+    shop.found.clear()
+    assert shop.run("grpc-go") == 0
+    assert shop.logs() == []
 
 
 def test_a_warning_is_no_failure(shop: Shop) -> None:
@@ -135,7 +151,7 @@ def test_a_warning_is_no_failure(shop: Shop) -> None:
     out, err = shop.printed()
     assert out == ["tonic  WARN  content-type: it is answered with 200, not 415"]
     assert "  WARN content-type  it is answered with 200, not 415" in err
-    assert list(shop.logs.iterdir()) == []
+    assert shop.logs() == []
 
 
 def test_all_goes_on_after_every_kind_of_failure(
@@ -158,7 +174,7 @@ def test_all_goes_on_after_every_kind_of_failure(
                 raise FrameworkError("build", "`make` failed", log=log)
             return super().build(framework, log)
 
-    runtime = Runtime(missing={"g-tools": "g-tools needs zig on PATH"})
+    runtime = Runtime(missing={"g-tools": "g-tools needs zig"}, needs=("zig", "g++", "make"))
     monkeypatch.setattr(validating, "choose", lambda *_: runtime)
 
     def wait_ready(*_: object) -> None:
@@ -180,18 +196,19 @@ def test_all_goes_on_after_every_kind_of_failure(
         "d-wrong    FAIL  stream-10: 9 replies, not 10",
         "e-retired  SKIP  its meta.json says `enabled`: false",
         "f-odd      SKIP  subscribes to no profile of this runner",
-        "g-tools    SKIP  g-tools needs zig on PATH",
+        "g-tools    SKIP  g-tools needs zig",
         "grpc-go    PASS",
         "tonic      PASS",
         "2 passed, 0 warned, 4 failed, 3 skipped",
+        "install zig",
+        "apt-get install g++ make",
     ]
     assert out[0] == broken
     assert "  | syntax error" in err
     assert "failed b-build: build: `make` failed" in err
-    assert "skipped g-tools: g-tools needs zig on PATH" in err
+    assert "skipped g-tools: g-tools needs zig" in err
     assert runtime.stopped == 4
-    kept = sorted(path.name.rpartition("-")[0] for path in shop.logs.iterdir())
-    assert kept == [f"httparena-validate-{name}" for name in ("b-build", "c-start", "d-wrong")]
+    assert shop.logs() == ["b-build", "c-start", "d-wrong"]
 
 
 def test_all_with_a_profile_leaves_out_who_does_not_subscribe(shop: Shop) -> None:
@@ -330,7 +347,7 @@ def test_an_interrupt_stops_the_server_and_shows_the_verdicts_so_far(
         shop.run("all")
     assert shop.printed()[0] == ["grpc-go  PASS", "1 passed, 0 warned, 0 failed, 0 skipped"]
     assert shop.runtime.stopped == 2
-    assert list(shop.logs.iterdir()) == []
+    assert shop.logs() == []
 
 
 @pytest.mark.parametrize(

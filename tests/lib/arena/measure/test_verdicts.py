@@ -81,6 +81,7 @@ def test_as_json_every_check_of_every_port_is_there() -> None:
                 "verdict": "fail",
                 "reason": "stream-10: 9 replies, not 10",
                 "log": None,
+                "missing": [],
                 "ports": [
                     {
                         "port": 8080,

@@ -15,7 +15,7 @@ def section(title: str) -> str:
 
 def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
     calls = frozenset({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
-    scope = Scope(8443, True, calls, {"a": 1, "b": 2, "count": 10})  # type: ignore[arg-type]
+    scope = Scope(8443, True, calls, ({"a": 1, "b": 2, "count": 10},))  # type: ignore[arg-type]
     made = [name for name, _ in checks._checks(scope, None, [])]
     table = [line for line in section("The contract").splitlines() if line.startswith("| `")]
     explained = [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]

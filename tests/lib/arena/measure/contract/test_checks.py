@@ -65,7 +65,7 @@ def report_on(manner: Manner, *calls: Call) -> Report:
 
 def test_an_honest_server_passes_everything(clock: Clock) -> None:
     with serving(honest) as server:
-        scope = Scope(server.port, tls=False, calls=ALL, request=PROFILE)
+        scope = Scope(server.port, tls=False, calls=ALL, requests=(PROFILE,))
         report = check(scope, Outside(server, clock))
     streams = [*STREAMS[:2], "stream-profile", *STREAMS[2:]]
     assert_honest(report, [*UNARY, *streams, "framing", *FLOW, *CROWD, *GARBAGE, *REQUESTS])
@@ -286,7 +286,7 @@ def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
 
     calls = frozenset[Call]({"GetSum", "StreamSum"})
     with serving(lying("StreamSum", honest, note)) as server:
-        check(Scope(server.port, tls=False, calls=calls, request=PROFILE), None)
+        check(Scope(server.port, tls=False, calls=calls, requests=(PROFILE,)), None)
     own = StreamRequest(**PROFILE)
     assert asked.count(own) == 1
     assert [each.count for each in asked[:6]] == [10, 5000, PROFILE["count"], 0, -3, 10]

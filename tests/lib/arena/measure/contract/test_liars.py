@@ -70,7 +70,7 @@ def found_of(liar: Liar, server: Server, clock: Clock, certificates: Path) -> li
 def scope_of(liar: Liar, port: int) -> Scope:
     """Return the smaller scope, if it has the liar's check."""
     tls = liar.tls is not None
-    light = Scope(port, tls=tls, calls=liar.calls, request=PROFILE, light=True)
+    light = Scope(port, tls=tls, calls=liar.calls, requests=(PROFILE,), light=True)
     return light if liar.check in names(light) else replace(light, light=False)
 
 
@@ -99,7 +99,7 @@ def test_a_liar_is_caught_by_name(liar: Liar, clock: Clock, certificates: Path) 
 
 
 def test_every_check_has_a_liar() -> None:
-    of_all = Scope(0, tls=True, calls=_ALL, request=PROFILE)
+    of_all = Scope(0, tls=True, calls=_ALL, requests=(PROFILE,))
     assert {liar.check for liar in LIARS} == set(names(of_all))
 
 

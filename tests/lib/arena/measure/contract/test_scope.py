@@ -47,7 +47,7 @@ def scopes(*tests: str, profiles: tuple[Profile, ...] = KNOWN) -> list[Scope]:
 
 def test_a_streaming_profile_asks_its_own_request() -> None:
     found = scope_of(profile("stream-grpc"))
-    assert found == Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), request=REQUEST)
+    assert found == Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,))
 
 
 @pytest.mark.parametrize("call", ["CollectSum", "EchoSum"])
@@ -83,15 +83,15 @@ def test_a_port_has_the_calls_of_all_its_tests() -> None:
             8080,
             tls=False,
             calls=calls("GetSum", "StreamSum", "CollectSum", "EchoSum"),
-            request=REQUEST,
+            requests=(REQUEST,),
         )
     ]
 
 
 def test_the_port_without_tls_comes_first_and_the_other_needs_only_the_values() -> None:
     assert scopes("stream-grpc-tls", "unary-grpc-tls", "stream-grpc") == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), request=REQUEST),
-        Scope(8443, tls=True, calls=calls("GetSum", "StreamSum"), request=REQUEST, light=True),
+        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,)),
+        Scope(8443, tls=True, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,), light=True),
     ]
 
 
@@ -109,13 +109,14 @@ def test_tls_alone_is_checked_in_full() -> None:
 def test_a_profile_is_known_by_its_name_and_brings_its_request() -> None:
     known = (profile("stream-grpc"), profile("mine", "EchoSum"))
     assert scopes("mine", "stream-grpc", "not-mine", profiles=known) == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum", "EchoSum"), request=REQUEST)
+        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum", "EchoSum"), requests=(REQUEST,))
     ]
 
 
-def test_the_first_request_of_a_port_is_asked() -> None:
-    known = (profile("one"), profile("two").model_copy(update={"request": {"count": 7}}))
-    assert [each.request for each in scopes("one", "two", profiles=known)] == [REQUEST]
+def test_every_request_of_a_port_is_asked_once() -> None:
+    other = profile("two").model_copy(update={"request": {"count": 7}})
+    (found,) = scopes("one", "two", "same", profiles=(profile("one"), other, profile("same")))
+    assert found.requests == (REQUEST, {"count": 7})
 
 
 def test_a_profile_that_is_not_subscribed_to_is_not_checked() -> None:
