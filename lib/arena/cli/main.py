@@ -267,7 +267,7 @@ def schema(name: str | None) -> None:
     """Print the JSON Schema of records, of the leaderboard, of the site's data, or of all."""
     import json
 
-    from arena.publish.site.models import MODELS, schema_of
+    from arena.publish.site.schemas import MODELS, schema_of
 
     schemas = schema_of(name) if name else {each: schema_of(each) for each in MODELS}
     click.echo(json.dumps(schemas, indent=2))

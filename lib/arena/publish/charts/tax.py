@@ -43,7 +43,7 @@ class Toll:
 
 
 @dataclass(frozen=True)
-class Taxed:
+class TaxedServer:
     """One server under several generators, in the order of their names.
 
     `rows` are its rows on their boards, made under the same conditions, and `tolls` what each
@@ -60,14 +60,14 @@ class Taxed:
 
 
 @dataclass(frozen=True)
-class Load:
+class TaxedLoad:
     """One profile x connections, and the servers that were measured under several generators."""
 
     profile: str
     title: str
     connections: int
     unit: str
-    servers: tuple[Taxed, ...]
+    servers: tuple[TaxedServer, ...]
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
@@ -79,14 +79,14 @@ class Load:
         return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])
 
 
-def loads(boards: Sequence[Board]) -> list[Load]:
+def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
     """Return every load that some server was put under by several generators, by profile."""
     found: dict[tuple[str, int, Metric], list[Board]] = defaultdict(list)
     for board in boards:
         if _NAME.fullmatch(board.generator):
             found[board.profile, board.connections, board.metric].append(board)
     every = [
-        Load(
+        TaxedLoad(
             profile=profile,
             title=group[0].title,
             connections=connections,
@@ -98,7 +98,7 @@ def loads(boards: Sequence[Board]) -> list[Load]:
     return [load for load in every if load.servers]
 
 
-def _servers(boards: Sequence[Board]) -> tuple[Taxed, ...]:
+def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
     """Return the servers that several of the boards have, in the order of the first of them."""
     found: dict[tuple[object, ...], list[tuple[Row, Toll]]] = defaultdict(list)
     for board in boards:
@@ -106,7 +106,7 @@ def _servers(boards: Sequence[Board]) -> tuple[Taxed, ...]:
             if row.result and (toll := _toll(board.generator, row.result)):
                 found[row.framework, *conditions(row.result)].append((row, toll))
     return tuple(
-        Taxed(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
+        TaxedServer(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
         for under in found.values()
         if len(under) > 1
     )
@@ -124,7 +124,7 @@ def _toll(generator: str, it: Result) -> Toll | None:
     )
 
 
-def _picture(load: Load, server: Taxed) -> Picture:
+def _picture(load: TaxedLoad, server: TaxedServer) -> Picture:
     name = server.rows[0].display_name
     most = max(
         end

@@ -19,13 +19,13 @@ from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
 from arena.judge.frozen_rounds import Round, read_rounds
 from arena.judge.leaderboard import rank_entries
-from arena.publish.site.edition import Edition
-from arena.publish.site.make import make
-from arena.publish.site.output import Output
+from arena.publish.site.edition import Edition, Link, Site
+from arena.publish.site.outputs import Output, write_changed
 from arena.publish.site.pages import (
     boards,
     compare,
-    data,
+    feed,
+    files,
     frameworks,
     home,
     records,
@@ -33,13 +33,28 @@ from arena.publish.site.pages import (
     tax,
     texts,
 )
-from arena.publish.site.site import Site
 
-# The kinds that every edition has, and those that the site has once.
-OF_EDITION = (home, boards, compare, frameworks, records, tax, data)
-OF_SITE = (rounds, texts)
+# The kinds of pages that every edition has, and those that the site has once.
+OF_EDITION = (home, boards, compare, frameworks, records, tax)
+OF_SITE = (rounds, texts, feed, files)
 
-# What pages are made with beside our own code.
+NAVIGATION = (
+    Link("boards", "index.html#boards", "Boards", of_edition=True),
+    Link("frameworks", "frameworks/index.html", "Frameworks", of_edition=True),
+    Link("compare", "compare/index.html", "Compare", of_edition=True),
+    Link("tax", "tax/index.html", "Generator tax", of_edition=True),
+    Link("rounds", "rounds/index.html", "Rounds"),
+    Link("methodology", "methodology/index.html", "Methodology"),
+    Link("glossary", "glossary/index.html", "Glossary"),
+)
+
+# Everything below these folders belongs to the site, whoever wrote it.
+FOLDERS = (
+    "boards", "compare", "frameworks", "glossary", "methodology", "profiles", "records", "rounds",
+    "rules", "schema", "static", "tax",
+)  # fmt: skip
+
+# What pages are made with, beside this code.
 _LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
 
 
@@ -55,21 +70,21 @@ def outputs(site: Site) -> Iterator[Output]:
 def build(workspace: Workspace, progress: Progress) -> Path:
     """Build the site of all records; return its first page.
 
-    Only what has changed since the last time is made. A broken record is left out, and said; the
-    others stand. A second build waits until the first has ended.
+    Only what has changed since the last build is written. A broken record is reported and left out.
+    A second build waits until the first has ended.
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():
         kept = Cache(folder / "cache.sqlite")
         site = _site(workspace, kept, progress)
         write_atomic(workspace.results / "leaderboard.json", to_json(site.current.leaderboard))
-        make(outputs(site), workspace.public, _code(site), kept, progress)
+        write_changed(outputs(site), workspace.public, FOLDERS, _code(site), kept, progress)
     return workspace.public / site.current.home()
 
 
 @contextmanager
 def _alone(folder: Path, progress: Progress) -> Iterator[None]:
-    """Let one build after the other into the block; where nothing can be locked, all at once."""
+    """Let one build at a time into the block; without file locks, any number."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("w")
@@ -89,7 +104,7 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Keep everything for the block: among a hundred thousand entries nothing is garbage yet."""
+    """Collect no garbage in the block: a hundred thousand entries all stay in use."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -100,7 +115,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
-    """Return the current edition and every round, of the records that are there."""
+    """Return the current edition and every round."""
     current = _edition("", workspace.results, None, kept, progress)
     frozen: list[tuple[str, Edition]] = []
     for folder, found in read_rounds(workspace.rounds):
@@ -115,6 +130,7 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
         templates=workspace.site / "templates",
         static=workspace.site / "static",
         docs=workspace.root / "docs",
+        navigation=NAVIGATION,
     )
 
 
@@ -127,7 +143,7 @@ def _edition(root: str, folder: Path, of: Round | None, kept: Cache, progress: P
 
 
 def _code(site: Site) -> str:
-    """Return a digest of what every page depends on: our code, the templates, the libraries."""
+    """Return a digest of what every page depends on: this code, the templates, the libraries."""
     digest = hashlib.sha256(" ".join([sys.version, *map(version, _LIBRARIES)]).encode())
     for folder in (Path(arena.__file__).parent, site.templates):
         for path in sorted(folder.rglob("*")):

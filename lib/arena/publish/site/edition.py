@@ -1,23 +1,23 @@
-"""Editions: a set of records, ranked, with its place in the site."""
+"""Editions: sets of records, ranked, each with its place in the site; the site is all of them."""
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from arena.base.model import to_json
-from arena.judge.entry import Entry, Load
+from arena.judge.entry import Entry, Load, by_load
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import Board, Leaderboard, Row
 from arena.publish.site import links
-from arena.publish.site.raw import raw_files
+from arena.publish.site.raw_outputs import raw_files
 from arena.record.record import Record
 
 
 @dataclass(frozen=True)
-class Place:
+class Standing:
     """A framework's row on a board, the board's page, and how many of its rows are ranked."""
 
     board: Board
@@ -66,38 +66,50 @@ class Edition:
 
     def board_folder(self, board: Board) -> str:
         """Return a board's folder."""
-        return self._boards[board.load, board.division][0]
+        return self._folders[board.load, board.division]
 
     def board_digest(self, board: Board) -> str:
-        """Return a digest of all that is on a board."""
-        return self._boards[board.load, board.division][1]
+        """Return a digest of the records that a board is made of, and so of all that is on it."""
+        return self._digests[board.load]
 
     @cached_property
-    def _boards(self) -> Mapping[tuple[Load, str], tuple[str, str]]:
-        """Every board's folder and digest.
+    def digest(self) -> str:
+        """A digest of all boards."""
+        return _digest(f"{load} {digest}" for load, digest in self._digests.items())
+
+    @cached_property
+    def _digests(self) -> Mapping[Load, str]:
+        entries = by_load(self.entries.values())
+        return {
+            load: _digest(f"{each.path} {each.sha256}" for each in entries[load])
+            for load in {board.load: None for board in self.boards}
+        }
+
+    @cached_property
+    def _folders(self) -> Mapping[tuple[Load, str], str]:
+        """Every board's folder.
 
         Records of an edited profile may rank by another metric than those from before: that is
         a board of its own, and its folder says so.
         """
         metrics: dict[str, str] = {}
-        found: dict[tuple[Load, str], tuple[str, str]] = {}
+        found: dict[tuple[Load, str], str] = {}
         for board in self.boards:
             folder = links.board_folder(board)
             if metrics.setdefault(folder, board.metric) != board.metric:
                 folder = f"{folder}/{links.name(board.metric)}"
-            digest = hashlib.sha256(to_json(board).encode()).hexdigest()
-            found[board.load, board.division] = (self.root + folder, digest)
+            found[board.load, board.division] = self.root + folder
         return found
 
     @cached_property
-    def places(self) -> Mapping[str, Sequence[Place]]:
+    def standings(self) -> Mapping[str, Sequence[Standing]]:
         """Every framework's rows, by its name, in the order of the boards."""
-        found: dict[str, list[Place]] = defaultdict(list)
+        found: dict[str, list[Standing]] = defaultdict(list)
         for board in self.boards:
             path = self.board(board)
             ranked = sum(row.rank is not None for row in board.rows)
             for row in board.rows:
-                found[row.framework].append(Place(board, path, row, ranked))
+                found[row.framework].append(Standing(board, path, row, ranked))
         return dict(found)
 
     @cached_property
@@ -121,6 +133,10 @@ class Edition:
         """Return a record's JSON, which each of them has."""
         return f"{self.root}{links.record_folder(path)}/record.json"
 
+    def below(self, path: str) -> str:
+        """Return a path of the site as one below this edition's folder."""
+        return path.removeprefix(self.root)
+
     def raw(self, record: str, path: str | None) -> str | None:
         """Return where the raw output that a record names is in the site; None if it is not there.
 
@@ -131,3 +147,48 @@ class Edition:
             return None
         is_taken = any(each.name == name for each in raw_files(self.folder, record))
         return f"{self.root}{links.record_folder(record)}/{name}" if is_taken else None
+
+
+class Link(NamedTuple):
+    """A link of the navigation: what it is called in addresses and on pages.
+
+    `path` lies below the site's root, or with `of_edition` below the edition's.
+    """
+
+    name: str
+    path: str
+    words: str
+    of_edition: bool = False
+
+
+@dataclass(frozen=True)
+class Site:
+    """The editions, the current one first, then the rounds, the newest first.
+
+    `templates`, `static` and `docs` are folders that pages are made from, beside the records.
+    """
+
+    editions: tuple[Edition, ...]
+    templates: Path
+    static: Path
+    docs: Path
+    navigation: Sequence[Link] = ()
+
+    @property
+    def current(self) -> Edition:
+        """Return the edition of records that are in no round."""
+        return self.editions[0]
+
+    @property
+    def rounds(self) -> tuple[Edition, ...]:
+        """Return the frozen rounds, the newest first."""
+        return self.editions[1:]
+
+    @property
+    def front(self) -> Edition:
+        """Return the edition of the first page: the newest round if nothing is current."""
+        return self.current if self.current.entries or not self.rounds else self.rounds[0]
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
 from arena.judge.flags import WORDS
 from arena.publish.kinds import KINDS
-from arena.publish.site import cells, links, words
-from arena.publish.site.edition import Edition
+from arena.publish.site import board_columns, links, words
+from arena.publish.site.edition import Edition, Site
 from arena.record.times import parse_utc
 
 # The longest text of other people's that a page shows, unless it says otherwise.
@@ -21,15 +21,16 @@ _LONGEST = 300
 _LONGEST_LINK = 500
 
 
-def render(templates: Path, template: str, page: str, edition: Edition, **context: Any) -> str:
+def render(site: Site, template: str, page: str, edition: Edition, **context: Any) -> str:
     """Return a page's HTML. In its template, `href(path)` is the link to another page or file.
 
     `page` is its own path below the site's root.
     """
+    href = partial(links.relative, page=page)
     return (
-        _environment(templates)
+        _environment(site.templates)
         .get_template(template)
-        .render(page=page, edition=edition, href=partial(links.relative, page=page), **context)
+        .render(page=page, edition=edition, navigation=site.navigation, href=href, **context)
     )
 
 
@@ -53,7 +54,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         rate=format_rate,
         ns=format_ns,
         bytes=format_bytes,
-        headline=lambda result, board: cells.headline_words(board, result),
+        headline=lambda result, board: board_columns.headline_words(board, result),
         three_digits=three_digits,
         day=lambda text: parse_utc(text).strftime("%Y-%m-%d"),
         moment=lambda text: parse_utc(text).strftime("%Y-%m-%d %H:%M UTC"),

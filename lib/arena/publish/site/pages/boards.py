@@ -1,18 +1,19 @@
-"""Boards: one page for each profile x connections x generator x division."""
+"""Boards: a page, JSON and CSV for each profile x connections x generator x division."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
+from arena.base.model import to_json
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.words import rounded_words
 from arena.publish.charts.picture import MOST
 from arena.publish.kinds import KINDS
-from arena.publish.site import cells, words
-from arena.publish.site.edition import Edition
-from arena.publish.site.output import Output, Page
-from arena.publish.site.site import Site
+from arena.publish.site import board_columns, words
+from arena.publish.site.board_csv import board_csv
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip, scale_of
 from arena.publish.site.template import frame, render
 
@@ -28,7 +29,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class BoardView:
     """A board as its page shows it."""
 
     board: Board
@@ -54,9 +55,9 @@ class Sheet:
         return [row for row in self.rows if row.failure]
 
     @cached_property
-    def columns(self) -> Sequence[cells.Column]:
+    def columns(self) -> Sequence[board_columns.Column]:
         """The numbers, from the headline on."""
-        return cells.columns_of(self.board, self.results)
+        return board_columns.columns_of(self.board, self.results)
 
     @cached_property
     def scale(self) -> Scale:
@@ -79,7 +80,7 @@ class Sheet:
 
     @property
     def has_unknown(self) -> bool:
-        """Whether some row's only run has no error bar, so that nothing is known of another one."""
+        """Whether some row's only run has no error bar: nothing bounds another run."""
         return any(len(each.rates) == 1 and each.low == each.high for each in self.results)
 
     def strip(self, result: Result) -> Strip:
@@ -91,11 +92,11 @@ class Sheet:
     def interval(self, result: Result) -> str:
         """Return a result's interval in words."""
         alone = "one run" if len(result.rates) == 1 else ""
-        return cells.interval_words(self.board, result) or alone
+        return board_columns.interval_words(self.board, result) or alone
 
     @cached_property
     def common(self) -> Sequence[str]:
-        """The flags that all rows have: they are said once, if there are several rows."""
+        """The flags that all of several rows have; they are shown once."""
         return self._in_all(lambda each: each.flags)
 
     @cached_property
@@ -105,12 +106,12 @@ class Sheet:
 
     @cached_property
     def machines(self) -> Sequence[str]:
-        """Where the rows come from."""
+        """The machines of the rows."""
         return self._values(lambda each: each.machine)
 
     @cached_property
     def made_by(self) -> Sequence[str]:
-        """Which programs made the load."""
+        """The programs that made the load."""
         return self._values(lambda each: each.generator)
 
     @cached_property
@@ -136,7 +137,7 @@ class Sheet:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield every board's page."""
+    """Yield every board's page, and the same as JSON and as CSV."""
     paths = repr((frame(edition), [(edition.board(each), each.metric) for each in edition.boards]))
     for board in edition.boards:
         page = edition.board(board)
@@ -148,16 +149,19 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         digests = map(edition.board_digest, [board, *beside])
         key = "\n".join([*digests, paths, repr(logs)])
         yield Page(page, key, make)
+        folder, digest = edition.board_folder(board), edition.board_digest(board)
+        yield Page(f"{folder}/board.json", digest, partial(to_json, board))
+        yield Page(f"{folder}/board.csv", digest, partial(board_csv, board, edition))
 
 
 def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None]) -> str:
     return render(
-        site.templates,
+        site,
         "board.html.j2",
         edition.board(board),
         edition,
         board=board,
-        sheet=Sheet(board),
+        view=BoardView(board),
         switches=switches(edition, board),
         pictures=KINDS[board.shape].of_board(board, edition.boards),
         most_pictures=MOST,

@@ -1,17 +1,18 @@
-"""Frameworks: the list of them, and a page for each, with its history."""
+"""Frameworks: the list of them, and for each a page and JSON with its history."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from arena.base.model import to_json
 from arena.judge.entry import Entry, Load, by_load
 from arena.judge.leaderboard import Row
 from arena.judge.words import rounded_words
-from arena.publish.site import words
-from arena.publish.site.edition import Edition, Place
-from arena.publish.site.output import Output, Page
-from arena.publish.site.site import Site
+from arena.publish.site import links, words
+from arena.publish.site.edition import Edition, Site, Standing
+from arena.publish.site.outputs import Output, Page
+from arena.publish.site.schemas import FrameworkData, History, Result
 from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.times import parse_utc
@@ -23,7 +24,7 @@ _DRAWN = 60
 
 
 @dataclass(frozen=True)
-class Known:
+class FrameworkLine:
     """A framework as the list shows it; `first` counts the boards that it leads."""
 
     name: str
@@ -46,7 +47,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class History:
+class HistoryTable:
     """A framework's records on a board: the newest first, and `more` that are not listed."""
 
     title: str
@@ -60,69 +61,61 @@ class History:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the list, and every framework's page."""
-    places, entries = edition.places, edition.by_framework
-    known = [_known(name, places[name], entries[name]) for name in sorted(places, key=str.lower)]
+    """Yield the list, and every framework's page and JSON."""
+    standings, entries = edition.standings, edition.by_framework
+    names = sorted(standings, key=str.lower)
+    known = [_known(name, standings[name], entries[name]) for name in names]
     page = f"{edition.root}frameworks/index.html"
-    make = partial(render, site.templates, "frameworks.html.j2", page, edition, known=known)
+    make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
     yield Page(page, repr((frame(edition), known)), make)
     shown = frozenset(edition.shown_records)
     for each in known:
         page = edition.framework(each.name)
         mine = entries[each.name]
+        # A row is made of its framework's records, but for its rank.
         depends = (
             frame(edition),
             [(entry.path, entry.sha256, entry.path in shown) for entry in mine],
-            [
-                (
-                    one.path,
-                    one.board.title,
-                    one.ranked,
-                    one.row.model_dump_json(exclude={"result": _UNUSED}),
-                )
-                for one in places[each.name]
-            ],
+            [(one.path, one.board.title, one.row.rank, one.ranked) for one in standings[each.name]],
         )
-        make = partial(_make, site, edition, each, places[each.name], mine, shown)
+        make = partial(_make, site, edition, each, standings[each.name], mine, shown)
         yield Page(page, repr(depends), make)
-
-
-# What a result has that no framework's page shows.
-_UNUSED = {"result": {"seconds", "points"}}
+        path = f"{edition.root}{links.framework_folder(each.name)}/framework.json"
+        yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
 
 
 def _make(
     site: Site,
     edition: Edition,
-    known: Known,
-    places: Sequence[Place],
+    known: FrameworkLine,
+    standings: Sequence[Standing],
     entries: Sequence[Entry],
     shown: frozenset[str],
 ) -> str:
     newest = edition.read(entries[-1].path)
-    titles = {place.board.load: place.board.title for place in places}
+    titles = {standing.board.load: standing.board.title for standing in standings}
     return render(
-        site.templates,
+        site,
         "framework.html.j2",
         edition.framework(known.name),
         edition,
         known=known,
         meta=newest.framework,
         versions=_versions(entries),
-        places=places,
+        standings=standings,
         histories=_histories(edition, entries, titles, shown),
     )
 
 
-def _known(name: str, places: Sequence[Place], entries: Sequence[Entry]) -> Known:
-    newest = max(places, key=lambda place: _moment_of(place.row)).row
-    return Known(
+def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
+    newest = max(standings, key=lambda standing: _moment_of(standing.row)).row
+    return FrameworkLine(
         name=name,
         display_name=newest.display_name,
         language=newest.language,
         type=newest.type,
-        boards=sum(place.row.rank is not None for place in places),
-        first=sum(place.row.rank == 1 for place in places),
+        boards=sum(standing.row.rank is not None for standing in standings),
+        first=sum(standing.row.rank == 1 for standing in standings),
         newest=entries[-1].started_at,
     )
 
@@ -146,7 +139,7 @@ def _day(entry: Entry) -> str:
 
 def _histories(
     edition: Edition, entries: Sequence[Entry], titles: Mapping[Load, str], shown: frozenset[str]
-) -> list[History]:
+) -> list[HistoryTable]:
     """Return the histories of more than one record, in the order of the boards."""
     return [
         _history(edition, key, own, titles[key], shown)
@@ -157,7 +150,7 @@ def _histories(
 
 def _history(
     edition: Edition, key: Load, entries: Sequence[Entry], title: str, shown: frozenset[str]
-) -> History:
+) -> HistoryTable:
     """Return a history of records, the oldest first. Trials are listed, and not drawn."""
     changes = _changes(entries)
     moments = [
@@ -167,7 +160,7 @@ def _history(
     full = [entry for entry in entries if not entry.is_trial and entry.value][-_DRAWN:]
     intervals = [(entry.low or 0.0, entry.high or 0.0) for entry in full]
     most = max((high for _, high in intervals), default=0.0)
-    return History(
+    return HistoryTable(
         title=title,
         key=key,
         moments=tuple(moments),
@@ -195,3 +188,43 @@ def _changes(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
 def _path(edition: Edition, entry: Entry, shown: frozenset[str]) -> str:
     """Return a record's page, or its JSON if it has none."""
     return edition.record(entry.path) if entry.path in shown else edition.record_json(entry.path)
+
+
+def _framework_json(edition: Edition, name: str) -> str:
+    """Return a framework's JSON."""
+    entries = edition.by_framework[name]
+    of_load = by_load(entries)
+    histories = [
+        History(
+            profile=standing.board.profile,
+            connections=standing.board.connections,
+            generator=standing.board.generator,
+            metric=standing.board.metric,
+            rank=standing.row.rank,
+            board=edition.below(standing.path),
+            results=tuple(_result(edition, each) for each in of_load[standing.board.load]),
+        )
+        for standing in edition.standings.get(name, ())
+        if standing.board.load in of_load
+    ]
+    newest = entries[-1]
+    framework = edition.read(newest.path).framework
+    return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
+
+
+def _result(edition: Edition, entry: Entry) -> Result:
+    return Result(
+        started_at=entry.started_at,
+        status=entry.status,
+        value=entry.value,
+        low=entry.low,
+        high=entry.high,
+        is_trial=entry.is_trial,
+        flags=entry.flags,
+        failure=entry.failure,
+        made_by=entry.made_by,
+        machine=entry.machine,
+        commit=entry.commit,
+        source_sha256=entry.source_sha256,
+        record=edition.below(edition.record_json(entry.path)),
+    )

@@ -9,20 +9,19 @@ from arena.judge.entry import Entry
 from arena.judge.leaderboard import Board, Row
 from arena.publish.kinds import KINDS
 from arena.publish.site import words
-from arena.publish.site.edition import Edition
-from arena.publish.site.output import Output, Page
-from arena.publish.site.site import Site
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip
 from arena.publish.site.template import frame, render
 
-# So many of those who share the first rank are named, and so many records are the newest.
+# This many frameworks of the first rank are named, and this many new records are listed.
 _NAMED = 3
 _NEWEST = 5
 
 
 @dataclass(frozen=True)
-class Best:
-    """A board in one line: who leads it, by how much, and where all the others are."""
+class BoardLine:
+    """A board in one line: its leaders, their figure, and the figures of all others."""
 
     board: Board
     path: str
@@ -44,7 +43,7 @@ class News:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the page. If nothing is current, that is said, and the newest round is shown."""
+    """Yield the page. If nothing is current, it says so and shows the newest round."""
     shown = site.front if edition is site.current else edition
     page = edition.home()
     rounds = rounds_of(site)
@@ -56,7 +55,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     newest = news(shown)
     make = partial(
         render,
-        site.templates,
+        site,
         "home.html.j2",
         page,
         edition,
@@ -65,9 +64,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         news=newest,
         rounds=rounds,
     )
-    note = edition.round and edition.round.note
-    said = [_said(line) for _, profiles in groups for _, lines in profiles for line in lines]
-    yield Page(page, repr((frame(edition), frame(shown), note, said, newest, rounds)), make)
+    key = (frame(edition), frame(shown), edition.round and edition.round.note, newest, rounds)
+    yield Page(page, repr((*key, shown.digest)), make)
 
 
 def rounds_of(site: Site) -> list[tuple[str, str, str, str, int, int]]:
@@ -106,11 +104,11 @@ def news(edition: Edition) -> list[News]:
     ]
 
 
-def _best(edition: Edition, board: Board) -> Best:
+def _best(edition: Edition, board: Board) -> BoardLine:
     leaders = [row for row in board.rows if row.rank == 1]
     values = [row.result.value for row in board.rows if row.result and row.result.value]
     scale = Scale(max(values, default=0.0))
-    return Best(
+    return BoardLine(
         board=board,
         path=edition.board(board),
         leaders=tuple(leaders[:_NAMED]),
@@ -121,16 +119,5 @@ def _best(edition: Edition, board: Board) -> Best:
     )
 
 
-def _profile(line: Best) -> tuple[str, str]:
+def _profile(line: BoardLine) -> tuple[str, str]:
     return line.board.profile, line.board.title
-
-
-def _said(line: Best) -> tuple[object, ...]:
-    """Return what of a board is on the page."""
-    board = line.board.model_copy(update={"rows": ()})
-    leaders = [
-        (row.framework, row.display_name, it.value, it.low, it.high, it.flags)
-        for row in line.leaders
-        if (it := row.result)
-    ]
-    return board, line.path, leaders, line.more, line.ranked, line.without, line.field

@@ -15,16 +15,15 @@ from arena.judge.leaderboard import GRAVITY
 from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import KINDS, run_picture
-from arena.publish.site import words
-from arena.publish.site.edition import Edition
-from arena.publish.site.output import Output, Page
-from arena.publish.site.raw import raw_files
-from arena.publish.site.site import Site
+from arena.publish.site import links, words
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.outputs import Copy, Output, Page
+from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.template import frame, render
 from arena.record.measurement import Run
 from arena.record.record import Check, Record
 
-# Of a log, and of a command line, a page shows so much.
+# A page shows this much of a log, and of a command line.
 _LOG_LINES = 30
 _LONGEST_LINE = 400
 _LONGEST_COMMAND = 8000
@@ -64,18 +63,24 @@ class Checked:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the page of every record that has one."""
+    """Yield every record as it is, and the page and raw outputs of those that have a page."""
+    for path, entry in edition.entries.items():
+        yield Copy(edition.record_json(path), f"{edition.folder}/{path}", entry.sha256)
     shown = edition.shown_records
     boards = _boards(edition)
     neighbours = _neighbours(edition, shown)
     for path in shown:
         entry = edition.entries[path]
         older, newer = neighbours[path]
+        files = raw_files(edition.folder, path)
+        for file in files:
+            folder = f"{edition.root}{links.record_folder(path)}"
+            yield Copy(f"{folder}/{file.name}", str(file.source))
         around = Around(
             board=boards.get((entry.load, entry.framework)),
             older=older,
             newer=newer,
-            files={each.name: each.size_bytes for each in raw_files(edition.folder, path)},
+            files={each.name: each.size_bytes for each in files},
         )
         make = partial(_make, site, edition, path, around)
         yield Page(edition.record(path), f"{frame(edition)} {entry.sha256} {around}", make)
@@ -119,7 +124,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     runs = [_name(run.raw.path) for run in record.runs]
     provenance, kind = record.provenance, type(record.profile.load)
     return render(
-        site.templates,
+        site,
         "record.html.j2",
         edition.record(path),
         edition,

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from arena.judge.frozen_rounds import Round
-from arena.publish.site.edition import Edition
-from arena.publish.site.output import Output, Page
-from arena.publish.site.site import Site
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.outputs import Output, Page
 from arena.publish.site.template import frame, render
 
 PAGE = "rounds/index.html"
 
 
 @dataclass(frozen=True)
-class Frozen:
+class RoundLine:
     """A round in one line; machines and commits are those of most records first."""
 
     name: str
@@ -31,11 +30,11 @@ class Frozen:
 
 def outputs(site: Site) -> Iterator[Output]:
     """Yield the page."""
-    rounds = [_frozen(each, each.round) for each in site.rounds if each.round]
+    rounds = [_line(each, each.round) for each in site.rounds if each.round]
     current = len(site.current.entries)
     make = partial(
         render,
-        site.templates,
+        site,
         "rounds.html.j2",
         PAGE,
         site.current,
@@ -46,9 +45,9 @@ def outputs(site: Site) -> Iterator[Output]:
     yield Page(PAGE, repr((frame(site.front), rounds, current)), make)
 
 
-def _frozen(edition: Edition, of: Round) -> Frozen:
+def _line(edition: Edition, of: Round) -> RoundLine:
     entries = edition.entries.values()
-    return Frozen(
+    return RoundLine(
         name=of.name,
         path=edition.home(),
         frozen_at=of.frozen_at,

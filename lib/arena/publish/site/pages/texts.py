@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from arena.base.reading import read_input
 from arena.judge.flags import WORDS
 from arena.publish.site import links, words
+from arena.publish.site.edition import Site
 from arena.publish.site.markdown import Text, beside, read
-from arena.publish.site.output import Output, Page
-from arena.publish.site.site import Site
+from arena.publish.site.outputs import Output, Page
 from arena.publish.site.template import frame, render
 
 # The page of each file.
@@ -45,7 +45,7 @@ def text_of(name: str, page: str, source: str) -> Text:
 
 def _make(site: Site, name: str, page: str, source: str) -> str:
     return render(
-        site.templates,
+        site,
         "text.html.j2",
         page,
         site.current,

@@ -14,7 +14,7 @@ from arena.judge.leaderboard import rank
 from arena.publish.charts.latency import latency_picture
 from arena.publish.charts.picture import Picture
 from arena.publish.charts.svg import LEFT, WIDTH
-from arena.publish.charts.tax import loads
+from arena.publish.charts.tax import taxed_loads
 from arena.publish.kinds import KINDS, run_picture
 from arena.record.measurement import BlastPoint, Second
 from tests.fakes import a_record
@@ -56,7 +56,7 @@ def of_latency(*runs: dict[str, float]) -> Picture:
 
 
 def of_tax(own_s: float = 2.0, cut: int = 0) -> Picture:
-    (load,) = loads(rank([under("ghz"), under("volley", own_s=own_s, cut=cut)]).boards)
+    (load,) = taxed_loads(rank([under("ghz"), under("volley", own_s=own_s, cut=cut)]).boards)
     return load.pictures[0]
 
 

@@ -3,15 +3,15 @@
 import pytest
 
 from arena.judge.leaderboard import rank
-from arena.publish.charts.tax import MOST_SERVERS, Load, loads
+from arena.publish.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.publish.charts.drawn import Drawn
 from tests.lib.arena.publish.charts.loads import under
 
 
-def found(*records: Record) -> list[Load]:
-    return loads(rank(records).boards)
+def found(*records: Record) -> list[TaxedLoad]:
+    return taxed_loads(rank(records).boards)
 
 
 def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None:

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
+from arena.base.model import to_json
 from arena.judge.entry import entry_of
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import rank_entries
-from arena.publish.site.edition import Edition
-from arena.publish.site.output import Page
-from arena.publish.site.site import Site
+from arena.publish.site.build import NAVIGATION, outputs
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.links import INDEX
+from arena.publish.site.outputs import Page
 from arena.record.record import Record
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -21,7 +24,10 @@ HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
 def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE) -> Edition:
     """Return what is current, or a round, of these records; their raw outputs are in `folder`."""
     by_path = {record.path: record for record in records}
-    entries = {path: entry_of(record, path) for path, record in by_path.items()}
+    entries = {
+        path: entry_of(record, sha256(to_json(record).encode()).hexdigest())
+        for path, record in by_path.items()
+    }
     leaderboard = rank_entries(entries.values(), by_path.__getitem__)
     root = f"rounds/{of.name}/" if of else ""
     return Edition(root, folder, of, leaderboard, entries, by_path.__getitem__)
@@ -37,19 +43,34 @@ def a_site(*records: Record, rounds: Sequence[Edition] = (), docs: Path = ROOT /
 
 def site_of(*editions: Edition, docs: Path = ROOT / "docs") -> Site:
     """Return the site of these editions, the current one first, with the real templates."""
-    return Site(editions, ROOT / "site" / "templates", ROOT / "site" / "static", docs)
+    return Site(editions, ROOT / "site" / "templates", ROOT / "site" / "static", docs, NAVIGATION)
+
+
+def page(site: Site, path: str) -> str:
+    """Return one page of a site, made."""
+    (found,) = (each for each in outputs(site) if each.path == path)
+    assert isinstance(found, Page)
+    return found.make()
 
 
 def pages_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
     """Return the pages of one kind, that of the current edition if none is given, by path."""
     found = kind.outputs(site, edition or site.current)
-    return {each.path: each.make() for each in found if isinstance(each, Page)}
+    return {
+        each.path: each.make()
+        for each in found
+        if isinstance(each, Page) and each.path.endswith(INDEX)
+    }
 
 
 def keys_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
     """Return what the pages of one kind depend on, by path."""
     found = kind.outputs(site, edition or site.current)
-    return {each.path: each.key for each in found if isinstance(each, Page)}
+    return {
+        each.path: each.key
+        for each in found
+        if isinstance(each, Page) and each.path.endswith(INDEX)
+    }
 
 
 def text_of(html: str) -> str:

@@ -14,8 +14,7 @@ from arena.base.model import to_json
 from arena.base.workspace import Workspace
 from arena.judge.frozen_rounds import freeze
 from arena.publish.site import build as built
-from arena.publish.site.build import build
-from arena.publish.site.make import FOLDERS
+from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
 from tests.lib.arena.publish.charts.loads import lasting

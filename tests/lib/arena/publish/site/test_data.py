@@ -13,32 +13,31 @@ import pytest
 
 from arena.base.model import to_json
 from arena.judge.leaderboard import Board
-from arena.publish.site.models import MODELS, schema_of
-from arena.publish.site.output import Copy
-from arena.publish.site.pages import data
-from arena.publish.site.raw import LARGEST_BYTES, raw_files
+from arena.publish.site.build import outputs
+from arena.publish.site.outputs import Copy
+from arena.publish.site.raw_outputs import LARGEST_BYTES, raw_files
+from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
 from tests.fakes import WARNED, a_record, a_run, save
-from tests.lib.arena.publish.site.editions import a_round, a_site, an_edition, keys_of, pages_of
+from tests.lib.arena.publish.site.editions import a_round, a_site, an_edition, page, site_of
 
 BOARD = "boards/stream-grpc/64/ghz"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def rows_of(*records: Record) -> list[dict[str, str]]:
-    text = pages_of(a_site(*records), data)[f"{BOARD}/board.csv"]
+    text = page(a_site(*records), f"{BOARD}/board.csv")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def feed_of(*records: Record) -> ET.Element:
-    return ET.fromstring(pages_of(a_site(*records), data)["feed.xml"])
+    return ET.fromstring(page(a_site(*records), "feed.xml"))
 
 
 def test_a_board_is_there_as_json_which_says_all_that_it_knows() -> None:
     site = a_site(a_record("a", 2e6), a_record("b", 1e6, type="engine"))
-    pages = pages_of(site, data)
     for board, folder in zip(site.current.boards, (BOARD, f"{BOARD}/engines"), strict=True):
-        assert Board.model_validate_json(pages[f"{folder}/board.json"]) == board
+        assert Board.model_validate_json(page(site, f"{folder}/board.json")) == board
 
 
 def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
@@ -63,7 +62,7 @@ def test_a_board_as_csv_has_a_row_a_framework_and_units_in_its_header() -> None:
 
 def test_a_csv_has_a_failure_in_its_row_and_ends_its_lines_as_rfc_4180_has_it() -> None:
     record = a_record("a", failure='no "x",\nno y')
-    text = pages_of(a_site(record), data)[f"{BOARD}/board.csv"]
+    text = page(a_site(record), f"{BOARD}/board.csv")
     assert text.count("\r\n") == text.count("\n") == 2
     (row,) = rows_of(record)
     assert (row["rank"], row["value_messages_per_s"]) == ("", "")
@@ -91,7 +90,7 @@ def test_a_framework_has_all_its_results_the_oldest_first() -> None:
         a_record("a", 3e6, minute=2, overrides={"RUNS": "1"}, language="Rust"),
         a_record("b", 1e6),
     ]
-    text = pages_of(a_site(*records), data)["frameworks/a/framework.json"]
+    text = page(a_site(*records), "frameworks/a/framework.json")
     found = json.loads(text)
     assert found["framework"]["name"] == "a"
     (history,) = found["histories"]
@@ -112,7 +111,7 @@ def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition()
         a_record("a", 9e3, profile={"name": "unary-grpc", "generator": "h2load"}, type="engine"),
         of=a_round("spring"),
     )
-    text = pages_of(a_site(), data, edition)["rounds/spring/compare/compare.json"]
+    text = page(a_site(rounds=[edition]), "rounds/spring/compare/compare.json")
     found = json.loads(text)
     assert [each["id"] for each in found["profiles"]] == [
         "stream-grpc/64/ghz",
@@ -122,9 +121,9 @@ def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition()
     assert found["profiles"][0]["lower_is_better"] is False
     (framework,) = found["frameworks"]
     assert framework["href"] == "frameworks/a/index.html"
-    page = f"records/{a.path.removesuffix('.json')}/index.html"
+    record = f"records/{a.path.removesuffix('.json')}/index.html"
     *figures, value, interval, is_comparable = framework["figures"]["0"]
-    assert figures == [1.5e6, 1e6, 1.5e6, "client-bound,unpinned", page]
+    assert figures == [1.5e6, 1e6, 1.5e6, "client-bound,unpinned", record]
     assert (value[0], "M" in value, "M" in interval) == ("≥", True, True)
     assert is_comparable
 
@@ -135,7 +134,7 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
         a_record("b", 1e6, type="engine"),
         a_record("c", 1e6, profile={"metric": "requests/s", "messages_per_call": 1}),
     ]
-    found = json.loads(pages_of(a_site(*records), data)["compare/compare.json"])
+    found = json.loads(page(a_site(*records), "compare/compare.json"))
     ids = [each["id"] for each in found["profiles"]]
     assert ids == ["stream-grpc/64/ghz", "stream-grpc/64/ghz/requests-s"]
     assert {each["name"]: list(each["figures"]) for each in found["frameworks"]} == {
@@ -147,21 +146,20 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
 
 def test_every_json_is_as_its_published_schema_says() -> None:
     site = a_site(a_record("a", 2e6), a_record("a", minute=1, failure="x"), a_record("b"))
-    pages = pages_of(site, data)
     for path, name in {
         f"{BOARD}/board.json": "board",
         "frameworks/a/framework.json": "framework",
         "compare/compare.json": "compare",
     }.items():
-        schema = json.loads(pages[f"schema/{name}.schema.json"])
+        schema = json.loads(page(site, f"schema/{name}.schema.json"))
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         jsonschema.Draft202012Validator.check_schema(schema)
-        jsonschema.validate(json.loads(pages[path]), schema)
+        jsonschema.validate(json.loads(page(site, path)), schema)
     record = json.loads(to_json(a_record("a")))
     jsonschema.validate(record, schema_of("record"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**record, "status": "fine"}, schema_of("record"))
-    assert {path for path in pages if path.startswith("schema/")} == {
+    assert {each.path for each in outputs(site) if each.path.startswith("schema/")} == {
         f"schema/{name}.schema.json" for name in MODELS
     }
 
@@ -222,10 +220,10 @@ def test_a_feed_of_nothing_is_one_and_hostile_words_are_escaped() -> None:
 def test_only_the_current_edition_has_the_feed_the_schemas_and_the_styles() -> None:
     spring = an_edition(a_record("a"), of=a_round("spring"))
     site = a_site(a_record("b"), rounds=[spring])
-    paths = [each.path for each in data.outputs(site, spring)]
-    assert all(path.startswith("rounds/spring/") for path in paths)
-    current = [each.path for each in data.outputs(site, site.current)]
-    assert {"feed.xml", "schema/record.schema.json", "static/style.css"} <= set(current)
+    paths = [each.path for each in outputs(site)]
+    once = {"feed.xml", "schema/record.schema.json", "static/style.css"}
+    assert once <= set(paths)
+    assert not {f"rounds/spring/{path}" for path in once} & set(paths)
 
 
 # ---- what is taken over as it is
@@ -238,8 +236,8 @@ def test_every_record_is_taken_over_and_the_raw_outputs_of_those_with_a_page(
     save(tmp_path, old, new)
     found = {
         each.path: Path(each.source)
-        for each in data.outputs(a_site(), an_edition(old, new, folder=tmp_path))
-        if isinstance(each, Copy)
+        for each in outputs(site_of(an_edition(old, new, folder=tmp_path)))
+        if isinstance(each, Copy) and each.path.startswith("records/")
     }
     beside = tmp_path / new.path.removesuffix(".json")
     folders = [f"records/{each.path.removesuffix('.json')}" for each in (old, new)]
@@ -286,12 +284,16 @@ def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
 
 
 def test_what_is_said_anywhere_changes_the_key_of_what_says_it() -> None:
-    before = keys_of(a_site(a_record("a"), a_record("b", profile={"name": "other"})), data)
-    after = keys_of(a_site(a_record("a", 2e6), a_record("b", profile={"name": "other"})), data)
+    def keys(rate: float) -> dict[str, str]:
+        site = a_site(a_record("a", rate), a_record("b", profile={"name": "other"}))
+        return {each.path: each.key for each in outputs(site)}
+
+    before, after = keys(1e6), keys(2e6)
     changed = {path for path in after if after[path] != before[path]}
-    # The hash of a file stands for all that its record says; here it is that of its path.
-    assert {f"{BOARD}/board.json", f"{BOARD}/board.csv", "compare/compare.json"} <= changed
-    assert not any(path.startswith(("boards/other", "schema/")) for path in changed)
+    framework = {"frameworks/a/index.html", "frameworks/a/framework.json"}
+    board = {f"{BOARD}/{name}" for name in ("index.html", "board.json", "board.csv")}
+    assert {*framework, *board, "index.html", "tax/index.html", "compare/compare.json"} <= changed
+    assert not any(path.startswith(("boards/other", "schema/", "frameworks/b")) for path in changed)
 
 
 def test_what_is_only_a_bound_says_so_in_a_csv_and_what_is_unknown_is_empty() -> None:

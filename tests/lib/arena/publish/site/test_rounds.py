@@ -2,9 +2,9 @@
 
 import re
 
-from arena.publish.site.output import Page
+from arena.publish.site.edition import Site
+from arena.publish.site.outputs import Page
 from arena.publish.site.pages import rounds
-from arena.publish.site.site import Site
 from arena.record.record import Git, Record
 from tests.fakes import a_provenance, a_record
 from tests.lib.arena.publish.site.editions import HOSTILE, a_round, a_site, an_edition, text_of

@@ -1,5 +1,6 @@
 """Templates: what is other people's comes out inert."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import jinja2
@@ -8,12 +9,18 @@ from markupsafe import Markup
 
 from arena.publish.site.template import frame, plain, render, web
 from tests.fakes import a_record
-from tests.lib.arena.publish.site.editions import an_edition
+from tests.lib.arena.publish.site.editions import a_site, an_edition
 
 
 def rendered(tmp_path: Path, template: str, **context: object) -> str:
     (tmp_path / "x.html.j2").write_text(template)
-    return render(tmp_path, "x.html.j2", "a/b/index.html", an_edition(), **context)
+    return render(
+        replace(a_site(), templates=tmp_path),
+        "x.html.j2",
+        "a/b/index.html",
+        an_edition(),
+        **context,
+    )
 
 
 @pytest.mark.parametrize(

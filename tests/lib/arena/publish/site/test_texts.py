@@ -8,7 +8,7 @@ import pytest
 from arena.judge import flags
 from arena.publish.site import words
 from arena.publish.site.markdown import Text, anchor_of, read
-from arena.publish.site.output import Page
+from arena.publish.site.outputs import Page
 from arena.publish.site.pages import texts
 from arena.publish.site.pages.texts import PAGES, text_of
 from arena.record import figures

@@ -1,13 +1,14 @@
-"""Making: what is new is written, what is no longer part of the site is removed, the rest stays.
+"""Outputs: the files of the site. Only those that have changed are written.
 
-An output is as it was if its key is that of the last time and its file has not been touched. Each
-file takes its place in one step; nothing is flushed to the disk, for all can be made again.
+An output is unchanged if its key is that of the last build and its file has not been touched. Files
+that are no longer part of the site are removed. Each file takes its place in one step; nothing is
+flushed to the disk, for everything can be made again.
 """
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,45 +20,71 @@ from arena.base.text import shown
 from arena.judge.cache import Cache
 from arena.machine.forks import spread
 from arena.publish.site.links import INDEX
-from arena.publish.site.output import Output, Page
-
-# Everything below these folders is the site's own, even where nobody knows who wrote it.
-FOLDERS = (
-    "boards", "compare", "frameworks", "glossary", "methodology", "profiles", "records", "rounds",
-    "rules", "schema", "static", "tax",
-)  # fmt: skip
 
 # What is kept of a file, in this form.
 _VERSION = "1"
 
-# For so many another process is worth its start; so many take long enough to be said.
+# Another process is worth its start for this many; this many are worth a line of progress.
 _PAGES_PER_PROCESS = 4
 _COPIES_PER_PROCESS = 200
 _MANY = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class Page:
+    """A file that is rendered; `path` lies below the site's root.
+
+    Equal keys mean equal bytes; the code and the templates, on which all pages depend, are not in
+    the key. `make` is called only if the key is new, perhaps in another process.
+    """
+
+    path: str
+    key: str
+    make: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A file that is copied, like a generator's raw output; `source` is no symbolic link.
+
+    Equal keys mean equal bytes; without a key, the file's size and time stand for it.
+    """
+
+    path: str
+    source: str
+    key: str = ""
+
+
+Output = Page | Copy
+
+
+@dataclass(frozen=True, slots=True)
+class _Stale:
     """An output that is to be made, and its key's digest."""
 
     digest: str
     output: Output
 
 
-def make(
-    outputs: Iterable[Output], public: Path, code: str, kept: Cache, progress: Progress
+def write_changed(
+    outputs: Iterable[Output],
+    public: Path,
+    folders: Iterable[str],
+    code: str,
+    kept: Cache,
+    progress: Progress,
 ) -> None:
-    """Bring the folder `public` to hold the outputs, and of all that was made before nothing else.
+    """Write the outputs below `public`, and remove what earlier builds made beside them.
 
     `code` is a digest of what all outputs depend on. HostError names the file that cannot be
-    written. Without a cache, everything is made, and what stands in the site's folders unasked for
-    is removed; a file that was put beside those folders stays in any case.
+    written. Without a cache, everything is written, and every other file in the site's `folders`
+    is removed. A file beside those folders always stays.
     """
     _open(public)
     space = f"outputs in {public.resolve()}"
     known = dict(kept.load(space, _VERSION))
     planned, stale = _plan(outputs, public, code, known)
-    gone = set(known or _standing(public)) - planned
+    gone = set(known or _standing(public, folders)) - planned
     # Other processes will hold what this one does.
     del known, planned
     made: dict[str, str] = {}
@@ -82,7 +109,7 @@ def _open(public: Path) -> None:
 
 def _plan(
     outputs: Iterable[Output], public: Path, code: str, known: Mapping[str, str]
-) -> tuple[set[str], list[Stale]]:
+) -> tuple[set[str], list[_Stale]]:
     """Return the paths of all outputs, and those that are to be made."""
     planned: set[str] = set()
     folders: set[str] = set()
@@ -99,7 +126,7 @@ def _plan(
             folder = folder.rpartition("/")[0]
         digest = _digest(each, code)
         if not _stands(f"{public}/{each.path}", digest, known.get(each.path)):
-            stale.append(Stale(digest, each))
+            stale.append(_Stale(digest, each))
     for path in planned & folders:
         raise ValueError(f"{path} is a file and a folder")
     return planned, stale
@@ -117,7 +144,7 @@ def _digest(output: Output, code: str) -> str:
     try:
         status = os.lstat(output.source)
     except OSError:
-        return ""  # Copying it will say why.
+        return ""  # Copying it reports why.
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
@@ -136,9 +163,9 @@ def _made(digest: str, status: os.stat_result) -> str:
     return f"{digest} {status.st_size} {status.st_mtime_ns}"
 
 
-def _standing(public: Path) -> Iterator[str]:
-    """Yield the files in the site's own folders, of which a symbolic link is none."""
-    for name in FOLDERS:
+def _standing(public: Path, folders: Iterable[str]) -> Iterator[str]:
+    """Yield the files in the site's folders; symbolic links are left alone."""
+    for name in folders:
         if (public / name).is_symlink():
             continue
         for parent, _, files in os.walk(public / name):
@@ -165,11 +192,11 @@ def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
 
 
 def _write_all(
-    stale: Sequence[Stale], public: Path, progress: Progress
+    stale: Sequence[_Stale], public: Path, progress: Progress
 ) -> Iterator[tuple[int, str]]:
-    """Write outputs, and yield the number of each with what is to be kept of it."""
+    """Write outputs; yield the number of each with what the cache keeps of it."""
     pages = sum(isinstance(each.output, Page) for each in stale)
-    forks = -(-pages // _PAGES_PER_PROCESS) + (len(stale) - pages) // _COPIES_PER_PROCESS
+    forks = pages // _PAGES_PER_PROCESS + (len(stale) - pages) // _COPIES_PER_PROCESS
     many = len(stale) >= _MANY
     with (
         spread(len(stale), partial(_write, stale, public), forks=forks) as written,
@@ -178,7 +205,7 @@ def _write_all(
         yield from written
 
 
-def _write(stale: Sequence[Stale], public: Path, number: int) -> str:
+def _write(stale: Sequence[_Stale], public: Path, number: int) -> str:
     output = stale[number].output
     data = output.make().encode() if isinstance(output, Page) else _read(output.source)
     path = f"{public}/{output.path}"
@@ -191,9 +218,9 @@ def _write(stale: Sequence[Stale], public: Path, number: int) -> str:
 
 
 def _read(source: str) -> bytes:
-    """Return what is in a plain file; HostError if it is none."""
+    """Return the content of a plain file; HostError if it is anything else."""
     try:
-        # Of a named pipe, opening alone would wait for somebody to write.
+        # Opening a named pipe would wait for a writer.
         handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(handle, "rb", buffering=0) as file:
             if stat.S_ISREG(os.fstat(handle).st_mode):
@@ -213,7 +240,7 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Put data in a file's place. Only one process at a time builds: the name beside it is ours."""
+    """Replace a file. Only one process builds at a time, so the name beside it is free."""
     part = f"{path}.part"
     how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     try:

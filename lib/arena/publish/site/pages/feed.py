@@ -1,13 +1,15 @@
 """The feed: the newest records as Atom (RFC 4287)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from xml.etree import ElementTree as ET
 
 from arena.base.text import printable
 from arena.judge.entry import Entry
 from arena.publish.site import links, words
-from arena.publish.site.edition import Edition
+from arena.publish.site.edition import Edition, Site
+from arena.publish.site.outputs import Output, Page
 from arena.record.times import parse_utc
 
 PATH = "feed.xml"
@@ -23,15 +25,22 @@ _NEVER = "1970-01-01T00:00:00Z"
 _NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
 
 
+def outputs(site: Site) -> Iterator[Output]:
+    """Yield the feed of the current records."""
+    edition = site.current
+    found = newest(edition)
+    key = repr(([each.sha256 for each in found], edition.shown_records))
+    yield Page(PATH, key, partial(feed, edition, found))
+
+
 def newest(edition: Edition) -> Sequence[Entry]:
     """Return the records that are in the feed, the newest first."""
     by_time = sorted(edition.entries.values(), key=lambda each: (each.started_at, each.path))
     return by_time[: -_NEWEST - 1 : -1]
 
 
-def feed(edition: Edition) -> str:
-    """Return the feed. Its links are relative to where it lies: nobody knows the site's host."""
-    entries = newest(edition)
+def feed(edition: Edition, entries: Sequence[Entry]) -> str:
+    """Return the feed. Its links are relative, for the site may be on any host."""
     shown = set(edition.shown_records)
     root = ET.Element("feed", xmlns=_ATOM)
     _text(root, "id", _id("feed"))

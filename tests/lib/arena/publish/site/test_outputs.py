@@ -10,9 +10,9 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.judge.cache import Cache
-from arena.publish.site import make as made
-from arena.publish.site.make import make
-from arena.publish.site.output import Copy, Output, Page
+from arena.publish.site import outputs as made
+from arena.publish.site.build import FOLDERS
+from arena.publish.site.outputs import Copy, Output, Page, write_changed
 from tests.fakes import FakeProgress
 
 
@@ -35,7 +35,7 @@ class Maker:
         """Make the outputs, and return which of the pages were made for it."""
         notes = self.root / "notes"
         notes.write_text("")
-        make(outputs, self.public, code, Cache(self.cache), self.progress)
+        write_changed(outputs, self.public, FOLDERS, code, Cache(self.cache), self.progress)
         return sorted(notes.read_text().split())
 
     def page(self, path: str, key: str = "1", text: str = "") -> Page:
