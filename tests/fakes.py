@@ -29,6 +29,7 @@ from arena.record.record import (
 from arena.what.framework import Framework
 from arena.what.loads import KEYS
 from arena.what.measured import MeasuredProfile
+from parsers.common.figures import LatencyKind
 
 # 200 calls a second with 256 in flight: Little's law holds exactly.
 MEAN_NS = 1.28e9
@@ -93,7 +94,7 @@ def a_measurement(
     failed: dict[str, int] | None = None,
     mean_ns: float | None = MEAN_NS,
     counted: int | None = None,
-    kind: str = "service",
+    kind: LatencyKind = "service",
 ) -> Measurement:
     """Return five seconds of load without a blemish, unless told otherwise.
 
@@ -107,9 +108,7 @@ def a_measurement(
         rate_at_least=rate,
         rate_at_most=rate + cut * 1000 if counted is None else rate,
         reported_calls_per_s=201.5,
-        latency_ns=Latency.model_validate(
-            {"kind": kind, "mean": mean_ns, "p50": 1.2e9, "p99": 2.1e9, "samples": ok}
-        ),
+        latency_ns=Latency(kind=kind, mean=mean_ns, p50=1.2e9, p99=2.1e9, samples=ok),
     )
 
 

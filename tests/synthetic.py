@@ -24,6 +24,7 @@ from arena.base.model import to_json
 from arena.record.measurement import BlastPoint, Latency, Run, Second
 from arena.record.record import Check, Cpus, GeneratorInfo, Git, Host, Record
 from arena.what.measured import MeasuredProfile
+from parsers.common.figures import LatencyKind
 from tests.fakes import a_profile, a_provenance, a_record, a_run
 
 FIRST_NIGHT = datetime(2026, 1, 1, 1, tzinfo=UTC)
@@ -296,7 +297,7 @@ def _run(profile: MeasuredProfile, chance: random.Random) -> Run:
     run = a_run(profile.messages_per_call * 200.0)
     update: dict[str, Any] = {}
     scheduled = profile.load.follows_schedule
-    kind = "response" if scheduled and profile.generator == "volley" else "service"
+    kind: LatencyKind = "response" if scheduled and profile.generator == "volley" else "service"
     update["latency_ns"] = Latency(
         kind=kind, mean=1e6, p50=1e6, p75=1e6, p90=1e6, p95=1e6, p99=1e6, p999=1e6, max=1e6,
         samples=100_000,

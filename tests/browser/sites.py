@@ -4,6 +4,7 @@ import hashlib
 import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def slower(times: float, record: Record) -> Record:
     """Return a record of a scheduled load with latencies so many times as long."""
     (run,) = record.runs
     latency = run.latency_ns
-    longer = latency.model_copy(update={"p50": 1e6 * times, "p99": 2e6 * times})
+    longer = replace(latency, p50=1e6 * times, p99=2e6 * times)
     runs = (run.model_copy(update={"latency_ns": longer}),)
     headline = headline_of(record.profile, runs)
     spread = spread_of(record.profile.metric, runs)

@@ -39,9 +39,9 @@ def test_json_is_read_to_the_nanosecond(
     )
     assert parsed.messages == own["messages"]
     rate = parsed.rate(5000)
-    assert rate.low == rate.high == own["messages"] / parsed.elapsed_s
+    assert rate.at_least == rate.at_most == own["messages"] / parsed.elapsed_s
     for name in ("mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"):
-        assert getattr(parsed.latency, f"{name}_ns") == latency[name]
+        assert getattr(parsed.latency, name) == latency[name]
 
 
 @pytest.mark.parametrize("flags", LOADS.values(), ids=LOADS)
@@ -60,5 +60,5 @@ def test_text_is_read_as_far_as_it_is_printed(
         assert (calls.ok, sum(calls.failed.values()), calls.cut) == (0, 30, 0)
     else:
         assert (calls.ok, dict(calls.failed), calls.cut) == (counts.calls, {}, 0)
-        assert parsed.latency.p99_ns
+        assert parsed.latency.p99
         assert parsed.latency.samples == calls.ok

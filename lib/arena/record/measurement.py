@@ -1,50 +1,21 @@
-"""What one run measured. Units are in the names; formulas are those of docs/measuring.md."""
+"""What one run measured. Units are in the names; formulas are those of docs/measuring.md.
 
-from typing import Annotated, Literal
+Calls, latencies and seconds are the types that the readers of raw outputs return. They are no
+models, so what holds them checks them again: a reader knows nothing of a record's bounds.
+"""
+
+from typing import Annotated
 
 from pydantic import Field
 
 from arena.base.model import Frozen
+from parsers.common.figures import Calls, Latency, Second, Whole
 
-Whole = Annotated[int, Field(ge=0, le=2**63 - 1)]
+__all__ = ["BlastPoint", "Calls", "Cost", "Latency", "Measurement", "Raw", "Run", "Second"]
+
 Most = Annotated[int, Field(ge=1, le=1_000_000)]
 Rate = Annotated[float, Field(ge=0, le=1e18)]
-# Shorter ones are none that a clock could tell; the longest are those of a day.
-Nanoseconds = Annotated[float, Field(ge=1, le=1e15)]
-# One that a generator printed as 0 was shorter than its clock could tell.
-Latencies = Annotated[float, Field(ge=0, le=1e15)]
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
-
-
-class Calls(Frozen):
-    """How the calls of one run ended; `failed` counts by gRPC status.
-
-    A cut call was still open when the window closed: neither a success nor an error.
-    """
-
-    ok: Whole
-    failed: dict[str, Whole]
-    cut: Whole
-
-
-class Latency(Frozen):
-    """Latency of OK calls in nanoseconds, from `samples` samples.
-
-    `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
-    sent, "coordinated omission") and `response` when it was timed from the intended send.
-    A figure the generator cannot know is absent, the number of its samples as well.
-    """
-
-    kind: Literal["service", "response"]
-    mean: Latencies | None = None
-    p50: Latencies | None = None
-    p75: Latencies | None = None
-    p90: Latencies | None = None
-    p95: Latencies | None = None
-    p99: Latencies | None = None
-    p999: Latencies | None = None
-    max: Latencies | None = None
-    samples: Whole | None
 
 
 class Cost(Frozen):
@@ -61,25 +32,7 @@ class Unchecked(Frozen):
     replies: Whole
 
 
-class Second(Frozen):
-    """One second of a run, counted from its start; the last one may be shorter.
-
-    `intended` calls were due in it by the schedule, `sent` ones were begun, `ok` and `failed`
-    ones ended; `messages` came, and the latencies (ns) are those of the OK calls that ended.
-    """
-
-    length_s: Annotated[float, Field(gt=0, le=1)] = 1.0
-    intended: Whole | None = None
-    sent: Whole | None = None
-    ok: Whole
-    failed: Whole
-    messages: Whole
-    p50_ns: Nanoseconds | None = None
-    p99_ns: Nanoseconds | None = None
-    max_ns: Nanoseconds | None = None
-
-
-class BlastPoint(Frozen):
+class BlastPoint(Frozen, revalidate_instances="always"):
     """`requests` calls that left together over at most so many `connections`, `repetitions` times.
 
     `rate` is the median of the repetitions' OK calls per second, from the first send to the last
@@ -99,7 +52,7 @@ class BlastPoint(Frozen):
     failed: dict[str, Whole]
 
 
-class Measurement(Frozen):
+class Measurement(Frozen, revalidate_instances="always"):
     """One run as the generator reported it.
 
     `messages` and `rate` (messages per second of actual elapsed time) rank it; the truth lies

@@ -16,13 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from parsers.blast.report import BlastReport, Point, Shot
-from parsers.ghz import latency
-from parsers.ghz.checks import INT64_MAX, UINT64_MAX, check_statuses
+from parsers.common.errors import ParseError
+from parsers.common.figures import Latency
+from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz.details import Detail, read_details
-from parsers.ghz.errors import GhzParseError
-from parsers.ghz.json_report import load
-from parsers.ghz.json_values import JsonObject
-from parsers.ghz.report import Calls
+from parsers.ghz.report import calls_of, read_statuses
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,17 @@ class _Start:
 
 
 def read_ghz(lines: Iterable[str]) -> BlastReport:
-    """Read a sweep, at least one line. Raises GhzParseError that names the line."""
+    """Read a sweep, at least one line. Raises ParseError that names the line."""
     starts: list[_Start] = []
     for number, line in enumerate(lines, 1):
         try:
             starts.append(_start(load(line), len(starts)))
-        except GhzParseError as error:
-            raise GhzParseError(f"line {number}: {error}") from None
+        except ParseError as error:
+            raise ParseError(f"line {number}: {error}") from None
     begin_ns = min(start.begin_ns for start in starts)
     elapsed_ns = max(start.end_ns for start in starts) - begin_ns
     if not elapsed_ns:
-        raise GhzParseError("the sweep took 0 s")
+        raise ParseError("the sweep took 0 s")
     return BlastReport("ghz", elapsed_ns / 1e9, _points(starts))
 
 
@@ -59,7 +57,7 @@ def _points(starts: Iterable[_Start]) -> tuple[Point, ...]:
     for start in starts:
         same = found[start.connections, start.requests]
         if any(start.repetition == other.repetition for other in same):
-            raise GhzParseError(
+            raise ParseError(
                 f"repetition {start.repetition} of {start.requests} requests "
                 f"over {start.connections} connections is there twice"
             )
@@ -69,38 +67,36 @@ def _points(starts: Iterable[_Start]) -> tuple[Point, ...]:
             connections=connections,
             requests=requests,
             shots=tuple(start.shot for start in same),
-            latency=latency.from_samples(ns for start in same for ns in start.latencies_ns),
+            latency=Latency.from_samples(ns for start in same for ns in start.latencies_ns),
         )
         for (connections, requests), same in sorted(found.items())
     )
 
 
 def _start(line: JsonObject, place: int) -> _Start:
-    order = line.whole("order", UINT64_MAX)
+    order = line.whole("order")
     if order != place:
-        raise GhzParseError(f"`order` is {order}, not {place}: the lines are not all there")
+        raise ParseError(f"`order` is {order}, not {place}: the lines are not all there")
     connections, requests = line.whole("connections", INT64_MAX), line.whole("requests", INT64_MAX)
     if not connections or not requests:
-        raise GhzParseError("has no connections or no requests")
+        raise ParseError("has no connections or no requests")
     report = line.child("report")
-    count, total_ns = report.whole("count", UINT64_MAX), report.whole("total", INT64_MAX)
+    count, total_ns = report.whole("count"), report.whole("total", INT64_MAX)
     if count < requests:
-        raise GhzParseError(f"`{report.where}.count` is {count}: {requests} were asked for")
-    told = report.counts("statusCodeDistribution")
-    statuses = {code or "Unknown": calls for code, calls in told.items()}
-    check_statuses(statuses, count)
+        raise ParseError(f"`{report.where}.count` is {count}: {requests} were asked for")
+    statuses = read_statuses(report, count)
     details = read_details(report, count, total_ns, statuses)
     if len(details) != count:
-        raise GhzParseError(f"`{report.where}.details` is missing: it has no single calls")
-    calls = Calls.from_statuses(statuses, {})
+        raise ParseError(f"`{report.where}.details` is missing: it has no single calls")
+    calls = calls_of(statuses, {})
     if calls.ok > requests:
-        raise GhzParseError(f"`{report.where}` has {calls.ok} OK calls of {requests}")
+        raise ParseError(f"`{report.where}` has {calls.ok} OK calls of {requests}")
     fine = [detail for detail in details if detail.status == "OK"]
     begin_ns = min(map(_begin_ns, details))
     return _Start(
         connections=connections,
         requests=requests,
-        repetition=line.whole("repetition", UINT64_MAX),
+        repetition=line.whole("repetition"),
         shot=Shot(
             order=order,
             ok=calls.ok,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from parsers.blast.median import Interval, interval
-from parsers.ghz.report import Latency
+from parsers.common.figures import Latency
 
 
 @dataclass(frozen=True)

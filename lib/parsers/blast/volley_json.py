@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from parsers.blast.median import Interval
 from parsers.blast.report import BlastReport, Point, Shot
-from parsers.ghz.checks import INT64_MAX, UINT64_MAX
+from parsers.common.errors import ParseError
+from parsers.common.json_values import INT64_MAX, JsonObject, load
 from parsers.ghz.counted import read_failed, read_latency, read_replies_checked
-from parsers.ghz.errors import GhzParseError
-from parsers.ghz.json_report import load
-from parsers.ghz.json_values import JsonObject
 
 _SCHEMA = 1
 
@@ -20,20 +18,20 @@ _ROUNDING = 1e-3
 
 
 def read_volley(text: str) -> BlastReport:
-    """Read a sweep. Raises GhzParseError, also if it contradicts itself."""
+    """Read a sweep. Raises ParseError, also if it contradicts itself."""
     sweep = load(text)
     if "blast" not in sweep.members:
-        raise GhzParseError("neither what `volley blast -O json` prints nor lines of ghz's reports")
-    schema = sweep.whole("blast", UINT64_MAX)
+        raise ParseError("neither what `volley blast -O json` prints nor lines of ghz's reports")
+    schema = sweep.whole("blast")
     if schema != _SCHEMA:
-        raise GhzParseError(f"`blast` is {schema}: only schema {_SCHEMA} can be read")
+        raise ParseError(f"`blast` is {schema}: only schema {_SCHEMA} can be read")
     elapsed_s = sweep.real("elapsed_s")
     if not elapsed_s:
-        raise GhzParseError("the sweep took 0 s")
-    repetitions = sweep.whole("repetitions", UINT64_MAX)
+        raise ParseError("the sweep took 0 s")
+    repetitions = sweep.whole("repetitions")
     points = [_point(item, repetitions) for item in sweep.children("points")]
     if not points:
-        raise GhzParseError("`points` is missing or empty: not all of a sweep")
+        raise ParseError("`points` is missing or empty: not all of a sweep")
     _check_order(points)
     return BlastReport(
         form="volley",
@@ -46,7 +44,7 @@ def read_volley(text: str) -> BlastReport:
 def _point(item: JsonObject, repetitions: int) -> Point:
     requests = item.whole("requests", INT64_MAX)
     shots = tuple(_shot(each, requests) for each in item.children("shots"))
-    ok = item.whole("ok", UINT64_MAX)
+    ok = item.whole("ok")
     point = Point(
         connections=item.whole("connections", INT64_MAX),
         requests=requests,
@@ -54,13 +52,13 @@ def _point(item: JsonObject, repetitions: int) -> Point:
         latency=read_latency(item.child("latency_ns"), ok),
     )
     if not point.connections or not point.requests:
-        raise GhzParseError(f"`{item.where}` has no connections or no requests")
+        raise ParseError(f"`{item.where}` has no connections or no requests")
     if len(shots) > repetitions:
-        raise GhzParseError(f"`{item.where}` has {len(shots)} shots of {repetitions}")
+        raise ParseError(f"`{item.where}` has {len(shots)} shots of {repetitions}")
     if (point.ok, point.failed) != (ok, read_failed(item)):
-        raise GhzParseError(f"the calls of `{item.where}` are not those of its shots")
+        raise ParseError(f"the calls of `{item.where}` are not those of its shots")
     if point.latency.samples != ok:
-        raise GhzParseError(f"`{item.where}.latency_ns.samples` are not its {ok} OK calls")
+        raise ParseError(f"`{item.where}.latency_ns.samples` are not its {ok} OK calls")
     if shots:
         _check_rate(item.child("rate"), point.rate)
     return point
@@ -68,16 +66,16 @@ def _point(item: JsonObject, repetitions: int) -> Point:
 
 def _shot(item: JsonObject, requests: int) -> Shot:
     shot = Shot(
-        order=item.whole("order", UINT64_MAX),
-        ok=item.whole("ok", UINT64_MAX),
+        order=item.whole("order"),
+        ok=item.whole("ok"),
         failed=read_failed(item),
         span_ns=item.whole("span_ns", INT64_MAX),
     )
     calls = shot.ok + sum(shot.failed.values())
     if calls != requests:
-        raise GhzParseError(f"`{item.where}` has {calls} calls of {requests}")
+        raise ParseError(f"`{item.where}` has {calls} calls of {requests}")
     if bool(shot.ok) != bool(shot.span_ns):
-        raise GhzParseError(f"`{item.where}` has {shot.ok} OK calls in {shot.span_ns} ns")
+        raise ParseError(f"`{item.where}` has {shot.ok} OK calls in {shot.span_ns} ns")
     return shot
 
 
@@ -85,7 +83,7 @@ def _check_rate(told: JsonObject, rate: Interval) -> None:
     """Check that the figures are those of the shots."""
     for name, value in vars(rate).items():
         if abs(told.real(name) - value) > _ROUNDING * max(value, 1.0):
-            raise GhzParseError(
+            raise ParseError(
                 f"`{told.where}.{name}` is {told.real(name)}, but by its shots {value:.1f}"
             )
 
@@ -94,11 +92,11 @@ def _check_order(points: list[Point]) -> None:
     """Check that the points are sorted, and that every shot has its own place in the sweep."""
     keys = [(point.connections, point.requests) for point in points]
     if keys != sorted(set(keys)):
-        raise GhzParseError("`points` are not sorted by connections and requests")
+        raise ParseError("`points` are not sorted by connections and requests")
     places = [shot.order for point in points for shot in point.shots]
     if sorted(places) != list(range(len(places))):
-        raise GhzParseError("the shots' `order` does not number them from 0")
+        raise ParseError("the shots' `order` does not number them from 0")
     for point in points:
         own = [shot.order for shot in point.shots]
         if own != sorted(own):
-            raise GhzParseError(f"the shots of {point.requests} requests are not in order")
+            raise ParseError(f"the shots of {point.requests} requests are not in order")

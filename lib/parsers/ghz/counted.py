@@ -10,12 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from parsers.ghz.checks import INT64_MAX, UINT64_MAX
-from parsers.ghz.errors import GhzParseError, quoted
-from parsers.ghz.json_values import JsonObject
-from parsers.ghz.report import Calls, Latency, Second
+from parsers.common.errors import ParseError, quoted
+from parsers.common.figures import Calls, Latency, LatencyKind, Second
+from parsers.common.json_values import INT64_MAX, JsonObject
 from parsers.ghz.seconds import as_counted
 
 _SCHEMA = 1
@@ -26,10 +24,7 @@ _ROUNDING = 1e-3
 # Letters, so that a code's name can stand in a message and on a page.
 _CODE = re.compile(r"[A-Za-z]{1,32}")
 
-_KINDS: Mapping[str, Literal["service", "response"]] = {
-    "service": "service",
-    "response": "response",
-}
+_KINDS: Mapping[str, LatencyKind] = {"service": "service", "response": "response"}
 
 _ORDERED = ("p50", "p75", "p90", "p95", "p99", "p999", "max")
 
@@ -46,13 +41,13 @@ class Counted:
 
 
 def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int]) -> Counted | None:
-    """Read the member; None if there is none. GhzParseError if it contradicts itself, or ghz's."""
+    """Read the member; None if there is none. ParseError if it contradicts itself, or ghz's."""
     if "volley" not in report.members:
         return None
     own = report.child("volley")
-    schema = own.whole("schema", UINT64_MAX)
+    schema = own.whole("schema")
     if schema != _SCHEMA:
-        raise GhzParseError(f"`volley.schema` is {schema}: only {_SCHEMA} can be read")
+        raise ParseError(f"`volley.schema` is {schema}: only {_SCHEMA} can be read")
     messages = own.whole("messages", INT64_MAX)
     _check_time(own, messages, total_ns / 1e9)
     calls = _calls(own.child("calls"), statuses)
@@ -68,25 +63,25 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
 def read_replies_checked(checks: JsonObject) -> int | None:
     """Read how many replies were held against the rules; None if there was no rule."""
     compared = "compared" in checks.members and checks.flag("compared")
-    return checks.whole("replies_checked", UINT64_MAX) if compared else None
+    return checks.whole("replies_checked") if compared else None
 
 
 def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:
     """Check what it says of time: `total` is the window, and the wait for open calls after it."""
     window_s, told, rate = own.real("window_s"), own.real("messages_per_s"), messages / elapsed_s
     if not 0 < window_s <= elapsed_s * (1 + _ROUNDING):
-        raise GhzParseError(f"`volley.window_s` is {window_s}, but `total` {elapsed_s} s")
+        raise ParseError(f"`volley.window_s` is {window_s}, but `total` {elapsed_s} s")
     if abs(told - rate) > _ROUNDING * max(rate, 1.0):
-        raise GhzParseError(
+        raise ParseError(
             f"`volley.messages_per_s` is {told}, but `volley.messages` \u00f7 `total` {rate:.1f}"
         )
 
 
 def _calls(told: JsonObject, statuses: Mapping[str, int]) -> Calls:
-    ok, cut = told.whole("ok", UINT64_MAX), told.whole("cut", UINT64_MAX)
+    ok, cut = told.whole("ok"), told.whole("cut")
     failed = read_failed(told)
     if Counter({"OK": ok, "Canceled": cut}) + Counter(failed) != Counter(statuses):
-        raise GhzParseError(
+        raise ParseError(
             f"`{told.where}` and `statusCodeDistribution` disagree: edited or not from one run"
         )
     return Calls(ok=ok, failed=failed, cut=cut)
@@ -97,20 +92,20 @@ def read_failed(told: JsonObject) -> dict[str, int]:
     failed = {code: n for code, n in sorted(told.counts("failed").items()) if n}
     for code in failed:
         if code == "OK" or not _CODE.fullmatch(code):
-            raise GhzParseError(f"`{told.where}.failed` has {quoted(code)}: no code of an error")
+            raise ParseError(f"`{told.where}.failed` has {quoted(code)}: no code of an error")
     return failed
 
 
 def read_latency(told: JsonObject, ok: int) -> Latency:
     """Read the figures; none if there are more samples than OK calls (`--count-errors`)."""
-    name, samples = told.string("kind"), told.whole("samples", UINT64_MAX)
+    name, samples = told.string("kind"), told.whole("samples")
     kind = _KINDS.get(name)
     if kind is None:
-        raise GhzParseError(f"`{told.where}.kind` must be {' or '.join(_KINDS)}, is {quoted(name)}")
+        raise ParseError(f"`{told.where}.kind` must be {' or '.join(_KINDS)}, is {quoted(name)}")
     if samples == 0 or samples > ok:
-        return Latency(kind=kind)
+        return Latency(kind=kind, samples=0)
     mean_ns = told.whole("mean", INT64_MAX)
-    ordered_ns = {f"{name}_ns": told.whole(name, INT64_MAX) for name in _ORDERED}
-    if [*ordered_ns.values()] != sorted(ordered_ns.values()) or mean_ns > ordered_ns["max_ns"]:
-        raise GhzParseError(f"the figures of `{told.where}` are not in order")
-    return Latency(kind=kind, samples=samples, mean_ns=mean_ns, **ordered_ns)
+    ordered_ns = {name: told.whole(name, INT64_MAX) for name in _ORDERED}
+    if [*ordered_ns.values()] != sorted(ordered_ns.values()) or mean_ns > ordered_ns["max"]:
+        raise ParseError(f"the figures of `{told.where}` are not in order")
+    return Latency(kind=kind, samples=samples, mean=mean_ns, **ordered_ns)

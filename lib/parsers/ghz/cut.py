@@ -30,7 +30,7 @@ making. A call is cut when all of these hold:
 
 Text has only rule 1, with EOF and reset counted only beside an unmistakable cut. JSON without
 complete details has rules 1 and 2; rule 2 is applied by `json_report`. With `--duration-stop=wait`
-nothing is cut; with `ignore` ghz hides the cut calls, and `high` is then too low.
+nothing is cut; with `ignore` ghz hides the cut calls, and `at_most` is then too low.
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.ghz.checks import INT64_MAX
-from parsers.ghz.errors import GhzParseError
-from parsers.ghz.json_values import JsonObject
+from parsers.common.errors import ParseError
+from parsers.common.json_values import INT64_MAX, JsonObject
 
 DETAILS_KEPT = 1_000_000
 """ghz's `maxResult`: it writes down the first this many calls."""
@@ -36,14 +35,14 @@ class Detail:
 def read_details(
     report: JsonObject, count: int, total_ns: int, statuses: Mapping[str, int]
 ) -> list[Detail]:
-    """Read the calls, none if ghz wrote none; GhzParseError if they contradict the totals."""
+    """Read the calls, none if ghz wrote none; ParseError if they contradict the totals."""
     details = [_detail(item, total_ns) for item in report.children("details")]
     if details and len(details) != min(count, DETAILS_KEPT):
-        raise GhzParseError(
+        raise ParseError(
             f"`details` holds {len(details)} calls, `count` says {count}: edited or cut short"
         )
     if len(details) == count and Counter(d.status for d in details) != Counter(statuses):
-        raise GhzParseError(
+        raise ParseError(
             "`details` and `statusCodeDistribution` disagree: edited or not from one run"
         )
     return details
@@ -52,7 +51,7 @@ def read_details(
 def _detail(item: JsonObject, total_ns: int) -> Detail:
     latency_ns = item.whole("latency", INT64_MAX)
     if latency_ns > total_ns:
-        raise GhzParseError(
+        raise ParseError(
             f"`{item.where}.latency` is longer than the run: {latency_ns} > {total_ns} ns"
         )
     return Detail(

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from typing import NoReturn
 
-from parsers.ghz import cut, latency
-from parsers.ghz.checks import INT64_MAX, UINT64_MAX, check_elapsed, check_statuses
+from parsers.common.figures import Latency
+from parsers.common.json_values import INT64_MAX, JsonObject, load
+from parsers.ghz import cut
 from parsers.ghz.counted import read_counted
 from parsers.ghz.details import Detail, read_details
-from parsers.ghz.errors import GhzParseError
-from parsers.ghz.json_values import JsonObject
-from parsers.ghz.report import Bucket, Calls, GhzReport
+from parsers.ghz.report import (
+    Bucket,
+    GhzReport,
+    calls_of,
+    check_elapsed,
+    latency_as_printed,
+    read_statuses,
+)
 from parsers.ghz.seconds import from_details
 
 
 def parse_json(text: str) -> GhzReport:
-    """Read one JSON report. Raises GhzParseError."""
+    """Read one JSON report. Raises ParseError."""
     report = load(text)
-    count = report.whole("count", UINT64_MAX)
+    count = report.whole("count")
     total_ns = report.whole("total", INT64_MAX)
     check_elapsed(total_ns)
-    statuses = {
-        code or "Unknown": calls for code, calls in report.counts("statusCodeDistribution").items()
-    }
-    check_statuses(statuses, count)
+    statuses = read_statuses(report, count)
     errors = report.counts("errorDistribution")
     counted = read_counted(report, total_ns, statuses)
     percentiles_ns = _percentiles(report)
     histogram = tuple(
-        Bucket(round(bar.real("mark") * 1e9), bar.whole("count", UINT64_MAX))
+        Bucket(round(bar.real("mark") * 1e9), bar.whole("count"))
         for bar in report.children("histogram")
     )
     slowest_ns = report.whole("slowest", INT64_MAX)
@@ -43,11 +44,11 @@ def parse_json(text: str) -> GhzReport:
         cut_by_code = Counter(each.status for each in cut_ones)
         if not is_whole and not _ended_by_itself(report):
             cut_by_code = Counter(cut.by_text(errors, statuses))
-        calls = Calls.from_statuses(statuses, cut_by_code)
+        calls = calls_of(statuses, cut_by_code)
         latencies = (
-            latency.from_samples(d.latency_ns for d in details if d.status == "OK")
+            Latency.from_samples(d.latency_ns for d in details if d.status == "OK")
             if details
-            else latency.as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
+            else latency_as_printed(percentiles_ns, histogram, slowest_ns, calls.ok)
         )
         seconds = from_details(details, cut_ones, total_ns) if is_whole else ()
     return GhzReport(
@@ -69,22 +70,6 @@ def parse_json(text: str) -> GhzReport:
         seconds=seconds,
         replies_checked=counted.replies_checked if counted is not None else None,
     )
-
-
-def load(text: str) -> JsonObject:
-    """Load a JSON object. Raises GhzParseError."""
-    try:
-        loaded: object = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise GhzParseError("JSON nested too deeply for a ghz report") from None
-    except ValueError as error:
-        raise GhzParseError(f"broken or incomplete JSON: {error}") from None
-    return JsonObject.of(loaded, "the report")
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    """Refuse NaN and Infinity, which Python reads though JSON does not have them."""
-    raise ValueError(f"{constant} is not a number ghz writes")
 
 
 def _percentiles(report: JsonObject) -> dict[int, int]:
@@ -115,5 +100,5 @@ def _most_open(options: JsonObject) -> int | None:
     keys = ["concurrency"]
     if options.members.get("concurrency-schedule", "const") != "const":
         keys += ["concurrency-start", "concurrency-end"]
-    bounds = [options.whole(key, UINT64_MAX) for key in keys if key in options.members]
+    bounds = [options.whole(key) for key in keys if key in options.members]
     return max(bounds, default=0) or None

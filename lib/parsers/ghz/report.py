@@ -10,79 +10,13 @@ What ghz's own lines mean (its runner/reporter.go and printer/template.go):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-
-@dataclass(frozen=True)
-class Calls:
-    """Every call that ended, each in exactly one place."""
-
-    ok: int
-    failed: Mapping[str, int]
-    """gRPC code name, as ghz spells it -> calls."""
-    cut: int
-
-    @classmethod
-    def from_statuses(cls, statuses: Mapping[str, int], cut: Mapping[str, int]) -> Calls:
-        """Sort the calls out: `statuses` has all of them by code, `cut` the cut ones among them."""
-        failed = {
-            code: count - cut.get(code, 0)
-            for code, count in sorted(statuses.items())
-            if code != "OK" and count > cut.get(code, 0)
-        }
-        return cls(ok=statuses.get("OK", 0), failed=failed, cut=sum(cut.values()))
-
-
-@dataclass(frozen=True)
-class Latency:
-    """Latencies of OK calls, in ns. None: the output does not tell, nor the number of `samples`.
-
-    ghz is a closed loop: its latencies are "service" latencies. volley says which its are.
-    """
-
-    samples: int | None = 0
-    mean_ns: int | None = None
-    p50_ns: int | None = None
-    p75_ns: int | None = None
-    p90_ns: int | None = None
-    p95_ns: int | None = None
-    p99_ns: int | None = None
-    p999_ns: int | None = None
-    max_ns: int | None = None
-    kind: Literal["service", "response"] = "service"
-
-    def as_dict(self) -> dict[str, str | int | None]:
-        """Give the shape of a record's `latency_ns`."""
-        return {
-            "kind": self.kind,
-            "mean": self.mean_ns,
-            "p50": self.p50_ns,
-            "p75": self.p75_ns,
-            "p90": self.p90_ns,
-            "p95": self.p95_ns,
-            "p99": self.p99_ns,
-            "p999": self.p999_ns,
-            "max": self.max_ns,
-            "samples": self.samples,
-        }
-
-
-@dataclass(frozen=True)
-class Second:
-    """One second: calls that were begun in it, that ended in it, and the latter's latencies (ns).
-
-    `messages` came in it; None: ghz counts calls.
-    """
-
-    sent: int
-    ok: int
-    failed: int
-    messages: int | None = None
-    p50_ns: int | None = None
-    p99_ns: int | None = None
-    max_ns: int | None = None
+from parsers.common.errors import ParseError
+from parsers.common.figures import Calls, Latency, Second
+from parsers.common.json_values import JsonObject
 
 
 @dataclass(frozen=True)
@@ -95,13 +29,13 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Rate:
-    """What the leaderboard prints; the server's own messages/s lie between `low` and `high`."""
+    """A run's rate; the server's own messages/s lie between `at_least` and `at_most`."""
 
     calls_per_s: float
     messages_per_call: int
     messages_per_s: float
-    low: float
-    high: float
+    at_least: float
+    at_most: float
 
 
 @dataclass(frozen=True)
@@ -137,7 +71,7 @@ class GhzReport:
         return self.total_ns / 1e9
 
     def rate(self, messages_per_call: int) -> Rate:
-        """OK calls / elapsed; times messages_per_call; and the same with the cut calls as `high`.
+        """OK calls / elapsed, times messages_per_call; with the cut calls it is `at_most`.
 
         Where messages were counted: these / elapsed, and no error bar, whatever messages_per_call.
         Raises ValueError for a messages_per_call below 1.
@@ -146,13 +80,61 @@ class GhzReport:
             raise ValueError(f"messages_per_call must be 1 or more, is {messages_per_call}")
         calls_per_s = self.calls.ok / self.elapsed_s
         with_cut_per_s = (self.calls.ok + self.calls.cut) / self.elapsed_s
-        low, high = calls_per_s * messages_per_call, with_cut_per_s * messages_per_call
+        at_least, at_most = calls_per_s * messages_per_call, with_cut_per_s * messages_per_call
         if self.messages is not None:
-            low = high = self.messages / self.elapsed_s
+            at_least = at_most = self.messages / self.elapsed_s
         return Rate(
             calls_per_s=calls_per_s,
             messages_per_call=messages_per_call,
-            messages_per_s=low,
-            low=low,
-            high=high,
+            messages_per_s=at_least,
+            at_least=at_least,
+            at_most=at_most,
         )
+
+
+def check_elapsed(total_ns: int) -> None:
+    """Raise ParseError for a run without a length."""
+    if total_ns == 0:
+        raise ParseError("the run took 0 ns: no rate can be computed")
+
+
+def check_statuses(statuses: Mapping[str, int], count: int) -> None:
+    """Raise ParseError unless every call has exactly one status."""
+    counted = sum(statuses.values())
+    if counted != count:
+        raise ParseError(
+            f"the status codes add up to {counted} calls, the count is {count}: cut short or edited"
+        )
+
+
+def read_statuses(report: JsonObject, count: int) -> dict[str, int]:
+    """Read the calls by status code; ghz writes an empty one for an error without a status."""
+    told = report.counts("statusCodeDistribution")
+    statuses = {code or "Unknown": calls for code, calls in told.items()}
+    check_statuses(statuses, count)
+    return statuses
+
+
+def calls_of(statuses: Mapping[str, int], cut: Mapping[str, int]) -> Calls:
+    """Sort the calls out: `statuses` has all of them by code, `cut` the cut ones among them."""
+    failed = {
+        code: count - cut.get(code, 0)
+        for code, count in sorted(statuses.items())
+        if code != "OK" and count > cut.get(code, 0)
+    }
+    return Calls(ok=statuses.get("OK", 0), failed=failed, cut=sum(cut.values()))
+
+
+def latency_as_printed(
+    percentiles_ns: Mapping[int, int], histogram: Iterable[Bucket], slowest_ns: int, ok: int
+) -> Latency:
+    """Take what ghz printed; nothing if it has more samples than OK calls (`--count-errors`)."""
+    samples = sum(bucket.count for bucket in histogram)
+    if samples == 0 or samples > ok:
+        return Latency(kind="service", samples=0)
+    return Latency(
+        kind="service",
+        **{f"p{percent}": percentiles_ns.get(percent) for percent in (50, 75, 90, 95, 99)},
+        max=slowest_ns,
+        samples=samples,
+    )

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.ghz import latency
-from parsers.ghz.checks import INT64_MAX, UINT64_MAX
+from parsers.common.errors import ParseError
+from parsers.common.figures import Latency, Second
+from parsers.common.json_values import INT64_MAX, JsonObject
 from parsers.ghz.details import Detail
-from parsers.ghz.errors import GhzParseError
-from parsers.ghz.json_values import JsonObject
-from parsers.ghz.report import Second
 
 _SECOND_US = 1_000_000
 
@@ -48,15 +46,16 @@ def from_details(
         failed[second(detail.end_us)] -= 1
     found = []
     for place, latencies in enumerate(ok_ns):
-        told = latency.from_samples(latencies)
+        told = Latency.from_samples(latencies)
         found.append(
             Second(
                 sent=begun[place],
                 ok=len(latencies),
                 failed=failed[place],
-                p50_ns=told.p50_ns,
-                p99_ns=told.p99_ns,
-                max_ns=told.max_ns,
+                messages=len(latencies),
+                p50_ns=told.p50,
+                p99_ns=told.p99,
+                max_ns=told.max,
             )
         )
     return tuple(found)
@@ -65,7 +64,7 @@ def from_details(
 def as_counted(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
     """Add volley's intervals up to seconds; none if they do not divide one.
 
-    GhzParseError if the lists are not of one length.
+    ParseError if the lists are not of one length.
     """
     if "series" not in own.members or "seconds" not in own.members:
         return ()
@@ -77,7 +76,7 @@ def as_counted(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
     width = 1000 // interval_ms
     counts = {name: series.wholes(name) for name in ("messages", "ok", "failed", "sent")}
     if len({len(each) for each in counts.values()}) != 1:
-        raise GhzParseError(f"the lists of `{series.where}` are not of one length")
+        raise ParseError(f"the lists of `{series.where}` are not of one length")
     told = list(own.children("seconds"))
 
     def added(name: str, place: int) -> int:
@@ -96,6 +95,6 @@ def as_counted(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
 
 
 def _latencies(told: JsonObject) -> dict[str, int]:
-    if not told.whole("samples", UINT64_MAX):
+    if not told.whole("samples"):
         return {}
     return {f"{name}_ns": told.whole(name, INT64_MAX) for name in ("p50", "p99", "max")}

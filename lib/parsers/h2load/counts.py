@@ -14,20 +14,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parsers.h2load.errors import H2loadParseError
-
-
-@dataclass(frozen=True)
-class Calls:
-    """Every call that ended, each in exactly one place; and those that had no end in the run."""
-
-    ok: int
-    failed: Mapping[str, int]
-    """HTTP 3xx, HTTP 4xx, HTTP 5xx, failed (with no such status), errored, timeout -> calls."""
-    cut: int
+from parsers.common.errors import ParseError
+from parsers.common.figures import Calls
 
 
 @dataclass(frozen=True)
@@ -52,7 +42,7 @@ class Counts:
         return self.succeeded + self.failed - self.errored
 
     def calls(self) -> Calls:
-        """Sort the calls out. Raises H2loadParseError for counts that contradict one another."""
+        """Sort the calls out. Raises ParseError for counts that contradict one another."""
         reset = self.done - self.timed
         lost = self.errored - reset
         if (
@@ -60,7 +50,7 @@ class Counts:
             or self.succeeded + self.failed != self.total
             or min(reset, lost) < 0
         ):
-            raise H2loadParseError(
+            raise ParseError(
                 "the counts of `requests` do not add up: edited, or h2load lost count of them"
             )
         redirected = min(self.redirects, self.succeeded)

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parsers.ghz.latency import from_samples
-from parsers.ghz.report import Latency
+from parsers.common.figures import Latency
 
 _MOST_SAMPLES = 1_000_000
 _LEAST_SAMPLES_OF_A_THREAD = 256
@@ -34,24 +33,25 @@ class Figures:
 def as_printed(said: Figures, timed: int, ok: int, threads: int) -> Latency:
     """Take the figures of text; `threads` is 0 if it does not say how many there were."""
     if not ok or timed != ok:
-        return Latency(samples=None)
+        return Latency(kind="service", samples=None)
     kept = max(_MOST_SAMPLES // threads, _LEAST_SAMPLES_OF_A_THREAD) if threads else 0
     if timed > kept:
-        return Latency(samples=None, mean_ns=said.mean_ns)
+        return Latency(kind="service", samples=None, mean=said.mean_ns)
     return Latency(
+        kind="service",
+        mean=said.mean_ns,
+        p50=said.p50_ns,
+        p95=said.p95_ns,
+        p99=said.p99_ns,
+        max=said.max_ns,
         samples=timed,
-        mean_ns=said.mean_ns,
-        p50_ns=said.p50_ns,
-        p95_ns=said.p95_ns,
-        p99_ns=said.p99_ns,
-        max_ns=said.max_ns,
     )
 
 
 def as_sampled(said: Figures, samples_ns: Sequence[int], timed: int, ok: int) -> Latency:
     """Take the figures of JSON's samples."""
     if not ok or timed != ok:
-        return Latency(samples=None)
+        return Latency(kind="service", samples=None)
     if len(samples_ns) < timed:
-        return Latency(samples=len(samples_ns), mean_ns=said.mean_ns)
-    return from_samples(samples_ns)
+        return Latency(kind="service", samples=len(samples_ns), mean=said.mean_ns)
+    return Latency.from_samples(samples_ns)

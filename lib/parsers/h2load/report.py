@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from parsers.ghz.report import Latency
-from parsers.h2load.counts import Calls, Counts
+from parsers.common.figures import Calls, Latency
+from parsers.h2load.counts import Counts
 from parsers.h2load.latency import Figures
 
 
@@ -36,6 +36,6 @@ class H2loadReport:
         return self.calls.ok / self.elapsed_s
 
     @property
-    def high_per_s(self) -> float:
+    def at_most_per_s(self) -> float:
         """The same, had every call that was cut been answered in time."""
         return (self.calls.ok + self.calls.cut) / self.elapsed_s

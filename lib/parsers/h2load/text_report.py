@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 
-from parsers.ghz.errors import quoted
+from parsers.common.errors import ParseError
+from parsers.common.numbers import duration_ns, whole
 from parsers.h2load import latency
 from parsers.h2load.counts import Counts
-from parsers.h2load.errors import H2loadParseError
 from parsers.h2load.latency import Figures
 from parsers.h2load.report import H2loadReport
 
-INT64_MAX = 2**63 - 1
-
-_NS_PER = {"us": 10**3, "ms": 10**6, "s": 10**9}
-_TIME = r"([0-9]{1,19}(?:\.[0-9]{1,9})?)(us|ms|s)"
+_TIME = r"([0-9]{1,19}(?:\.[0-9]{1,9})?(?:us|ms|s))"
 _REAL = r"([0-9]{1,19}(?:\.[0-9]{1,9})?)"
 _COUNT = r"([0-9]{1,20})"
 
@@ -43,23 +39,25 @@ _THREAD = re.compile(r"^spawning thread #[0-9]+: ", re.MULTILINE)
 
 
 def parse_text(text: str) -> H2loadReport:
-    """Read one report with the lines above it. Raises H2loadParseError."""
+    """Read one report with the lines above it. Raises ParseError."""
     found = list(_FINISHED.finditer(text))
     if not found:
-        raise H2loadParseError("text is cut short before `finished in`: no report of h2load")
+        raise ParseError("text is cut short before `finished in`: no report of h2load")
     if len(found) > 1:
-        raise H2loadParseError("text holds more than one report of h2load")
+        raise ParseError("text holds more than one report of h2load")
     head = _HEAD.match(text, found[0].start())
     if head is None:
-        raise H2loadParseError("text is broken or cut short between `finished in` and its table")
+        raise ParseError("text is broken or cut short between `finished in` and its table")
     table = _TABLE.match(text, head.end()) or _TABLE_WITH_PERCENTILES.match(text, head.end())
     if table is None or not _LAST_ROW.search(text, table.end()):
-        raise H2loadParseError("text is broken or cut short in the table at its end")
-    number, unit, per_s, *numbers = head.groups()
-    elapsed_ns = _ns(number, unit) - warm_up_ns(text)
+        raise ParseError("text is broken or cut short in the table at its end")
+    finished_in, per_s, *numbers = head.groups()
+    elapsed_ns = duration_ns(finished_in, "finished in") - warm_up_ns(text)
     if elapsed_ns <= 0:
-        raise H2loadParseError("the run took no time: no rate can be computed")
-    total, started, done, succeeded, failed, errored, timeout, _, *statuses = map(_whole, numbers)
+        raise ParseError("the run took no time: no rate can be computed")
+    total, started, done, succeeded, failed, errored, timeout, _, *statuses = (
+        whole(number, "requests") for number in numbers
+    )
     counts = Counts(total, started, done, succeeded, failed, errored, timeout, *statuses)
     calls = counts.calls()
     said = _figures(table)
@@ -79,24 +77,13 @@ def parse_text(text: str) -> H2loadReport:
 def warm_up_ns(text: str) -> int:
     """Return how long the warm-up was that the first thread's line tells; 0 without one."""
     told = _WARM_UP.search(text)
-    return _ns(told[1], "s") if told and re.fullmatch(_REAL, told[1]) else 0
+    return duration_ns(f"{told[1]}s", "warm-up") if told and re.fullmatch(_REAL, told[1]) else 0
 
 
 def _figures(table: re.Match[str]) -> Figures:
-    parts = table.groups()
-    times_ns = [_ns(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    times_ns = [duration_ns(printed, "time for request") for printed in table.groups()]
     if table.re is _TABLE:
         least, most, mean, _ = times_ns
         return Figures(min_ns=least, max_ns=most, mean_ns=mean)
     least, most, median, p95, p99, mean, _ = times_ns
     return Figures(min_ns=least, max_ns=most, mean_ns=mean, p50_ns=median, p95_ns=p95, p99_ns=p99)
-
-
-def _ns(number: str, unit: str) -> int:
-    return int(Decimal(number) * _NS_PER[unit])
-
-
-def _whole(digits: str) -> int:
-    if int(digits) > INT64_MAX:
-        raise H2loadParseError(f"a count is out of range: {quoted(digits)}")
-    return int(digits)

@@ -41,7 +41,7 @@ def _point(point: Point) -> BlastPoint:
         rate=rate.median,
         rate_at_least=rate.low,
         rate_at_most=rate.high,
-        latency_ns=Latency.model_validate(point.latency.as_dict()),
+        latency_ns=point.latency,
         ok=point.ok,
         failed=point.failed,
     )

@@ -3,12 +3,11 @@
 from dataclasses import replace
 from itertools import zip_longest
 
-from arena.record.measurement import Calls, Latency, Measurement, Second, Unchecked
+from arena.record.measurement import Measurement, Second, Unchecked
 from arena.what.measured import MeasuredProfile
 from parse_ghz import GhzReport
-from parsers.ghz.report import Second as ToldSecond
 
-_NOTHING = ToldSecond(sent=0, ok=0, failed=0)
+_NOTHING = Second(sent=0, ok=0, failed=0, messages=0)
 
 
 def measurement_of(report: GhzReport, profile: MeasuredProfile) -> Measurement:
@@ -23,13 +22,13 @@ def measurement_of(report: GhzReport, profile: MeasuredProfile) -> Measurement:
     rate = replace(report, messages=counted).rate(profile.messages_per_call)
     return Measurement(
         elapsed_s=report.elapsed_s,
-        calls=Calls(ok=report.calls.ok, failed=dict(report.calls.failed), cut=report.calls.cut),
+        calls=report.calls,
         messages=report.calls.ok * profile.messages_per_call if counted is None else counted,
         rate=rate.messages_per_s,
-        rate_at_least=rate.low,
-        rate_at_most=rate.high,
+        rate_at_least=rate.at_least,
+        rate_at_most=rate.at_most,
         reported_calls_per_s=report.reported_calls_per_s,
-        latency_ns=Latency.model_validate(report.latency.as_dict()),
+        latency_ns=report.latency,
         unchecked=_unchecked(report),
         seconds=_seconds(report, profile),
     )
@@ -57,29 +56,17 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
     Of a closed load of calls that stream there are none, unless their messages were counted: a
     call that ended in one second had most of its messages in others.
     """
-    each = _messages_per_reply(profile)
-    is_counted = report.messages is not None and each is not None
+    each = None if report.messages is None else _messages_per_reply(profile)
     due = profile.load.due()
-    if not report.seconds or not (is_counted or profile.is_unary or due):
+    if not report.seconds or not (each or profile.is_unary or due):
         return ()
     return tuple(
-        Second(
+        replace(
+            told,
             length_s=min(report.elapsed_s - place, 1.0) if place < report.elapsed_s else 1.0,
             intended=(intended or 0) if due else None,
-            sent=told.sent,
-            ok=told.ok,
-            failed=told.failed,
-            messages=_messages(told, each, profile),
-            p50_ns=told.p50_ns,
-            p99_ns=told.p99_ns,
-            max_ns=told.max_ns,
+            messages=told.messages * each if each else told.ok * profile.messages_per_call,
         )
         for place, (found, intended) in enumerate(zip_longest(report.seconds, due))
         for told in [found or _NOTHING]
     )
-
-
-def _messages(told: ToldSecond, each: int | None, profile: MeasuredProfile) -> int:
-    if told.messages is None or each is None:
-        return told.ok * profile.messages_per_call
-    return told.messages * each

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import parse_h2load
-from arena.record.measurement import Calls, Latency, Measurement, Unchecked
+from arena.record.measurement import Measurement, Unchecked
 from arena.what.measured import MeasuredProfile
 
 
@@ -17,12 +17,12 @@ def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     calls, each = report.calls, profile.messages_per_call
     return Measurement(
         elapsed_s=report.elapsed_s,
-        calls=Calls(ok=calls.ok, failed=dict(calls.failed), cut=calls.cut),
+        calls=calls,
         messages=calls.ok * each,
         rate=report.calls_per_s * each,
         rate_at_least=report.calls_per_s * each,
-        rate_at_most=report.high_per_s * each,
+        rate_at_most=report.at_most_per_s * each,
         reported_calls_per_s=report.reported_per_s,
-        latency_ns=Latency.model_validate(report.latency.as_dict()),
+        latency_ns=report.latency,
         unchecked=Unchecked(status=calls.ok, replies=calls.ok),
     )

@@ -1,5 +1,7 @@
 """From runs to figures: the headline, the spread, the flags, and how they are said."""
 
+from dataclasses import replace
+
 import pytest
 
 from arena.judge.flags import flags_of, missed
@@ -140,7 +142,7 @@ KEPT = a_second(200, 200)
 
 def a_timed_run(p99_ns: float, *seconds: Second, **changes: object) -> Run:
     run = a_run(kind="response", **changes)  # type: ignore[arg-type]
-    latency = run.latency_ns.model_copy(update={"p99": p99_ns})
+    latency = replace(run.latency_ns, p99=p99_ns)
     return run.model_copy(update={"latency_ns": latency, "seconds": seconds})
 
 

@@ -1,6 +1,7 @@
 """The leaderboard, derived from records alone."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -88,7 +89,7 @@ SCHEDULED = {
 
 def a_timed_record(name: str, p99_ns: float, *flags: str) -> Record:
     run = a_run()
-    latency = run.latency_ns.model_copy(update={"p99": p99_ns})
+    latency = replace(run.latency_ns, p99=p99_ns)
     run = run.model_copy(update={"latency_ns": latency})
     return a_record(name, runs=[run], profile=SCHEDULED, flags=flags)
 
@@ -256,7 +257,7 @@ def test_a_row_holds_the_figures_of_the_run_that_ranks_it() -> None:
 
 def test_a_row_knows_the_slowest_of_a_thousand_where_the_generator_does() -> None:
     run = a_run()
-    latency = run.latency_ns.model_copy(update={"p999": 3e9})
+    latency = replace(run.latency_ns, p999=3e9)
     found = result_of(a_record("a", runs=[run.model_copy(update={"latency_ns": latency})]))
     assert found.p999_ns == 3e9
 

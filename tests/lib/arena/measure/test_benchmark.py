@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -458,7 +459,7 @@ def test_a_schedule_that_was_missed_is_said_to_have_no_rank(
 ) -> None:
     add(workspace, "timed", tests=["load-const"])
     good = Second(intended=200, sent=200, ok=200, failed=0, messages=200)
-    bad = good.model_copy(update={"sent": 100})
+    bad = replace(good, sent=100)
     measured = a_measurement().model_copy(update={"seconds": (good, bad, good)})
     assert shop(Request("timed"), generator=FakeGenerator([measured])) == 0
     said = capsys.readouterr()

@@ -1,9 +1,12 @@
 """What one run measured, and the shape it has in a file."""
 
+import json
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from arena.record.measurement import Cost, Latency, Run, Second
+from arena.record.measurement import Calls, Cost, Latency, Measurement, Run
 from tests.fakes import a_measurement, a_run
 
 
@@ -18,6 +21,11 @@ def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> Non
 def test_a_run_reads_back_as_it_was_written() -> None:
     run = a_run(1234567.891, mean_ns=None)
     assert Run.model_validate_json(run.model_dump_json()) == run
+
+
+def a_read_run(**changes: Any) -> Run:
+    """Return what a file holds with these changes."""
+    return Run.model_validate_json(json.dumps({**a_run().model_dump(), **changes}))
 
 
 # What only some generators, or some kinds of load, can tell.
@@ -40,9 +48,9 @@ def test_a_run_of_an_older_runner_has_none_of_what_it_did_not_know() -> None:
 )
 def test_a_second_that_cannot_have_been_is_none(key: str, value: float) -> None:
     second = {"ok": 1, "failed": 0, "messages": 1}
-    assert Second.model_validate(second).length_s == 1.0
-    with pytest.raises(ValidationError, match=key):
-        Second.model_validate({**second, key: value})
+    assert a_read_run(seconds=[second]).seconds[0].length_s == 1.0
+    with pytest.raises(ValidationError, match=rf"seconds\.0\.{key}"):
+        a_read_run(seconds=[{**second, key: value}])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -51,9 +59,56 @@ def test_what_is_no_number_is_no_measurement(value: float) -> None:
         Cost(cpu_s=value, peak_bytes=1)
 
 
-def test_a_latency_the_generator_cannot_know_is_absent_and_its_kind_is_not() -> None:
-    assert Latency(kind="service", samples=0).p99 is None
-    with pytest.raises(ValidationError, match="kind"):
-        Latency.model_validate({"samples": 0})
-    with pytest.raises(ValidationError, match="kind"):
-        Latency.model_validate({"kind": "guess", "samples": 0})
+LATENCY = {"kind": "service", "samples": 0}
+
+
+def test_a_latency_the_generator_cannot_know_is_absent() -> None:
+    assert a_read_run(latency_ns=LATENCY).latency_ns == Latency(kind="service", samples=0)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("latency_ns.kind", None),
+        ("latency_ns.kind", "guess"),
+        ("latency_ns.samples", 2**63),
+        ("latency_ns.p99", -1),
+        ("latency_ns.p99", 1.1e15),
+        ("latency_ns.p99", float("nan")),
+        ("latency_ns.p98", 1),
+        ("calls.ok", -1),
+        ("calls.ok", 2**63),
+        ("calls.cut", 0.5),
+        ("calls.failed.Internal", "many"),
+    ],
+)
+def test_a_hostile_figure_is_refused_by_its_name(path: str, value: object) -> None:
+    told: dict[str, Any] = {
+        "latency_ns": dict(LATENCY),
+        "calls": {"ok": 1, "failed": {"Internal": 1}, "cut": 0},
+    }
+    assert a_read_run(**told).calls == Calls(1, {"Internal": 1}, 0)
+    *folders, key = path.split(".")
+    part = told
+    for each in folders:
+        part = part[each]
+    part[key] = value
+    with pytest.raises(ValidationError, match=rf"(?m)^{path}$"):
+        a_read_run(**told)
+
+
+def test_what_a_reader_returns_is_held_to_the_bounds_of_a_record() -> None:
+    measured = dict(a_measurement())
+    assert Measurement(**measured) == a_measurement()
+    hostile = Latency(kind="service", p99=2**62, samples=1)
+    with pytest.raises(ValidationError, match=r"latency_ns\.p99"):
+        Measurement(**{**measured, "latency_ns": hostile})
+    exact = Measurement(**{**measured, "latency_ns": Latency(kind="service", p99=3, samples=1)})
+    assert '"p99":3.0' in exact.model_dump_json()
+
+
+def test_the_schema_of_a_record_has_the_bounds() -> None:
+    schema = Run.model_json_schema()["$defs"]
+    p99, _ = schema["Latency"]["properties"]["p99"]["anyOf"]
+    assert p99 == {"type": "number", "minimum": 0, "maximum": 1e15}
+    assert schema["Calls"]["properties"]["ok"]["maximum"] == 2**63 - 1

@@ -11,7 +11,7 @@ from parse_blast import parse_file
 from parsers.blast.ghz_lines import read_ghz
 from parsers.blast.median import Interval
 from parsers.blast.report import BlastReport
-from parsers.ghz.errors import GhzParseError
+from parsers.common.errors import ParseError
 
 from .sweeps import GHZ, Change, as_text, small_lines
 
@@ -30,7 +30,7 @@ def test_starts_of_the_same_load_are_the_shots_of_a_point() -> None:
     assert first.rate == Interval(625.0, 250.0, 1000.0)
     assert [shot.order for shot in first.shots] == [0, 2]
     assert (first.latency.kind, first.latency.samples) == ("service", 2)
-    assert (first.latency.p50_ns, first.latency.max_ns) == (1_000_000, 4_000_000)
+    assert (first.latency.p50, first.latency.max) == (1_000_000, 4_000_000)
     # From the first begin, at 2.000, to the end of the one OK call, at 2.001.
     assert (second.ok, second.failed) == (1, {"Internal": 1})
     assert second.rate.median == pytest.approx(1000.0)
@@ -116,7 +116,7 @@ def test_a_dead_port_has_no_rate() -> None:
     ],
 )
 def test_what_is_broken_is_refused_with_its_line(change: Change, complaint: str) -> None:
-    with pytest.raises(GhzParseError, match=complaint) as caught:
+    with pytest.raises(ParseError, match=complaint) as caught:
         read(change)
     assert "\n" not in str(caught.value)
 
@@ -126,17 +126,17 @@ def test_more_ok_calls_than_were_asked_for_are_refused() -> None:
     lines[1] |= {"requests": 1, "report": lines[1]["report"]}
     lines[1]["report"]["details"][1] |= {"status": "OK", "error": ""}
     lines[1]["report"]["statusCodeDistribution"] = {"OK": 2}
-    with pytest.raises(GhzParseError, match="line 2: `report` has 2 OK calls of 1"):
+    with pytest.raises(ParseError, match="line 2: `report` has 2 OK calls of 1"):
         read_ghz(as_text(lines).splitlines())
 
 
 def test_a_line_that_is_missing_is_missed() -> None:
     lines = as_text(small_lines()).splitlines()
-    with pytest.raises(GhzParseError, match="line 2: `order` is 2, not 1: the lines are not all"):
+    with pytest.raises(ParseError, match="line 2: `order` is 2, not 1: the lines are not all"):
         read_ghz([lines[0], lines[2]])
 
 
 def test_a_line_cut_short_is_refused() -> None:
     lines = as_text(small_lines()).splitlines()
-    with pytest.raises(GhzParseError, match="line 3: broken or incomplete JSON"):
+    with pytest.raises(ParseError, match="line 3: broken or incomplete JSON"):
         read_ghz([*lines[:2], lines[2][:-9]])

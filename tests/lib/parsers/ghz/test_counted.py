@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from parse_ghz import Calls, GhzParseError, GhzReport, Latency, Rate, parse, parse_file
+from parse_ghz import GhzReport, ParseError, parse, parse_file
+from parsers.common.figures import Calls, Latency
+from parsers.ghz.report import Rate
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "volley"
@@ -27,8 +29,8 @@ def test_messages_that_were_counted_are_the_rate_and_leave_no_error_bar(
         calls_per_s=0.6,
         messages_per_call=messages_per_call,
         messages_per_s=4200.0,
-        low=4200.0,
-        high=4200.0,
+        at_least=4200.0,
+        at_most=4200.0,
     )
 
 
@@ -36,15 +38,16 @@ def test_calls_and_latency_are_volleys_own() -> None:
     report = parsed()
     assert report.calls == Calls(ok=3, failed={"Internal": 1}, cut=2)
     assert report.latency == Latency(
+        kind="service",
         samples=3,
-        mean_ns=1_500_000_000,
-        p50_ns=1_500_000_000,
-        p75_ns=1_600_000_000,
-        p90_ns=1_700_000_000,
-        p95_ns=1_800_000_000,
-        p99_ns=1_900_000_000,
-        p999_ns=1_950_000_000,
-        max_ns=2_000_000_000,
+        mean=1_500_000_000,
+        p50=1_500_000_000,
+        p75=1_600_000_000,
+        p90=1_700_000_000,
+        p95=1_800_000_000,
+        p99=1_900_000_000,
+        p999=1_950_000_000,
+        max=2_000_000_000,
     )
 
 
@@ -54,7 +57,7 @@ def test_latency_from_the_intended_send_is_called_response() -> None:
 
 def test_latency_that_failed_calls_are_a_part_of_is_none_of_ok_calls() -> None:
     report = parsed(**{"volley.latency_ns.samples": 4, "volley.latency_ns.kind": "response"})
-    assert report.latency == Latency(kind="response")
+    assert report.latency == Latency(kind="response", samples=0)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -66,14 +69,14 @@ def test_ghzs_rules_find_in_a_real_report_what_volley_says_itself(name: str) -> 
     assert guessed.messages is None
     assert guessed.calls == counted.calls
     assert guessed.latency.samples == counted.latency.samples
-    for percentile in ("p50_ns", "p75_ns", "p90_ns", "p95_ns", "p99_ns", "max_ns"):
+    for percentile in ("p50", "p75", "p90", "p95", "p99", "max"):
         assert getattr(guessed.latency, percentile) == getattr(counted.latency, percentile)
 
 
 def test_without_an_ok_call_messages_have_a_rate_all_the_same() -> None:
     report = parse_file(FIXTURES / "none-finished.json")
-    assert (report.calls.ok, report.latency) == (0, Latency())
-    assert report.rate(2_000_000).low == report.rate(2_000_000).high == 506_600.0
+    assert (report.calls.ok, report.latency) == (0, Latency(kind="service", samples=0))
+    assert report.rate(2_000_000).at_least == report.rate(2_000_000).at_most == 506_600.0
 
 
 LATENCY = "volley.latency_ns"
@@ -117,12 +120,12 @@ LATENCY = "volley.latency_ns"
 def test_a_member_that_is_broken_or_contradicts_itself_is_refused_in_a_line(
     changes: dict[str, Any], said: str
 ) -> None:
-    with pytest.raises(GhzParseError) as caught:
+    with pytest.raises(ParseError) as caught:
         parsed(**changes)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_member_that_is_null_is_no_member_of_ghzs() -> None:
-    with pytest.raises(GhzParseError, match="`volley` must be a JSON object, is None"):
+    with pytest.raises(ParseError, match="`volley` must be a JSON object, is None"):
         parse(json.dumps(a_report() | {"volley": None}))

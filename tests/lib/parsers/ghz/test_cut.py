@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from parse_ghz import Calls, parse
+from parse_ghz import parse
+from parsers.common.figures import Calls
 from parsers.ghz import details
 
 from .reports import (

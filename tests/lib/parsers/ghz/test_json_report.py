@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parse_ghz import GhzParseError, parse
+from parse_ghz import ParseError, parse
 
 from .reports import CLOSING, small_json
 
@@ -57,7 +57,7 @@ def test_an_absurd_value_is_named(
     for key in path[:-1]:
         holder = holder[key]
     holder[path[-1]] = value
-    with pytest.raises(GhzParseError, match=complaint):
+    with pytest.raises(ParseError, match=complaint):
         parse(json.dumps(raw))
 
 
@@ -77,21 +77,21 @@ def test_an_absurd_value_is_named(
 def test_a_missing_key_is_named(key: str) -> None:
     raw = small_json((9.0, 1.0, ""))
     del raw[key]
-    with pytest.raises(GhzParseError, match=f"`{key}` is missing"):
+    with pytest.raises(ParseError, match=f"`{key}` is missing"):
         parse(json.dumps(raw))
 
 
 def test_a_detail_too_few_is_noticed() -> None:
     raw = small_json((9.0, 1.0, ""), (9.0, 1.0, ""))
     raw["details"] = raw["details"][:1]
-    with pytest.raises(GhzParseError, match="`details` holds 1 calls, `count` says 2"):
+    with pytest.raises(ParseError, match="`details` holds 1 calls, `count` says 2"):
         parse(json.dumps(raw))
 
 
 def test_json_cut_short_anywhere_is_refused() -> None:
     whole = json.dumps(small_json((9.0, 1.0, ""), (9.9, 1.0, CLOSING)))
     for length in range(len(whole)):
-        with pytest.raises(GhzParseError):
+        with pytest.raises(ParseError):
             parse(whole[:length])
 
 

@@ -1,8 +1,10 @@
 """Latency: exact from samples, or as ghz printed it."""
 
 import json
+from dataclasses import asdict
 
-from parse_ghz import Calls, Latency, parse
+from parse_ghz import parse
+from parsers.common.figures import Calls, Latency
 
 from .reports import FIXTURES, small_json, small_text
 
@@ -12,7 +14,7 @@ def test_percentiles_are_nearest_rank_over_ok_calls_only() -> None:
     report = parse(
         json.dumps(small_json((9.0, 8.0, "rpc error: code = Internal desc = x"), *calls))
     )
-    assert report.latency.as_dict() == {
+    assert asdict(report.latency) == {
         "kind": "service",
         "mean": 500_500_000,
         "p50": 500_000_000,
@@ -32,9 +34,9 @@ def test_json_without_details_falls_back_on_error_texts_and_printed_percentiles(
     report = parse(json.dumps(raw))
 
     assert report.calls == Calls(710, {}, 174)
-    assert report.latency.mean_ns is None
-    assert report.latency.p999_ns is None
-    assert report.latency.p99_ns == 2879081179
+    assert report.latency.mean is None
+    assert report.latency.p999 is None
+    assert report.latency.p99 == 2879081179
     assert report.latency.samples == 710
 
 
@@ -47,7 +49,7 @@ def test_printed_percentiles_that_include_errors_are_not_passed_on() -> None:
     )
     report = parse(mixed)
     assert report.calls == Calls(199, {"Internal": 1}, 0)
-    assert report.latency == Latency()
+    assert report.latency == Latency(kind="service", samples=0)
 
 
 def test_percentiles_that_ghz_left_empty_are_dropped_in_both_forms() -> None:

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from parse_ghz import Calls, parse
+from parse_ghz import parse
+from parsers.common.figures import Calls
 
 from .reports import report_of, small_json, small_text
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from parse_h2load import H2loadReport, parse_file
+from parsers.common.figures import Latency
 
 from .reports import FIXTURES
 
@@ -32,13 +33,13 @@ def test_every_capture_is_read_and_every_call_is_in_one_place(path: Path) -> Non
     assert report.form == ("json" if '"version":"v1"' in path.read_text() else "text")
     assert report.version == ("1.70.0" if report.form == "json" else None)
     latency = report.latency
-    if latency.max_ns is not None:
+    if latency.max is not None:
         assert latency.samples == report.calls.ok
-        assert latency.mean_ns is not None
-        known = (latency.p50_ns, latency.p95_ns, latency.p99_ns, latency.p999_ns, latency.max_ns)
+        assert latency.mean is not None
+        known = (latency.p50, latency.p95, latency.p99, latency.p999, latency.max)
         figures = [figure for figure in known if figure is not None]
         assert figures == sorted(figures)
-        assert report.said.min_ns <= latency.mean_ns <= latency.max_ns
+        assert report.said.min_ns <= latency.mean <= latency.max
 
 
 def test_the_captures_are_those_of_the_table() -> None:
@@ -51,7 +52,7 @@ def test_calls_in_flight_at_the_end_are_cut_and_make_the_error_bar() -> None:
     for report in [*each("unary"), *each("tls")]:
         assert report.calls.failed == {}
         assert report.calls.cut == 40
-        assert report.high_per_s == (report.calls.ok + 40) / report.elapsed_s
+        assert report.at_most_per_s == (report.calls.ok + 40) / report.elapsed_s
         assert 1.0 <= report.elapsed_s < 1.1
         assert report.latency.samples == report.calls.ok > 1800
     assert one("152-grpc-go.txt").calls.cut == 6400
@@ -76,10 +77,7 @@ def test_answers_of_404_are_failures_and_no_rate_comes_of_them() -> None:
     for report in each("not-found"):
         assert report.calls.failed == {"HTTP 4xx": 2000}
         assert report.calls_per_s == 0 < report.reported_per_s
-        assert report.latency.as_dict() == {
-            **dict.fromkeys(report.latency.as_dict()),
-            "kind": "service",
-        }
+        assert report.latency == Latency(kind="service", samples=None)
         assert report.said.max_ns > 0
     assert one("152-not-found-timed.txt").calls.failed == {"HTTP 4xx": 5170}
 
@@ -99,7 +97,7 @@ def test_a_reset_call_is_no_success_though_it_is_counted_as_2xx() -> None:
             "HTTP 5xx": 100,
             "errored": 100,
         }
-        assert report.latency.mean_ns is None
+        assert report.latency.mean is None
     report = one("152-reset.txt")
     assert (report.calls.ok, report.calls.failed) == (158_184, {"errored": 17_576})
 
@@ -130,29 +128,29 @@ def test_units_are_read() -> None:
     assert refused.elapsed_s == 400e-6
     assert (closed.said.min_ns, closed.said.max_ns) == (31_000, 505_000)
     assert slow.elapsed_s == 2.4
-    assert slow.latency.max_ns == 1_200_000_000
+    assert slow.latency.max == 1_200_000_000
 
 
 def test_a_mean_is_no_percentile_and_only_new_ones_tell_percentiles() -> None:
     for report in each("unary")[:3]:
-        assert report.latency.max_ns == report.said.max_ns
-        assert report.latency.p50_ns is report.latency.p99_ns is report.latency.p999_ns is None
+        assert report.latency.max == report.said.max_ns
+        assert report.latency.p50 is report.latency.p99 is report.latency.p999 is None
     text, told = one("170-unary.txt").latency, one("170-unary.json").latency
-    assert text.p99_ns == 20_960_000
-    assert text.p90_ns is text.p999_ns is None
-    assert (told.p99_ns, told.p999_ns, told.max_ns) == (21_608_622, 21_658_096, 21_659_728)
+    assert text.p99 == 20_960_000
+    assert text.p90 is text.p999 is None
+    assert (told.p99, told.p999, told.max) == (21_608_622, 21_658_096, 21_659_728)
 
 
 def test_where_samples_may_be_missing_there_is_a_mean_and_nothing_else() -> None:
     for version in ("143", "152", "164", "170"):
         latency = one(f"{version}-many.txt").latency
-        assert latency.mean_ns
-        assert latency.max_ns is latency.p99_ns is latency.samples is None
+        assert latency.mean
+        assert latency.max is latency.p99 is latency.samples is None
 
 
 def test_where_text_and_json_are_in_one_file_the_json_counts() -> None:
     for name in ("170-stdout.txt", "170-pipe.txt"):
         report = one(name)
         assert report.form == "json"
-        assert report.latency.p999_ns
+        assert report.latency.p999
         assert report.elapsed_s != round(report.elapsed_s, 2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from parsers.h2load.errors import H2loadParseError
+from parsers.common.errors import ParseError
 
 from .reports import counts
 
@@ -60,5 +60,5 @@ def test_calls_begun_in_the_warm_up_make_no_negative_count() -> None:
     ],
 )
 def test_counts_that_contradict_one_another_are_refused(impossible: dict[str, int]) -> None:
-    with pytest.raises(H2loadParseError, match="do not add up"):
+    with pytest.raises(ParseError, match="do not add up"):
         counts(**impossible).calls()

@@ -115,8 +115,8 @@ def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **reco
 
 def with_latency(rate: float = 1e6, **latency: Any) -> Run:
     """Return a run with these latencies (ns)."""
-    values = {"kind": "service", "samples": 100, **latency}
-    return a_run(rate).model_copy(update={"latency_ns": Latency.model_validate(values)})
+    told = Latency(**{"kind": "service", "samples": 100, **latency})
+    return a_run(rate).model_copy(update={"latency_ns": told})
 
 
 def under(

@@ -1,12 +1,12 @@
-"""The one error this package raises, and how it quotes what it found."""
+"""The one error that the readers raise, and how it quotes what they found."""
 
 from __future__ import annotations
 
 _QUOTED_MAX = 40
 
 
-class GhzParseError(ValueError):
-    """The input is not a complete, sane ghz report. One line that says what is wrong."""
+class ParseError(ValueError):
+    """The input is not a complete, sane report. The message is one line that says what is wrong."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))

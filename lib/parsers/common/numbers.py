@@ -1,14 +1,14 @@
-"""The numbers of the text summary, each refused unless it looks exactly as ghz prints it."""
+"""The numbers of a text report, each refused unless it looks exactly as a generator prints it."""
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
 
-from parsers.ghz.checks import INT64_MAX
-from parsers.ghz.errors import GhzParseError, quoted
+from parsers.common.errors import ParseError, quoted
+from parsers.common.json_values import INT64_MAX
 
-_WHOLE = re.compile(r"[0-9]{1,19}")
+_WHOLE = re.compile(r"[0-9]{1,20}")
 _DECIMAL = re.compile(r"[0-9]{1,19}(\.[0-9]{1,9})?")
 _DURATION_PART = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?) ?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
 _DURATION = re.compile(rf"(?:{_DURATION_PART.pattern} ?)+")
@@ -25,8 +25,8 @@ _NS_PER = {
 
 
 def whole(text: str, label: str) -> int:
-    """Read digits. Raises GhzParseError, as all here, that names the label."""
-    return int(_checked(_WHOLE, text, label, "a whole number"))
+    """Read digits. Raises ParseError, as all here, that names the label."""
+    return _in_range(int(_checked(_WHOLE, text, label, "a whole number")), text, label)
 
 
 def real(text: str, label: str) -> float:
@@ -38,14 +38,17 @@ def duration_ns(text: str, label: str) -> int:
     """Read `139.48 ms`, `1.24 s`, `8350 ns`, `12µs`, `1m2.5s` or `1h0m3s` in ns."""
     text = _checked(_DURATION, text, label, "a duration such as `1.24 s`")
     parts = _DURATION_PART.findall(text)
-    ns = int(sum(Decimal(number) * _NS_PER[unit] for number, unit in parts))
-    if ns > INT64_MAX:
-        raise GhzParseError(f"`{label}` is out of range: {quoted(text)}")
-    return ns
+    return _in_range(int(sum(Decimal(part) * _NS_PER[unit] for part, unit in parts)), text, label)
+
+
+def _in_range(number: int, text: str, label: str) -> int:
+    if number > INT64_MAX:
+        raise ParseError(f"`{label}` is out of range: {quoted(text)}")
+    return number
 
 
 def _checked(shape: re.Pattern[str], text: str, label: str, what: str) -> str:
     text = text.strip()
     if not shape.fullmatch(text):
-        raise GhzParseError(f"`{label}` must be {what}, is {quoted(text)}")
+        raise ParseError(f"`{label}` must be {what}, is {quoted(text)}")
     return text

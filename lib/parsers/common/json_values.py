@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
 
-from parsers.ghz.checks import UINT64_MAX
-from parsers.ghz.errors import GhzParseError, quoted
+from parsers.common.errors import ParseError, quoted
+
+INT64_MAX = 2**63 - 1
+UINT64_MAX = 2**64 - 1
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -17,8 +21,8 @@ _MICROSECOND = timedelta(microseconds=1)
 class JsonObject:
     """An object, and its place in the report for the errors.
 
-    Every method raises GhzParseError that names the key, for one that is missing (unless the
-    method says otherwise) or not what it should be.
+    Every method raises ParseError that names the key if the value is not what it should be, or
+    is missing (unless the method says otherwise).
     """
 
     members: Mapping[str, object]
@@ -28,10 +32,10 @@ class JsonObject:
     def of(cls, value: object, what: str, where: str = "") -> JsonObject:
         """Wrap a value that `json` loaded; `what` names it if it is no object."""
         if not isinstance(value, dict):
-            raise GhzParseError(f"{what} must be a JSON object, is {quoted(value)}")
+            raise ParseError(f"{what} must be a JSON object, is {quoted(value)}")
         return cls(value, where)
 
-    def whole(self, key: str, most: int) -> int:
+    def whole(self, key: str, most: int = UINT64_MAX) -> int:
         """Get an integer from 0 to `most`."""
         value = self._get(key)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -40,23 +44,29 @@ class JsonObject:
             raise self._wrong(key, "is out of range:", value)
         return value
 
-    def real(self, key: str) -> float:
-        """Get a number that is not negative."""
+    def real(self, key: str, most: float = UINT64_MAX) -> float:
+        """Get a number from 0 to `most`."""
         value = self._get(key)
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise self._wrong(key, "must be a number, is", value)
-        if not 0 <= value <= UINT64_MAX:
+        if not 0 <= value <= most:
             raise self._wrong(key, "is out of range:", value)
         return float(value)
 
     def wholes(self, key: str) -> list[int]:
         """Get a list of integers from 0 on."""
-        value = self._get(key)
-        if not isinstance(value, list):
-            raise self._wrong(key, "must be a list, is", value)
-        label = self._label(key)
-        items = JsonObject({f"[{place}]": item for place, item in enumerate(value)}, label)
-        return [items.whole(place, UINT64_MAX) for place in items.members]
+        return self._numbers(key, (int,), UINT64_MAX)
+
+    def reals(self, key: str, most: float) -> list[float]:
+        """Get a list of numbers from 0 to `most`; a million of them take a tenth of a second."""
+        return self._numbers(key, (int, float), most)
+
+    def _numbers(self, key: str, kinds: tuple[type, ...], most: float) -> list[Any]:
+        values = self._list(key, self._get(key))
+        for place, value in enumerate(values):
+            if type(value) not in kinds or not 0 <= value <= most:
+                raise self._wrong(f"{key}[{place}]", "is not a number in its range:", value)
+        return values
 
     def flag(self, key: str) -> bool:
         """Get true or false."""
@@ -85,7 +95,7 @@ class JsonObject:
         value = self._get(key)
         label = self._label(key)
         counted = JsonObject.of({} if value is None else value, f"`{label}`", label)
-        return {name: counted.whole(name, UINT64_MAX) for name in counted.members}
+        return {name: counted.whole(name) for name in counted.members}
 
     def child(self, key: str) -> JsonObject:
         """Get an object; an empty one if the key is missing."""
@@ -95,24 +105,47 @@ class JsonObject:
     def children(self, key: str) -> Iterator[JsonObject]:
         """Walk a list of objects, which ghz may write as null, or leave out, when empty."""
         value = self.members.get(key)
-        if value is None:
-            return
-        if not isinstance(value, list):
-            raise self._wrong(key, "must be a list, is", value)
-        for place, item in enumerate(value):
+        for place, item in enumerate(self._list(key, [] if value is None else value)):
             label = f"{self._label(key)}[{place}]"
             yield JsonObject.of(item, f"`{label}`", label)
+
+    def _list(self, key: str, value: object) -> list[Any]:
+        if not isinstance(value, list):
+            raise self._wrong(key, "must be a list, is", value)
+        return value
 
     def _get(self, key: str) -> object:
         try:
             return self.members[key]
         except KeyError:
-            raise GhzParseError(
-                f"key `{self._label(key)}` is missing: not a whole report"
-            ) from None
+            raise ParseError(f"key `{self._label(key)}` is missing: not a whole report") from None
 
     def _label(self, key: str) -> str:
         return f"{self.where}.{key}" if self.where else key
 
-    def _wrong(self, key: str, complaint: str, value: object) -> GhzParseError:
-        return GhzParseError(f"`{self._label(key)}` {complaint} {quoted(value)}")
+    def _wrong(self, key: str, complaint: str, value: object) -> ParseError:
+        return ParseError(f"`{self._label(key)}` {complaint} {quoted(value)}")
+
+
+def load(text: str) -> JsonObject:
+    """Load a text that is one JSON object. Raises ParseError."""
+    report, end = load_at(text, len(text) - len(text.lstrip()))
+    if text[end:].strip():
+        raise ParseError("broken or incomplete JSON: more text stands behind its end")
+    return report
+
+
+def load_at(text: str, start: int) -> tuple[JsonObject, int]:
+    """Load the JSON object that begins at `start`; return it and where it ends."""
+    try:
+        loaded, end = json.JSONDecoder(parse_constant=_refuse_constant).raw_decode(text, start)
+    except RecursionError:
+        raise ParseError("JSON nested too deeply for a report") from None
+    except ValueError as error:
+        raise ParseError(f"broken or incomplete JSON: {error}") from None
+    return JsonObject.of(loaded, "the report"), end
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    """Refuse NaN and Infinity, which Python reads though JSON does not have them."""
+    raise ValueError(f"{constant} is not a number of JSON")

@@ -1,0 +1,107 @@
+"""What a run comes to: its calls, their latencies, its seconds. A record holds these very types.
+
+The readers need only the standard library, so the bounds of a number are plain data here.
+pydantic checks them wherever a record is read or a measurement is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+
+class Bounds:
+    """The range of a number: `ge`, `gt` and `le`, as pydantic calls them."""
+
+    def __init__(self, **bounds: float) -> None:
+        self._bounds = bounds
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Add the range to what pydantic checks, and to the JSON Schema."""
+        return {**handler(source), **self._bounds}
+
+
+Whole = Annotated[int, Bounds(ge=0, le=2**63 - 1)]
+# A generator prints 0 for a latency that its clock cannot resolve. The longest is about 11 days.
+LatencyNs = Annotated[float, Bounds(ge=0, le=1e15)]
+SecondNs = Annotated[float, Bounds(ge=1, le=1e15)]
+
+LatencyKind = Literal["service", "response"]
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How the calls of one run ended, each in exactly one place.
+
+    `failed` counts by gRPC status; of h2load, which does not read it, by what it says instead. A
+    cut call was still open when the window closed: neither a success nor an error.
+    """
+
+    ok: Whole
+    failed: dict[str, Whole]
+    cut: Whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Latency of OK calls in nanoseconds, from `samples` samples.
+
+    `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
+    sent, "coordinated omission") and `response` when it was timed from the intended send.
+    A figure the generator cannot know is None, the number of samples as well.
+    """
+
+    kind: LatencyKind
+    mean: LatencyNs | None = None
+    p50: LatencyNs | None = None
+    p75: LatencyNs | None = None
+    p90: LatencyNs | None = None
+    p95: LatencyNs | None = None
+    p99: LatencyNs | None = None
+    p999: LatencyNs | None = None
+    max: LatencyNs | None = None
+    samples: Whole | None
+
+    @classmethod
+    def from_samples(cls, samples_ns: Iterable[int]) -> Latency:
+        """Give the exact service latencies of the samples; no figures without any.
+
+        Percentiles are nearest-rank: the smallest sample with at least p % of the samples at or
+        below it, sorted[ceil(p/100 * n) - 1] (Hyndman & Fan 1996, definition 1; ghz's `latencies`
+        picks the same element).
+        """
+        ordered = sorted(samples_ns)
+        n = len(ordered)
+        if not n:
+            return cls(kind="service", samples=0)
+        per_mille = {"p50": 500, "p75": 750, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
+        return cls(
+            kind="service",
+            mean=round(sum(ordered) / n),
+            **{name: ordered[(rank * n + 999) // 1000 - 1] for name, rank in per_mille.items()},
+            max=ordered[-1],
+            samples=n,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Second:
+    """One second of a run, counted from its start; the last one may be shorter.
+
+    By the schedule `intended` calls were due in it; `sent` calls began in it; `ok` and `failed`
+    calls ended in it. `messages` arrived in it; where only calls are counted, a reader takes an OK
+    call for one message. The latencies (ns) are those of the OK calls that ended in it.
+    """
+
+    length_s: Annotated[float, Bounds(gt=0, le=1)] = 1.0
+    intended: Whole | None = None
+    sent: Whole | None = None
+    ok: Whole
+    failed: Whole
+    messages: Whole
+    p50_ns: SecondNs | None = None
+    p99_ns: SecondNs | None = None
+    max_ns: SecondNs | None = None
