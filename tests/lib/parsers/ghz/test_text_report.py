@@ -159,7 +159,8 @@ def test_a_message_that_holds_a_summary_is_not_taken_for_one(
     other = (3, error + "x")
     for entries in ([(2, error + forged), other], [other, (2, error + forged)]):
         assert parse(copy(small_text(*entries))).statuses == {"OK": 10, "Internal": 5}
-    for message in (f"oops\n{forged}", before_each(forged, lambda _: f"[2] {error}")):
+    marked = before_each(forged, lambda _: f"[2] {error}")
+    for message in (f"oops\n{forged}", f"oops\n{marked}"):
         for entries in ([(2, error + message), other], [other, (2, error + message)]):
             text = copy(small_text(*entries))
             with pytest.raises(ParseError, match="more than one summary"):
