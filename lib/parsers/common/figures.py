@@ -36,8 +36,8 @@ LatencyKind = Literal["service", "response"]
 class Calls:
     """How the calls of one run ended, each in exactly one place.
 
-    `failed` counts by gRPC status; of h2load, which does not read it, by what it says instead. A
-    cut call was still open when the window closed: neither a success nor an error.
+    `failed` counts by gRPC status; for h2load, which does not read it, by HTTP status. A cut call
+    was still open when the window closed: neither a success nor an error.
     """
 
     ok: Whole
@@ -51,7 +51,7 @@ class Latency:
 
     `kind` is `service` when a closed loop timed it (a stall hides the calls that were not
     sent, "coordinated omission") and `response` when it was timed from the intended send.
-    A figure the generator cannot know is None, the number of samples as well.
+    A figure that the generator cannot know is null, and so is the number of samples.
     """
 
     kind: LatencyKind
@@ -92,8 +92,8 @@ class Second:
     """One second of a run, counted from its start; the last one may be shorter.
 
     By the schedule `intended` calls were due in it; `sent` calls began in it; `ok` and `failed`
-    calls ended in it. `messages` arrived in it; where only calls are counted, a reader takes an OK
-    call for one message. The latencies (ns) are those of the OK calls that ended in it.
+    calls ended in it; `messages` arrived in it. The latencies (ns) are those of the OK calls that
+    ended in it.
     """
 
     length_s: Annotated[float, Bounds(gt=0, le=1)] = 1.0

@@ -24,7 +24,8 @@ def from_details(
 ) -> tuple[Second, ...]:
     """Sort every call of a run into its seconds; none if it was longer than a day.
 
-    The `cut` ones were sent, and neither succeeded nor failed.
+    The `cut` ones were sent, and neither succeeded nor failed. ghz counts calls, so an OK call
+    stands for one message here.
     """
     length = -(-total_ns // 10**9)
     if not details or length > _MOST:
