@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 
+from arena.base.numbers import format_ns
 from arena.judge.flags import missed
 from arena.judge.words import bar_of, figure_words, value_words
+from arena.record.figures import figure_of
+from arena.record.measurement import Run
 from arena.record.record import Record
+from arena.what.metrics import Metric
 
 
 def headline_line(record: Record) -> str:
@@ -22,6 +26,19 @@ def headline_line(record: Record) -> str:
     flags = ", ".join(record.flags)
     how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"
+
+
+def run_line(run: Run, metric: Metric) -> str:
+    """Return one run in a line."""
+    value, _, at_most = figure_of(metric, run)
+    parts = [figure_words(metric, value, at_most)]
+    if run.latency_ns.p99 is not None and not metric.is_latency:
+        parts.append(f"p99 {format_ns(run.latency_ns.p99)}")
+    parts.append(f"CPU server {run.server.cpu_s:.1f} s, generator {run.generator.cpu_s:.1f} s")
+    if run.calls.cut:
+        parts.append(f"calls cut: {run.calls.cut}")
+    parts += [f"calls failed: {n} x {code}" for code, n in run.calls.failed.items()]
+    return "; ".join(parts)
 
 
 def notes(record: Record) -> Iterator[str]:
