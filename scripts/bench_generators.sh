@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Hold the load generators against each other: ghz, h2load and volley load the same grpc-go server
-# in turn, and its own counts tell how well each one counts.
+# Compare the load generators ghz, h2load and volley: each loads the same grpc-go server in turn,
+# and the server counts too.
 #
 #   ./scripts/bench_generators.sh [--json]
 #   ./scripts/bench_generators.sh --help
 #
-# Prints CPU per message or call, rate, memory and distance from the server's count: medians of
-# three interleaved rounds, about three minutes. Needs Go, h2load (Debian: nghttp2-client), and
-# for volley Rust.
+# Prints CPU per message or call, rate, memory and the difference from the server's count: the
+# median of three rounds, in about three minutes. Needs Go for the server. A generator that is
+# missing is reported and left out: h2load is in Debian's nghttp2-client, volley needs Rust.
 set -euo pipefail
-exec "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/arena.sh" bench-generators "$@"
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# shellcheck source=scripts/venv.sh
+source "$root/scripts/venv.sh"
+run_tool "$root" requirements.lock tools.bench "$@"

@@ -1,6 +1,14 @@
 #!/usr/bin/env bash
-# Sourced by the other scripts: `ensure_venv LOCK` makes .venv hold the packages of LOCK, pinned
-# by version and hash, and speaks only when there is something to do.
+# Sourced by the other scripts. `ensure_venv LOCK` installs the packages of LOCK, pinned by version
+# and hash, into .venv, and prints something only if there is something to do. `run_tool` runs a
+# module of this checkout.
+
+# Replace this process by a module of the checkout.
+run_tool() { # root, lock, module, arguments...
+    local root=$1 lock=$2
+    (cd "$root" && ensure_venv "$lock")
+    PYTHONPATH=$root/lib:$root exec "$root/.venv/bin/python" -m "${@:3}"
+}
 
 # The marker says what was installed and is written last, so an interrupted set-up is redone.
 ensure_venv() {

@@ -1,6 +1,7 @@
 """Builders of the nouns, and stand-ins for everything with an effect."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.base.progress import Tick
+from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
@@ -84,6 +86,14 @@ def a_framework(name: str = "grpc-go", **changes: Any) -> Framework:
         "tests": ("stream-grpc",),
     }
     return Framework.model_validate({**values, **changes})
+
+
+def add_framework(workspace: Workspace, name: str, *tests: str, **changes: Any) -> None:
+    """Write, or write over, a framework's meta.json."""
+    meta = {"display_name": name, "language": "Go", "type": "tuned"}
+    path = workspace.framework(name) / "meta.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({**meta, "tests": tests or ["stream-grpc"], **changes}))
 
 
 def a_measurement(

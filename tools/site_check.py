@@ -17,9 +17,14 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
 
+import click
+
 from arena.base.errors import UsageError
-from arena.base.progress import Progress
+from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.entry import start
 from arena.machine.forks import spread
 
 # The attributes that hold an address, and those that name elements of the same page.
@@ -32,6 +37,7 @@ _OUTWARD = {"http", "https", "mailto", "data"}
 _LINK_COLUMN = "record"
 _FILES_PER_PROCESS = 20
 _MANY = 200
+_MOST_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -62,13 +68,13 @@ class Found:
         return cls(set(ids), set(links), problems)
 
 
-def check(public: Path, progress: Progress) -> Checked:
+def check(public: Path, shows: Progress) -> Checked:
     """Look at every page, feed and CSV file below a folder; UsageError if there is none."""
     paths = sorted(_files(public))
     if not paths:
         raise UsageError(f"{shown(public)}: there is no site yet (./scripts/site.sh build)")
     found: dict[str, Found] = {}
-    many = progress if len(paths) >= _MANY else None
+    many = shows if len(paths) >= _MANY else None
     with (
         spread(
             len(paths), partial(_look, public, paths), forks=len(paths) // _FILES_PER_PROCESS
@@ -176,3 +182,29 @@ def _problem_of_target(public: Path, target: str, part: str, found: dict[str, Fo
     if part and "=" not in part and target in found and part not in found[target].ids:
         return f"names a part that {target} does not have"
     return None
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 no problem; 1 problems; 2 there is no site yet.",
+)
+@options.root
+def command(root: Path) -> int:
+    """Check what was built: no HTML errors, no dead links.
+
+    Reads every page, feed and CSV file. Links must be relative and name a file, and a fragment
+    must name an element of that page. Links to other sites are not followed.
+    """
+    checked = check(Workspace(root.resolve()).public, progress())
+    for problem in checked.problems[:_MOST_SHOWN]:
+        report_error(problem)
+    if len(checked.problems) > _MOST_SHOWN:
+        report_error(f"and {len(checked.problems) - _MOST_SHOWN:,} more")
+    click.echo(
+        f"{checked.pages:,} pages, {checked.links:,} links: {len(checked.problems):,} problems"
+    )
+    return 1 if checked.problems else 0
+
+
+if __name__ == "__main__":
+    start(command, "site.sh check")

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from arena.base.errors import UsageError
+from arena.base.workspace import Workspace
+from tests.commandline import Line
 from tests.fakes import FakeProgress
-from tools.site_check import Checked, check
+from tools.site_check import Checked, check, command
 
 
 def page(body: str, title: str = "x") -> str:
@@ -139,3 +141,35 @@ def test_many_pages_are_checked_by_several_processes(tmp_path: Path) -> None:
     assert (found.pages, found.links) == (250, 250)
     assert found.problems == ["249.html: the link '250.html' leads nowhere"]
     assert progress.lines == ["checking 250 files"]
+
+
+# ---- the command
+
+
+def test_the_site_is_built_and_checked(line: Line) -> None:
+    built = line("site", "build")
+    assert (built.code, built.out) == (0, "page: site/public/index.html\n")
+    index = Path("site/public/index.html")
+    index.write_text(index.read_text().replace("</main>", "<a href=gone.html>x</a></main>"))
+    checked = line(command=command)
+    assert checked.code == 1
+    assert "error: index.html: the link 'gone.html' leads nowhere\n" in checked.err
+    assert checked.out.endswith(" problems\n")
+
+
+def test_of_very_many_problems_only_the_first_are_shown(line: Line, workspace: Workspace) -> None:
+    workspace.public.mkdir()
+    links = "".join(f'<a href="{number:03}\x1b.html">x</a>' for number in range(60))
+    (workspace.public / "a.html").write_text(f"<!doctype html><title>x</title>{links}")
+    checked = line(command=command)
+    lines = checked.err.splitlines()
+    problems = int(checked.out.split()[-2])
+    assert (len(lines), lines[-1]) == (51, f"error: and {problems - 50} more")
+    assert "\x1b" not in checked.err
+
+
+def test_without_a_site_there_is_nothing_to_check(line: Line) -> None:
+    outcome = line(command=command)
+    assert (outcome.code, outcome.out) == (2, "")
+    said = "error: site/public: there is no site yet (./scripts/site.sh build)\n"
+    assert outcome.err == said

@@ -7,12 +7,14 @@
     └── FrameworkError     1  the framework failed at a stage; saved as a record
         └── ContractError  1  it answered wrongly; saved as an `invalid` record
 
-A message is one line: what is wrong, where, and what to do. An interrupt ends with 130.
+A message is one line: what is wrong, where, and what to do. An interrupt ends with 130, and a
+closed output (`arena list | head`) with 141: both are 128 plus the signal's number, as in shells.
 """
 
 from pathlib import Path
 
 EXIT_INTERRUPTED = 130
+EXIT_NO_READER = 141
 
 
 class ArenaError(Exception):

@@ -34,6 +34,11 @@ def progress() -> Progress:
     return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
 
 
+def report_error(text: str) -> None:
+    """Print one line, which may quote other people's files or the holder of a port."""
+    print(f"error: {printable(text)}", file=sys.stderr, flush=True)  # noqa: T201
+
+
 class PlainProgress:
     """One line for each thing that begins or is found out: for logs and pipes."""
 

@@ -13,7 +13,7 @@ from arena.record.record import Record
 from arena.what.metrics import Metric
 
 # The overrides that make another load of a profile.
-TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS"})
+TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS", "CONNECTIONS"})
 
 
 # A profile, its connections, the generator and the metric: of one such load are the records that

@@ -1,6 +1,6 @@
 """Plans: what to measure, with what; made of what a person asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from arena.base.durations import format_duration
@@ -16,6 +16,7 @@ from arena.what.framework import Framework
 from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
 from arena.what.profile import Profile
+from arena.what.selection import Selection
 
 # What may be overridden from the environment, beside the flags' own variables.
 _ENVIRONMENT = (
@@ -34,11 +35,12 @@ _ONLY_FOR = {
 class Request:
     """What a person asked for on the command line; None where they left it to the profile."""
 
-    framework: str
+    frameworks: str = selection.ALL
     profiles: tuple[str, ...] = ()
     runs: int | None = None
     duration: float | None = None
     requests: int | None = None
+    connections: tuple[int, ...] | None = None
     runtime: str = "auto"
     generator: str | None = None
     ready_timeout: float = 60.0
@@ -74,29 +76,29 @@ def plan_sessions(
     workspace: Workspace,
     request: Request,
     environment: Mapping[str, str],
-    frameworks: Sequence[Framework],
+    selected: Selection,
 ) -> list[Plan]:
     """Return the sessions to run: framework x profile x connections. UsageError on bad input.
 
-    Of `all`, those that are disabled are left out.
+    Disabled frameworks are left out unless they were named.
     """
-    of_all = request.framework == selection.ALL
     require_known(request.runtime)
     split = cpus.plan_cpus(cpus.physical_cores(), environment)
     overrides = _overrides(request, environment)
+    profiles = selection.profiles(workspace, selected, request.profiles)
     plans = [
         Plan(
             framework,
-            measured_profile(profile, connections),
+            measured_profile(profile, count),
             split,
             request.ready_timeout,
-            _in_force(overrides, profile),
+            {**_in_force(overrides, profile), **chosen},
         )
-        for framework in frameworks
-        if framework.enabled or not of_all
-        for found in selection.profiles(workspace, framework, request.profiles, of_all=of_all)
-        for profile in [_overridden(found, workspace, request)]
-        for connections in profile.record_connections
+        for framework in selected.frameworks
+        if framework.enabled or framework.name in selected.named
+        for found in profiles[framework.name]
+        for overridden in [_overridden(found, workspace, request)]
+        for profile, count, chosen in _with_connections(overridden, request.connections)
     ]
     generators.check((each.profile for each in plans), environment)
     if not plans:
@@ -120,6 +122,27 @@ def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Pro
     path = workspace.profiles / f"{profile.name}.yaml"
     generators.require_known(profile.generator, f"{shown(path)}: generator")
     return profile
+
+
+def _with_connections(
+    profile: Profile, wanted: Sequence[int] | None
+) -> Iterator[tuple[Profile, int, dict[str, str]]]:
+    """Yield the profile, the connection count and the override of each session.
+
+    A count that the profile has is no override.
+    """
+    if wanted is None or set(wanted) == set(profile.connections):
+        yield from ((profile, count, {}) for count in profile.record_connections)
+    elif profile.load.joins_connections:
+        changed, words = profile.with_connections(wanted), ",".join(map(str, wanted))
+        yield from (
+            (changed, count, {"CONNECTIONS": words}) for count in changed.record_connections
+        )
+    else:
+        for count in wanted:
+            profile.with_connections([count])
+            is_own = count in profile.connections
+            yield profile, count, {} if is_own else {"CONNECTIONS": str(count)}
 
 
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:

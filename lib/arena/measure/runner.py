@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from arena.base.errors import ArenaError, HostError
-from arena.base.progress import Progress
-from arena.base.text import printable, shown
+from arena.base.progress import Progress, report_error
+from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.store import Draft, clear_drafts
 from arena.machine import lock
@@ -25,6 +25,7 @@ from arena.measure.generators import Generator
 from arena.measure.plan import Plan, Request
 from arena.measure.runtimes import Runtime, choose
 from arena.measure.session import Session
+from arena.what.framework import Framework
 
 # Who goes on after a session that the host could not measure stops after so many frameworks.
 _IN_A_ROW = 3
@@ -98,7 +99,7 @@ def run_plans(
             what = (
                 str(error) if isinstance(error, ArenaError) else f"{type(error).__name__}: {error}"
             )
-            click.echo(f"error: {each.title}: {printable(what)}", err=True)
+            report_error(f"{each.title}: {what}")
             outcome = Outcome(each, HostError.exit_code)
             if isinstance(error, HostError | OSError):
                 broken.add(each.framework.name)
@@ -130,7 +131,7 @@ def find_generators(
     for reason in missing:
         if not found:
             raise reason
-        click.echo(f"error: {printable(str(reason))}", err=True)
+        report_error(str(reason))
     return found
 
 
@@ -141,10 +142,10 @@ def runnable(
     skipped: Callable[[Plan], None] = lambda _: None,
 ) -> list[Plan]:
     """Return what this host can run; the rest is said, and told. HostError if that is all."""
-    frameworks = {each.framework.name: each.framework for each in plans}
+    frameworks = frameworks_of(plans)
     problems = {
-        name: problem
-        for name, framework in frameworks.items()
+        framework.name: problem
+        for framework in frameworks
         if (problem := runtime.unavailable(framework))
     }
     if len(problems) == len(frameworks) == 1:
@@ -180,7 +181,7 @@ def _one(
     if error:
         for line in error.output.splitlines():
             shows.say(f"  | {line}")
-        click.echo(f"error: {each.framework.name}: {printable(str(error))}", err=True)
+        report_error(f"{each.framework.name}: {error}")
     else:
         click.echo(headline_line(record))
         for note in notes(record):
@@ -190,6 +191,11 @@ def _one(
             click.echo(f"log: {shown(workspace.results / record.failure.log)}")
         click.echo(f"record: {shown(saved)}")
     return Outcome(each, error.exit_code if error else 0, saved)
+
+
+def frameworks_of(plans: Sequence[Plan]) -> list[Framework]:
+    """Return the frameworks of the plans, each once, in order."""
+    return list({plan.framework.name: plan.framework for plan in plans}.values())
 
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:

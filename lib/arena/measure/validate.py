@@ -41,6 +41,7 @@ from arena.measure.verdicts import (
 from arena.record.record import Check
 from arena.what import selection
 from arena.what.framework import Framework
+from arena.what.selection import Selection
 
 _READY_S = 60.0
 # A server started with --running must already be listening.
@@ -54,19 +55,14 @@ _UNPLEASANT = {"skip": "skipped", "fail": "failed"}
 class ValidateOptions:
     """What the command line asks for."""
 
-    framework: str
-    profile: str | None = None
+    frameworks: str
+    profiles: tuple[str, ...] = ()
     runtime: str = "auto"
     ready_timeout: float | None = None
     wait: bool = False
     running: bool = False
     as_json: bool = False
     verbose: bool = False
-
-    @property
-    def of_all(self) -> bool:
-        """Whether every framework is meant."""
-        return self.framework == selection.ALL
 
     @property
     def ready_s(self) -> float:
@@ -87,72 +83,60 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
 
     UsageError on bad input, before anything starts; HostError if nothing could be checked.
     """
-    if options.running and options.of_all:
+    selected = selection.frameworks(workspace, options.frameworks)
+    if options.running and not selected.is_one:
         raise UsageError("--running: name the framework that runs")
     if not options.running:
         require_known(options.runtime)
     shows = progress()
-    planned = plan(workspace, options)
-    for each in planned:
-        if isinstance(each, Job):
-            selection.warn_of_typos(workspace, each.framework, shows)
+    planned = plan(workspace, selected, options.profiles)
+    selection.warn_of_typos(workspace, selected.frameworks, shows)
     adopt_orphans()
     allow_open_files()
     outcomes: list[Outcome] = []
     impeded = False
     with (
         lock.only_benchmark(command, wait=options.wait, say=shows.say),
-        _printed(options, outcomes),
+        _printed(options, selected, outcomes),
     ):
         check = _checker(workspace, options, shows)
         for each in planned:
             try:
                 outcome = each if isinstance(each, Outcome) else check(each)
             except HostError as error:
-                if isinstance(each, Outcome) or not options.of_all:
+                if isinstance(each, Outcome) or selected.is_one:
                     raise
                 outcome, impeded = _skipped(each.framework.name, str(error)), True
             outcomes.append(outcome)
-            if options.of_all and outcome.verdict in _UNPLEASANT:
+            if not selected.is_one and outcome.verdict in _UNPLEASANT:
                 shows.say(f"{_UNPLEASANT[outcome.verdict]} {outcome.framework}: {outcome.reason}")
     return _exit_code(outcomes, impeded=impeded)
 
 
-def plan(workspace: Workspace, options: ValidateOptions) -> list[Job | Outcome]:
-    """Return what is to be done for each framework, in order, or what it came to already.
+def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> list[Job | Outcome]:
+    """Return the job for each framework, by name, or its outcome where nothing can be checked.
 
-    Of `all`, those that cannot be read have failed, those that are disabled or subscribe to
-    nothing of ours are skipped; with a profile, those that do not subscribe to it are left out.
+    A broken meta.json fails. A framework that was not named is skipped if it is disabled or
+    subscribes to no profile, and left out if it subscribes to none of those in `words`.
     """
-    selected = selection.frameworks(workspace, options.framework)
+    profiles = selection.profiles(workspace, selected, words)
     found: dict[str, Job | Outcome] = {
         each.name: judged(each.name, (), str(each.error)) for each in selected.broken
     }
     for framework in selected.frameworks:
-        scopes = _scopes(workspace, options, framework)
-        if not scopes and options.profile:
+        name, subscribed = framework.name, profiles[framework.name]
+        if words and not subscribed:
             continue
-        if options.of_all and not framework.enabled:
-            found[framework.name] = _skipped(framework.name, "its meta.json says `enabled`: false")
-        elif scopes:
-            found[framework.name] = Job(framework, scopes)
-        elif options.of_all:
-            why = "subscribes to no profile of this runner"
-            found[framework.name] = _skipped(framework.name, why)
+        if not framework.enabled and name not in selected.named:
+            found[name] = _skipped(name, "its meta.json says `enabled`: false")
+        elif subscribed:
+            found[name] = Job(framework, contract.scopes_of(framework, subscribed))
         else:
-            raise selection.none_subscribed(workspace, framework)
+            found[name] = _skipped(name, "subscribes to no profile of this runner")
     if not found:
-        wanted = f"subscribes to `{options.profile}`" if options.profile else "is there"
-        raise UsageError(f"no framework {wanted}")
+        wanted = ", ".join(f"`{word}`" for word in words)
+        raise UsageError(f"no framework {f'subscribes to {wanted}' if words else 'is there'}")
     return [found[name] for name in sorted(found)]
-
-
-def _scopes(workspace: Workspace, options: ValidateOptions, framework: Framework) -> list[Scope]:
-    """Return what is checked on each port: for the profiles that match, or all subscribed to."""
-    wanted = [options.profile] if options.profile else []
-    of_all = options.of_all or not wanted
-    profiles = selection.profiles(workspace, framework, wanted, of_all=of_all)
-    return contract.scopes_of(framework, profiles)
 
 
 def _checker(
@@ -248,7 +232,9 @@ def _skipped(framework: str, why: str, missing: Sequence[str] = ()) -> Outcome:
 
 
 @contextmanager
-def _printed(options: ValidateOptions, outcomes: Sequence[Outcome]) -> Iterator[None]:
+def _printed(
+    options: ValidateOptions, selected: Selection, outcomes: Sequence[Outcome]
+) -> Iterator[None]:
     """Print the verdicts when the block is left; if it was interrupted, those that are there."""
     try:
         yield
@@ -257,7 +243,7 @@ def _printed(options: ValidateOptions, outcomes: Sequence[Outcome]) -> Iterator[
             click.echo(to_json(Validation(frameworks=tuple(outcomes))), nl=False)
         elif outcomes:
             missing = (need for each in outcomes for need in each.missing)
-            summed = [summary(outcomes), *install_lines(missing)] if options.of_all else []
+            summed = [] if selected.is_one else [summary(outcomes), *install_lines(missing)]
             click.echo("\n".join([*table(outcomes), *summed]))
 
 

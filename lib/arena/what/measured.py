@@ -12,7 +12,7 @@ class MeasuredProfile(Profile):
     def label(self) -> str:
         """Its name, with the connections where it has records of several counts."""
         count = self.connection_count
-        several = len(self.record_connections) > 1
+        several = len(self.record_connections) > 1 or count not in self.record_connections
         return f"{self.name} at {count} connection{'s' * (count != 1)}" if several else self.name
 
     @property

@@ -1,7 +1,7 @@
 """Profiles: one YAML file each, `extends:` for variants (see profiles/ and docs/profiles.md)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -140,6 +140,14 @@ class Profile(Frozen):
         for key, problem in load.problems(self.connections):
             raise UsageError(f"{self.name} with {requests} requests: {key}: {problem}")
         return self.changed(load=load, runs=runs or self.runs)
+
+    def with_connections(self, counts: Sequence[int]) -> "Profile":
+        """Return the profile with these counts; UsageError if its load has fewer calls."""
+        changed = self.changed(connections=tuple(counts))
+        for key, problem in _problems_of_load(changed):
+            words = ", ".join(map(str, counts))
+            raise UsageError(f"{self.name} with {words} connections: {key}: {problem}")
+        return changed
 
 
 # What people may write.

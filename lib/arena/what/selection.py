@@ -1,13 +1,13 @@
-"""What a person named: one framework or `all`; some profiles, or every one subscribed to."""
+"""Frameworks and profiles as the command line names them: names, patterns, commas, or `all`."""
 
-import difflib
-import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
 
 from arena.base.errors import UsageError
 from arena.base.progress import Progress
-from arena.base.text import shown
+from arena.base.text import nearest, shown, typing_errors
 from arena.base.workspace import Workspace
 from arena.what.framework import Framework, framework_names, load_framework
 from arena.what.measured import measured_profile
@@ -15,10 +15,14 @@ from arena.what.profile import Profile, load_profile, profile_names
 
 ALL = "all"
 
+# A subscription this close to one of our profiles is a misspelling. HttpArena's other tests
+# (baseline-h2, json-tls, echo-ws …) are all further away.
+_MOST_TYPING_ERRORS = 2
+
 
 @dataclass(frozen=True)
 class Broken:
-    """A framework whose meta.json cannot be read: what is wrong with it names file and key."""
+    """A framework whose meta.json cannot be read; the error names the file and the key."""
 
     name: str
     error: UsageError
@@ -26,91 +30,166 @@ class Broken:
 
 @dataclass(frozen=True)
 class Selection:
-    """The frameworks that were named, sorted, and of `all` those that cannot be read."""
+    """The selected frameworks, sorted by name.
+
+    `named` holds those that were spelt out, not matched by a pattern or `all`. `broken` holds
+    those that a pattern or `all` matches and that cannot be read.
+    """
 
     frameworks: tuple[Framework, ...]
     broken: tuple[Broken, ...] = ()
+    named: frozenset[str] = frozenset()
+
+    @property
+    def is_one(self) -> bool:
+        """Whether one framework was named, and nothing else."""
+        return len(self.named) == len(self.frameworks) == 1 and not self.broken
 
 
-def frameworks(workspace: Workspace, name: str) -> Selection:
-    """Return one framework by its name, or `all`, the disabled ones among them.
+def frameworks(workspace: Workspace, words: str) -> Selection:
+    """Return the frameworks of a comma-separated list of names and patterns, or `all`.
 
-    A broken meta.json is a UsageError if its framework was named; it does not end `all`.
+    Disabled frameworks are included. UsageError if a word matches nothing, or if the meta.json of
+    a framework that was named is broken.
     """
-    if name != ALL:
-        return Selection((load_framework(workspace.frameworks, name),))
+    known = framework_names(workspace.frameworks)
+    named: set[str] = set()
+    matched: set[str] = set()
+    for word in _split(words):
+        if word == ALL:
+            matched.update(known)
+        elif _is_pattern(word):
+            matched.update(_matches(word, known, "framework"))
+        elif word not in known and word in profile_names(workspace.profiles):
+            raise UsageError(f"`{word}` is a profile: frameworks come first, as in `all {word}`")
+        else:
+            named.add(word)
     found: list[Framework] = []
     broken: list[Broken] = []
-    for each in framework_names(workspace.frameworks):
+    for name in sorted(named | matched):
         try:
-            found.append(load_framework(workspace.frameworks, each))
+            found.append(load_framework(workspace.frameworks, name))
         except UsageError as error:
-            broken.append(Broken(each, error))
-    return Selection(tuple(found), tuple(broken))
+            if name in named:
+                raise
+            broken.append(Broken(name, error))
+    return Selection(tuple(found), tuple(broken), frozenset(named))
 
 
 def profiles(
-    workspace: Workspace, framework: Framework, wanted: Sequence[str], *, of_all: bool
-) -> list[Profile]:
-    """Return the profiles that were named, or match, and that the framework subscribes to.
+    workspace: Workspace, selected: Selection, words: Sequence[str]
+) -> dict[str, list[Profile]]:
+    """Return each framework's subscribed profiles that match, by framework, the lightest first.
 
-    Without a name, all of them; the light ones first, and each one once. A name without a match
-    is a UsageError. If the framework was named itself, so is one that it does not subscribe to.
+    Each word is a comma-separated list of names and patterns; without words every profile matches.
+    UsageError if a word matches no profile, or none that a framework which was named subscribes to.
     """
     known = profile_names(workspace.profiles)
-    if not wanted:
-        names = {each for each in framework.tests if each in known}
-        if not names and not of_all:
-            raise none_subscribed(workspace, framework)
-        return _light_first(load_profile(workspace.profiles, each) for each in names)
-    names = set()
-    for pattern in wanted:
-        matches = _matching(workspace, pattern, known)
-        subscribed = [each for each in matches if each in framework.tests]
-        if not subscribed and not of_all:
-            raise UsageError(
-                f"{framework.name} does not subscribe to {pattern}: "
-                f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
-            )
-        names.update(subscribed)
-    return _light_first(load_profile(workspace.profiles, each) for each in names)
+    wanted = {
+        word: _profiles_of(workspace, word, known)
+        for each in words
+        for word in _split(each)
+    } or {"": known}  # fmt: skip
+    names: dict[str, set[str]] = {}
+    for framework in selected.frameworks:
+        names[framework.name] = set()
+        for word, matches in wanted.items():
+            subscribed = set(matches) & set(framework.tests)
+            if not subscribed and framework.name in selected.named:
+                raise _not_subscribed(framework, word, known)
+            names[framework.name] |= subscribed
+    loaded = {
+        name: load_profile(workspace.profiles, name)
+        for name in sorted(set().union(*names.values()))
+    }
+    return {
+        framework: sorted((loaded[name] for name in subscribed), key=_weight)
+        for framework, subscribed in names.items()
+    }
 
 
-def _matching(workspace: Workspace, pattern: str, known: Sequence[str]) -> list[str]:
-    """Return the profiles of a name, or of a pattern like `load-*`; UsageError if there is none."""
-    if not set(pattern) & set("*?["):
-        return [load_profile(workspace.profiles, pattern).name]
-    matches = fnmatch.filter(known, pattern)
-    if not matches:
-        raise UsageError(f"no profile matches `{pattern}` (there are: {', '.join(known)})")
-    return matches
+def by_kind(workspace: Workspace, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Sort words of either kind into those of frameworks and those of profiles.
 
-
-def _light_first(profiles: Iterable[Profile]) -> list[Profile]:
-    """Order by the calls that are in flight, then by how long it takes, then by name."""
-
-    def weight(profile: Profile) -> tuple[int, float, str]:
-        in_flight = max(
-            measured_profile(profile, connections).in_flight
-            for connections in profile.record_connections
+    Where a word matches both kinds, its place decides: frameworks come first, then profiles.
+    UsageError if it stands alone, or matches neither.
+    """
+    of_frameworks: list[str] = []
+    of_profiles: list[str] = []
+    frameworks_known = [ALL, *framework_names(workspace.frameworks)]
+    profiles_known = profile_names(workspace.profiles)
+    for word in words:
+        is_framework, is_profile = (
+            all(any(fnmatchcase(name, part) for name in known) for part in _split(word))
+            for known in (frameworks_known, profiles_known)
         )
-        return in_flight, profile.runs * profile.window_s, profile.name
+        if not is_framework and not is_profile:
+            known = [*frameworks_known, *profiles_known]
+            for part in _split(word):
+                _matches(part, known, "framework or profile")
+            raise UsageError(f"`{word}`: write the frameworks first, then the profiles")
+        if is_framework and is_profile and len(words) == 1:
+            raise UsageError(
+                f"`{word}` matches both frameworks and profiles: "
+                f"write `'{word}' '*'` for the frameworks, or `all '{word}'` for the profiles"
+            )
+        if is_framework and not (is_profile and of_frameworks):
+            of_frameworks += _split(word)
+        else:
+            of_profiles += _split(word)
+    return of_frameworks, of_profiles
 
-    return sorted(profiles, key=weight)
+
+def warn_of_typos(workspace: Workspace, selected: Iterable[Framework], shows: Progress) -> None:
+    """Warn of each subscription that looks like a misspelt profile; others may be HttpArena's."""
+    known = profile_names(workspace.profiles)
+    for framework in selected:
+        for name in sorted(set(framework.tests) - set(known)):
+            closest = min(known, key=partial(typing_errors, name), default="")
+            if typing_errors(name, closest) <= _MOST_TYPING_ERRORS:
+                path = shown(workspace.framework(framework.name) / "meta.json")
+                shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {closest}?)")
 
 
-def none_subscribed(workspace: Workspace, framework: Framework) -> UsageError:
-    """Return the error that says that there is nothing to do for a framework."""
-    known = ", ".join(profile_names(workspace.profiles))
+def _split(words: str) -> list[str]:
+    return [word for word in words.split(",") if word] or [words]
+
+
+def _is_pattern(word: str) -> bool:
+    return not set(word).isdisjoint("*?[")
+
+
+def _matches(word: str, known: Sequence[str], what: str) -> list[str]:
+    """Return the names that a name or pattern matches; UsageError if there are none."""
+    found = [name for name in known if fnmatchcase(name, word)]
+    if not found:
+        no = f"no {what} matches" if _is_pattern(word) else f"there is no {what}"
+        raise UsageError(f"{no} `{word}`{nearest(word, list(known))}")
+    return found
+
+
+def _profiles_of(workspace: Workspace, word: str, known: Sequence[str]) -> list[str]:
+    if word not in known and word in framework_names(workspace.frameworks):
+        raise UsageError(f"`{word}` is a framework: separate frameworks by commas, without spaces")
+    return _matches(word, known, "profile")
+
+
+def _not_subscribed(framework: Framework, word: str, known: Sequence[str]) -> UsageError:
+    if not word:
+        names = ", ".join(known)
+        return UsageError(
+            f"{framework.name} subscribes to no profile of this runner (there are: {names})"
+        )
     return UsageError(
-        f"{framework.name} subscribes to no profile of this runner (there are: {known})"
+        f"{framework.name} does not subscribe to {word}: "
+        f"its meta.json has tests: {', '.join(framework.tests) or 'none'}"
     )
 
 
-def warn_of_typos(workspace: Workspace, framework: Framework, shows: Progress) -> None:
-    """Say where a subscription looks like a misspelt profile; others may be of another runner."""
-    known = profile_names(workspace.profiles)
-    for name in sorted(set(framework.tests) - set(known)):
-        if close := difflib.get_close_matches(name, known, n=1, cutoff=0.9):
-            path = shown(workspace.framework(framework.name) / "meta.json")
-            shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {close[0]}?)")
+def _weight(profile: Profile) -> tuple[int, float, str]:
+    """Order by the calls in flight, then by the length of all runs, then by name."""
+    in_flight = max(
+        measured_profile(profile, connections).in_flight
+        for connections in profile.record_connections
+    )
+    return in_flight, profile.runs * profile.window_s, profile.name

@@ -86,9 +86,9 @@ def loaded_by(*words: str) -> set[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        [], ["run"], ["validate"], ["list"], ["schema"], ["publish"], ["bench-generators"], ["new"],
+        [], ["run"], ["validate"], ["list"], ["schema"], ["profiles"], ["publish"], ["new"],
         ["night"], ["round"], ["round", "freeze"], ["round", "list"], ["site"], ["site", "build"],
-        ["site", "serve"], ["site", "check"],
+        ["site", "serve"],
     ],
 )  # fmt: skip
 def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:

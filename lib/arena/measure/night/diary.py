@@ -24,11 +24,14 @@ class Scope(Frozen):
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
+    connections: tuple[int, ...] = ()
     generator: str | None = None
     only_changed: bool = False
 
     def __str__(self) -> str:
         words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
+        if self.connections:
+            words.append(f"--connections {','.join(map(str, self.connections))}")
         if self.generator:
             words.append(f"--generator {self.generator}")
         if self.only_changed:

@@ -3,15 +3,15 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError, UsageError
-from arena.base.progress import Progress, progress
-from arena.base.text import printable, shown
+from arena.base.progress import Progress, progress, report_error
+from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
 from arena.judge.entry import TRIAL
@@ -27,7 +27,8 @@ from arena.measure.runner import Outcome
 from arena.measure.runtimes import Runtime, choose
 from arena.record.times import utc_now
 from arena.what import selection
-from arena.what.framework import Framework, source_sha256
+from arena.what.framework import source_sha256
+from arena.what.selection import Selection
 
 Clock = Callable[[], float]
 
@@ -38,6 +39,7 @@ class Request:
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
+    connections: tuple[int, ...] = ()
     only_changed: bool = False
     resume: bool = False
     budget: float | None = None
@@ -50,8 +52,9 @@ class Request:
     def scope(self) -> Scope:
         """What the night is to measure."""
         return Scope(
-            frameworks=tuple(sorted(set(self.frameworks))),
+            frameworks=tuple(sorted({*self.frameworks} - {selection.ALL})),
             profiles=tuple(sorted(set(self.profiles))),
+            connections=self.connections,
             generator=self.generator,
             only_changed=self.only_changed,
         )
@@ -78,9 +81,7 @@ def night(
         shows.say(f"that night cannot go on: {error}: a new one begins")
         diary, scope, tally = None, request.scope, Tally()
         sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
-    for framework in {plan.framework.name: plan.framework for plan in plans}.values():
-        selection.warn_of_typos(workspace, framework, shows)
-
+    selection.warn_of_typos(workspace, runner.frameworks_of(plans), shows)
     if request.dry_run:
         runtime = choose(request.runtime, workspace, shows)
         history = _history(workspace, {})
@@ -130,11 +131,11 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
     why = "this host cannot measure: the night ends here (--resume goes on with it)"
-    click.echo(f"error: {why}", err=True)
+    report_error(why)
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
-    for name in sorted(TRIAL):
+    for name in sorted(TRIAL - {"CONNECTIONS"}):  # A night only picks among a profile's counts.
         if environment.get(name):
             raise UsageError(f"{name}: makes trials, and a night makes full records (unset it)")
 
@@ -173,35 +174,30 @@ def _plans(
 ) -> tuple[planning.Request, list[Plan]]:
     """Return what each session is asked for, and all of them. UsageError on bad input."""
     sessions = planning.Request(
-        framework=selection.ALL,
         profiles=scope.profiles,
         runtime=request.runtime,
         generator=scope.generator,
         wait=request.wait,
     )
-    frameworks = _frameworks(workspace, scope, tally, shows)
-    return sessions, planning.plan_sessions(workspace, sessions, environment, frameworks)
+    selected = _frameworks(workspace, scope, tally, shows)
+    plans = planning.plan_sessions(workspace, sessions, environment, selected)
+    if scope.connections:
+        plans = [each for each in plans if each.profile.connection_count in scope.connections]
+    if not plans:
+        raise UsageError("--connections: no profile that is left has such a count")
+    return sessions, plans
 
 
-def _frameworks(
-    workspace: Workspace, scope: Scope, tally: Tally, shows: Progress
-) -> Sequence[Framework]:
-    """Return the frameworks that were named, or all; count and say those that are broken."""
-    if not scope.frameworks:
-        selected = selection.frameworks(workspace, selection.ALL)
-        for broken in selected.broken:
-            click.echo(f"error: {printable(str(broken.error))}", err=True)
-            tally.add(broken.name, "meta.json", "failed", FrameworkError.exit_code)
-        return selected.frameworks
-    named = [
-        framework
-        for name in scope.frameworks
-        for framework in selection.frameworks(workspace, name).frameworks
-    ]
-    for framework in named:
-        if not framework.enabled:
+def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progress) -> Selection:
+    """Return the night's frameworks, none of them as named; report and count those broken."""
+    selected = selection.frameworks(workspace, ",".join(scope.frameworks) or selection.ALL)
+    for broken in selected.broken:
+        report_error(str(broken.error))
+        tally.add(broken.name, "meta.json", "failed", FrameworkError.exit_code)
+    for framework in selected.frameworks:
+        if framework.name in selected.named and not framework.enabled:
             shows.say(f"skipped {framework.name}: its meta.json says that it is not enabled")
-    return named
+    return replace(selected, named=frozenset())
 
 
 def _runnable(plans: Sequence[Plan], runtime: Runtime, tally: Tally, shows: Progress) -> list[Plan]:

@@ -17,16 +17,9 @@ from arena.measure import validate as validating
 from arena.measure.contract import Report, Scope
 from arena.measure.validate import ValidateOptions, validate
 from arena.record.record import Check
-from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report
+from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report, add_framework
 
 Tell = Callable[[Check], None]
-
-
-def add(workspace: Workspace, name: str, **changes: Any) -> None:
-    meta = {"display_name": name, "language": "Go", "type": "tuned", "tests": ["stream-grpc"]}
-    folder = workspace.frameworks / name
-    folder.mkdir()
-    (folder / "meta.json").write_text(json.dumps({**meta, **changes}))
 
 
 @dataclass
@@ -40,8 +33,8 @@ class Shop:
     asked: list[tuple[Scope, object]]
     ready: list[tuple[int, float]]
 
-    def run(self, framework: str, profile: str | None = None, **options: Any) -> int:
-        wanted = ValidateOptions(framework, profile, **options)
+    def run(self, frameworks: str, *profiles: str, **options: Any) -> int:
+        wanted = ValidateOptions(frameworks, profiles, **options)
         return validate(self.workspace, wanted, command="validate it")
 
     def logs(self) -> list[str]:
@@ -77,8 +70,8 @@ def shop(
         contract, "wait_ready", lambda scope, wait_s, _: made.ready.append((scope.port, wait_s))
     )
     monkeypatch.setattr(validating, "choose", lambda *_: made.runtime)
-    add(workspace, "grpc-go", tests=["stream-grpc", "stream-grpc-tls"])
-    add(workspace, "tonic", tests=["unary-grpc"])
+    add_framework(workspace, "grpc-go", "stream-grpc", "stream-grpc-tls")
+    add_framework(workspace, "tonic", "unary-grpc")
     return made
 
 
@@ -112,7 +105,7 @@ def test_a_named_profile_is_the_only_one_that_is_checked(shop: Shop) -> None:
 
 
 def test_a_pattern_checks_each_port_once_for_all_profiles_that_match(shop: Shop) -> None:
-    add(shop.workspace, "many", tests=["stream-grpc", "unary-grpc", "stream-grpc-tls"])
+    add_framework(shop.workspace, "many", "stream-grpc", "unary-grpc", "stream-grpc-tls")
     assert shop.run("many", "*-grpc*") == 0
     assert [(scope.port, sorted(scope.calls), scope.light) for scope, _ in shop.asked] == [
         (8080, ["GetSum", "StreamSum"], False),
@@ -158,11 +151,11 @@ def test_all_goes_on_after_every_kind_of_failure(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a-meta", "b-build", "c-start", "d-wrong"):
-        add(shop.workspace, name)
+        add_framework(shop.workspace, name)
     (shop.workspace.frameworks / "a-meta" / "meta.json").write_text("{")
-    add(shop.workspace, "e-retired", enabled=False)
-    add(shop.workspace, "f-odd", tests=["of-another-runner"])
-    add(shop.workspace, "g-tools")
+    add_framework(shop.workspace, "e-retired", enabled=False)
+    add_framework(shop.workspace, "f-odd", "of-another-runner")
+    add_framework(shop.workspace, "g-tools")
 
     class Runtime(FakeRuntime):
         at = ""
@@ -371,8 +364,8 @@ def test_bad_usage_is_refused_before_the_host_is_locked(
     options: dict[str, Any],
     said: str,
 ) -> None:
-    add(shop.workspace, "odd", tests=["of-another-runner"])
-    add(shop.workspace, "broken")
+    add_framework(shop.workspace, "odd", "of-another-runner")
+    add_framework(shop.workspace, "broken")
     (shop.workspace.frameworks / "broken" / "meta.json").write_text("{")
     if words[0] == "all":
         (shop.workspace.frameworks / "broken" / "meta.json").unlink()

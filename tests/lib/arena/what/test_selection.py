@@ -1,130 +1,188 @@
-"""What a person named, and what that means."""
-
-import json
-from typing import Any
+"""Which frameworks and profiles the words of a command line select."""
 
 import pytest
 
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from arena.what import selection
-from tests.fakes import FakeProgress
+from tests.fakes import FakeProgress, add_framework
 
 
 @pytest.fixture(autouse=True)
 def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workspace.root)
-    add(workspace, "grpc-go", tests=["stream-grpc", "of-another-runner", "unary-grpc"])
-    add(workspace, "odd", tests=["of-another-runner"])
-    add(workspace, "retired", enabled=False)
-    add(workspace, "zz-broken")
+    add_framework(workspace, "grpc-go", "stream-grpc", "of-another-runner", "unary-grpc")
+    add_framework(workspace, "odd", "of-another-runner")
+    add_framework(workspace, "retired-grpc", enabled=False)
+    add_framework(workspace, "zz-broken")
     (workspace.frameworks / "zz-broken" / "meta.json").write_text("{")
 
 
-def add(workspace: Workspace, name: str, **changes: Any) -> None:
-    meta = {"display_name": name, "language": "Go", "type": "tuned", "tests": ["stream-grpc"]}
-    folder = workspace.frameworks / name
-    folder.mkdir()
-    (folder / "meta.json").write_text(json.dumps({**meta, **changes}))
-
-
-def names(workspace: Workspace, framework: str, *wanted: str, of_all: bool) -> list[str]:
-    (found,) = selection.frameworks(workspace, framework).frameworks
-    return [each.name for each in selection.profiles(workspace, found, wanted, of_all=of_all)]
-
-
-def test_all_are_those_that_can_be_read_and_those_that_cannot(workspace: Workspace) -> None:
-    found = selection.frameworks(workspace, "all")
-    assert [each.name for each in found.frameworks] == ["grpc-go", "odd", "retired"]
-    (broken,) = found.broken
-    assert broken.name == "zz-broken"
-    assert str(broken.error).startswith("frameworks/zz-broken/meta.json: line 1: ")
-
-
-def test_one_that_was_named_must_be_there_and_can_be_read(workspace: Workspace) -> None:
-    assert [each.name for each in selection.frameworks(workspace, "odd").frameworks] == ["odd"]
-    with pytest.raises(UsageError, match=r"^frameworks/zz-broken/meta\.json: line 1: "):
-        selection.frameworks(workspace, "zz-broken")
-    with pytest.raises(UsageError, match=r"no framework `grpcgo` \(did you mean grpc-go"):
-        selection.frameworks(workspace, "grpcgo")
-
-
-@pytest.mark.parametrize("of_all", [False, True])
-def test_without_a_profile_all_that_is_subscribed_to_and_known_is_meant(
-    workspace: Workspace, *, of_all: bool
-) -> None:
-    assert names(workspace, "grpc-go", of_all=of_all) == ["stream-grpc", "unary-grpc"]
-    assert names(workspace, "grpc-go", "unary-grpc", of_all=of_all) == ["unary-grpc"]
+def profiles_of(workspace: Workspace, framework: str, *words: str) -> list[str]:
+    """Return the profiles of one framework, given by a name or a pattern."""
+    found = selection.profiles(workspace, selection.frameworks(workspace, framework), words)
+    (profiles,) = found.values()
+    return [each.name for each in profiles]
 
 
 @pytest.mark.parametrize(
-    ("framework", "profiles", "said"),
+    ("words", "found", "named", "broken"),
     [
-        ("odd", [], "odd subscribes to no profile of this runner"),
-        ("odd", ["stream-grpc"], "odd does not subscribe to stream-grpc: .* of-another-runner"),
+        ("odd", ["odd"], {"odd"}, []),
+        ("odd,grpc-go", ["grpc-go", "odd"], {"odd", "grpc-go"}, []),
+        ("all", ["grpc-go", "odd", "retired-grpc"], set(), ["zz-broken"]),
+        ("*grpc*", ["grpc-go", "retired-grpc"], set(), []),
+        ("od?,*-grpc,grpc-go", ["grpc-go", "odd", "retired-grpc"], {"grpc-go"}, []),
+        ("all,odd", ["grpc-go", "odd", "retired-grpc"], {"odd"}, ["zz-broken"]),
     ],
 )
-def test_nothing_is_an_error_only_for_what_was_named(
-    workspace: Workspace, framework: str, profiles: list[str], said: str
+def test_frameworks_are_selected_by_names_patterns_commas_or_all(
+    workspace: Workspace, words: str, found: list[str], named: set[str], broken: list[str]
 ) -> None:
-    assert names(workspace, framework, *profiles, of_all=True) == []
-    with pytest.raises(UsageError, match=said):
-        names(workspace, framework, *profiles, of_all=False)
-
-
-@pytest.mark.parametrize("of_all", [False, True])
-def test_a_profile_that_is_not_there_is_always_an_error(
-    workspace: Workspace, *, of_all: bool
-) -> None:
-    with pytest.raises(UsageError, match=r"no profile `stream-grp` \(did you mean stream-grpc"):
-        names(workspace, "grpc-go", "stream-grp", of_all=of_all)
-
-
-def test_a_subscription_that_looks_misspelt_is_warned_of(workspace: Workspace) -> None:
-    add(workspace, "typist", tests=["stream-grcp", "another-runners"])
-    (typist,) = selection.frameworks(workspace, "typist").frameworks
-    progress = FakeProgress()
-    selection.warn_of_typos(workspace, typist, progress)
-    (line,) = progress.lines
-    assert line == (
-        "warning: frameworks/typist/meta.json: tests: no profile `stream-grcp` "
-        "(did you mean stream-grpc?)"
-    )
+    selected = selection.frameworks(workspace, words)
+    assert [each.name for each in selected.frameworks] == found
+    assert selected.named == named
+    assert [each.name for each in selected.broken] == broken
+    assert selected.is_one == (words == "odd")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("words", "said"),
     [
+        ("zz-broken", r"^frameworks/zz-broken/meta\.json: line 1: "),
+        ("odd,zz-broken", r"^frameworks/zz-broken/meta\.json: line 1: "),
+        ("grpcgo", r"^there is no framework `grpcgo` \(did you mean grpc-go"),
+        ("odd,grpcgo*", r"^no framework matches `grpcgo\*` \(did you mean grpc-go"),
+        ("stream-grpc", "^`stream-grpc` is a profile: frameworks come first, as in `all stream-"),
+    ],
+)
+def test_a_word_without_a_framework_is_an_error(
+    workspace: Workspace, words: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        selection.frameworks(workspace, words)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ["stream-grpc", "unary-grpc"]),
+        (["unary-grpc"], ["unary-grpc"]),
         (["*-grpc"], ["stream-grpc", "unary-grpc"]),
         (["unary-*", "stream-grpc", "unary-grpc"], ["stream-grpc", "unary-grpc"]),
+        (["unary-grpc,stream-*"], ["stream-grpc", "unary-grpc"]),
         (["unary-grp?"], ["unary-grpc"]),
         # What matches beside it is not subscribed to.
         (["stream-grpc*"], ["stream-grpc"]),
     ],
 )
-def test_profiles_can_be_named_by_patterns_and_come_once(
-    workspace: Workspace, wanted: list[str], expected: list[str]
+@pytest.mark.parametrize("framework", ["grpc-go", "grpc-*"])
+def test_profiles_are_selected_by_names_patterns_and_commas_and_come_once(
+    workspace: Workspace, framework: str, words: list[str], expected: list[str]
 ) -> None:
-    assert names(workspace, "grpc-go", *wanted, of_all=False) == expected
+    assert profiles_of(workspace, framework, *words) == expected
 
 
-@pytest.mark.parametrize("of_all", [False, True])
-def test_a_pattern_without_a_match_is_always_an_error(
-    workspace: Workspace, *, of_all: bool
+@pytest.mark.parametrize(
+    ("framework", "words", "said"),
+    [
+        ("odd", [], "^odd subscribes to no profile of this runner"),
+        ("odd", ["stream-grpc"], "^odd does not subscribe to stream-grpc: .* of-another-runner"),
+        ("odd", ["load-*"], r"^odd does not subscribe to load-\*: "),
+    ],
+)
+def test_a_missing_subscription_is_an_error_only_for_a_framework_that_was_named(
+    workspace: Workspace, framework: str, words: list[str], said: str
 ) -> None:
-    with pytest.raises(UsageError, match=r"^no profile matches `lo-\*` \(there are: .*stream-grpc"):
-        names(workspace, "grpc-go", "stream-grpc", "lo-*", of_all=of_all)
+    assert profiles_of(workspace, f"{framework}*", *words) == []
+    with pytest.raises(UsageError, match=said):
+        profiles_of(workspace, framework, *words)
 
 
-def test_a_pattern_that_matches_only_what_is_not_subscribed_to_is_an_error(
-    workspace: Workspace,
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("stream-grp", r"^there is no profile `stream-grp` \(did you mean stream-grpc"),
+        ("x*", r"^no profile matches `x\*` \(there are: .*stream-grpc"),
+        ("unary-grpc,x*", r"^no profile matches `x\*`"),
+        ("odd", "^`odd` is a framework: separate frameworks by commas, without spaces$"),
+    ],
+)
+@pytest.mark.parametrize("framework", ["grpc-go", "grpc-*"])
+def test_a_word_without_a_profile_is_always_an_error(
+    workspace: Workspace, framework: str, word: str, said: str
 ) -> None:
-    with pytest.raises(UsageError, match=r"^grpc-go does not subscribe to load-\*: "):
-        names(workspace, "grpc-go", "load-*", of_all=False)
-    assert names(workspace, "grpc-go", "load-*", of_all=True) == []
+    with pytest.raises(UsageError, match=said):
+        profiles_of(workspace, framework, "stream-grpc", word)
 
 
-def test_the_light_ones_come_first(workspace: Workspace) -> None:
-    add(workspace, "all-round", tests=["unary-grpc", "blast-unary", "stream-grpc", "load-const"])
+def test_the_lightest_profiles_come_first(workspace: Workspace) -> None:
+    tests = ("unary-grpc", "blast-unary", "stream-grpc", "load-const")
+    add_framework(workspace, "all-round", *tests)
     expected = ["load-const", "stream-grpc", "blast-unary", "unary-grpc"]
-    assert names(workspace, "all-round", of_all=False) == expected
+    assert profiles_of(workspace, "all-round") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "frameworks", "profiles"),
+    [
+        ([], [], []),
+        (["grpc-go", "odd"], ["grpc-go", "odd"], []),
+        (["grpc-go,odd", "stream-*"], ["grpc-go", "odd"], ["stream-*"]),
+        (["stream-grpc,load-*"], [], ["stream-grpc", "load-*"]),
+        (["all", "unary-grpc"], ["all"], ["unary-grpc"]),
+        (["*-grpc", "*-grpc"], ["*-grpc"], ["*-grpc"]),
+        (["odd", "grpc-*", "*-grpc"], ["odd", "grpc-*"], ["*-grpc"]),
+    ],
+)
+def test_words_of_either_kind_are_told_apart_by_what_they_match_and_then_by_their_place(
+    workspace: Workspace, words: list[str], frameworks: list[str], profiles: list[str]
+) -> None:
+    assert selection.by_kind(workspace, words) == (frameworks, profiles)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["odf"], r"^there is no framework or profile `odf` \(did you mean odd"),
+        (["odd", "xyz*"], r"^no framework or profile matches `xyz\*` \(there are: "),
+        (["odd,stream-grpc"], "^`odd,stream-grpc`: write the frameworks first, then the profiles"),
+        (["*-grpc"], r"^`\*-grpc` matches both .*: write `'\*-grpc' '\*'` .* or `all '\*-grpc'`"),
+    ],
+)
+def test_a_word_of_both_kinds_alone_or_of_neither_is_an_error(
+    workspace: Workspace, words: list[str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        selection.by_kind(workspace, words)
+
+
+# HttpArena's other tests, and names in its style.
+OTHERS = (
+    "baseline", "baseline-h2", "baseline-h3", "pipelined", "limited-conn", "json", "json-comp",
+    "json-tls", "upload", "static", "static-h2", "static-h3", "async-db", "crud", "echo-ws",
+    "api-4", "api-16", "assets-4", "gateway-64", "gateway-h3", "production-stack", "mixed",
+    "stream", "unary", "unary-grpc-web", "bidi-grpc-tls", "load-sine",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("test", "meant"),
+    [
+        ("stream-grcp", "stream-grpc"),
+        ("stream-grcp-tls", "stream-grpc-tls"),
+        ("steam-grpc", "stream-grpc"),
+        ("bidi-grcp", "bidi-grpc"),
+        ("Unary_gRPC", "unary-grpc"),
+        ("load-step-pu", "load-step-up"),
+    ],
+)
+def test_a_misspelt_subscription_is_warned_of_and_no_other_runners(
+    workspace: Workspace, test: str, meant: str
+) -> None:
+    add_framework(workspace, "typist", "unary-grpc-tls", test, *OTHERS)
+    shows = FakeProgress()
+    selection.warn_of_typos(workspace, selection.frameworks(workspace, "typist").frameworks, shows)
+    assert shows.lines == [
+        f"warning: frameworks/typist/meta.json: tests: no profile `{test}` (did you mean {meant}?)"
+    ]

@@ -32,7 +32,12 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 # The overrides that repeat a record on another machine, by flag or from the environment. Where
 # a program lay on this one is no part of that.
-_FLAGS = {"RUNS": "--runs", "DURATION": "--duration", "REQUESTS": "--requests"}
+_FLAGS = {
+    "RUNS": "--runs",
+    "DURATION": "--duration",
+    "REQUESTS": "--requests",
+    "CONNECTIONS": "--connections",
+}
 _ENVIRONMENT = (
     "GHZ_IMAGE", "H2LOAD_IMAGE", "VOLLEY_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS",
 )  # fmt: skip

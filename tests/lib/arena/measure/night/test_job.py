@@ -1,6 +1,5 @@
 """The night: what is measured in which order, what fits, what goes on, and how it ends."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,14 +9,20 @@ import pytest
 
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.cli import benchmark
 from arena.machine import cpus, facts, lock, ports
-from arena.measure import contract, generators, plan, runner
+from arena.measure import benchmark, contract, generators, plan, runner
 from arena.measure.night import job
 from arena.measure.night.job import Request, night
 from arena.measure.session import Session
 from arena.record.record import Record
-from tests.fakes import FakeGenerator, FakeRuntime, a_provenance, a_report, records_in
+from tests.fakes import (
+    FakeGenerator,
+    FakeRuntime,
+    a_provenance,
+    a_report,
+    add_framework,
+    records_in,
+)
 
 # Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
 QUICK, SLOW = "stream-grpc", "slow"
@@ -64,10 +69,7 @@ class Shop:
         return [(each.framework.name, each.profile.name) for each in records]
 
     def add(self, name: str, *tests: str, **changes: Any) -> None:
-        meta = {"display_name": name, "language": "Go", "type": "tuned"}
-        folder = self.workspace.frameworks / name
-        folder.mkdir(exist_ok=True)
-        (folder / "meta.json").write_text(json.dumps({**meta, "tests": tests, **changes}))
+        add_framework(self.workspace, name, *tests, **changes)
 
 
 @pytest.fixture
@@ -128,8 +130,7 @@ def test_trials_and_other_machines_do_not_count_as_measured(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial = plan.Request("alpha", (QUICK,), runs=1)
-    monkeypatch.setattr(benchmark, "publish", lambda *_: Path("page"))
-    benchmark.benchmark(shop.workspace, trial, {"PATH": ""}, "run")
+    benchmark.benchmark(shop.workspace, trial, {"PATH": ""}, "run", lambda *_: Path("page"))
     other = a_provenance().host.model_copy(update={"cpu": "another CPU"})
     with monkeypatch.context() as patch:
         patch.setattr(facts, "describe", lambda _: other)
@@ -319,6 +320,7 @@ def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(
         (Request(("retired",)), {}, "no enabled framework subscribes to any profile"),
         (Request(), {"RUNS": "1"}, "RUNS: makes trials"),
         (Request(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
+        (Request(connections=(7,)), {}, "--connections: no profile that is left has such a count"),
     ],
 )
 def test_bad_input_is_refused_before_the_host_is_locked(
@@ -331,6 +333,16 @@ def test_bad_input_is_refused_before_the_host_is_locked(
     monkeypatch.setattr(lock, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
     with pytest.raises(UsageError, match=said):
         night(shop.workspace, request_, environment, "night", shop.publish)
+
+
+def test_frameworks_are_selected_by_patterns_and_sessions_by_connection_counts(shop: Shop) -> None:
+    shop.add("alpine", QUICK, "unary-grpc")
+    assert shop.night("al*", connections=(64, 1024)) == 0
+    assert sorted(shop.measured()) == [
+        ("alpha", SLOW), ("alpha", QUICK), ("alpine", QUICK), ("alpine", "unary-grpc"),
+    ]  # fmt: skip
+    assert {each.profile.connection_count for each in shop.records()} == {64, 1024}
+    assert not any(each.provenance.overrides for each in shop.records())
 
 
 # ---- only what has changed
@@ -473,8 +485,7 @@ def test_where_its_framework_cannot_be_measured_any_more_a_new_night_begins(
 ) -> None:
     shop.add("gamma", QUICK)
     cut_short(shop, 0, "gamma")
-    meta = {"display_name": "gamma", "type": "tuned", "language": "Go", "tests": [QUICK], **change}
-    (shop.workspace.frameworks / "gamma" / "meta.json").write_text(json.dumps(meta))
+    shop.add("gamma", QUICK, **change)
     shop.night(resume=True)
     assert len(shop.records()) == 4
     err = capsys.readouterr().err

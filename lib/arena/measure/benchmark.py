@@ -1,48 +1,72 @@
-"""The benchmark verb: plan what was asked for, run it, publish."""
+"""The benchmark: plan what was asked for, run it, build the site."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from arena.base.durations import format_duration
 from arena.base.errors import FrameworkError
-from arena.base.progress import Progress, progress
+from arena.base.progress import Progress, progress, report_error
 from arena.base.text import printable, shown
+from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
 from arena.measure import generators
 from arena.measure.plan import Plan, Request, plan_sessions
-from arena.measure.runner import Outcome, find_generators, only_here, run_plans, runnable
+from arena.measure.runner import (
+    Outcome,
+    find_generators,
+    frameworks_of,
+    only_here,
+    run_plans,
+    runnable,
+)
 from arena.measure.runtimes import choose
-from arena.publish.site.build import build as publish
 from arena.what import selection
+
+# The site of many records takes seconds to build.
+_BETWEEN_BUILDS_S = 60.0
 
 
 def benchmark(
-    workspace: Workspace, request: Request, environment: Mapping[str, str], command: str
+    workspace: Workspace,
+    request: Request,
+    environment: Mapping[str, str],
+    command: str,
+    publish: Callable[[Workspace, Progress], Path],
 ) -> int:
-    """Do what was asked; return the exit code. Bad input is refused before anything starts."""
+    """Measure what was asked for; return the exit code. Bad input is refused before it starts.
+
+    The site is built at the end, and at most once a minute in between. After an interrupt, the
+    next build shows the records that are new.
+    """
     shows = progress()
-    selected = selection.frameworks(workspace, request.framework)
+    selected = selection.frameworks(workspace, request.frameworks)
     for broken in selected.broken:
-        click.echo(f"error: {printable(str(broken.error))}", err=True)
-    plans = plan_sessions(workspace, request, environment, selected.frameworks)
+        report_error(str(broken.error))
+    plans = plan_sessions(workspace, request, environment, selected)
     codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
-    for framework in {each.framework.name: each.framework for each in plans}.values():
-        selection.warn_of_typos(workspace, framework, shows)
+    selection.warn_of_typos(workspace, frameworks_of(plans), shows)
     if request.dry_run:
         _show(workspace, request, plans, environment, shows)
         return _worst(codes)
-    with only_here(workspace, request, command, shows) as runtime:
+    pages: list[Path] = []
+    with (
+        only_here(workspace, request, command, shows) as runtime,
+        Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
+    ):
         sessions = runnable(plans, runtime, shows)
         found = find_generators(workspace, sessions, environment, shows)
 
         def ended(outcome: Outcome) -> None:
             codes.append((outcome.plan.title, outcome.code))
             if outcome.saved:
-                click.echo(f"page: {shown(publish(workspace, shows))}")
+                site.ask()
 
         run_plans(workspace, request, sessions, runtime, found, shows, ended=ended)
+    if pages:
+        click.echo(f"page: {shown(pages[-1])}")
     if len(codes) > 1:
         failed = [name for name, code in codes if code]
         which = f": {', '.join(failed)}" if failed else ""
@@ -57,11 +81,11 @@ def _worst(codes: Sequence[tuple[str, int]]) -> int:
 def _show(
     workspace: Workspace,
     request: Request,
-    plans: list[Plan],
+    plans: Sequence[Plan],
     environment: Mapping[str, str],
     shows: Progress,
 ) -> None:
-    """Print what would be done, with the very command lines."""
+    """Print each session and its command lines."""
     runtime = choose(request.runtime, workspace, shows)
     for each in runnable(plans, runtime, shows):
         profile = each.profile

@@ -1,0 +1,20 @@
+"""`arena new`."""
+
+import click
+
+from arena.base.workspace import Workspace
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--language", required=True,
+    help="Programming language, like go or python. An unknown one prints the list.",
+)  # fmt: skip
+@click.pass_obj
+def command(workspace: Workspace, /, name: str, language: str) -> None:
+    """Create frameworks/NAME: a complete server, except for its four calls."""
+    from arena.what import scaffold
+
+    for line in scaffold.new(workspace, name, language):
+        click.echo(line)

@@ -1,0 +1,70 @@
+"""`arena night`, which scripts/nightly.sh calls."""
+
+import os
+import shlex
+import sys
+
+import click
+
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.options import Counts, Duration
+
+
+@click.command(
+    epilog="A session begins only if it should end within the budget. Of those that fit, the one "
+    "measured longest ago comes first, and every framework has a turn before any has a second. "
+    + options.EXIT_CODES
+)
+@click.argument("words", nargs=-1, metavar="[FRAMEWORKS]... [PROFILES]...")
+@click.option(
+    "--profile", "more_profiles", multiple=True, metavar="PROFILES",
+    help="Also these profiles; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,
+    help="Only sessions with these connection counts, like 1024 or 256,1024. [default: all]",
+)  # fmt: skip
+@click.option(
+    "--only-changed", is_flag=True,
+    help="Skip a session whose newest record on this machine is good and has the same source, "
+    "profile and generator.",
+)  # fmt: skip
+@click.option(
+    "--resume", is_flag=True,
+    help="Continue the last night if it was cut short; what it measured is not measured again.",
+)  # fmt: skip
+@click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")
+@options.runtime
+@options.generator
+@options.wait
+@click.option("--dry-run", is_flag=True, help="Print what would be measured, and do nothing.")
+@click.pass_obj
+def command(
+    workspace: Workspace,
+    /,
+    words: tuple[str, ...],
+    more_profiles: tuple[str, ...],
+    connections: tuple[int, ...] | None,
+    **given: object,
+) -> int:
+    """Measure FRAMEWORKS under PROFILES as far as the time goes; build the site at the end.
+
+    FRAMEWORKS are names and patterns like 'grpc-go,tonic*', or `all`, which is the default.
+    PROFILES are names and patterns too, like 'stream-*'. Without any: every profile that a
+    framework subscribes to. Disabled frameworks are left out.
+
+    A framework that fails is saved as a record and does not stop the night.
+    """
+    from arena.measure.night.job import Request, night
+    from arena.publish.site.build import build
+    from arena.what.selection import by_kind
+
+    frameworks, profiles = by_kind(workspace, words)
+    request = Request(
+        frameworks=tuple(frameworks),
+        profiles=(*profiles, *more_profiles),
+        connections=connections or (),
+        **given,  # type: ignore[arg-type]
+    )
+    return night(workspace, request, os.environ, shlex.join(sys.argv[1:]), build)

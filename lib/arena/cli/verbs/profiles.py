@@ -1,0 +1,19 @@
+"""`arena profiles`."""
+
+import click
+
+from arena.base.workspace import Workspace
+
+
+@click.command()
+@click.option("--write", is_flag=True, help="Write the table into docs/profiles.md.")
+@click.pass_obj
+def command(workspace: Workspace, /, write: bool) -> None:
+    """Print a table of all profiles, in Markdown."""
+    from arena.base.text import shown
+    from arena.what import profile_table
+
+    if write:
+        click.echo(f"written: {shown(profile_table.write(workspace))}")
+    else:
+        click.echo(profile_table.table(profile_table.all_profiles(workspace)), nl=False)

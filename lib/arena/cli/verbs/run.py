@@ -1,0 +1,67 @@
+"""`arena run`, which scripts/benchmark.sh calls."""
+
+import os
+import shlex
+import sys
+
+import click
+
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.options import Counts, Duration
+
+
+@click.command(
+    epilog="Environment: GHZ, H2LOAD and VOLLEY name a generator's program; GHZ_IMAGE, "
+    "H2LOAD_IMAGE and VOLLEY_IMAGE name its Docker image, which LOADGEN_DOCKER=true selects; "
+    "SERVER_CPUS and LOADGEN_CPUS (like 0-3) choose the CPUs. Precedence: flag, environment, "
+    f"profile. {options.EXIT_CODES}"
+)
+@click.argument("frameworks", metavar="FRAMEWORKS")
+@click.argument("profiles", nargs=-1, metavar="[PROFILES]...")
+@click.option(
+    "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True,
+    help="Number of timed runs. [default: the profile's]",
+)  # fmt: skip
+@click.option(
+    "--duration", type=Duration(), envvar="DURATION", show_envvar=True,
+    help="Length of a run, like 5s or 500ms; for a blast, its time limit. "
+    "[default: the profile's]",
+)  # fmt: skip
+@click.option(
+    "--requests", type=click.IntRange(1, 100_000_000), envvar="REQUESTS", show_envvar=True,
+    help="Number of calls in a scheduled load; for a blast, the most calls sent at once. "
+    "[default: the profile's]",
+)  # fmt: skip
+@click.option(
+    "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,
+    help="Connection counts, like 1024 or 256,1024. A count that the profile has is measured as "
+    "usual; any other makes a trial. [default: all of the profile's]",
+)  # fmt: skip
+@options.runtime
+@options.generator
+@click.option(
+    "--ready-timeout", type=Duration(), default="60s", show_default=True,
+    help="How long a server may take to start.",
+)  # fmt: skip
+@options.wait
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("--no-save", is_flag=True, help="Measure, but save no record and build no site.")
+@click.pass_obj
+def command(workspace: Workspace, /, **given: object) -> int:
+    """Measure FRAMEWORKS under PROFILES, save the records and build the site.
+
+    FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
+    PROFILES are names and patterns too, like 'load-*'. Without any: every profile that a framework
+    subscribes to, the lightest first. Quote patterns, so that the shell does not expand them.
+
+    Each session builds the server, starts it, checks its answers, warms it up, makes the timed
+    runs and saves one record. A run with --runs, --duration, --requests or another connection
+    count is a trial: it never replaces a full record.
+    """
+    from arena.measure.benchmark import benchmark
+    from arena.measure.plan import Request
+    from arena.publish.site.build import build
+
+    request = Request(**given)  # type: ignore[arg-type]
+    return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build)

@@ -1,0 +1,47 @@
+"""`arena validate`, which scripts/validate.sh calls."""
+
+import shlex
+import sys
+
+import click
+
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.options import Duration
+
+
+@click.command(
+    epilog="Prints a line for each framework: its name, PASS, WARN, FAIL or SKIP, and the reason. "
+    "WARN marks what a server should do differently; it is measured all the same. "
+    + options.EXIT_CODES
+)
+@click.argument("frameworks", metavar="FRAMEWORKS")
+@click.argument("profiles", nargs=-1, metavar="[PROFILES]...")
+@options.runtime
+@click.option(
+    "--ready-timeout", type=Duration(),
+    help="How long a server may take to start. [default: 60s; with --running 2s]",
+)  # fmt: skip
+@options.wait
+@click.option(
+    "--running", is_flag=True,
+    help="Check a server that is already running, in an IDE for example: build and start nothing. "
+    "Its CPU and memory use are not checked.",
+)  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Also print the checks that pass.")
+@click.option("--json", "as_json", is_flag=True, help="Print every check as JSON.")
+@click.pass_obj
+def command(workspace: Workspace, /, **given: object) -> int:
+    """Check that FRAMEWORKS answer correctly; measure nothing.
+
+    FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
+    PROFILES are names and patterns too, like 'stream-*'. Without any: every profile that a
+    framework subscribes to. Quote patterns, so that the shell does not expand them.
+
+    Builds each server, starts it and checks it against the contract, frame by frame, on every port
+    that the profiles use. One framework that fails does not end the others.
+    """
+    from arena.measure.validate import ValidateOptions, validate
+
+    wanted = ValidateOptions(**given)  # type: ignore[arg-type]
+    return validate(workspace, wanted, command=shlex.join(sys.argv[1:]))

@@ -1,0 +1,176 @@
+"""What the verbs make of their words, and what they print."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.workspace import Workspace
+from arena.machine import lock
+from arena.measure import benchmark, plan
+from arena.measure import validate as validating
+from arena.measure.night import job
+from tests.commandline import Line
+from tests.fakes import add_framework
+
+
+@pytest.mark.parametrize(
+    ("environment", "words", "expected"),
+    [
+        ({}, [], {}),
+        (
+            {"RUNS": "2", "DURATION": "1s", "RUNTIME": "native", "CONNECTIONS": "7"},
+            [],
+            {"runs": 2, "duration": 1.0, "runtime": "native", "connections": (7,)},
+        ),
+        (
+            {"RUNS": "2", "DURATION": "1s", "RUNTIME": "native", "CONNECTIONS": "7"},
+            ["--runs=4", "--duration=500ms", "--runtime=docker", "--connections=1024,256,256"],
+            {"runs": 4, "duration": 0.5, "runtime": "docker", "connections": (256, 1024)},
+        ),
+        ({"RUNS": "", "CONNECTIONS": ""}, [], {}),
+    ],
+)
+def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
+    line: Line,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    words: list[str],
+    expected: dict[str, Any],
+) -> None:
+    asked: list[plan.Request] = []
+
+    def note(_: Workspace, request: plan.Request, *__: object) -> int:
+        asked.append(request)
+        return 3
+
+    monkeypatch.setattr(benchmark, "benchmark", note)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert line("run", "tonic,grpc*", "stream-grpc", "load-*", *words).code == 3
+    assert asked == [plan.Request("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
+
+
+def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
+    monkeypatch.setenv("GHZ", "/no/such/ghz")
+    outcome = line("run", "tonic", "--runtime=native")
+    assert outcome.code == 2
+    assert outcome.err == "error: GHZ: /no/such/ghz is not a program that can be run\n"
+
+
+def test_validating_takes_the_same_words(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(validating, "validate", lambda _, request, **__: asked.append(request))
+    assert line("validate", "tonic,grpc*", "stream-grpc", "load-*").code == 0
+    assert asked == [validating.ValidateOptions("tonic,grpc*", ("stream-grpc", "load-*"))]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], {}),
+        (["tonic", "grpc-go"], {"frameworks": ("tonic", "grpc-go")}),
+        (
+            ["tonic", "--profile=a*", "--profile", "b"],
+            {"frameworks": ("tonic",), "profiles": ("a*", "b")},
+        ),
+        (["tonic,grpc*", "load-*"], {"frameworks": ("tonic", "grpc*"), "profiles": ("load-*",)}),
+        (
+            ["unary-grpc", "--connections=1024"],
+            {"profiles": ("unary-grpc",), "connections": (1024,)},
+        ),
+    ],
+)
+def test_a_night_takes_the_same_words_and_all_frameworks_without_them(
+    line: Line, monkeypatch: pytest.MonkeyPatch, words: list[str], expected: dict[str, Any]
+) -> None:
+    add_framework(line.workspace, "grpc-go")
+    asked: list[object] = []
+    monkeypatch.setattr(job, "night", lambda _, request, *__: asked.append(request))
+    assert line("night", *words).code == 0
+    assert asked == [job.Request(**expected)]
+
+
+def test_the_list_names_what_can_be_run(line: Line, workspace: Workspace) -> None:
+    add_framework(workspace, "retired", enabled=False)
+    outcome = line("list")
+    assert outcome.code == 0
+    rows = [row.split() for row in outcome.out.splitlines()]
+    assert ["tonic", "Rust", "tuned", "stream-grpc"] in rows
+    assert "retired" not in outcome.out
+    assert "Server streaming over TLS" in outcome.out
+
+
+def test_the_list_survives_what_is_broken_and_says_it(line: Line, workspace: Workspace) -> None:
+    for name in ("a-broken-one", "zz-broken"):
+        folder = workspace.frameworks / name
+        folder.mkdir()
+        (folder / "meta.json").write_text('{"display_name": "x\x1b",\n}')
+    (workspace.profiles / "odd.yaml").write_text("name: [")
+    outcome = line("list")
+    assert outcome.code == 2
+    rows = [row.split() for row in outcome.out.splitlines()]
+    assert ["tonic", "Rust", "tuned", "stream-grpc"] in rows
+    assert "Server streaming over TLS" in outcome.out
+    first, second, third = outcome.err.splitlines()
+    assert first.startswith("error: frameworks/a-broken-one/meta.json: line ")
+    assert second.startswith("error: frameworks/zz-broken/meta.json: line ")
+    assert third.startswith("error: profiles/odd.yaml: line ")
+
+
+def test_the_list_shows_every_connection_count(line: Line) -> None:
+    outcome = line("list")
+    assert "  256, 1024 connections   Unary calls over h2c" in outcome.out
+
+
+def test_an_empty_checkout_can_be_listed(line: Line, tmp_path: Path) -> None:
+    outcome = line(f"--root={tmp_path / 'empty'}", "list")
+    assert (outcome.code, outcome.out) == (0, "Frameworks\n\nProfiles\n")
+
+
+def test_the_list_warns_of_a_misspelt_test(line: Line) -> None:
+    add_framework(line.workspace, "typist", "stream-grpc", "unary-grcp", "baseline-h2")
+    outcome = line("list")
+    assert outcome.code == 0
+    assert "/typist/meta.json: tests: no profile `unary-grcp` (did you mean" in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["record", "leaderboard"])
+def test_the_schema_is_published(line: Line, name: str) -> None:
+    one = json.loads(line("schema", name).out)
+    both = json.loads(line("schema").out)
+    assert both[name] == one
+    assert one["type"] == "object"
+    assert one["properties"]["schema"]["const"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("round", "freeze", "../x"), "error: a round cannot be named '../x': write up to 64 "),
+        (("round", "freeze", "first"), "error: results: there is no record to freeze\n"),
+        (
+            ("night", "tonik"),
+            "error: there is no framework or profile `tonik` (did you mean tonic?)\n",
+        ),
+        (("night", "--budget", "soon"), "error: Invalid value for '--budget': 'soon' is not a "),
+        (("night", "--profile", "x*"), "error: no profile matches `x*`"),
+    ],
+)
+def test_what_cannot_be_frozen_or_measured_at_night_is_one_line(
+    line: Line, words: tuple[str, ...], said: str
+) -> None:
+    outcome = line(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(said)
+    assert len(outcome.err.splitlines()) == 1
+
+
+def test_without_rounds_their_list_is_empty(line: Line) -> None:
+    outcome = line("round", "list")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")

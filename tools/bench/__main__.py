@@ -1,0 +1,49 @@
+"""`python -m tools.bench`, which scripts/bench_generators.sh calls."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from arena.base.progress import progress
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.entry import start
+from arena.cli.options import Duration
+
+
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="GHZ, H2LOAD and VOLLEY name the programs. " + options.EXIT_CODES,
+)
+@options.root
+@click.option("--json", "as_json", is_flag=True, help="Print the medians as JSON.")
+@click.option(
+    "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True, default=3,
+    show_default=True, help="Rounds.",
+)  # fmt: skip
+@click.option(
+    "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
+    show_default=True, help="Length of a run, like 5s or 1500ms.",
+)  # fmt: skip
+@options.wait
+def command(root: Path, *, as_json: bool, runs: int, duration: float, wait: bool) -> None:
+    """Compare ghz, h2load and volley: each loads the same counting server in turn.
+
+    Prints each one's CPU per message or call, rate, memory, and how far its count is from the
+    server's, and whether volley meets its targets. A program that is missing is reported, and the
+    others are measured.
+    """
+    from tools.bench import report, turns
+
+    shots = turns.run(
+        Workspace(root.resolve()), os.environ, progress(),
+        command=shlex.join(sys.argv), rounds=runs, duration_s=duration, wait=wait,
+    )  # fmt: skip
+    click.echo(report.to_json(shots) if as_json else report.to_text(shots, runs, duration))
+
+
+if __name__ == "__main__":
+    start(command, "bench_generators.sh")
