@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.volley.plumbing import CHECKOUT, Volley, framework
+from tests.volley.plumbing import Volley, framework
 from tools.bench.counting_server import CountingServer, build, serving
 
 
@@ -20,7 +20,7 @@ def counting_program() -> Path:
     """Build the grpc-go server that counts what it answers."""
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the counting server")
-    return build(CHECKOUT)
+    return build()
 
 
 @pytest.fixture

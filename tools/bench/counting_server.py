@@ -13,11 +13,11 @@ from typing import Any
 
 from arena.base.errors import FrameworkError, HostError
 from arena.base.reading import tail
-from arena.base.workspace import Workspace
 from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.measure.runtimes import run_build
 
+_SOURCES = Path(__file__).resolve().parents[1] / "peers" / "grpc-go-counting"
 _PATIENCE_S = 10.0
 _POLL_S = 0.01
 
@@ -77,30 +77,20 @@ class CountingServer:
             time.sleep(_POLL_S)
 
 
-def build(workspace: Workspace) -> Path:
+def build() -> Path:
     """Build the server; return its program. HostError without Go, or if that fails."""
     if not shutil.which("go"):
-        raise HostError("there is no Go on PATH to build the counting server with; install it")
-    folder = workspace.root / "tools" / "peers" / "grpc-go-counting"
-    log = folder / ".build" / "build.log"
+        raise HostError("Go is needed on PATH to build the counting server")
+    log = _SOURCES / ".build" / "build.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     log.unlink(missing_ok=True)
-    argv = [
-        "env",
-        "CGO_ENABLED=0",
-        "go",
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-o",
-        ".build/server",
-        ".",
-    ]
+    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", ".build/server", "."]
+    argv = ["env", "CGO_ENABLED=0", *build]
     try:
-        run_build(argv, folder, log, "go build")
+        run_build(argv, _SOURCES, log, "go build")
     except FrameworkError as error:
         raise HostError(f"the counting server: {error.reason}, see {log}") from error
-    return folder / ".build" / "server"
+    return _SOURCES / ".build" / "server"
 
 
 @contextmanager

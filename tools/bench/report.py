@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from arena.base.durations import format_duration
 from arena.base.numbers import format_megabytes, format_ns, format_rate
+from arena.base.text import columns
 from tools.bench.bars import bars
 from tools.bench.turns import Shot, medians
 
@@ -43,9 +44,10 @@ def to_text(shots: Sequence[Shot], rounds: int, duration_s: float) -> str:
     of = "median of 1 round" if rounds == 1 else f"medians of {rounds} interleaved rounds"
     head = (
         f"{of} of {format_duration(duration_s)}; "
-        f"one grpc-go server, which shares {len(os.sched_getaffinity(0))} CPUs with each in turn"
+        f"each generator in turn shares {len(os.sched_getaffinity(0))} CPUs with one grpc-go server"
     )
-    return "\n".join([head, "", *_aligned(table, _WORDS), "", *_aligned(verdict, len(verdict[0]))])
+    figures = range(_WORDS, len(_HEADINGS))
+    return "\n".join([head, "", *columns(table, figures), "", *columns(verdict)]).rstrip()
 
 
 def _cells(shot: Shot) -> tuple[str, ...]:
@@ -59,15 +61,3 @@ def _cells(shot: Shot) -> tuple[str, ...]:
         f"{off:+,d}" if off else "0",
         f"{shot.failed:,d}",
     )
-
-
-def _aligned(rows: Sequence[tuple[str, ...]], words: int) -> list[str]:
-    """Return the rows in columns, the first `words` of them to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if at < words else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]

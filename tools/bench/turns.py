@@ -10,15 +10,12 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
-from arena.machine.child import Child, adopt_orphans, exit_words, run_bounded, whole_command
+from arena.machine.child import adopt_orphans
 from arena.machine.limits import allow_open_files
 from arena.record.measurement import Cost
 from tools.bench.contestants import Contestant, find
 from tools.bench.counting_server import build, serving
 from tools.bench.workloads import WORKLOADS, Workload
-
-# To dial a thousand connections, to wait for the last calls, and to print a report.
-_GRACE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,24 +54,24 @@ def run(
 ) -> list[Shot]:
     """Hold the host's lock and return every shot, in the order they were fired.
 
-    HostError if a generator is missing, or breaks.
+    HostError if no generator is found, or one breaks.
     """
     adopt_orphans()
     with lock.only_benchmark(command, wait=wait, say=progress.say):
         contestants = find(workspace, environment, progress)
         with progress.waiting("build the counting server"):
-            server = build(workspace)
+            server = build()
         allow_open_files()
         return [
-            _shot(workspace, server, workload, contestants[name], duration_s, progress, number)
+            _shot(server, workload, contestants[name], duration_s, progress, number)
             for number in range(1, rounds + 1)
             for workload in WORKLOADS
             for name in workload.generators
+            if name in contestants
         ]
 
 
 def _shot(
-    workspace: Workspace,
     server: Path,
     workload: Workload,
     contestant: Contestant,
@@ -83,38 +80,34 @@ def _shot(
     number: int,
 ) -> Shot:
     """Fire once at a server that has just started."""
-    name = f"{contestant.name}, {workload.name}"
+    program = contestant.program
+    name = f"{program.name}, {workload.name}"
     with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
         folder = Path(temporary)
-        raw, errors = folder / "raw", folder / "errors"
         with serving(server, folder) as peer:
             profile = workload.profile(peer.port, duration_s)
-            argv = whole_command(contestant.argv(profile))
+            arguments = contestant.arguments(profile)
             with progress.window(f"round {number}: {name}", duration_s) as tick:
-                ended = run_bounded(
-                    lambda: Child(argv, cwd=workspace.root, stdout=raw, stderr=errors),
-                    duration_s + _GRACE_S,
-                    tick,
-                )
+                fired = program.shoot(arguments, folder / "raw", duration_s, tick)
             counts = peer.counts()
-        if ended.timed_out or ended.code:
-            how = "did not end in time" if ended.timed_out else exit_words(ended.code)
-            raise HostError(f"{name}: {how}: {tail(errors, 1) or tail(raw, 1)}".rstrip(": "))
+        if fired.problem:
+            last = fired.output.rpartition("\n")[2] or tail(fired.raw, 1)
+            raise HostError(f"{name}: {fired.problem}: {last}".rstrip(": "))
         try:
-            told = contestant.read(raw, profile)
+            told = contestant.read(fired.raw, profile)
         except ValueError as error:
             raise HostError(f"{name}: its output cannot be read: {error}") from error
     if not told.counted:
         raise HostError(f"{name}: no call succeeded")
     return Shot(
         workload=workload,
-        generator=contestant.name,
-        version=contestant.version,
+        generator=program.name,
+        version=program.version,
         counted=told.counted,
         failed=told.failed,
         elapsed_s=told.elapsed_s,
         server_counted=counts.messages,
-        cost=ended.cost,
+        cost=fired.cost,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.base.text import printable
+from arena.base.text import columns, printable
 from arena.measure.contract import Report, Scope
 from arena.record.record import Check
 
@@ -112,11 +112,8 @@ def check_line(check: Check) -> str:
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
     """Return a line for each: its name, the verdict, and what was wrong, in columns."""
-    width = max((len(each.framework) for each in outcomes), default=0)
-    return [
-        printable(f"{each.framework:<{width}}  {each.verdict.upper()}  {each.reason}".rstrip())
-        for each in outcomes
-    ]
+    rows = [(each.framework, each.verdict.upper(), each.reason) for each in outcomes]
+    return [printable(line) for line in columns(rows)]
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

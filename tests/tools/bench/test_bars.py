@@ -63,3 +63,9 @@ def test_generators_and_workloads_are_never_mixed() -> None:
     shots = [shot for _ in range(3) for shot in a_round()]
     assert medians(shots) == a_round()
     assert [each.workload.name for each in medians(shots)].count(STREAM.name) == 2
+
+
+@pytest.mark.parametrize(("absent", "left"), [("ghz", 4), ("h2load", 5), ("volley", 0)])
+def test_without_a_generator_its_bars_are_left_out(absent: str, left: int) -> None:
+    shots = [shot for shot in a_round() if shot.generator != absent]
+    assert len(bars(shots)) == left

@@ -7,10 +7,12 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
+from arena.measure.generators import program
+from arena.measure.generators.program import Dialect, Program
 from arena.what.measured import MeasuredProfile
-from tests.fakes import FakeProgress, a_profile, a_program
+from tests.fakes import FakeProgress, a_measurement, a_profile, a_program
 from tools.bench import turns
-from tools.bench.contestants import Told
+from tools.bench.contestants import Contestant, Told
 from tools.bench.turns import Shot
 from tools.bench.workloads import UNARY
 
@@ -24,20 +26,9 @@ while :; do sleep 0.01; done
 Shoot = Callable[[str], Shot]
 
 
-class Stub:
-    """A generator that says it counted what its script prints."""
-
-    name = "stub"
-    version = "1"
-
-    def __init__(self, program: Path) -> None:
-        self._program = program
-
-    def argv(self, profile: MeasuredProfile) -> list[str]:
-        return [str(self._program), str(profile.port)]
-
-    def read(self, raw: Path, profile: MeasuredProfile) -> Told:
-        return Told(counted=int(raw.read_text()), failed=1, elapsed_s=2.0)
+def read(raw: Path, _: MeasuredProfile) -> Told:
+    """Read the output of a generator that prints only its count."""
+    return Told(counted=int(raw.read_text()), failed=1, elapsed_s=2.0)
 
 
 @pytest.fixture
@@ -45,8 +36,11 @@ def shoot(workspace: Workspace, tmp_path: Path) -> Shoot:
     server = a_program(tmp_path / "server", SERVER)
 
     def run(script: str) -> Shot:
-        stub = Stub(a_program(tmp_path / "stub", script))
-        return turns._shot(workspace, server, UNARY, stub, 0.1, FakeProgress(), 1)
+        stub = str(a_program(tmp_path / "stub", script))
+        dialect = Dialect("stub", lambda *_: [], lambda *_: a_measurement())
+        stubbed = Program(dialect, workspace, None, stub, "1", "here")
+        contestant = Contestant(stubbed, lambda profile: [str(profile.port)], read)
+        return turns._shot(server, UNARY, contestant, 0.1, FakeProgress(), 1)
 
     return run
 
@@ -61,7 +55,10 @@ def test_a_shot_has_what_both_sides_counted_and_what_it_cost(shoot: Shoot) -> No
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("echo oh no >&2; exit 3", "^stub, unary: exit code 3: oh no$"),
+        (
+            "echo oh no >&2; exit 3",
+            r"^stub, unary: stub ended in the middle of it \(exit code 3\): oh no$",
+        ),
         ("echo what", "^stub, unary: its output cannot be read: "),
         ("echo 0", "^stub, unary: no call succeeded$"),
     ],
@@ -72,8 +69,8 @@ def test_a_generator_that_breaks_is_told(shoot: Shoot, script: str, said: str) -
 
 
 def test_one_that_does_not_end_is_killed(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_GRACE_S", 0.1)
-    with pytest.raises(HostError, match="did not end in time"):
+    monkeypatch.setattr(program, "_GRACE_S", 0.1)
+    with pytest.raises(HostError, match=r"^stub, unary: stub did not end "):
         shoot("while :; do sleep 0.01; done")
 
 

@@ -56,12 +56,10 @@ class Version:
         return self.numbers >= _JSON_SINCE
 
 
-def arguments(
-    profile: MeasuredProfile, cpus: Sequence[int] | None, version: Version, *, json: bool = True
-) -> list[str]:
+def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: Version) -> list[str]:
     """Return the flags for a profile, with a thread for each CPU but none without a connection.
 
-    What it writes as JSON goes to its stdout, before its text; but not with `json` false.
+    What it writes as JSON goes to its stdout, before its text.
     """
     threads = len(os.sched_getaffinity(0) if cpus is None else cpus)
     scheme = "https" if profile.tls else "http"
@@ -73,7 +71,7 @@ def arguments(
         "-d", f"{BODIES}/{_body(profile).hex()}.bin",
         "-H", "content-type: application/grpc",
         "-H", "te: trailers",
-        *(["--output-file=/dev/stdout"] if json and version.writes_json else []),
+        *(["--output-file=/dev/stdout"] if version.writes_json else []),
         f"{scheme}://localhost:{profile.port}/{profile.call}",
     ]  # fmt: skip
 

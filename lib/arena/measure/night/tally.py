@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Literal
 
+from arena.base.text import columns
+
 Fate = Literal["measured", "failed", "earlier", "unchanged", "skipped", "left"]
 
 # In the order of the table's columns, and whether a column is there without anything in it.
@@ -45,14 +47,12 @@ class Tally:
     def table(self) -> list[str]:
         """Return a line for each framework, by name, and one for all of them."""
         total = sum(self._counts.values(), Counter[Fate]())
-        columns = [fate for fate, always in _ALWAYS.items() if always or total[fate]]
-        rows = [*sorted(self._counts.items()), (_ALL, total)]
-        width = max(len(name) for name, _ in rows)
-        lines = ["  ".join((" " * width, *columns))]
-        for name, counts in rows:
-            cells = (f"{counts[fate]:>{len(fate)}}" for fate in columns)
-            lines.append("  ".join((name.ljust(width), *cells)))
-        return lines
+        shown = [fate for fate, always in _ALWAYS.items() if always or total[fate]]
+        rows = [
+            [name, *(str(counts[fate]) for fate in shown)]
+            for name, counts in (*sorted(self._counts.items()), (_ALL, total))
+        ]
+        return columns([["", *shown], *rows], right=range(1, len(shown) + 1))
 
     def notes(self) -> list[str]:
         """Return what failed, what was unchanged and what was left: a line for each profile."""

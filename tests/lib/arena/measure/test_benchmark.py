@@ -131,16 +131,16 @@ def test_all_builds_the_site_once_at_the_end_however_many_sessions_there_are(
     shop: Measure, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     built: list[int] = []
-    monkeypatch.setattr(
-        f"{__name__}.build",
-        lambda workspace, _: built.append(len(records_in(workspace.results))) or workspace.public,
-    )
+
+    def count(workspace: Workspace, _: object) -> Path:
+        built.append(len(records_in(workspace.results)))
+        return workspace.public
+
+    monkeypatch.setattr(f"{__name__}.build", count)
     assert shop(Request("all")) == 0
     assert built == [3]
-    assert capsys.readouterr().out.splitlines()[-2:] == [
-        "page: site/public",
-        "3 measured, 0 failed",
-    ]
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last == ["page: site/public", "3 measured, 0 failed"]
 
 
 def test_of_several_connection_counts_each_one_counts(

@@ -132,7 +132,6 @@ def test_json_is_asked_for_where_it_can_be_had() -> None:
     flag = "--output-file=/dev/stdout"
     assert flag in h2load_flags.arguments(unary(), None, NEW)
     assert flag in h2load_flags.arguments(unary(), None, Version("2.0.0", (2, 0)))
-    assert flag not in h2load_flags.arguments(unary(), None, NEW, json=False)
     assert flag not in h2load_flags.arguments(unary(), None, Version("1.68.1", (1, 68)))
 
 
