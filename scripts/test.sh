@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
-# Run every test: linters, type checks, scripts, units, and real servers under real load.
+# Run the tests.
 #
-#   ./scripts/test.sh [--no-skips] [PYTEST_ARGUMENT...]
+#   ./scripts/test.sh                       before a commit: linters, types, scripts, units, volley,
+#                                           and one real server under one real load (minutes)
+#   ./scripts/test.sh --all                 everything, as CI does (half an hour on two CPUs)
+#   ./scripts/test.sh PYTEST_ARGUMENT...    linters and types, then pytest with these arguments:
+#                                           tests/lib/arena/judge, or -k blast -x
 #
-#   --no-skips   what CI does: a missing tool, Docker daemon or base image fails instead of being
-#                skipped; as root, this installs Docker, starts a daemon for the tests' time and
-#                builds stand-ins for base images that cannot be pulled; volley's parsers are fuzzed
-#                for half a minute each
+# --all adds: every framework built and checked, every fault of a server and a host, Docker, every
+# page in a browser, and half a minute of fuzzing for each of volley's parsers. It skips nothing: a
+# missing tool, Docker daemon or base image is an error. --no-skips is another name for it.
 #
-# Missing tools are installed by apt when run as root; otherwise it says what was skipped.
+# As root on Debian, missing tools are installed by apt; --all also starts a Docker daemon while it
+# runs, and builds stand-ins for the base images that cannot be pulled. Without root, what is
+# missing is listed, with the command that installs it. ARENA_NO_SKIPS=1 makes a missing tool an
+# error without --all, too.
+#
+# Exit code: 0 all passed, 3 the host cannot do it, any other: what failed is the last thing shown.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # shellcheck source=scripts/venv.sh
 source scripts/venv.sh
 
-# The file or command that proves a Debian package to be there.
+# A program or file that proves that a Debian package is installed.
 declare -A proof_of=(
     [shellcheck]=shellcheck [shfmt]=shfmt [bats]=bats [chromium]=chromium
     [docker.io]=dockerd [debootstrap]=debootstrap
@@ -26,23 +34,77 @@ declare -A proof_of=(
     ['libnghttp2-dev']=/usr/include/nghttp2/nghttp2.h
     [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
 )
-
-# What servers in frameworks/ are built with, beside Go, Rust, Python, Node, a JDK and Maven.
-server_packages=(make g++ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
-    libnghttp2-dev libssl-dev ruby ruby-grpc)
+tools=(shellcheck shfmt bats)
+tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server make g++ libgrpc++-dev
+    libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev ruby ruby-grpc)
+# Toolchains that Debian's packages are too old for, or that people install in their own way.
+toolchains=(go cargo)
+toolchains_of_all=(go cargo node npm java mvn)
 
 # The linter of .github/workflows, built by Go.
 actionlint=v1.7.12
 
-# What a whole run writes: Rust's and the servers' builds, images, what the tests keep.
+# What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=6
 
 fuzz_targets=(frame hpack splitter connection)
 fuzz_seconds=30
 
+# ---- steps: each is named when it begins, and timed
+
+current=''
+took=()
+
 say() {
     printf '\n== %s\n' "$*"
 }
+
+step() { # name, command...
+    local began=$SECONDS
+    current=$1
+    say "$1"
+    shift
+    "$@"
+    took+=("$(printf '%5d s  %s' $((SECONDS - began)) "$current")")
+    current=''
+}
+
+# Run a step beside the others; its output is kept for the time it is waited for.
+beside() { # name, command...
+    beside_name=$1
+    beside_log=$(mktemp)
+    beside_began=$SECONDS
+    say "$1, beside what follows (log: $beside_log)"
+    shift
+    set -m # a process group of its own, which can be ended as a whole
+    "$@" >"$beside_log" 2>&1 </dev/null &
+    set +m
+    beside_pid=$!
+}
+
+await_beside() {
+    [[ -n $beside_pid ]] || return 0
+    local code=0
+    current=$beside_name
+    wait "$beside_pid" || code=$?
+    beside_pid=''
+    cat "$beside_log"
+    [[ $code -eq 0 ]] || return "$code"
+    took+=("$(printf '%5d s  %s (beside others)' $((SECONDS - beside_began)) "$beside_name")")
+    current=''
+}
+
+finish() {
+    local code=$?
+    [[ -z $beside_pid ]] || kill -- "-$beside_pid" || true # it may have ended by itself just now
+    if [[ -n $dockerd_pid ]]; then
+        kill "$dockerd_pid"
+        wait "$dockerd_pid" || true # its exit status after a SIGTERM says nothing
+    fi
+    [[ $code -eq 0 || -z $current ]] || printf '\nerror: this step failed: %s\n' "$current" >&2
+}
+
+# ---- what must be there
 
 install_missing() { # package...
     local package missing=()
@@ -51,12 +113,32 @@ install_missing() { # package...
     done
     [[ ${#missing[@]} -gt 0 ]] || return 0
     if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
-        printf 'not installed: %s (apt-get install them, or run this as root)\n' "${missing[*]}"
+        printf 'Not installed: %s. On Debian:\n  sudo apt-get install %s\n' "${missing[*]}" "${missing[*]}"
+        [[ -z ${ARENA_NO_SKIPS:-} ]] || return 3
         return 0
     fi
-    say "installing ${missing[*]}"
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_toolchains() {
+    local program missing=()
+    for program in "$@"; do
+        command -v "$program" >/dev/null || missing+=("$program")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    printf 'Not on PATH: %s\n' "${missing[*]}"
+    [[ -z ${ARENA_NO_SKIPS:-} ]] || return 3
+}
+
+# True if the program is there. If not, its step is left out.
+have() { # command
+    if command -v "$1" >/dev/null; then
+        return 0
+    fi
+    printf 'SKIPPED: no %s\n' "$1"
+    [[ -z ${ARENA_NO_SKIPS:-} ]] || exit 3
+    return 1
 }
 
 # A full disk fails half of the tests, each in its own words; better one line before it all.
@@ -64,87 +146,78 @@ check_disk() {
     local free_gb
     free_gb=$(($(stat --file-system --format '%a * %S / 1000000000' .)))
     [[ $free_gb -ge $needed_gb ]] && return 0
-    printf 'error: %s GB are free in this folder, and a whole run needs %s\n' "$free_gb" "$needed_gb" >&2
+    printf 'error: --all needs %s GB of free disk space in this folder; %s GB are free\n' "$needed_gb" "$free_gb" >&2
     return 3
 }
 
-docker_answers() {
-    docker version --format '{{.Server.Version}}' >/dev/null 2>&1
+# ---- linters
+
+check_python() {
+    .venv/bin/ruff check .
+    .venv/bin/ruff format --check .
+    .venv/bin/mypy
+    PYTHONPATH=lib .venv/bin/lint-imports
 }
 
-# Start a Docker daemon for as long as this script runs.
-start_docker() {
-    local log tries=0
-    log=$(mktemp)
-    say "starting dockerd (log: $log)"
-    dockerd >"$log" 2>&1 &
-    dockerd_pid=$!
-    trap stop_docker EXIT
-    until docker_answers; do
-        sleep 0.5
-        tries=$((tries + 1))
-        if [[ $tries -gt 120 ]] || ! kill -0 "$dockerd_pid"; then
-            tail -n 20 "$log" >&2
-            printf 'error: dockerd does not answer\n' >&2
-            return 3
-        fi
-    done
-}
-
-stop_docker() {
-    kill "$dockerd_pid"
-    wait "$dockerd_pid" || true # its exit status after a SIGTERM says nothing
-}
-
-# Real base images where a registry can be reached; stand-ins take the place of the others.
-pull_images() {
-    local image
-    for image in $(./scripts/standin-images.sh --list | sed -n 's/: absent$//p'); do
-        # The first failure means that no registry can be reached.
-        timeout 120 docker pull --quiet "$image" </dev/null || break
-    done
-}
-
-lint_scripts() {
+check_scripts() {
     local scripts
-    mapfile -t scripts < <(git ls-files --cached --others --exclude-standard 'scripts/*.sh' .ci/run '*.sh' '*.bats' | sort -u)
-    if need shellcheck; then
+    mapfile -t scripts < <(git ls-files --cached --others --exclude-standard .ci/run '*.sh' '*.bats')
+    if have shellcheck; then
         shellcheck --external-sources "${scripts[@]}"
     fi
-    if need shfmt; then
+    if have shfmt; then
         shfmt -i 4 -d "${scripts[@]}"
     fi
 }
 
-lint_workflows() {
-    say 'actionlint'
+check_go() {
+    have go || return 0
+    local unformatted module
+    unformatted=$(gofmt -l frameworks scaffold tools)
+    [[ -z $unformatted ]] || {
+        printf 'not formatted by gofmt: %s\n' "$unformatted"
+        return 1
+    }
+    for module in frameworks/grpc-go tools/peers/grpc-go-counting; do
+        (cd "$module" && go vet ./...)
+    done
+}
+
+check_workflows() {
     local there=''
     [[ ! -x .tools/bin/actionlint ]] || there=$(.tools/bin/actionlint -version | head -n 1)
-    [[ $there == "$actionlint" ]] ||
+    if [[ $there != "$actionlint" ]]; then
+        have go || return 0
         GOBIN=$PWD/.tools/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint"
+    fi
     .tools/bin/actionlint
 }
 
-lint_volley() {
-    if need cargo-fmt; then
-        say 'volley: cargo fmt'
+check_volley() {
+    if have cargo-fmt; then
         (cd volley && cargo fmt --check && cargo fmt --check --manifest-path fuzz/Cargo.toml)
     fi
-    if need cargo-clippy; then
-        say 'volley: cargo clippy'
+    if have cargo-clippy; then
         (cd volley && cargo clippy --all-targets --locked -- -D warnings)
     fi
 }
 
+# ---- tests
+
+test_scripts() {
+    if have bats; then
+        bats tests/scripts
+    fi
+}
+
 test_volley() {
-    say 'volley: cargo test'
+    have cargo || return 0
     (cd volley && cargo test --locked)
-    # Where the runner builds it too: the tests that need the program find it made.
-    say 'volley: release build'
+    # Into the folder where the runner builds it: the tests that need the program find it made.
     (cd volley && cargo build --release --locked --target-dir ../.tools/volley-target)
 }
 
-# libFuzzer needs sanitizers, which a stable compiler has too, for those who ask it like this.
+# libFuzzer needs sanitizers; a stable compiler has them too, behind this variable.
 cargo_fuzz() {
     (cd volley && PATH=$PWD/../.tools/bin:$PATH RUSTC_BOOTSTRAP=1 cargo fuzz "$@")
 }
@@ -152,7 +225,6 @@ cargo_fuzz() {
 # Feed each of volley's parsers arbitrary bytes, two at a time.
 fuzz_volley() {
     local at target running=() failed=()
-    say "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}"
     cargo install --quiet --root .tools --locked cargo-fuzz@0.13.2
     cargo_fuzz build
     for ((at = 0; at < ${#fuzz_targets[@]}; at += 2)); do
@@ -167,83 +239,107 @@ fuzz_volley() {
     done
     for target in "${failed[@]+"${failed[@]}"}"; do
         tail -n 40 ".tools/fuzz-$target.log" >&2
-        printf 'error: fuzzing %s found something, see .tools/fuzz-%s.log\n' "$target" "$target" >&2
+        printf 'error: fuzzing %s found a fault, see .tools/fuzz-%s.log\n' "$target" "$target" >&2
     done
     [[ ${#failed[@]} -eq 0 ]]
 }
 
-# Say that a step is skipped because its tool is missing; with --no-skips that is an error.
-need() { # command
-    if command -v "$1" >/dev/null; then
-        return 0
+docker_answers() {
+    docker version --format '{{.Server.Version}}' >/dev/null 2>&1
+}
+
+# Start a Docker daemon, if none answers, for as long as this script runs.
+start_docker() {
+    local log tries=0
+    docker_answers && return 0
+    if [[ $EUID -ne 0 ]]; then
+        printf 'error: no Docker daemon answers: start it (sudo systemctl start docker)\n' >&2
+        return 3
     fi
-    printf 'SKIPPED: no %s\n' "$1"
-    [[ -z $no_skips ]] || exit 3
-    return 1
+    log=$(mktemp)
+    printf 'starting dockerd (log: %s)\n' "$log"
+    dockerd >"$log" 2>&1 &
+    dockerd_pid=$!
+    until docker_answers; do
+        sleep 0.5
+        tries=$((tries + 1))
+        if [[ $tries -gt 120 ]] || ! kill -0 "$dockerd_pid"; then
+            tail -n 20 "$log" >&2
+            printf 'error: dockerd does not answer\n' >&2
+            return 3
+        fi
+    done
+}
+
+# Real base images where a registry can be reached; stand-ins take the place of the others.
+provide_images() {
+    local image
+    for image in $(./scripts/standin-images.sh --list | sed -n 's/: absent$//p'); do
+        # The first failure means that no registry can be reached.
+        timeout 120 docker pull --quiet "$image" </dev/null || break
+    done
+    ./scripts/standin-images.sh
+}
+
+# A worker for each CPU. Whatever starts a real server stays in one of them (tests/conftest.py).
+run_pytest() { # argument...
+    local workers
+    workers=$(nproc)
+    .venv/bin/pytest --numprocesses "$((workers < 2 ? 2 : workers > 8 ? 8 : workers))" --dist loadgroup "$@"
 }
 
 main() {
-    no_skips=
+    all='' beside_pid='' dockerd_pid=''
     case ${1:-} in
     -h | --help)
         sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
         return 0
         ;;
-    --no-skips)
-        no_skips=yes
+    --all | --no-skips)
+        all=yes
         # Nobody builds on these crates again, or debugs them.
         export ARENA_NO_SKIPS=1 CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only
         shift
         ;;
     esac
+    trap finish EXIT
 
-    [[ -z $no_skips ]] || check_disk
-    install_missing shellcheck shfmt bats chromium
+    if [[ -n $all ]]; then
+        check_disk
+        step 'tools' install_missing "${tools[@]}" "${tools_of_all[@]}"
+        need_toolchains "${toolchains_of_all[@]}"
+        step 'Docker daemon' start_docker
+        beside 'base images' provide_images
+    else
+        step 'tools' install_missing "${tools[@]}"
+        need_toolchains "${toolchains[@]}"
+    fi
     ensure_venv requirements-dev.lock
 
-    say 'ruff, mypy, import-linter'
-    .venv/bin/ruff check .
-    .venv/bin/ruff format --check .
-    .venv/bin/mypy
-    PYTHONPATH=lib .venv/bin/lint-imports
-
-    say 'shellcheck, shfmt'
-    lint_scripts
-
-    if need go; then
-        say 'gofmt, go vet'
-        local unformatted
-        unformatted=$(gofmt -l frameworks scaffold tests)
-        [[ -z $unformatted ]] || { printf 'not formatted: %s\n' "$unformatted" && return 1; }
-        (cd frameworks/grpc-go && go vet ./...)
-        (cd tools/peers/grpc-go-counting && go vet ./...)
-        lint_workflows
+    step 'ruff, mypy, import-linter' check_python
+    step 'shellcheck, shfmt' check_scripts
+    step 'gofmt, go vet' check_go
+    step 'actionlint' check_workflows
+    step 'volley: cargo fmt, clippy' check_volley
+    if [[ -n $all || $# -eq 0 ]]; then
+        step 'bats' test_scripts
+        step 'volley: cargo test, release build' test_volley
+    fi
+    if [[ -n $all ]]; then
+        step "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" fuzz_volley
+        await_beside
     fi
 
-    lint_volley
-
-    if need bats; then
-        say 'bats'
-        bats tests/scripts
-    fi
-
-    if need cargo; then
-        test_volley
-        if [[ -n $no_skips ]]; then
-            fuzz_volley
-        fi
-    fi
-
-    if [[ -n $no_skips ]]; then
-        install_missing docker.io debootstrap nghttp2-client nghttp2-server "${server_packages[@]}"
-        docker_answers || start_docker
-        say 'base images'
-        pull_images
-        ./scripts/standin-images.sh
-    fi
-
+    say 'what each step took'
+    printf '%s\n' "${took[@]}"
     say 'pytest'
-    .venv/bin/pytest "$@"
+    if [[ -n $all ]]; then
+        run_pytest "$@"
+    elif [[ $# -gt 0 ]]; then
+        .venv/bin/pytest "$@"
+    else
+        run_pytest --ignore tests/browser -m 'smoke or not (integration or builds)'
+    fi
 }
 
 main "$@"

@@ -34,6 +34,15 @@ def volley_program() -> Path:
     return Path(volley.resolve(Workspace(ROOT), own, None, FakeProgress()).program)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep all that starts real servers in one worker: ports 8080 and 8443 are there once."""
+    for item in items:
+        if item.get_closest_marker("integration"):
+            item.add_marker(pytest.mark.xdist_group("host"))
+    # Last of all: by then another worker has built the frameworks.
+    items.sort(key=lambda item: item.path.name == "test_every_framework.py")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

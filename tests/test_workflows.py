@@ -32,13 +32,24 @@ def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_they_are_there() -> None:
-    assert {path.stem for path in WORKFLOWS} >= {"nightly", "pages"}
+    assert {path.stem for path in WORKFLOWS} >= {"nightly", "pages", "pull-request"}
 
 
 def test_what_a_pull_request_brings_never_runs_on_our_own_runner(workflow: dict[str, Any]) -> None:
     started_by_others = [name for name in workflow["on"] if name.startswith("pull_request")]
     ours = [job for job in jobs(workflow) if "self-hosted" in job["runs-on"]]
     assert not (started_by_others and ours)
+
+
+def test_a_pull_request_is_tested_by_a_token_that_can_only_read_and_without_secrets() -> None:
+    path = ROOT / ".github/workflows/pull-request.yml"
+    assert list(read(path)["on"]) == ["pull_request"]
+    (job,) = jobs(read(path))
+    assert job["permissions"] == {"contents": "read"}
+    assert job["steps"][0]["with"]["persist-credentials"] is False
+    assert "secrets." not in path.read_text()
+    assert job["steps"][-1]["run"] == "./scripts/test.sh"
+    assert job["steps"][-1]["env"] == {"ARENA_NO_SKIPS": 1}
 
 
 def test_our_own_runner_takes_main_only_and_in_its_environment() -> None:
@@ -87,8 +98,10 @@ def test_records_are_handed_on_and_pushed_whatever_failed() -> None:
     assert pushing["steps"][-1]["run"].splitlines()[-1] == "./scripts/push-results.sh"
 
 
-def test_one_night_and_one_deployment_at_a_time(workflow: dict[str, Any]) -> None:
-    assert workflow["concurrency"]["cancel-in-progress"] is False
+def test_a_night_or_a_deployment_is_never_cut_short_but_a_test_of_old_code_is(
+    workflow: dict[str, Any],
+) -> None:
+    assert workflow["concurrency"]["cancel-in-progress"] is ("pull_request" in workflow["on"])
 
 
 def test_every_script_that_is_called_is_there(workflow: dict[str, Any]) -> None:
@@ -99,3 +112,22 @@ def test_every_script_that_is_called_is_there(workflow: dict[str, Any]) -> None:
     ]
     assert called
     assert [name for name in called if not (ROOT / name).is_file()] == []
+
+
+TEMPLATES = ROOT / ".github" / "ISSUE_TEMPLATE"
+_BODY = {"markdown", "input", "textarea", "dropdown", "checkboxes"}
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in TEMPLATES.glob("*.yml")))
+def test_a_form_for_issues_has_what_github_asks_for(name: str) -> None:
+    form = yaml.safe_load((TEMPLATES / name).read_text())
+    if name == "config.yml":
+        assert form == {"blank_issues_enabled": True}
+        return
+    assert form["name"]
+    assert form["description"]
+    assert {part["type"] for part in form["body"]} <= _BODY
+    asked = [part for part in form["body"] if part["type"] != "markdown"]
+    assert len({part["id"] for part in asked}) == len(asked)
+    assert all(part["attributes"]["label"] for part in asked)
+    assert any(part.get("validations", {}).get("required") for part in asked)

@@ -49,7 +49,13 @@ def check_figures(arena: Arena, record: dict[str, Any]) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("go"), reason="grpc-go needs Go")
-@pytest.mark.parametrize(("profile", "port"), [("stream-grpc", 8080), ("stream-grpc-tls", 8443)])
+@pytest.mark.parametrize(
+    ("profile", "port"),
+    [
+        pytest.param("stream-grpc", 8080, marks=pytest.mark.smoke),
+        ("stream-grpc-tls", 8443),
+    ],
+)
 def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
     real: Arena, profile: str, port: int
 ) -> None:

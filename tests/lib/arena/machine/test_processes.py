@@ -20,6 +20,9 @@ FOREVER = "60"
 
 LIB = Path(child_room.__file__).parents[2]
 
+# A benchmark that a test starts meanwhile would end the same processes.
+HOST = pytest.mark.xdist_group("host")
+
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,6 +270,7 @@ print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss 
     assert 0 < child < 50 << 20
 
 
+@HOST
 def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
     tmp_path: Path, sh: Callable[..., Child]
 ) -> None:
@@ -292,6 +296,7 @@ child._popen.wait()
     assert alive(mine.pid)
 
 
+@HOST
 @pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])
 def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
     mark = mark.format(Path("/proc/self/ns/pid").stat().st_ino)
@@ -304,6 +309,7 @@ def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -
         stranger.wait()
 
 
+@HOST
 def test_a_runner_that_a_leftover_started_is_none(tmp_path: Path) -> None:
     script = "from arena.machine.leftovers import end_leftovers; end_leftovers(); print('alive')"
     namespace = Path("/proc/self/ns/pid").stat().st_ino
