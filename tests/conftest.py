@@ -43,6 +43,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name == "test_every_framework.py")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give way to the worker that has the servers, once this one has begun with the other tests."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not item.get_closest_marker("xdist_group"):
+        os.nice(max(0, 10 - os.nice(0)))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

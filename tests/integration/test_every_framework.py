@@ -24,10 +24,10 @@ _LEAST_LANGUAGES = 7
 # In these folders, tests that measure build at any time.
 _BUILT_ELSEWHERE = {"grpc-go", "grpcio-python"}
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("ARENA_NO_SKIPS"),
-    reason="takes minutes and every toolchain",
-)
+pytestmark = [
+    pytest.mark.builds,
+    pytest.mark.skipif(not os.environ.get("ARENA_NO_SKIPS"), reason="takes minutes"),
+]
 
 
 def buildable() -> list[Framework]:
