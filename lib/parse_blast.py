@@ -28,7 +28,7 @@ from parsers.common.json_values import load
 
 __all__ = ["BlastReport", "ParseError", "Point", "as_dict", "main", "parse_file"]
 
-SCHEMA = 1
+SCHEMA = 2
 MAX_BYTES = 512 * 2**20
 """The report of a million calls, which is one line, stays well below this."""
 

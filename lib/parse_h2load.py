@@ -6,7 +6,7 @@ with `--output-file` from 1.69 on (seen: 1.70), and detects the form. With
 
 The rate is OK calls by actual elapsed seconds, never h2load's own `req/s`.
 `parsers/h2load/counts.py` says what an OK call is, and what h2load does not know of one.
-`parsers/h2load/latency.py` says what its latencies are worth.
+`parsers/h2load/report.py` says what its latencies are worth.
 
 Raises ParseError, a ValueError of one line, for anything that is not a complete report.
 Standard library only.

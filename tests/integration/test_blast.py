@@ -57,7 +57,7 @@ def record_of(arena: Arena) -> dict[str, Any]:
     assert again["calls"] == {name: run["calls"][name] for name in ("ok", "failed")}
     for point, saved in zip(again["points"], run["points"], strict=True):
         figures = point.pop("rate")
-        rates = [figures["median"], figures["low"], figures["high"]]
+        rates = [figures["median"], figures["at_least"], figures["at_most"]]
         assert rates == [saved.pop(name) for name in ("rate", "rate_at_least", "rate_at_most")]
         assert point == saved
     return record

@@ -20,7 +20,7 @@ def test_the_command_prints_the_pages_numbers(tmp_path: Path) -> None:
     printed = json.loads(done.stdout)
     (first, second) = printed.pop("points")
     assert printed == {
-        "schema": 1,
+        "schema": 2,
         "form": "volley",
         "elapsed_s": 0.5,
         "calls": {"ok": 5, "failed": {"Internal": 1, "Unavailable": 2}},
@@ -31,7 +31,7 @@ def test_the_command_prints_the_pages_numbers(tmp_path: Path) -> None:
         "connections": 1,
         "requests": 2,
         "repetitions": 2,
-        "rate": {"median": 1500.0, "low": 1000.0, "high": 2000.0},
+        "rate": {"median": 1500.0, "at_least": 1000.0, "at_most": 2000.0},
         "ok": 4,
         "failed": {},
     }

@@ -13,8 +13,8 @@ class Interval:
     """A median, and the two values of its sample that it lies between."""
 
     median: float
-    low: float
-    high: float
+    at_least: float
+    at_most: float
 
 
 def interval(sample: Sequence[float]) -> Interval:

@@ -81,7 +81,7 @@ def _shot(item: JsonObject, requests: int) -> Shot:
 
 def _check_rate(told: JsonObject, rate: Interval) -> None:
     """Check that the figures are those of the shots."""
-    for name, value in vars(rate).items():
+    for name, value in zip(("median", "low", "high"), vars(rate).values(), strict=True):
         if abs(told.real(name) - value) > _ROUNDING * max(value, 1.0):
             raise ParseError(
                 f"`{told.where}.{name}` is {told.real(name)}, but by its shots {value:.1f}"

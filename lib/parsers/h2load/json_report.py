@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from parsers.common.errors import ParseError, quoted
 from parsers.common.json_values import INT64_MAX, JsonObject, load_at
-from parsers.h2load import latency
 from parsers.h2load.counts import Counts
-from parsers.h2load.latency import Figures
-from parsers.h2load.report import H2loadReport
+from parsers.h2load.report import Figures, H2loadReport, as_sampled
 from parsers.h2load.text_report import warm_up_ns
 
 START = '{"version":'
@@ -61,7 +59,7 @@ def parse_json(text: str, start: int) -> H2loadReport:
         counts=counts,
         calls=calls,
         said=said,
-        latency=latency.as_sampled(said, samples_ns, counts.timed, calls.ok),
+        latency=as_sampled(said, samples_ns, counts.timed, calls.ok),
     )
 
 

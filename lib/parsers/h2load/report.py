@@ -1,13 +1,35 @@
-"""What one run of h2load amounts to."""
+"""What one run of h2load amounts to, its latency as far as h2load knows it.
+
+Its clock starts when a call's HEADERS are written to the send buffer, not when the call before
+it ended: what waits in h2load itself is in no latency. It takes the time of every stream that
+ends properly, with a 4xx as well, and keeps 1,000,000 of them, shared among the threads; beyond
+that it replaces some at random, the early ones too rarely (each call is counted twice there). So
+percentiles and maximum are told only where all were kept, and nothing where some were not OK.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from parsers.common.figures import Calls, Latency
 from parsers.h2load.counts import Counts
-from parsers.h2load.latency import Figures
+
+_MOST_SAMPLES = 1_000_000
+_LEAST_SAMPLES_OF_A_THREAD = 256
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What h2load says of the calls it timed, in ns; the percentiles only from 1.69 on."""
+
+    min_ns: int
+    max_ns: int
+    mean_ns: int
+    p50_ns: int | None = None
+    p95_ns: int | None = None
+    p99_ns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -39,3 +61,30 @@ class H2loadReport:
     def at_most_per_s(self) -> float:
         """The same, had every call that was cut been answered in time."""
         return (self.calls.ok + self.calls.cut) / self.elapsed_s
+
+
+def as_printed(said: Figures, timed: int, ok: int, threads: int) -> Latency:
+    """Take the figures of text; `threads` is 0 if it does not say how many there were."""
+    if not ok or timed != ok:
+        return Latency(kind="service", samples=None)
+    kept = max(_MOST_SAMPLES // threads, _LEAST_SAMPLES_OF_A_THREAD) if threads else 0
+    if timed > kept:
+        return Latency(kind="service", samples=None, mean=said.mean_ns)
+    return Latency(
+        kind="service",
+        mean=said.mean_ns,
+        p50=said.p50_ns,
+        p95=said.p95_ns,
+        p99=said.p99_ns,
+        max=said.max_ns,
+        samples=timed,
+    )
+
+
+def as_sampled(said: Figures, samples_ns: Sequence[int], timed: int, ok: int) -> Latency:
+    """Take the figures of JSON's samples."""
+    if not ok or timed != ok:
+        return Latency(kind="service", samples=None)
+    if len(samples_ns) < timed:
+        return Latency(kind="service", samples=len(samples_ns), mean=said.mean_ns)
+    return Latency.from_samples(samples_ns)

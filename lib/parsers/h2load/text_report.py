@@ -6,10 +6,8 @@ import re
 
 from parsers.common.errors import ParseError
 from parsers.common.numbers import duration_ns, whole
-from parsers.h2load import latency
 from parsers.h2load.counts import Counts
-from parsers.h2load.latency import Figures
-from parsers.h2load.report import H2loadReport
+from parsers.h2load.report import Figures, H2loadReport, as_printed
 
 _TIME = r"([0-9]{1,19}(?:\.[0-9]{1,9})?(?:us|ms|s))"
 _REAL = r"([0-9]{1,19}(?:\.[0-9]{1,9})?)"
@@ -70,7 +68,7 @@ def parse_text(text: str) -> H2loadReport:
         counts=counts,
         calls=calls,
         said=said,
-        latency=latency.as_printed(said, counts.timed, calls.ok, threads),
+        latency=as_printed(said, counts.timed, calls.ok, threads),
     )
 
 

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from arena.record.measurement import Calls, Cost, Latency, Measurement, Run
 from tests.fakes import a_measurement, a_run
+from tests.lib.parsers.changes import put
 
 
 def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> None:
@@ -88,11 +89,7 @@ def test_a_hostile_figure_is_refused_by_its_name(path: str, value: object) -> No
         "calls": {"ok": 1, "failed": {"Internal": 1}, "cut": 0},
     }
     assert a_read_run(**told).calls == Calls(1, {"Internal": 1}, 0)
-    *folders, key = path.split(".")
-    part = told
-    for each in folders:
-        part = part[each]
-    part[key] = value
+    put(told, path.split("."), value)
     with pytest.raises(ValidationError, match=rf"(?m)^{path}$"):
         a_read_run(**told)
 

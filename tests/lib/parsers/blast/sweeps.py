@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.lib.parsers.changes import put
 from tests.lib.parsers.ghz.reports import small_json
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -56,7 +57,8 @@ def small_sweep(*changes: Change) -> dict[str, Any]:
         ],
         "warnings": [],
     }
-    _change(sweep, changes)
+    for place, value in changes:
+        put(sweep, place, value)
     return sweep
 
 
@@ -75,7 +77,8 @@ def small_lines(*changes: Change) -> list[dict[str, Any]]:
     ]
     for order, line in enumerate(lines):
         line["order"] = order
-    _change(lines, changes)
+    for place, value in changes:
+        put(lines, place, value)
     return lines
 
 
@@ -93,14 +96,3 @@ def _line(
 
 def as_text(lines: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
-
-
-def _change(whole: Any, changes: tuple[Change, ...]) -> None:
-    for (*folders, name), value in changes:
-        part = whole
-        for each in folders:
-            part = part[each]
-        if value is None:
-            del part[name]
-        else:
-            part[name] = value

@@ -21,7 +21,7 @@ def test_the_interval_ends_at_the_values_of_the_sign_test(n: int, rank: int) -> 
 def test_a_thousand_values_are_as_quick_and_as_sure() -> None:
     found = interval([float(value) for value in range(1000)])
     # The normal approximation: 500 - 1.96 * sqrt(1000) / 2.
-    assert (found.low, found.high) == (468.0, 531.0)
+    assert (found.at_least, found.at_most) == (468.0, 531.0)
 
 
 def test_one_value_is_all_there_is() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from parse_ghz import ParseError, parse
+from tests.lib.parsers.changes import put
 
 from .reports import CLOSING, small_json
 
@@ -27,7 +28,7 @@ from .reports import CLOSING, small_json
         (("rps",), "12", "`rps` must be a number"),
         (("rps",), -1.0, "`rps` is out of range"),
         (("rps",), 1e308, "`rps` is out of range"),
-        (("average",), None, "`average` must be a whole number"),
+        (("average",), [], "`average` must be a whole number"),
         (("name",), 5, "`name` must be a string"),
         (("options",), [], "`options` must be a JSON object"),
         (("options", "concurrency"), "4", "`options.concurrency` must be a whole number"),
@@ -42,7 +43,7 @@ from .reports import CLOSING, small_json
         (("details", 0), "x", r"`details\[0\]` must be a JSON object"),
         (("details", 0, "latency"), -1, r"`details\[0\].latency` is out of range"),
         (("details", 0, "latency"), "5", r"`details\[0\].latency` must be a whole number"),
-        (("details", 0, "status"), None, r"`details\[0\].status` must be a string"),
+        (("details", 0, "status"), [], r"`details\[0\].status` must be a string"),
         (("details", 0, "timestamp"), "soon", r"`details\[0\].timestamp` is not an RFC 3339"),
         (("details", 0, "timestamp"), "2026-01-02T03:04:05", "not an RFC 3339"),
     ],
@@ -53,10 +54,7 @@ def test_an_absurd_value_is_named(
 ) -> None:
     raw: Any = small_json((9.0, 1.0, ""), (9.9, 1.0, CLOSING))
     assert parse(json.dumps(raw)).count == 2
-    holder = raw
-    for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = value
+    put(raw, path, value)
     with pytest.raises(ParseError, match=complaint):
         parse(json.dumps(raw))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from parsers.h2load.counts import Counts
+from tests.lib.parsers.changes import put
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "h2load"
 TEXT = (FIXTURES / "h2load-152-mixed.txt").read_text()
@@ -15,13 +16,7 @@ JSON = (FIXTURES / "h2load-170-mixed.json").read_text()
 def changed(*path: str, to: Any) -> str:
     """Return the JSON report with one value changed, or left out if it is changed to None."""
     report = json.loads(JSON)
-    inner = report
-    for key in path[:-1]:
-        inner = inner[key]
-    if to is None:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = to
+    put(report, path, to)
     return json.dumps(report, separators=(",", ":"))
 
 

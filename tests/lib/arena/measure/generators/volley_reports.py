@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.lib.parsers.changes import put
+
 
 def a_report(**changes: Any) -> dict[str, Any]:
     """Return a whole report; `changes` go over it by dotted path, None takes a member away."""
@@ -56,12 +58,5 @@ def a_report(**changes: Any) -> dict[str, Any]:
         },
     }
     for path, value in changes.items():
-        *folders, name = path.split(".")
-        part = report
-        for each in folders:
-            part = part[each]
-        if value is None:
-            del part[name]
-        else:
-            part[name] = value
+        put(report, path.split("."), value)
     return report

@@ -146,5 +146,5 @@ def test_the_sign_test_is_as_sure_as_the_methodology_says() -> None:
     from parsers.blast.median import interval
 
     found = interval([float(number) for number in range(1, 11)])
-    assert (found.low, found.high) == (2, 9)
+    assert (found.at_least, found.at_most) == (2, 9)
     assert "of 10 shots the 2nd and the 9th" in METHODOLOGY
