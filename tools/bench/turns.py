@@ -10,8 +10,7 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
-from arena.machine.child import adopt_orphans
-from arena.machine.limits import allow_open_files
+from arena.machine.child import adopt_orphans, allow_open_files
 from arena.record.measurement import Cost
 from tools.bench.contestants import Contestant, find
 from tools.bench.counting_server import build, serving

@@ -1,6 +1,7 @@
-"""Hashes of files."""
+"""Hashes of files and folders."""
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -8,3 +9,16 @@ def sha256_of(path: Path) -> str:
     """Return the file's SHA-256 in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tree_sha256(folder: Path, files: Iterable[Path]) -> str:
+    """Return one SHA-256 in hex over the path below `folder` and the content of each file.
+
+    The order counts. A symbolic link counts as the path it points to.
+    """
+    digest = hashlib.sha256()
+    for path in files:
+        content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+        for part in (path.relative_to(folder).as_posix().encode(), content):
+            digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()

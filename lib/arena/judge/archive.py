@@ -21,6 +21,7 @@ import pydantic
 
 import arena
 from arena.base.errors import HostError
+from arena.base.hashing import tree_sha256
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.judge.cache import Cache
@@ -217,8 +218,8 @@ def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
 @cache
 def _version() -> str:
     """Return what tells apart two versions of what is kept: that of the code, in 32 hex digits."""
-    code = hashlib.sha256(f"{sys.version} {pydantic.VERSION}".encode())
-    for room in _SOURCES:
-        for path in sorted((Path(arena.__file__).parent / room).glob("*.py")):
-            code.update(path.read_bytes())
-    return code.hexdigest()[:32]
+    rooms = Path(arena.__file__).parent
+    code = tree_sha256(
+        rooms, sorted(path for each in _SOURCES for path in rooms.glob(f"{each}/*.py"))
+    )
+    return hashlib.sha256(f"{sys.version} {pydantic.VERSION} {code}".encode()).hexdigest()[:32]

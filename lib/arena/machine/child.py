@@ -21,6 +21,9 @@ from arena.record.measurement import Cost
 # How often a running program is looked at. Each look costs the host about 0.1 ms.
 TICK_S = 0.1
 
+# As many as a container gets: some programs walk through all files that they may open.
+_MOST_OPEN_FILES = 1 << 20
+
 _PR_SET_CHILD_SUBREAPER = 36
 
 _running: set["Child"] = set()
@@ -193,6 +196,23 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
         on_tick(elapsed)
         time.sleep(min(TICK_S, max(0.005, elapsed / 20)))
     return True
+
+
+def most_open_files() -> int:
+    """Return how many files a child may be allowed to open: the hard limit, to 1,048,576."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
+
+
+def allow_open_files() -> None:
+    """Raise the soft limit of open files towards the hard one, for 1024 connections and more.
+
+    A server and a generator have a file for each connection; 1024 files is a common default.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most_open_files()
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def adopt_orphans() -> None:

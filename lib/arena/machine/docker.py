@@ -10,7 +10,7 @@ from typing import Any
 from arena.base.cpu_list import format_cpus
 from arena.base.durations import format_duration
 from arena.base.errors import HostError
-from arena.machine.limits import most_open_files
+from arena.machine.child import most_open_files
 
 # Every container and image of ours is named with this, and containers are labelled with it.
 PREFIX = "httparena-"

@@ -15,9 +15,8 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.store import Draft, clear_drafts
 from arena.machine import lock
-from arena.machine.child import adopt_orphans
+from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.leftovers import end_leftovers
-from arena.machine.limits import allow_open_files
 from arena.machine.needs import install_lines
 from arena.measure import generators
 from arena.measure.announce import headline_line, notes

@@ -19,8 +19,7 @@ from arena.base.reading import tail
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.machine import certs, lock, ports
-from arena.machine.child import adopt_orphans
-from arena.machine.limits import allow_open_files
+from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.needs import install_lines
 from arena.measure import contract
 from arena.measure.contract import Scope

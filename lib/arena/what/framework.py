@@ -1,6 +1,5 @@
 """Frameworks: one folder each, described by HttpArena's meta.json (docs/rules.md has its keys)."""
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from arena.base.errors import UsageError
+from arena.base.hashing import tree_sha256
 from arena.base.model import Frozen, validated
 from arena.base.reading import read_json
 from arena.base.text import nearest, shown
@@ -111,15 +111,9 @@ def framework_names(folder: Path) -> list[str]:
 def source_sha256(folder: Path) -> str:
     """Return one hash over every source file below `folder`, its path and its content.
 
-    Build output (`.build`) is left out; a symbolic link counts as the path it points to.
+    Build output (`.build`) is left out.
     """
-    digest = hashlib.sha256()
-    for path in sorted(source_files(folder)):
-        content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
-        name = path.relative_to(folder).as_posix().encode()
-        for part in (name, content):
-            digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
+    return tree_sha256(folder, sorted(source_files(folder)))
 
 
 def source_files(folder: Path) -> list[Path]:

@@ -1,10 +1,10 @@
 """Building volley from this checkout's sources, and knowing whether that has been done."""
 
-import hashlib
 import shutil
 from pathlib import Path
 
 from arena.base.errors import HostError
+from arena.base.hashing import tree_sha256
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
@@ -16,8 +16,8 @@ WAYS = (
     "or start Docker so that it can be run from an image (LOADGEN_DOCKER=true, VOLLEY_IMAGE)"
 )
 
-# All that the program is built from.
-_SOURCES = ("Cargo.toml", "Cargo.lock", "src")
+# What the program is built from, beside `src`.
+_SOURCES = ("Cargo.toml", "Cargo.lock")
 
 
 def own_program(workspace: Workspace) -> Path:
@@ -35,21 +35,15 @@ def built_from(program: Path) -> str | None:
 
 def sources_sha256(workspace: Workspace) -> str:
     """Return one hash over all that volley is built from: each file's path and content."""
-    digest = hashlib.sha256()
-    for top in (workspace.volley / name for name in _SOURCES):
-        files = sorted(path for path in top.rglob("*") if path.is_file()) if top.is_dir() else [top]
-        for path in files:
-            try:
-                content = path.read_bytes()
-            except OSError as error:
-                raise HostError(
-                    f"volley: {shown(path)}: cannot be read ({error.strerror}), "
-                    f"so it cannot be built; {WAYS}"
-                ) from error
-            name = path.relative_to(workspace.volley).as_posix().encode()
-            for part in (name, content):
-                digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
+    files = [workspace.volley / name for name in _SOURCES]
+    files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
+    try:
+        return tree_sha256(workspace.volley, files)
+    except OSError as error:
+        raise HostError(
+            f"volley: {shown(Path(error.filename))}: cannot be read ({error.strerror}), "
+            f"so it cannot be built; {WAYS}"
+        ) from error
 
 
 def cargo_build(workspace: Workspace, sources: str, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import arena
+from arena.base.hashing import tree_sha256
 from arena.base.model import to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
@@ -144,11 +145,9 @@ def _edition(root: str, folder: Path, of: Round | None, kept: Cache, progress: P
 
 def _code(site: Site) -> str:
     """Return a digest of what every page depends on: this code, the templates, the libraries."""
-    digest = hashlib.sha256(" ".join([sys.version, *map(version, _LIBRARIES)]).encode())
+    trees = []
     for folder in (Path(arena.__file__).parent, site.templates):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                content = path.read_bytes()
-                name = path.relative_to(folder).as_posix()
-                digest.update(f"{name} {len(content)} ".encode() + content)
-    return digest.hexdigest()
+        found = (path for path in folder.rglob("*") if path.suffix != ".pyc" and path.is_file())
+        trees.append(tree_sha256(folder, sorted(found)))
+    words = " ".join([*trees, sys.version, *map(version, _LIBRARIES)])
+    return hashlib.sha256(words.encode()).hexdigest()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arena.machine.limits import allow_open_files
+from arena.machine.child import allow_open_files
 
 
 @pytest.fixture
