@@ -127,6 +127,14 @@ def failed_checks(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [each for each in checks if each["status"] == "fail"]
 
 
+def measure(arena: Arena, faulty_server: str, fault: str) -> Outcome:
+    """Measure a server with a fault, which fails the session."""
+    arena.add("victim", native={"run": f"{faulty_server} {fault}"})
+    done = arena.run("victim", "quick")
+    assert done.code == 1
+    return done
+
+
 @pytest.mark.parametrize(
     ("fault", "check"),
     [
@@ -139,9 +147,7 @@ def failed_checks(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_wrong_answers_make_an_invalid_record_without_a_run(
     arena: Arena, faulty_server: str, good: dict[str, Any], fault: str, check: str
 ) -> None:
-    arena.add("victim", native={"run": f"{faulty_server} {fault}"})
-    done = arena.run("victim", "quick")
-    assert done.code == 1
+    done = measure(arena, faulty_server, fault)
     assert "warm-up" not in done.stderr
     record = failure_on_record(arena, done, "invalid", "contract", good)
     first = failed_checks(record["contract"])[0]
@@ -153,9 +159,7 @@ def test_wrong_answers_make_an_invalid_record_without_a_run(
 def test_a_server_that_is_right_for_the_contract_only_is_not_ranked(
     arena: Arena, faulty_server: str, good: dict[str, Any]
 ) -> None:
-    arena.add("victim", native={"run": f"{faulty_server} tired"})
-    done = arena.run("victim", "quick")
-    assert done.code == 1
+    done = measure(arena, faulty_server, "tired")
     assert "ResourceExhausted" in done.error
     record = failure_on_record(arena, done, "failed", "warm-up", good)
     assert failed_checks(record["contract"]) == []
@@ -165,9 +169,7 @@ def test_a_server_that_breaks_under_load_is_invalid_and_keeps_its_runs(
     arena: Arena, faulty_server: str, good: dict[str, Any]
 ) -> None:
     """Under the load it looked right: ghz looks at no reply."""
-    arena.add("victim", native={"run": f"{faulty_server} worn"})
-    done = arena.run("victim", "quick")
-    assert done.code == 1
+    done = measure(arena, faulty_server, "worn")
     assert "run 1 of 1: " in done.stderr
     record = failure_on_record(arena, done, "invalid", "contract after the runs", good)
     assert failed_checks(record["contract"]) == []
@@ -181,9 +183,7 @@ def test_a_server_that_breaks_under_load_is_invalid_and_keeps_its_runs(
 def test_a_server_that_the_load_has_ended_is_invalid_after_the_runs(
     arena: Arena, faulty_server: str, good: dict[str, Any]
 ) -> None:
-    arena.add("victim", native={"run": f"{faulty_server} collapsing"})
-    done = arena.run("victim", "quick")
-    assert done.code == 1
+    done = measure(arena, faulty_server, "collapsing")
     assert "contract after the runs: unary-sum: " in done.error
     assert "then the server ended (exit code 7)" in done.error
     record = failure_on_record(arena, done, "invalid", "contract after the runs", good)

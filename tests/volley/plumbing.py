@@ -15,6 +15,7 @@ from arena.measure.runtimes.native import NativeRuntime
 from arena.what.framework import load_framework
 from arena.what.profile import load_profile
 from tests.integration.plumbing import ROOT, eventually, listeners
+from tests.integration.plumbing import Outcome as Ended
 
 CHECKOUT = Workspace(ROOT)
 SERVICE = "benchmark.BenchmarkService"
@@ -23,13 +24,8 @@ SERVICE = "benchmark.BenchmarkService"
 _PATIENCE_S = 90.0
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Ended):
     """How a volley ended, and what it printed."""
-
-    code: int
-    stdout: str
-    stderr: str
 
     @property
     def report(self) -> dict[str, Any]:

@@ -7,11 +7,7 @@ import pytest
 from arena.machine import needs
 from tests.fakes import a_program
 
-
-@pytest.fixture(autouse=True)
-def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("bin_")
 
 
 def test_a_program_is_looked_for_on_path(bin_: Path) -> None:

@@ -21,22 +21,6 @@ from arena.measure.runtimes.docker import Container, DockerRuntime
 from tests.fakes import a_framework, a_program
 
 
-@pytest.fixture
-def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of stubs, the only place where `docker` is looked for."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
-@pytest.fixture
-def folder(workspace: Workspace) -> Path:
-    folder = workspace.frameworks / "grpc-go"
-    folder.mkdir()
-    return folder
-
-
 def test_docker_needs_a_dockerfile(workspace: Workspace, folder: Path) -> None:
     runtime = DockerRuntime(workspace)
     assert "grpc-go has no Dockerfile" in str(runtime.unavailable(a_framework()))

@@ -15,24 +15,8 @@ from arena.what.framework import Framework
 from tests.fakes import FakeProgress, a_framework, a_program
 
 
-@pytest.fixture
-def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of stubs, the only place where `docker` is looked for."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
 def native(run: str = "true", build: str = "", needs: tuple[str, ...] = ()) -> Framework:
     return a_framework(native={"run": run, "build": build, "needs": needs})
-
-
-@pytest.fixture
-def folder(workspace: Workspace) -> Path:
-    folder = workspace.frameworks / "grpc-go"
-    folder.mkdir()
-    return folder
 
 
 ANSWERS = """

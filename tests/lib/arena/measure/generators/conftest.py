@@ -17,3 +17,12 @@ def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{plain}")
     (tmp_path / "bin").mkdir()
     return tmp_path / "bin"
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the stubs note down how they were called."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    monkeypatch.setenv("OUTSIDE", str(folder))
+    return folder

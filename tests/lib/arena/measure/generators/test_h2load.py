@@ -15,19 +15,11 @@ from arena.measure.generators.h2load_report import measurement
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.measure.generators.stubs import docker_stub, lines
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
 H2LOAD = '[ "$1" = --version ] && echo h2load nghttp2/1.52.0 && exit'
-DAEMON = """
-echo "$*" >>"$OUTSIDE/docker.calls"
-case "$1" in
-version) echo 29.1 ;;
-images) [ ! -e "$OUTSIDE/images" ] || cat "$OUTSIDE/images" ;;
-build) echo abc >"$OUTSIDE/images" ;;
-run) echo h2load nghttp2/1.70.0 ;;
-inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
-esac
-"""
+DAEMON = docker_stub("h2load nghttp2/1.70.0")
 OLD, DEBIAN_12, NEW = (
     Version("1.43.0", (1, 43)),
     Version("1.52.0", (1, 52)),
@@ -55,15 +47,6 @@ def unary(**changes: Any) -> MeasuredProfile:
 
 
 @pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the stubs note down how they were called."""
-    folder = tmp_path / "outside"
-    folder.mkdir()
-    monkeypatch.setenv("OUTSIDE", str(folder))
-    return folder
-
-
-@pytest.fixture
 def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     """Return what finds h2load."""
 
@@ -78,10 +61,6 @@ def found(generator: Program) -> tuple[str, str]:
     info = generator.info(unary())
     assert info.name == "h2load"
     return info.found, info.version
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
 
 
 # ---- its command line

@@ -12,6 +12,7 @@ from arena.measure import generators
 from arena.measure.generators import ghz_flags, volley
 from arena.measure.generators.program import Program
 from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.measure.generators.stubs import docker_stub, lines
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 VOLLEY = '[ "$1" = --version ] && echo volley 0.1.0 && exit'
@@ -24,27 +25,9 @@ mkdir -p "$last/release"
 printf '#!/bin/sh\\necho volley %s\\n' "$(cat "$5.version")" >"$last/release/volley"
 chmod +x "$last/release/volley"
 """
-DAEMON = """
-echo "$*" >>"$OUTSIDE/docker.calls"
-case "$1" in
-version) echo 29.1 ;;
-images) [ ! -e "$OUTSIDE/images" ] || cat "$OUTSIDE/images" ;;
-build) echo abc >"$OUTSIDE/images" ;;
-run) echo volley 0.1.0 ;;
-inspect) echo '[{"Id": "sha256:0123456789abcdef", "State": {"Pid": 1}}]' ;;
-esac
-"""
+DAEMON = docker_stub("volley 0.1.0")
 
 Find = Callable[..., Program]
-
-
-@pytest.fixture
-def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the stubs note down how they were called."""
-    folder = tmp_path / "outside"
-    folder.mkdir()
-    monkeypatch.setenv("OUTSIDE", str(folder))
-    return folder
 
 
 @pytest.fixture
@@ -68,10 +51,6 @@ def found(generator: Program) -> tuple[str, str]:
     info = generator.info(a_profile())
     assert info.name == "volley"
     return info.found, info.version
-
-
-def lines(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
 
 
 # ---- its command line
