@@ -1,18 +1,17 @@
-// A board's controls: sort by a column, filter, and mark favourites. All of their state is in the
-// URL. Without this script the page is complete; the controls are made here, since only it uses
-// them.
+// A board's controls: sort, filter, and mark favourites. The URL keeps their state. The page is
+// complete without this script, which creates the controls.
 
 import { labelled, make } from "./dom.js";
 import { hashOf, listed, read, write } from "./state.js";
 import { Table } from "./table.js";
 
-// The order in which the page comes.
+// The initial order of the page.
 const SORT = "rank";
-// Columns in which more is better, or newer; for the headline and its median see `startsDescending`.
+// Columns that sort the largest or newest first; `startsDescending` decides for headline and median.
 const MOST_FIRST = new Set(["packed", "checks", "date"]);
-// What is typed is put into the URL once the typing pauses, in ms: browsers limit such changes.
+// Typed text enters the URL after a pause (ms): browsers limit such changes.
 const PAUSE_MS = 200;
-// No more than so many can be compared.
+// The maximum number of frameworks to compare.
 const COMPARED = 5;
 
 const element = document.getElementById("board");
@@ -20,10 +19,10 @@ const board = element && new Table(element);
 const failed = document.getElementById("failed");
 const tables = [board, failed && new Table(failed)].filter(Boolean);
 const rows = tables.flatMap((table) => table.rows);
-// What has failed since of rows above: it is shown if they are.
+// Newer failures of rows above; each is shown with its row.
 const since = document.getElementById("failed-since");
 const echoes = since && new Table(since);
-// Engines have boards of their own, on which a type says nothing.
+// Boards of engines have only one type.
 const hasTypes = rows.some((row) => row.dataset.type !== "engine");
 const haystacks = new Map(rows.map((row) => [row, haystackOf(row)]));
 
@@ -38,7 +37,7 @@ makeHeaders();
 addEventListener("hashchange", restore);
 restore();
 
-/** Show what the URL says; an anchor says nothing, and once it is reached the state is said again. */
+/** Show the state in the URL. An anchor is no state; afterwards the state is written again. */
 function restore() {
   const found = read();
   if (!found && chosen) {
@@ -68,7 +67,7 @@ function change(changes) {
   write(inUrl());
 }
 
-/** Return the state as it is in the URL, defaults empty. */
+/** Return the state as the URL has it; defaults are empty. */
 function inUrl() {
   const isDefault = chosen.sort === SORT && chosen.dir === "asc";
   return {
@@ -105,7 +104,7 @@ function show() {
   const count = tables.reduce((sum, table) => sum + table.filter(passes), 0);
   const left = new Set(rows.filter((row) => !row.hidden).map((row) => row.dataset.fw));
   echoes?.filter((row) => left.has(row.dataset.fw));
-  // A star that was pressed is gone with its row when only favourites are shown.
+  // The pressed star disappears with its row if only favourites are shown.
   if (focused?.closest("tr[hidden]")) controls.only.focus();
   showControls(count);
   const hash = hashOf(inUrl());
@@ -121,8 +120,8 @@ function showControls(count) {
   const { href } = document.querySelector("nav a[href$='compare/index.html']");
   controls.compare.href = href + hashOf({ fw: chosen.fav.slice(0, COMPARED).join(",") });
   controls.compare.hidden = chosen.fav.length < 2;
-  const order = board?.columns.has(chosen.sort) ? `, by ${orderWords()}` : "";
-  const hint = chosen.only && !chosen.fav.length ? ". None is marked ★ yet" : "";
+  const order = board?.columns.has(chosen.sort) ? `, sorted by ${orderWords()}` : "";
+  const hint = chosen.only && !chosen.fav.length ? ". Mark favourites with ★" : "";
   controls.status.textContent = `${count} of ${rows.length} frameworks${order}${hint}.`;
 }
 
@@ -131,7 +130,7 @@ function orderWords() {
   return `${words}, ${chosen.dir === "desc" ? "descending" : "ascending"}`;
 }
 
-/** Choose an option; what another board had and this one has not can be chosen too. */
+/** Choose an option, even one that only another board has. */
 function choose(select, value) {
   if (![...select.options].some((option) => option.value === value)) select.add(new Option(value));
   select.value = value;
@@ -197,7 +196,7 @@ function makeHeaders() {
   }
 }
 
-/** Return whether a column's best is its largest: by the ranked rows, the best of which is first. */
+/** Return whether a column's best value is its largest: the best ranked row comes first. */
 function startsDescending(key, { keys }) {
   if (key !== "value" && key !== "median") return MOST_FIRST.has(key);
   const ranks = board.columns.get(SORT).keys;

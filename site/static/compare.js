@@ -1,5 +1,5 @@
-// Two to five frameworks side by side, over all profiles. Which ones is in the URL:
-// `#fw=grpc-go,tonic`; the first is what the others are compared with.
+// Two to five frameworks side by side, over all profiles. The URL names them:
+// `#fw=grpc-go,tonic`; the others are compared with the first.
 
 import { labelled, make, plain } from "./dom.js";
 import { Figure, compared } from "./figures.js";
@@ -16,7 +16,7 @@ try {
   if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
   start(await answer.json());
 } catch (error) {
-  const words = `The figures could not be loaded (${error.message}). The boards have them all.`;
+  const words = `The figures could not be loaded (${error.message}). Every board still shows its own.`;
   place.prepend(make("p", { role: "alert" }, words));
 }
 
@@ -37,7 +37,7 @@ function start({ profiles, frameworks }) {
     else if (input.value.trim()) status.textContent = `No framework is called “${input.value.trim()}”.`;
   });
   input.addEventListener("input", ({ inputType }) => {
-    // Picked from the list rather than typed: there is nothing left to say.
+    // Picked from the list rather than typed: add it at once.
     if (inputType === "insertReplacementText") form.requestSubmit();
   });
   addEventListener("hashchange", restore);
@@ -55,7 +55,7 @@ function start({ profiles, frameworks }) {
     write({ fw: names.join(",") });
   }
 
-  /** Show the frameworks of these names, and say what cannot be shown. */
+  /** Show the frameworks of these names, and report those that cannot be shown. */
   function show(chosen) {
     const known = listed(chosen.join(",")).filter((name) => byName.has(name));
     const unknown = chosen.filter((name) => !byName.has(name));
@@ -64,18 +64,18 @@ function start({ profiles, frameworks }) {
     list.replaceChildren(...shown.map(chip));
     add.disabled = names.length === MOST;
     const words = [];
-    if (unknown.length) words.push(`Not known here: ${unknown.join(", ")}.`);
+    if (unknown.length) words.push(`Unknown: ${unknown.join(", ")}.`);
     if (known.length > MOST) words.push(`Left out: ${known.slice(MOST).join(", ")}.`);
     if (frameworks.length < LEAST) words.push("There is nothing to compare yet.");
     else if (names.length < LEAST) words.push(`Choose ${LEAST} to ${MOST} frameworks.`);
-    else words.push(names.length === MOST ? full() : `${names.length} frameworks are compared.`);
+    else words.push(names.length === MOST ? full() : `Comparing ${names.length} frameworks.`);
     status.textContent = words.join(" ");
     result.hidden = names.length < LEAST;
     result.replaceChildren(...(result.hidden ? [] : [comparison(profiles, shown)]));
   }
 
   function full() {
-    return `${MOST} frameworks are compared, which is the most: remove one to add another.`;
+    return `${MOST} frameworks is the maximum: remove one to add another.`;
   }
 
   function chip({ name, display_name }) {
@@ -101,7 +101,7 @@ function makeForm(frameworks) {
   return { form: make("form", {}, labelled("Framework", input), options, add), input, add };
 }
 
-/** Return the framework that a text means: by its name, or the only one that it is a part of. */
+/** Return the framework with this name, or the only one whose name contains the text. */
 function find(text, frameworks) {
   const words = text.trim().toLowerCase();
   if (!words) return undefined;
@@ -111,7 +111,7 @@ function find(text, frameworks) {
   return exact ?? (close.length === 1 ? close[0] : undefined);
 }
 
-/** Return the table: a row for each profile that one of the frameworks was measured under. */
+/** Return the table: a row for each profile with a figure of one of the frameworks. */
 function comparison(profiles, shown) {
   const head = make("tr", {}, make("th", { scope: "col" }, "Profile"));
   head.append(...shown.map((each) => header(each)));
@@ -137,7 +137,7 @@ function rowHeader({ id, title, metric, lower_is_better, href }) {
   return make("th", { scope: "row" }, make("a", { href: root + href }, plain(title)), small);
 }
 
-/** Return a figure's cell; `first` is the figure to compare with, if there is one to be. */
+/** Return a figure's cell; `first` is the figure to compare with, if there is one. */
 function cell(profile, figure, first) {
   if (!figure) return make("td", { className: "num" }, "–");
   const link = make("a", { href: root + figure.href }, figure.words);
@@ -154,7 +154,7 @@ function ratio({ words, interval, verdict }) {
   return make("small", { className: "ratio" }, words + range + tail);
 }
 
-/** Return somebody's text so that it changes nothing of what stands around it. */
+/** Return other people's text, isolated from the direction of the text around it. */
 function isolated(text) {
   return make("bdi", {}, plain(text));
 }

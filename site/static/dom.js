@@ -1,4 +1,4 @@
-// Elements made of data. Text is only ever text: nothing here reads markup.
+// Elements made from data. Text stays text: nothing here parses markup.
 
 const LONGEST = 120;
 
@@ -9,13 +9,13 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** Return a labelled control: the label's words stand before it, a checkbox's after it. */
+/** Return a control with its label: before it, or after a checkbox. */
 export function labelled(words, control) {
   const parts = control.type === "checkbox" ? [control, " ", words] : [words, " ", control];
   return make("label", {}, ...parts);
 }
 
-/** Return other people's words to be shown: without what controls text, and not too long. */
+/** Return other people's text for display: without control characters, and shortened. */
 export function plain(text) {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim().slice(0, LONGEST);
 }

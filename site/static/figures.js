@@ -1,8 +1,8 @@
-// Figures of frameworks, and what two of them come to when compared.
+// Figures of frameworks, and the comparison of two.
 
 /**
- * One framework's figure under one profile, and the interval that its runs leave possible: `low`
- * to `high`. `words` and `interval` say both as the boards do.
+ * One framework's figure under one profile, with its interval from `low` to `high`. `words` and
+ * `interval` are both as the boards show them.
  */
 export class Figure {
   constructor([value, low, high, flags, href, words, interval, isComparable]) {
@@ -15,9 +15,9 @@ export class Figure {
 /**
  * Compare a figure with the first one: in words, with the interval of the ratio and a verdict.
  *
- * Where intervals overlap there is no difference. Else the ratio lies between the least and the
- * most that both allow. Who was limited by the generator may be faster, so that a lead over it
- * is none for sure, and what has no rank cannot be compared.
+ * Overlapping intervals mean no difference. Otherwise the ratio lies between the least and the most
+ * that both allow. A server that the generator limited may be faster, so a lead over it is not
+ * certain. A figure without a rank cannot be compared.
  */
 export function compared(first, other, { lower_is_better }) {
   if (!first.isComparable || !other.isComparable) return { words: "not comparable" };

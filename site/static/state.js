@@ -1,5 +1,5 @@
-// The state of a page's controls. It lives in the URL's hash alone, like `#sort=p99&fav=a,b`: a
-// link says it all, and nothing is stored. A hash without `=` is an anchor, and no state.
+// The state of a page's controls. It lives only in the URL's hash, like `#sort=p99&fav=a,b`: a link
+// holds all of it, and nothing is stored. A hash without `=` is an anchor, not a state.
 
 /** Return the state in the URL, names to texts; null if the hash is an anchor. */
 export function read() {
@@ -9,7 +9,7 @@ export function read() {
   return new Map(pairs.map(([name, value = ""]) => [name, decoded(value)]));
 }
 
-/** Return the hash of a state, in which what is empty is left out; empty if all is. */
+/** Return the hash of a state without its empty parts; an empty text if all are empty. */
 export function hashOf(state) {
   const parts = Object.entries(state)
     .filter(([, text]) => text)
@@ -34,7 +34,7 @@ function encoded(text) {
   return encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%20", "+");
 }
 
-// What somebody typed into the address bar need not be well-formed.
+// A typed address may be malformed.
 function decoded(text) {
   const spaced = text.replaceAll("+", " ");
   try {

@@ -1,4 +1,4 @@
-// A table that can be sorted and filtered. Its cells are read once; after that only rows move.
+// A table that sorts and filters. Its cells are read once; after that only rows move.
 
 const COLLATOR = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 const EMPTY = new Set(["", "–"]);
@@ -19,8 +19,8 @@ export class Table {
   }
 
   /**
-   * Order the rows by a column. Equal ones keep the order that the page came with, and those
-   * without a value are last, in both directions.
+   * Order the rows by a column. Equal rows keep the page's initial order, and rows without a value
+   * are last in both directions.
    */
   sort(key, descending) {
     const { keys } = this.columns.get(key);
@@ -39,12 +39,12 @@ export class Table {
     }
   }
 
-  /** Return whether no row is above the screen. To be asked first: it lays out what has changed. */
+  /** Return whether no row is above the screen. Call it first: it forces a layout. */
   #canDefer() {
     return this.rows.length > AT_ONCE && this.body.getBoundingClientRect().top >= 0;
   }
 
-  /** Leave rows below the screen out of one frame: a browser lays out anew all that has moved. */
+  /** Hide rows below the screen for one frame: a browser lays out every row that has moved. */
   #defer(rows) {
     for (const row of rows) row.style.display = "none";
     requestAnimationFrame(() =>
@@ -69,7 +69,7 @@ export class Table {
   }
 }
 
-/** Return what cells are compared by: numbers if all of them have one, else texts; null is none. */
+/** Return the cells' sort keys: numbers if every cell has one, else texts; null for no value. */
 function keysOf(cells) {
   const texts = cells.map((cell) => (cell?.dataset.v ?? cell?.textContent ?? "").trim());
   const numbers = texts.map((text) => (EMPTY.has(text) ? null : Number(text)));

@@ -1,4 +1,4 @@
-"""What the pages show and say of each kind of load: one entry a kind."""
+"""How the pages present each kind of load: one entry a kind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def _none(board: Board, boards: Sequence[Board]) -> Sequence[Board]:
 
 
 # In the order of the first page.
-KINDS: dict[type[LoadShape], Shown] = {
+SHOWN: dict[type[LoadShape], Shown] = {
     Closed: Shown(
         heading="Throughput",
         meaning="A fixed number of calls is open at any time: when one ends, the next begins. "
@@ -84,6 +84,6 @@ def run_picture(record: Record) -> Picture | None:
     """Return the picture of the headline's run over time, or over N; None if it has none."""
     if record.headline is None:
         return None
-    shown, number = KINDS[type(record.profile.load)], record.headline.run
+    shown, number = SHOWN[type(record.profile.load)], record.headline.run
     which = f", run {number}" if len(record.runs) > 1 else ""
     return shown.of_run(shown.run_title + which, record, record.runs[number - 1])

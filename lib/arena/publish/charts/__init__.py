@@ -1,5 +1,5 @@
 """Pictures of boards, records and generators, with words for those who do not see them.
 
-Everything here is made of records and of the leaderboard. Each kind of load has a module that draws
-it; publish/kinds.py says which.
+Everything here comes from records and the leaderboard. Each kind of load has a module that draws
+it, listed in publish/kinds.py.
 """

@@ -150,8 +150,8 @@ class Plot:
                 "fill": fill, "stroke": stroke, "stroke-width": width and f"{width:g}",
                 "stroke-dasharray": dash, "opacity": "" if opacity == 1 else f"{opacity:g}",
             }  # fmt: skip
-            said = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
-            self._marks.append(f'<path class="{kind}"{said} d="{"".join(paths)}"/>')
+            words = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+            self._marks.append(f'<path class="{kind}"{words} d="{"".join(paths)}"/>')
 
     def svg(self) -> tuple[str, float]:
         """Return the plot with all its words, and its height with them (px)."""

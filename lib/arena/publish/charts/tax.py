@@ -1,4 +1,4 @@
-"""The generator tax: the same servers under several generators, each one's CPU beside theirs."""
+"""The generator tax: the CPU time of servers under several generators, beside the generators'."""
 
 import re
 from collections import defaultdict
@@ -55,7 +55,7 @@ class TaxedServer:
 
     @property
     def cells(self) -> tuple[tuple[str, ...], ...]:
-        """The numbers, a line for each generator, as HEAD says."""
+        """The numbers, a line for each generator, in HEAD's columns."""
         return tuple(_cells(toll) for toll in self.tolls)
 
 
@@ -73,7 +73,7 @@ class TaxedLoad:
     def pictures(self) -> tuple[Picture, ...]:
         """A picture for each of the first servers, each on a scale of its own.
 
-        A slow server costs a thousand times what a fast one does; what is compared is each one's
+        A slow server costs a thousand times as much as a fast one; a picture compares one server's
         cost with its generators'.
         """
         return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])

@@ -49,7 +49,7 @@ NAVIGATION = (
     Link("glossary", "glossary/index.html", "Glossary"),
 )
 
-# Everything below these folders belongs to the site, whoever wrote it.
+# Every file below these folders belongs to the site.
 FOLDERS = (
     "boards", "compare", "frameworks", "glossary", "methodology", "profiles", "records", "rounds",
     "rules", "schema", "static", "tax",
@@ -96,7 +96,7 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress.say("waiting: the site is being built already")
+            progress.say("waiting: another build of the site is running")
             fcntl.flock(file, fcntl.LOCK_EX)
         except OSError:
             pass  # A file system without locks.

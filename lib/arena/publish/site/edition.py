@@ -90,7 +90,7 @@ class Edition:
         """Every board's folder.
 
         Records of an edited profile may rank by another metric than those from before: that is
-        a board of its own, and its folder says so.
+        a board of its own, and its folder names the metric.
         """
         metrics: dict[str, str] = {}
         found: dict[tuple[Load, str], str] = {}

@@ -1,7 +1,7 @@
 """Where everything lies in the site, as paths below its root: `boards/unary-grpc/256/volley/…`.
 
 Links between pages are relative, and name the file, so that they work from a disk, below any
-path of a server, and on one that knows nothing of index files.
+path of a server, and on one without index files.
 """
 
 import re
@@ -40,7 +40,7 @@ def record_folder(path: str) -> str:
 
 
 def name(text: str) -> str:
-    """Return a text as one part of a path: nothing that could lead out of its folder.
+    """Return a text as one part of a path: it cannot lead out of its folder.
 
     The names of profiles, of generators and of frameworks stay as they are: no two become one.
     """

@@ -24,7 +24,7 @@ class Text:
 
 
 def read(source: str, link: Callable[[str], str | None]) -> Text:
-    """Return a text; `link` says where a link leads on the site, None if nowhere.
+    """Return a text; `link` returns a link's target on the site, None if it has none.
 
     The first cell of a table's row is an anchor: a glossary's words can be linked to. Where a
     link leads nowhere, its words stay.
@@ -48,7 +48,7 @@ def read(source: str, link: Callable[[str], str | None]) -> Text:
             token.children = list(_linked(token.children or (), link))
     tokens = _framed(tokens[3 * has_title :], title)
     html = markdown.renderer.render(tokens, markdown.options, {})
-    return Text(title, Markup(html), tuple(contents))  # noqa: S704 - of files of ours
+    return Text(title, Markup(html), tuple(contents))  # noqa: S704 - of files in docs/
 
 
 def anchor_of(text: str) -> str:
@@ -57,7 +57,7 @@ def anchor_of(text: str) -> str:
 
 
 def _fresh(text: str, taken: set[str]) -> str:
-    """Return an anchor that nothing else on the page has."""
+    """Return an anchor that is unique on the page."""
     anchor = anchor_of(text) or "part"
     while anchor in taken:
         anchor += "-2"
@@ -70,7 +70,7 @@ def _words(inline: Token) -> str:
 
 
 def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> None:
-    """Give heads a scope, first cells an anchor, and take away what a style sheet says."""
+    """Give heads a scope, first cells an anchor, and drop their style."""
     token = tokens[at]
     token.attrs.pop("style", None)
     is_head = token.type == "th_open"

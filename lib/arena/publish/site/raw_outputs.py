@@ -1,8 +1,7 @@
-"""Raw outputs: what lies beside a record, as far as the site takes it over.
+"""Raw outputs: the files beside a record that the site copies.
 
-Those are the generator's outputs and the logs: plain files, by names that a browser shows as text
-or offers to save. Anything else is left where it is, and so are symbolic links, and files that are
-too large to be published for everyone.
+These are the generator's outputs and the logs: plain files with names that a browser shows as text
+or offers to save. The site copies no other file, no symbolic link, and no file that is too large.
 """
 
 import os
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# A page host takes no files above 100 MB, and nobody reads a log of a tenth of that.
+# Page hosts reject files above 100 MB, and a log of a tenth of that is too long to read.
 LARGEST_BYTES = 16 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(?:json|jsonl|gz|log|stderr|stdout|txt)")
@@ -30,7 +29,7 @@ class RawFile:
 
 
 def raw_files(folder: Path, path: str) -> Sequence[RawFile]:
-    """Return what the site takes over from beside the record at `path` of a set, by name."""
+    """Return the files beside a set's record at `path` that the site copies, by name."""
     beside = folder / path.removesuffix(".json")
     found = []
     try:

@@ -1,4 +1,4 @@
-"""The data beside the pages: what framework.json and compare.json hold, and every JSON Schema.
+"""The data beside the pages: the content of framework.json and compare.json, and the JSON Schemas.
 
 Paths in them lie below the edition that they are of: the folder that its home is in.
 """
@@ -17,9 +17,9 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Result(Frozen):
-    """What one record came to; `value`, `low` and `high`, its interval, are absent if it failed.
+    """The outcome of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
-    `is_trial` says that it was another load than the profile's. `record` is the record's JSON.
+    A trial had another load than the profile's. `record` is the record's JSON.
     """
 
     started_at: str
@@ -88,7 +88,7 @@ class Comparison(Frozen):
     """Every figure of every framework: what the page that compares them works with.
 
     B is r times as fast as A with r between B's low / A's high and B's high / A's low; if their
-    intervals overlap there is no difference that the measurement could tell.
+    intervals overlap, there is no measurable difference.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2

@@ -1,4 +1,4 @@
-"""Serving the site to this machine alone, for a look at it."""
+"""A local preview of the site."""
 
 import errno
 import os
@@ -32,7 +32,7 @@ _TYPES = {
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Hands out the files of one folder, and says nothing of each."""
+    """Serves the files of one folder, without a log line for each."""
 
     extensions_map = _TYPES
 
@@ -60,7 +60,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Says nothing of a browser that has gone before all of its answer was there."""
+    """Ignores a browser that disconnects before the end of a reply."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Keep the terminal for the address."""
@@ -80,6 +80,6 @@ def server(folder: Path, port: int | None) -> Server:
             return Server((ADDRESS, each), handler)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise HostError(f"port {each} cannot be had ({error.strerror})") from error
+                raise HostError(f"cannot listen on port {each} ({error.strerror})") from error
     taken = f"port {port} is" if port is not None else f"ports {ports[0]} to {ports[-1]} are"
-    raise HostError(f"{taken} taken: name another one with --port")
+    raise HostError(f"{taken} in use: choose another with --port")

@@ -1,4 +1,4 @@
-"""Strips: figures as marks on one line, drawn without a word of anybody's.
+"""Strips: figures as marks on one line, drawn without words.
 
 The marks are paths of whole numbers in a box of WIDTH by HEIGHT, so that a row of a board costs a
 few bytes: dots are lines of no length with round ends.
@@ -72,7 +72,7 @@ class Scale:
 def scale_of(values: Iterable[float]) -> Scale:
     """Return the scale for some values: logarithmic if they are far apart.
 
-    Near 0 of a linear scale, those of a hundredth of the best could not be told apart.
+    Near 0 of a linear scale, values of a hundredth of the best would look alike.
     """
     known = [value for value in values if value > 0]
     if not known:

@@ -1,4 +1,4 @@
-"""Templates: one for each kind of page, with the filters that turn figures into words."""
+"""Templates: one for each kind of page, and the filters that turn figures into words."""
 
 import re
 from functools import cache, partial
@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from arena.base.numbers import format_bytes, format_ns, format_rate, three_digits
 from arena.judge.flags import WORDS
-from arena.publish.kinds import KINDS
+from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, links, words
 from arena.publish.site.edition import Edition, Site
 from arena.record.times import parse_utc
 
-# The longest text of other people's that a page shows, unless it says otherwise.
+# The maximum length of other people's text on a page, unless a template asks for another.
 _LONGEST = 300
 _LONGEST_LINK = 500
 
@@ -35,7 +35,7 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
 
 
 def frame(edition: Edition) -> str:
-    """Return what of an edition is on each of its pages: a part of their keys."""
+    """Return the part of an edition that is on all of its pages, for their keys."""
     return repr((edition.title, edition.round and edition.round.frozen_at))
 
 
@@ -68,23 +68,23 @@ def _environment(templates: Path) -> jinja2.Environment:
         flags=WORDS,
         types=words.TYPES,
         divisions=words.DIVISIONS,
-        kinds=KINDS,
+        kinds=SHOWN,
         standin=words.STANDIN,
     )
     return environment
 
 
 def plain(text: object, most: int = _LONGEST) -> str:
-    """Return other people's text on one line, without what steers a screen, cut to `most`.
+    """Return other people's text on one line, without control characters, cut to `most`.
 
-    Marks of direction are gone: text that is read from right to left still is.
+    Marks of direction are removed; right-to-left text stays right-to-left.
     """
     line = " ".join(_clean(str(text)[: 4 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def web(text: str) -> str:
-    """Return an address if it is one of the web that a browser may be sent to, else nothing."""
+    """Return a text if it is a safe web address, else an empty text."""
     try:
         parts = urlsplit(text)
     except ValueError:
@@ -94,12 +94,12 @@ def web(text: str) -> str:
     return text if is_web and is_sound and "@" not in parts.netloc else ""
 
 
-# What is clean beside what isprintable() says of itself: plain text of several lines.
+# Clean, though isprintable() is false: plain text of several lines.
 _CLEAN = re.compile(r"[ -~\n\t]*")
 
 
 def _harmless(value: object) -> object:
-    """Return what is printed without control characters; markup and numbers are as they are."""
+    """Return a text without control characters; markup and numbers are unchanged."""
     return _clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

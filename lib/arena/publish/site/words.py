@@ -1,26 +1,26 @@
-"""What the pages say of types, loads and stand-ins, in a sentence or two."""
+"""Words of the pages about types, loads and stand-ins."""
 
 from arena.judge.entry import Entry
 from arena.judge.words import rounded_words
 from arena.what.loads import LoadShape
 
 WARNING = (
-    "The contract found something that a server should do otherwise. "
-    "Its answers are right all the same."
+    "A check found something that the server should do differently. "
+    "Its replies are correct nevertheless."
 )
 
 STANDIN = (
     "The server's image was built on a local copy of its official base image, "
-    "made where no image registry could be reached."
+    "because no image registry could be reached."
 )
 
 # What a type promises; docs/rules.md has the rules.
 TYPES = {
     "production": "The library's own server as its documentation shows it, with default or "
     "documented production settings.",
-    "tuned": "The library's own server with settings that nobody has to use, each of them "
-    "explained. Ranked with production.",
-    "engine": "No rules but the contract: framing and HTTP/2 may be its own. Ranked apart.",
+    "tuned": "The library's own server with optional settings, each of them explained. "
+    "Ranked with production.",
+    "engine": "Only the contract applies: framing and HTTP/2 may be its own. Ranked apart.",
 }
 
 # The divisions, as a switch and as a sentence call them.

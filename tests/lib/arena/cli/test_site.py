@@ -45,4 +45,4 @@ def test_a_taken_port_is_one_line(line: Line) -> None:
         port = str(holder.getsockname()[1])
         outcome = line("site", "serve", "--port", port)
     assert (outcome.code, outcome.out) == (3, "")
-    assert outcome.err == f"error: port {port} is taken: name another one with --port\n"
+    assert outcome.err == f"error: port {port} is in use: choose another with --port\n"

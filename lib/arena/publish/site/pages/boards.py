@@ -9,7 +9,7 @@ from arena.base.model import to_json
 from arena.judge.leaderboard import Board, Result, Row
 from arena.judge.words import rounded_words
 from arena.publish.charts.picture import MOST
-from arena.publish.kinds import KINDS
+from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, words
 from arena.publish.site.board_csv import board_csv
 from arena.publish.site.edition import Edition, Site
@@ -145,7 +145,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
         make = partial(_make, site, edition, board, logs)
         # Pictures may show figures of other boards.
-        beside = KINDS[board.shape].beside(board, edition.boards)
+        beside = SHOWN[board.shape].beside(board, edition.boards)
         digests = map(edition.board_digest, [board, *beside])
         key = "\n".join([*digests, paths, repr(logs)])
         yield Page(page, key, make)
@@ -163,7 +163,7 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
         board=board,
         view=BoardView(board),
         switches=switches(edition, board),
-        pictures=KINDS[board.shape].of_board(board, edition.boards),
+        pictures=SHOWN[board.shape].of_board(board, edition.boards),
         most_pictures=MOST,
         logs=logs,
     )

@@ -20,7 +20,7 @@ _TITLE = "HttpArena gRPC: new records"
 # Before there is a record, the feed has never been updated.
 _NEVER = "1970-01-01T00:00:00Z"
 
-# Ids must never change, whoever publishes the records, and wherever: a UUID (RFC 4122, version 5)
+# Ids must never change, on any host: a UUID (RFC 4122, version 5)
 # of a record's content needs no host name.
 _NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
 

@@ -17,9 +17,9 @@ from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.times import parse_utc
 
-# So many records of a board are listed; all of them are in framework.json.
+# This many records of a board are listed; framework.json has all of them.
 _LISTED = 12
-# So many of the newest are drawn.
+# This many of the newest are drawn.
 _DRAWN = 60
 
 
@@ -38,7 +38,7 @@ class FrameworkLine:
 
 @dataclass(frozen=True)
 class Moment:
-    """A record in a history: where it is, what it came to, and what had changed before it."""
+    """A record in a history: its path, its outcome in words, and what changed before it."""
 
     entry: Entry
     path: str
@@ -48,7 +48,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class HistoryTable:
-    """A framework's records on a board: the newest first, and `more` that are not listed."""
+    """A framework's records on a board: newest first, and `more` that are not listed."""
 
     title: str
     key: Load

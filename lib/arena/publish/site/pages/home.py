@@ -7,7 +7,7 @@ from itertools import groupby
 
 from arena.judge.entry import Entry
 from arena.judge.leaderboard import Board, Row
-from arena.publish.kinds import KINDS
+from arena.publish.kinds import SHOWN
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
@@ -49,7 +49,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     rounds = rounds_of(site)
     groups = [
         (kind, [(profile, tuple(lines)) for profile, lines in groupby(found, _profile)])
-        for kind in KINDS
+        for kind in SHOWN
         if (found := [_best(shown, each) for each in shown.boards if each.shape is kind])
     ]
     newest = news(shown)

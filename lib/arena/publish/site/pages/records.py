@@ -14,7 +14,7 @@ from arena.judge.entry import Load
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
-from arena.publish.kinds import KINDS, run_picture
+from arena.publish.kinds import SHOWN, run_picture
 from arena.publish.site import links, words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Copy, Output, Page
@@ -134,7 +134,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         edition.record(path),
         edition,
         record=record,
-        about_runs=KINDS[kind].about_runs,
+        about_runs=SHOWN[kind].about_runs,
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
         headline=_headline(record),

@@ -1,4 +1,4 @@
-"""Methodology, Glossary, and what else docs/ says: pages made of the Markdown that is there."""
+"""Methodology, glossary, rules and profiles: pages made from the Markdown in docs/."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -22,7 +22,7 @@ PAGES = {
 
 
 def outputs(site: Site) -> Iterator[Output]:
-    """Yield a page for each text that is there."""
+    """Yield a page for each text that exists."""
     for name, page in PAGES.items():
         if not (site.docs / name).is_file():
             continue

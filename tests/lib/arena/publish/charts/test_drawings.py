@@ -15,7 +15,7 @@ from arena.publish.charts.latency import latency_picture
 from arena.publish.charts.picture import Picture
 from arena.publish.charts.svg import LEFT, WIDTH
 from arena.publish.charts.tax import taxed_loads
-from arena.publish.kinds import KINDS, run_picture
+from arena.publish.kinds import SHOWN, run_picture
 from arena.record.measurement import BlastPoint, Second
 from tests.fakes import a_record
 from tests.lib.arena.publish.charts.drawn import Drawn, heights
@@ -38,7 +38,7 @@ def of_blast(points: Sequence[BlastPoint], sustained: float | None = None) -> Pi
     others = [lasting("a", sustained)] if sustained else []
     boards = rank([blast("a", points), *others]).boards
     (board,) = (each for each in boards if each.profile == "bang")
-    (picture,) = KINDS[board.shape].of_board(board, boards)
+    (picture,) = SHOWN[board.shape].of_board(board, boards)
     return picture
 
 

@@ -8,7 +8,7 @@ import pytest
 from arena.judge.leaderboard import rank
 from arena.publish.charts.blast import Way, ways_of
 from arena.publish.charts.picture import MOST, Picture
-from arena.publish.kinds import KINDS
+from arena.publish.kinds import SHOWN
 from arena.record.measurement import BlastPoint
 from arena.record.record import GeneratorInfo, Record
 from tests.fakes import a_provenance, a_record, a_run
@@ -29,7 +29,7 @@ def pictures(*records: Record, profile: str) -> list[Picture]:
         picture
         for board in boards
         if board.profile == profile
-        for picture in KINDS[board.shape].of_board(board, boards)
+        for picture in SHOWN[board.shape].of_board(board, boards)
     ]
 
 

@@ -129,7 +129,7 @@ def test_a_row_that_does_not_know_how_it_packs_says_so_beside_one_that_does() ->
 def test_intervals_that_overlap_share_a_rank_and_the_page_says_what_that_means() -> None:
     text = page(a_record("a", 3e6, 2e6), a_record("b", 2.5e6), a_record("c", 1e6))
     assert [cells(text, name)[0] for name in "abc"] == ["1", "1", "3"]
-    assert "their intervals overlap" in text
+    assert "A framework whose interval overlaps the leader's shares its rank." in text
 
 
 def test_what_cannot_be_ranked_has_a_dash_and_its_value() -> None:
@@ -149,7 +149,7 @@ def test_numbers_have_a_short_value_to_sort_by() -> None:
 
 def test_checks_are_counted_and_the_ones_that_warn_are_named() -> None:
     text = page(a_record("a", 1.0, contract=[PASSED, WARNED]))
-    assert "1 1 warn" in cells(text, "a")
+    assert "1 1 warning" in cells(text, "a")
     assert 'title="content-type"' in text
 
 
@@ -166,7 +166,7 @@ def test_a_framework_without_a_good_record_stands_below_with_stage_and_reason() 
 
 def test_a_board_of_failures_says_that_nobody_has_a_good_record() -> None:
     text = page(a_record("a", failure="it broke"))
-    assert "Nobody has a good record here yet." in text
+    assert "No framework has a good record here yet." in text
     assert 'id="board"' not in text
     assert 'id="controls"' in text
 
@@ -398,8 +398,8 @@ def test_all_latencies_of_a_board_are_in_one_unit() -> None:
 
 def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
     text = text_of(pages_of(a_site(a_record("a", 2e6)), boards)[PATH])
-    assert "Each headline is that of one run" in text
-    assert "it is not known how far another run would be" in text
+    assert "Each headline is a single run" in text
+    assert "nothing is known about the spread between runs" in text
     assert "one run" in text
     several = text_of(pages_of(a_site(a_record("a", 2e6, 1e6)), boards)[PATH])
     assert "The headline is the best run" in several

@@ -216,7 +216,7 @@ def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
         assert said.wait(30)
         assert second.is_alive()
     second.join(30)
-    assert progress.lines == ["waiting: the site is being built already", "in"]
+    assert progress.lines == ["waiting: another build of the site is running", "in"]
 
 
 def _enter(folder: Path, progress: FakeProgress) -> None:

@@ -117,13 +117,13 @@ def test_a_name_that_looks_like_a_file_is_only_a_name() -> None:
 def test_a_long_history_is_cut_and_says_where_the_rest_is() -> None:
     text = page(*(a_record("a", 1e6 + number, minute=number) for number in range(40)))
     assert len(history(text)) == 12
-    assert "28 older in" in text
+    assert "28 older records in" in text
     (dots,) = re.findall('<path class="d" d="([^"]*)"', text)
     assert dots.count("h0") == 40
 
 
 def test_one_record_is_no_history() -> None:
-    assert "One record for each board so far." in page(a_record("a", 1e6))
+    assert "Each board has one record so far" in page(a_record("a", 1e6))
 
 
 def test_hostile_meta_is_only_words_and_cut() -> None:

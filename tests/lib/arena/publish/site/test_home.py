@@ -52,7 +52,7 @@ def test_all_who_share_the_first_rank_are_named_up_to_three() -> None:
 
 def test_a_board_on_which_nobody_is_ranked_says_so() -> None:
     (row,) = rows(page(a_record("a", failure="it broke")))
-    assert row.endswith("nobody ranked – 0 1 failed")
+    assert row.endswith("none ranked – 0 1 failed")
 
 
 def test_kinds_of_load_have_tables_of_their_own() -> None:
@@ -101,7 +101,7 @@ def test_a_round_has_a_home_of_its_own_with_its_note() -> None:
     assert "<h1>Round <bdi>first</bdi></h1>" in text
     assert "on a small machine" in text
     assert 'href="boards/stream-grpc/64/ghz/index.html"' in text
-    assert 'href="../../index.html">What is current' in text
+    assert 'href="../../index.html">Current results' in text
 
 
 def test_hostile_names_and_notes_are_only_words() -> None:

@@ -58,17 +58,17 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", 1e6, flags=["client-bound"]), "≥ 1.00 M messages/s"),
         (a_record("a", 1e6, flags=["client-bound"]), "The generator used all its CPUs"),
         (a_record("a", 1e6, 0.8e6), "best of 2 runs: run 1."),
-        (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M. Between these lies all"),
+        (a_record("a", 1e6, 0.8e6), "0.8 M to 1.0 M: the range that the runs allow"),
         (a_record("a", 1e6, 0.8e6), "± 15.7 % over 2 runs"),
-        (a_record("a", 1e6), "None is known"),
-        (a_record("a", 1e6, overrides={"RUNS": "1"}), "A trial: other runs"),
+        (a_record("a", 1e6), "Unknown: a single run"),
+        (a_record("a", 1e6, overrides={"RUNS": "1"}), "This is a trial"),
         (scheduled("a", [a_second()], flags=["missed-schedule"]), "It has no rank."),
         (a_record("a", runs=[a_run(0.0, ok=0, mean_ns=None)]), "It has no rank."),
         (a_record("a", runs=[a_run(1e6, ok=1234, cut=256)]), "1,234 0 256"),
         (a_record("a", runs=[a_run(failed={"No": 7, "Aborted": 2})]), "2 Aborted, 7 No"),
         (a_record("a", runs=[a_run(1e6, cut=100)]), "1.00 M – 1.10 M"),
         (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
-        (a_record("a", 1e6), "not here any more"),
+        (a_record("a", 1e6), "no longer here"),
         (a_record("a", 1e6), "Service latency counts"),
         (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),
         (a_record("a", 1e6, contract=[PASSED], packed=812.3), "packs 812 messages"),
@@ -79,13 +79,13 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", failure="no reply in time"), "failed at run 1 of 3: no reply in time"),
         (a_record("a", failure="wrong", status="invalid"), "invalid at run 1 of 3: wrong"),
         (blast("a"), "those of the whole sweep"),
-        (changed(a_record(), git=Git(commit="ab" * 20, dirty=True)), "files differed from it"),
+        (changed(a_record(), git=Git(commit="ab" * 20, dirty=True)), "with local changes"),
         (changed(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
         (changed(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
          "docker; stand-in : go 1"),
-        (changed(a_record(), generator=None, runtime=None), "none was started"),
-        (a_record(), "a CPU, 4 CPUs (2 cores), 8.00 GiB of memory, kernel 6, governor not known"),
+        (changed(a_record(), generator=None, runtime=None), "not started"),
+        (a_record(), "a CPU, 4 CPUs (2 cores), 8.00 GiB memory, kernel 6, governor unknown"),
         (a_record(), "Stages build 0.1 s"),
         (a_record(overrides={"DURATION": "1s"}), "Overrides DURATION=1s"),
     ],
@@ -112,7 +112,7 @@ def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
     run = a_run().model_copy(update={"latency_ns": known})
     html = page(a_record("a", runs=[run], profile={"generator": "h2load"}))
     assert "<svg role" not in html
-    assert "h2load tells no percentiles of this load" in html
+    assert "h2load reports no percentiles for this load" in html
     assert "9.00 ms" in html
     assert "tells no percentiles" not in page(a_record("a"))
 
@@ -120,11 +120,11 @@ def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
 def test_raw_outputs_and_logs_are_linked_where_they_are_there(tmp_path: Path) -> None:
     record = a_record("a", runs=with_raw("run-1.json", "run-2.json"))
     second = page(saved(tmp_path / "second", record, "run-2.json"), tmp_path / "second")
-    assert "run-2.json</a>: what the generator said of run 2" in second
+    assert "run-2.json</a>: the generator's output of run 2" in second
     html = page(saved(tmp_path, record, "run-1.json", "server.log"), tmp_path)
     assert html.count('<a href="run-1.json">') == 2
     assert 'href="run-2.json"' not in html
-    assert "not here any more" in html
+    assert "no longer here" in html
     assert '<a href="server.log">' in html
     assert "build.log" not in html
     assert '<a href="record.json">' in html
@@ -167,7 +167,7 @@ def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
 
 def test_a_failure_whose_log_is_gone_says_so() -> None:
     html = page(failed_with_log("x/build.log"))
-    assert "Its log is not here any more." in html
+    assert "Its log is no longer here." in html
     assert "log<" not in html
 
 

@@ -34,13 +34,13 @@ def test_a_round_says_when_what_where_and_by_which_runner() -> None:
         "first 2026-02-03 3 1 2 a CPU, 4 CPUs bbbbbbbbbb-dirty , aaaaaaaaaa a small machine"
     )
     assert 'href="first/index.html"' in row
-    assert "Current has 1 record" in text_of(text)
+    assert "The current set has 1 record" in text_of(text)
 
 
 def test_without_a_round_the_page_says_how_to_make_one() -> None:
     text = page(a_site())
     assert "No round has been frozen yet." in text
-    assert "Current has none yet" in text_of(text)
+    assert "The current set has no record yet" in text_of(text)
 
 
 def test_a_hostile_note_is_only_words() -> None:

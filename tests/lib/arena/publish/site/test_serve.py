@@ -114,11 +114,11 @@ def test_a_port_that_is_taken_is_one_line_and_the_next_one_is_tried(
 ) -> None:
     with socket.create_server((ADDRESS, 0)) as holder:
         taken = holder.getsockname()[1]
-        with pytest.raises(HostError, match=f"^port {taken} is taken: name another one with"):
+        with pytest.raises(HostError, match=f"^port {taken} is in use: choose another with"):
             server(public, taken)
         monkeypatch.setattr(serve, "FIRST_PORT", taken)
         monkeypatch.setattr(serve, "_PORTS_TRIED", 1)
-        with pytest.raises(HostError, match=f"^ports {taken} to {taken} are taken"):
+        with pytest.raises(HostError, match=f"^ports {taken} to {taken} are in use"):
             server(public, None)
         monkeypatch.setattr(serve, "_PORTS_TRIED", 50)
         with server(public, None) as serving:
@@ -132,5 +132,5 @@ def test_a_port_that_is_not_for_us_is_one_line(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(serve, "Server", refused)
-    with pytest.raises(HostError, match=r"^port 80 cannot be had \(Permission denied\)$"):
+    with pytest.raises(HostError, match=r"^cannot listen on port 80 \(Permission denied\)$"):
         server(public, 80)
