@@ -18,8 +18,8 @@ from arena.measure.generators import (
     ghz_flags,
     h2load,
     h2load_flags,
+    measurements,
     volley,
-    volley_report,
 )
 from arena.measure.generators.program import Program, ProgramInDocker
 from arena.what.measured import MeasuredProfile
@@ -77,7 +77,7 @@ def _read_ghz(raw: Path, profile: MeasuredProfile) -> Told:
 
 def _read_volley(raw: Path, profile: MeasuredProfile) -> Told:
     """Take its count of messages."""
-    measured = volley_report.measurement(raw, profile)
+    measured = measurements.of_volley(raw, profile)
     failed = sum(measured.calls.failed.values()) + measured.calls.cut
     return Told(measured.messages, failed, measured.elapsed_s)
 

@@ -5,13 +5,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import parse_ghz
 from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
-from arena.measure.generators import blast_report, ghz_blast, volley
+from arena.measure.generators import ghz_blast, measurements, volley
 from arena.measure.generators.ghz_flags import arguments
-from arena.measure.generators.ghz_report import measurement_of
 from arena.measure.generators.program import Dialect, Program, ProgramInDocker
 from arena.measure.generators.provision import (
     build,
@@ -162,8 +160,8 @@ def preview(
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved ghz output into a measurement; ValueError if it is broken."""
     if isinstance(profile.load, Blast):
-        return blast_report.measurement(raw)
-    return measurement_of(parse_ghz.parse_file(raw), profile)
+        return measurements.of_blast(raw)
+    return measurements.of_ghz(raw, profile)
 
 
 def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:

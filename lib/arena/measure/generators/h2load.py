@@ -9,7 +9,7 @@ from arena.base.progress import Progress
 from arena.base.workspace import Workspace
 from arena.measure.generators import h2load_flags
 from arena.measure.generators.h2load_flags import BODIES, Version, prepare, refuses
-from arena.measure.generators.h2load_report import measurement
+from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Dialect, Program, ProgramInDocker
 from arena.measure.generators.provision import (
     ensure_image,
@@ -40,7 +40,7 @@ def _dialect(version: Version) -> Dialect:
     return Dialect(
         "h2load",
         partial(h2load_flags.arguments, version=version),
-        measurement,
+        of_h2load,
         prepare=prepare,
         folders=(BODIES,),
         suffix=".txt",

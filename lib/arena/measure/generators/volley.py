@@ -8,7 +8,7 @@ from pathlib import Path
 from arena.base.errors import HostError
 from arena.base.progress import Progress
 from arena.base.workspace import Workspace
-from arena.measure.generators import blast_report, ghz_flags, volley_blast, volley_report
+from arena.measure.generators import ghz_flags, measurements, volley_blast
 from arena.measure.generators.program import Dialect, Program, ProgramInDocker
 from arena.measure.generators.provision import (
     ensure_image,
@@ -56,8 +56,8 @@ def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str
 def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved volley output into a measurement; ValueError, one line, if it is broken."""
     if isinstance(profile.load, Blast):
-        return blast_report.measurement(raw)
-    return volley_report.measurement(raw, profile)
+        return measurements.of_blast(raw)
+    return measurements.of_volley(raw, profile)
 
 
 def refuses(profile: Profile) -> str:

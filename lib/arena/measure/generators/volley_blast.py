@@ -1,4 +1,4 @@
-"""`volley blast`: its command line for a profile. What it reports is read by `blast_report`."""
+"""`volley blast`: its command line for a profile. `measurements` reads its report."""
 
 from collections.abc import Sequence
 

@@ -11,7 +11,7 @@ from arena.base.workspace import Workspace
 from arena.measure import generators
 from arena.measure.generators import Shot, h2load, h2load_flags
 from arena.measure.generators.h2load_flags import Version
-from arena.measure.generators.h2load_report import measurement
+from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program
@@ -315,7 +315,7 @@ def test_any_other_end_is_a_problem(find: Find, tmp_path: Path) -> None:
 
 
 def test_calls_that_are_open_at_the_end_make_the_error_bar() -> None:
-    told = measurement(FIXTURES / "h2load-152-half-second.txt", unary())
+    told = of_h2load(FIXTURES / "h2load-152-half-second.txt", unary())
     assert (told.calls.ok, told.calls.failed, told.calls.cut) == (960, {}, 40)
     assert told.elapsed_s == 0.50141
     assert told.rate == told.rate_at_least == 960 / 0.50141
@@ -324,27 +324,27 @@ def test_calls_that_are_open_at_the_end_make_the_error_bar() -> None:
 
 
 def test_what_h2load_did_not_look_at_is_said() -> None:
-    told = measurement(FIXTURES / "h2load-152-internal.txt", unary())
+    told = of_h2load(FIXTURES / "h2load-152-internal.txt", unary())
     assert told.calls.ok == 2000
     assert told.unchecked
     assert (told.unchecked.status, told.unchecked.replies) == (2000, 2000)
 
 
 def test_what_h2load_does_not_know_is_absent() -> None:
-    latency = measurement(FIXTURES / "h2load-152-unary.txt", unary()).latency_ns
+    latency = of_h2load(FIXTURES / "h2load-152-unary.txt", unary()).latency_ns
     assert (latency.kind, latency.mean, latency.max) == ("service", 20_800_000, 21_590_000)
     assert (latency.p50, latency.p99, latency.p999) == (None, None, None)
-    sampled = measurement(FIXTURES / "h2load-152-many.txt", unary()).latency_ns
+    sampled = of_h2load(FIXTURES / "h2load-152-many.txt", unary()).latency_ns
     assert (sampled.mean, sampled.max, sampled.samples) == (10_150_000, None, None)
 
 
 def test_percentiles_come_from_the_samples_of_new_ones() -> None:
-    latency = measurement(FIXTURES / "h2load-170-stdout.txt", unary()).latency_ns
+    latency = of_h2load(FIXTURES / "h2load-170-stdout.txt", unary()).latency_ns
     assert (latency.samples, latency.p999) == (1920, 24_110_997)
 
 
 def test_failures_are_told_by_kind() -> None:
-    told = measurement(FIXTURES / "h2load-152-mixed.txt", unary())
+    told = of_h2load(FIXTURES / "h2load-152-mixed.txt", unary())
     assert told.calls.failed == {"HTTP 3xx": 100, "HTTP 4xx": 100, "HTTP 5xx": 100, "errored": 100}
     assert told.rate == told.rate_at_most == 600 / 0.1579
 
@@ -354,7 +354,7 @@ def test_broken_output_is_a_valueerror_of_one_line(tmp_path: Path) -> None:
     for text in ("", "starting benchmark...\n", '{"version":'):
         raw.write_text(text)
         with pytest.raises(ValueError, match=f"^{raw}: [^\n]*$"):
-            measurement(raw, unary())
+            of_h2load(raw, unary())
 
 
 # ---- the preview

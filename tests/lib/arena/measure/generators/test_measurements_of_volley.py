@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from arena.measure.generators.volley_report import measurement
+from arena.measure.generators.measurements import of_volley
 from arena.record.measurement import Measurement
 from tests.fakes import a_profile
 from tests.lib.arena.measure.generators.volley_reports import a_report
@@ -21,7 +21,7 @@ def raw(tmp_path: Path) -> Path:
 
 def measured(raw: Path, **changes: Any) -> Measurement:
     raw.write_text(json.dumps(a_report(**changes)))
-    return measurement(raw, a_profile())
+    return of_volley(raw, a_profile())
 
 
 def test_the_rate_is_that_of_the_messages_it_counted_in_its_window(raw: Path) -> None:
@@ -72,7 +72,7 @@ def test_where_no_call_succeeded_there_is_no_latency(raw: Path, figure: int | No
     for name in ("mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"):
         latency[name] = figure
     raw.write_text(json.dumps(report))
-    found = measurement(raw, a_profile())
+    found = of_volley(raw, a_profile())
     assert (found.latency_ns.samples, found.latency_ns.mean, found.latency_ns.p50) == (
         0,
         None,
@@ -112,7 +112,7 @@ def test_what_is_missing_or_contradicts_itself_is_a_valueerror(
 def test_what_is_no_report_is_refused_in_a_line(raw: Path, text: str) -> None:
     raw.write_text(text)
     with pytest.raises(ValueError) as caught:
-        measurement(raw, a_profile())
+        of_volley(raw, a_profile())
     assert "\n" not in str(caught.value)
 
 
@@ -134,7 +134,7 @@ def test_real_reports_are_read_and_parse_ghz_agrees_with_them(
     name: str, kind: str, ok: int, failed: dict[str, int], cut: int, messages: int | None
 ) -> None:
     raw = FIXTURES / "volley" / f"{name}.json"
-    found, parsed = measurement(raw, a_profile()), parse_ghz.parse_file(raw)
+    found, parsed = of_volley(raw, a_profile()), parse_ghz.parse_file(raw)
     assert (found.calls.ok, found.calls.failed, found.calls.cut) == (ok, failed, cut)
     assert found.messages == messages or (messages is None and found.messages > 0)
     assert found.rate == found.messages / found.elapsed_s
@@ -154,9 +154,9 @@ def test_parse_ghz_reads_the_text_too() -> None:
 @pytest.mark.parametrize("name", ["ghz/ghz-121-stream.json", "volley/stream.txt"])
 def test_a_report_in_which_no_message_is_counted_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="key `volley` is missing: not volley's"):
-        measurement(FIXTURES / name, a_profile())
+        of_volley(FIXTURES / name, a_profile())
 
 
 def test_a_missing_file_is_refused_in_a_line(raw: Path) -> None:
     with pytest.raises(ValueError, match="No such file"):
-        measurement(raw, a_profile())
+        of_volley(raw, a_profile())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.measure.generators import ghz, ghz_flags, volley_report
+from arena.measure.generators import ghz, ghz_flags, measurements
 from arena.record.measurement import Measurement, Unchecked
 from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
@@ -43,7 +43,7 @@ def by_ghz(name: str, profile: MeasuredProfile) -> Measurement:
 
 
 def by_volley(name: str, profile: MeasuredProfile) -> Measurement:
-    return volley_report.measurement(FIXTURES / "volley" / f"{name}.json", profile)
+    return measurements.of_volley(FIXTURES / "volley" / f"{name}.json", profile)
 
 
 @pytest.mark.parametrize("read", [by_ghz, by_volley])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.measure.generators import ghz, volley
-from arena.measure.generators.blast_report import measurement
+from arena.measure.generators.measurements import of_blast
 from arena.record.measurement import Unchecked
 from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, VOLLEY, small_sweep
 
@@ -16,7 +16,7 @@ from .blasts import a_blast
 def test_the_rate_and_the_latency_are_those_of_the_fastest_point(tmp_path: Path) -> None:
     raw = tmp_path / "run-1.json"
     raw.write_text(json.dumps(small_sweep((("points", 0, "latency_ns", "max"), 2_000_000))))
-    found = measurement(raw)
+    found = of_blast(raw)
     first, second = found.points
     assert (found.rate, found.rate_at_least, found.rate_at_most) == (1500.0, 1000.0, 2000.0)
     assert (first.rate, first.rate_at_least, first.rate_at_most) == (1500.0, 1000.0, 2000.0)
@@ -38,13 +38,13 @@ def test_replies_are_checked_if_all_were_compared(
 ) -> None:
     changes = ((("checks", "compared"), compared), (("checks", "replies_checked"), checked))
     (tmp_path / "raw").write_text(json.dumps(small_sweep(*changes)))
-    assert measurement(tmp_path / "raw").unchecked == Unchecked(status=0, replies=unchecked)
+    assert of_blast(tmp_path / "raw").unchecked == Unchecked(status=0, replies=unchecked)
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.name)
 def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
     generator = ghz if path.parent == GHZ else volley
-    found = generator.measurement(path, a_blast())
+    found = generator.of_blast(path, a_blast())
     assert found.approximate == (generator is ghz)
     assert found.latency_ns.kind == ("service" if generator is ghz else "response")
     assert sum(point.ok for point in found.points) == found.calls.ok == found.messages
@@ -54,7 +54,7 @@ def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
 
 
 def test_a_sweep_without_an_ok_call_is_one_of_failures() -> None:
-    found = measurement(VOLLEY / "wrong.json")
+    found = of_blast(VOLLEY / "wrong.json")
     assert (found.calls.ok, found.calls.failed) == (0, {"DataLoss": 24})
     assert (found.rate, found.rate_at_most, found.latency_ns.samples) == (0.0, 0.0, 0)
 
@@ -65,7 +65,7 @@ def test_a_sweep_cut_before_its_first_blast_has_made_no_call(tmp_path: Path) -> 
         point |= {"shots": [], "ok": 0, "failed": {}}
         point["latency_ns"] = {"kind": "response", "samples": 0}
     (tmp_path / "raw").write_text(json.dumps(never))
-    found = measurement(tmp_path / "raw")
+    found = of_blast(tmp_path / "raw")
     assert (found.points, found.calls.ok, found.calls.failed, found.rate) == ((), 0, {}, 0.0)
 
 
@@ -73,7 +73,7 @@ def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("panic: oh no")
     for generator in (ghz, volley):
         with pytest.raises(ValueError, match="broken or incomplete JSON"):
-            generator.measurement(tmp_path / "raw", a_blast())
+            generator.of_blast(tmp_path / "raw", a_blast())
 
 
 def test_a_closed_load_is_no_sweep(tmp_path: Path) -> None:

@@ -1,0 +1,164 @@
+"""What lib/parse_*.py read of a generator's raw output, as a measurement.
+
+A broken output is a ValueError of one line.
+"""
+
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+import parse_blast
+import parse_ghz
+import parse_h2load
+from arena.record.measurement import (
+    BlastPoint,
+    Calls,
+    Latency,
+    Measurement,
+    Second,
+    Unchecked,
+)
+from arena.what.measured import MeasuredProfile
+from parse_blast import Point
+from parse_ghz import GhzReport
+
+_NOTHING = Second(sent=0, ok=0, failed=0, messages=0)
+
+
+def of_ghz(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn a saved output of ghz into a measurement."""
+    return of_report(parse_ghz.parse_file(raw), profile)
+
+
+def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn a saved output of volley into a measurement.
+
+    The messages are those that came inside the window, of calls that were cut as well. So
+    there is no error bar. A report without them is refused: it would have to be estimated.
+    """
+    report = parse_ghz.parse_file(raw)
+    if report.messages is None:
+        raise ValueError(f"{raw}: key `volley` is missing: not volley's JSON report")
+    return of_report(report, profile)
+
+
+def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
+    """Turn a report of ghz or volley into a measurement.
+
+    ghz counts calls, not messages: every OK call stands for `messages_per_call` of them, and
+    the calls it cut may have delivered any number, which is what the error bar spans. Where
+    replies were counted, there is no error bar.
+    """
+    each = _messages_per_reply(profile)
+    counted = None if report.messages is None or each is None else report.messages * each
+    rate = replace(report, messages=counted).rate(profile.messages_per_call)
+    return Measurement(
+        elapsed_s=report.elapsed_s,
+        calls=report.calls,
+        messages=report.calls.ok * profile.messages_per_call if counted is None else counted,
+        rate=rate.messages_per_s,
+        rate_at_least=rate.at_least,
+        rate_at_most=rate.at_most,
+        reported_calls_per_s=report.reported_calls_per_s,
+        latency_ns=report.latency,
+        unchecked=_unchecked(report.replies_checked, report.messages or 0, report.calls.ok),
+        seconds=_seconds(report, profile),
+    )
+
+
+def _messages_per_reply(profile: MeasuredProfile) -> int | None:
+    """Return how many messages a reply stands for: in EchoSum the request too that it answers.
+
+    None in CollectSum: its one reply says nothing of the messages of the calls that were cut.
+    """
+    if profile.method == "CollectSum":
+        return None
+    return profile.messages_per_call // profile.replies
+
+
+def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
+    """Return the run's seconds, with what was due in each by the profile's schedule.
+
+    Of a closed load of calls that stream there are none, unless their messages were counted: a
+    call that ended in one second had most of its messages in others.
+    """
+    each = None if report.messages is None else _messages_per_reply(profile)
+    due = profile.load.due()
+    if not report.seconds or not (each or profile.is_unary or due):
+        return ()
+    return tuple(
+        replace(
+            told,
+            length_s=min(report.elapsed_s - place, 1.0) if place < report.elapsed_s else 1.0,
+            intended=(intended or 0) if due else None,
+            messages=told.messages * each if each else told.ok * profile.messages_per_call,
+        )
+        for place, (found, intended) in enumerate(zip_longest(report.seconds, due))
+        for told in [found or _NOTHING]
+    )
+
+
+def of_h2load(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn a saved output of h2load into a measurement.
+
+    h2load does not say how every call ended. Those others may have been answered or not, which is
+    what the error bar spans. It looks at no gRPC status and at no reply.
+    """
+    report = parse_h2load.parse_file(raw)
+    calls, each = report.calls, profile.messages_per_call
+    return Measurement(
+        elapsed_s=report.elapsed_s,
+        calls=calls,
+        messages=calls.ok * each,
+        rate=report.calls_per_s * each,
+        rate_at_least=report.calls_per_s * each,
+        rate_at_most=report.at_most_per_s * each,
+        reported_calls_per_s=report.reported_per_s,
+        latency_ns=report.latency,
+        unchecked=Unchecked(status=calls.ok, replies=calls.ok),
+    )
+
+
+def of_blast(raw: Path) -> Measurement:
+    """Turn a saved sweep of blasts into a measurement.
+
+    The rate is that of the fastest point, and the latency too. Where no blast was fired to its
+    end, or no call succeeded, the rate is 0.
+    """
+    report = parse_blast.parse_file(raw)
+    points = tuple(map(_point, report.points))
+    fastest = _point(report.fastest) if report.fastest else None
+    return Measurement(
+        elapsed_s=report.elapsed_s,
+        calls=Calls(ok=report.ok, failed=report.failed, cut=0),
+        messages=report.ok,
+        rate=fastest.rate if fastest else 0.0,
+        rate_at_least=fastest.rate_at_least if fastest else 0.0,
+        rate_at_most=fastest.rate_at_most if fastest else 0.0,
+        reported_calls_per_s=None,
+        latency_ns=fastest.latency_ns if fastest else Latency(kind="response", samples=0),
+        unchecked=_unchecked(report.replies_checked, report.ok, report.ok),
+        points=points,
+        # ghz opens its connections only when a call needs them, and sends one call after another.
+        approximate=report.form == "ghz",
+    )
+
+
+def _point(point: Point) -> BlastPoint:
+    rate = point.rate
+    return BlastPoint(
+        connections=point.connections,
+        requests=point.requests,
+        repetitions=len(point.shots),
+        rate=rate.median,
+        rate_at_least=rate.at_least,
+        rate_at_most=rate.at_most,
+        latency_ns=point.latency,
+        ok=point.ok,
+        failed=point.failed,
+    )
+
+
+def _unchecked(checked: int | None, replies: int, ok: int) -> Unchecked:
+    """Return the OK calls whose replies were not compared; every call's status has been read."""
+    return Unchecked(status=0, replies=0 if checked is not None and checked >= replies else ok)
