@@ -44,7 +44,7 @@ def test_replies_are_checked_if_all_were_compared(
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.name)
 def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
     generator = ghz if path.parent == GHZ else volley
-    found = generator.of_blast(path, a_blast())
+    found = generator.measurement(path, a_blast())
     assert found.approximate == (generator is ghz)
     assert found.latency_ns.kind == ("service" if generator is ghz else "response")
     assert sum(point.ok for point in found.points) == found.calls.ok == found.messages
@@ -73,7 +73,7 @@ def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("panic: oh no")
     for generator in (ghz, volley):
         with pytest.raises(ValueError, match="broken or incomplete JSON"):
-            generator.of_blast(tmp_path / "raw", a_blast())
+            generator.measurement(tmp_path / "raw", a_blast())
 
 
 def test_a_closed_load_is_no_sweep(tmp_path: Path) -> None:
