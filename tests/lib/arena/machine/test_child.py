@@ -1,70 +1,32 @@
 """Child processes: real ones, small ones."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from arena.machine import child as child_room
-from arena.machine.child import Child, _peak_resident, exit_words, run_bounded, whole_command
-from arena.machine.leftovers import end_leftovers
-
-# Nothing waits for this long: what is left alive is killed at once.
-FOREVER = "60"
-
-LIB = Path(child_room.__file__).parents[2]
-
-# A benchmark that a test starts meanwhile would end the same processes.
-HOST = pytest.mark.xdist_group("host")
+from arena.machine.child import (
+    Child,
+    _peak_resident,
+    allow_open_files,
+    exit_words,
+    run_bounded,
+)
+from tests.lib.arena.machine.children import FOREVER, LIB, alive, wait_for
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_room, "STOP_GRACE_S", 0.2)
     monkeypatch.setattr(child_room, "TICK_S", 0.005)
-
-
-@pytest.fixture
-def sh(tmp_path: Path) -> Iterator[Callable[..., Child]]:
-    """Start a shell script; whatever it leaves behind is killed after the test."""
-    children = []
-
-    def start(script: str, *, cpus: Sequence[int] | None = None, **options: object) -> Child:
-        child = Child(
-            whole_command(["/bin/sh", "-c", script], cpus),
-            cwd=tmp_path,
-            stdout=tmp_path / "out",
-            stderr=tmp_path / "err",
-            **options,  # type: ignore[arg-type]
-        )
-        children.append(child)
-        return child
-
-    yield start
-    for child in children:
-        child.stop()
-
-
-def wait_for(path: Path) -> str:
-    """Return what the child wrote, once it is a whole line."""
-    deadline = time.monotonic() + 10
-    while not (path.exists() and path.read_text().endswith("\n")):
-        assert time.monotonic() < deadline, f"nothing in {path}"
-        os.sched_yield()
-    return path.read_text().strip()
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def await_death(pid: int) -> None:
@@ -227,7 +189,7 @@ def test_an_orphan_that_left_its_session_is_ended_with_its_program(tmp_path: Pat
     script = f"""
 import sys
 from pathlib import Path
-from arena.machine.child import Child, adopt_orphans, run_bounded
+from arena.machine.child import Child, allow_open_files, adopt_orphans, run_bounded
 adopt_orphans()
 command = ["sh", "-c", "setsid sh -c 'echo $$; sleep {FOREVER}; :' & read word < ready"]
 run_bounded(
@@ -248,7 +210,7 @@ def test_the_memory_of_a_program_is_its_own_and_not_its_parents(tmp_path: Path) 
     script = """
 import resource
 from pathlib import Path
-from arena.machine.child import Child, run_bounded
+from arena.machine.child import Child, allow_open_files, run_bounded
 ballast = b"x" * (100 << 20)
 command = ["sleep", "0.3"]
 ended = run_bounded(
@@ -270,53 +232,19 @@ print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss 
     assert 0 < child < 50 << 20
 
 
-@HOST
-def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
-    tmp_path: Path, sh: Callable[..., Child]
-) -> None:
-    script = f"""
-from pathlib import Path
-from arena.machine.child import Child
-command = ["sh", "-c", "setsid sleep {FOREVER} & echo $!; exec sleep {FOREVER}"]
-child = Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))
-child._popen.wait()
-"""
-    runner = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
-    )
-    worker = int(wait_for(tmp_path / "out"))
-    mine = sh(f"exec sleep {FOREVER}")
-    end_leftovers()
-    assert alive(worker)
-    runner.kill()
-    runner.wait()
-    assert alive(worker)
-    assert f"process {worker}: sleep {FOREVER}" in end_leftovers()
-    assert not alive(worker)
-    assert alive(mine.pid)
+@pytest.fixture
+def hard() -> Iterator[int]:
+    """Return the hard limit of open files; both are as before when the test is over."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-@HOST
-@pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])
-def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
-    mark = mark.format(Path("/proc/self/ns/pid").stat().st_ino)
-    stranger = subprocess.Popen(["sleep", FOREVER], env={**os.environ, "HTTPARENA_RUNNER": mark})
-    try:
-        end_leftovers()
-        assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()
-
-
-@HOST
-def test_a_runner_that_a_leftover_started_is_none(tmp_path: Path) -> None:
-    script = "from arena.machine.leftovers import end_leftovers; end_leftovers(); print('alive')"
-    namespace = Path("/proc/self/ns/pid").stat().st_ino
-    mark = {"HTTPARENA_RUNNER": f"{namespace}-{os.getpid()}-1", "PYTHONPATH": str(LIB)}
-    # Its parent has the mark too.
-    command = ["sh", "-c", '"$0" -c "$1"; :', sys.executable, script]
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, **mark}, check=False, capture_output=True
-    )
-    assert (done.returncode, done.stdout) == (0, b"alive\n")
+def test_as_many_files_may_be_open_as_the_host_lets_us(hard: int) -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    allow_open_files()
+    soft, still = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert still == hard
+    assert soft == (1 << 20 if hard == resource.RLIM_INFINITY else min(hard, 1 << 20))
+    allow_open_files()
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)

@@ -1,0 +1,83 @@
+"""One benchmark at a time on a host."""
+
+import fcntl
+import os
+import queue
+import threading
+from pathlib import Path
+
+import pytest
+
+from arena.base.errors import HostError
+from arena.machine import lock
+
+
+@pytest.fixture
+def lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
+    return tmp_path / "lock"
+
+
+def test_a_second_benchmark_is_refused_with_the_firsts_command(lock_file: Path) -> None:
+    with lock.only_benchmark("run grpc-go", wait=False):
+        with (
+            pytest.raises(HostError, match=rf"process {os.getpid()}: run grpc-go.*--wait"),
+            lock.only_benchmark("run other", wait=False),
+        ):
+            pytest.fail("two at once")
+        assert "run grpc-go" in lock_file.read_text()
+    assert lock_file.read_text() == ""
+    assert lock_file.stat().st_mode & 0o777 == 0o666
+
+
+def test_the_lock_is_free_again_after_a_failure(lock_file: Path) -> None:
+    with pytest.raises(ZeroDivisionError), lock.only_benchmark("first", wait=False):
+        raise ZeroDivisionError
+    with lock.only_benchmark("second", wait=True):
+        assert "second" in lock_file.read_text()
+
+
+def test_a_benchmark_that_waits_says_for_whom_and_comes_next(lock_file: Path) -> None:
+    told: queue.Queue[str] = queue.Queue()
+    seen: list[str] = []
+
+    def wait() -> None:
+        with lock.only_benchmark("second", wait=True, say=told.put):
+            seen.append(lock_file.read_text())
+
+    waiting = threading.Thread(target=wait)
+    with lock.only_benchmark("the first", wait=False):
+        waiting.start()
+        assert f"(process {os.getpid()}: the first)" in told.get(timeout=10)
+        assert seen == []
+    waiting.join(timeout=10)
+    assert seen == [f"process {os.getpid()}: second\n"]
+
+
+def test_a_lock_that_is_a_link_is_not_followed(lock_file: Path, tmp_path: Path) -> None:
+    lock_file.symlink_to(tmp_path / "precious")
+    with (
+        pytest.raises(HostError, match="the lock cannot be opened"),
+        lock.only_benchmark("x", wait=False),
+    ):
+        pytest.fail("opened")
+    assert not (tmp_path / "precious").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(b"\xff\xfe run \x1b[2J", "run"), (b"", "another user")]
+)
+def test_whatever_stands_in_the_lock_its_holder_is_told(
+    lock_file: Path, words: bytes, said: str
+) -> None:
+    lock_file.write_bytes(words)
+    with lock_file.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with (
+            pytest.raises(HostError, match=f"running on this host already .*{said}") as caught,
+            lock.only_benchmark("me", wait=False),
+        ):
+            pytest.fail("entered")
+    assert str(caught.value).isprintable()
+    with lock.only_benchmark("a \udcff", wait=False):
+        assert "a ?" in lock_file.read_text()
