@@ -59,7 +59,7 @@ def test_a_killed_night_loses_the_session_in_progress_and_is_resumed(
 
     done = measure(night, "--resume")
     assert done.code == 0, done
-    assert "going on with the night of " in done.stderr
+    assert "resuming the night of " in done.stderr
     rest = [*ORDER[number + 1 :], ORDER[number]]
     assert measured(night) == [(*each, "ok") for each in ORDER[:number] + rest]
     assert done.said("page: ") == "site/public/index.html"
@@ -113,7 +113,7 @@ def test_a_budget_is_kept_and_what_it_leaves_is_measured_first_the_next_time(nig
     first = measured(night)
     assert first[0] == ("ada", "quick", "ok")
     assert len(first) < len(ORDER)
-    assert "left for another time:\n" in done.stdout
+    assert "no time left for:\n" in done.stdout
     assert measure(night).code == 0
     assert measured(night)[len(first)][:2] not in [each[:2] for each in first]
 

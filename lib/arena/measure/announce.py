@@ -1,4 +1,4 @@
-"""What a session's outcome is in words."""
+"""Sessions and runs in words."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from arena.what.metrics import Metric
 
 
 def headline_line(record: Record) -> str:
-    """Say the result in a line, with what a reader must know before trusting it."""
+    """Return the result in a line, with its rule, its range and its flags."""
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
@@ -42,10 +42,10 @@ def run_line(run: Run, metric: Metric) -> str:
 
 
 def notes(record: Record) -> Iterator[str]:
-    """Say why a good record has no rank."""
+    """Yield the reasons why a good record has no rank."""
     if "missed-schedule" in record.flags and record.headline:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
-        yield f"{count} had other calls than were due, so this is not the schedule and has no rank"
+        yield f"{count} did not have the calls that were due, so there is no rank"
     if "cut-short" in record.flags:
-        yield "the sweep ran out of time before each point had enough shots, so it has no rank"
+        yield "the time limit came before each point had enough shots, so there is no rank"

@@ -26,7 +26,7 @@ from arena.measure.runtimes import Runtime, choose
 from arena.measure.session import Session
 from arena.what.framework import Framework
 
-# Who goes on after a session that the host could not measure stops after so many frameworks.
+# A night ends after this many frameworks in a row that the host could not measure.
 _IN_A_ROW = 3
 
 
@@ -43,23 +43,23 @@ class Outcome:
 def only_here(
     workspace: Workspace, request: Request, command: str, shows: Progress
 ) -> Iterator[Runtime]:
-    """Have the host to ourselves for the block, and ready for sessions; yield the runtime.
+    """Hold the host's lock for the block, make it ready for sessions, and yield the runtime.
 
-    HostError if it is not: another benchmark runs, records cannot be saved, there is no Docker.
+    HostError if another benchmark is running, records cannot be saved or Docker is missing.
     """
     adopt_orphans()
     allow_open_files()
     with lock.only_benchmark(command, wait=request.wait, say=shows.say):
         clear_drafts(workspace.results)
         with Draft(drafts(workspace, request)):
-            pass  # Better to learn now than after an hour that nothing can be saved.
+            pass  # Fail now, not after an hour, if nothing can be saved.
         runtime = choose(request.runtime, workspace, shows)
         remove_leftovers(runtime, shows)
         yield runtime
 
 
 def drafts(workspace: Workspace, request: Request) -> Path:
-    """Return the folder in which a session's draft lies."""
+    """Return the folder for the drafts of sessions."""
     return Path(tempfile.gettempdir()) if request.no_save else workspace.results
 
 
@@ -75,11 +75,11 @@ def run_plans(
     ended: Callable[[Outcome], None],
     goes_on: bool = False,
 ) -> Sequence[Plan]:
-    """Run one session after the other, those that `may_begin`, and tell `ended` of each.
+    """Run those sessions that `may_begin`, in order; call `ended` after each.
 
-    One whose generator was not found has failed. What is no failure of a stage, such as a port
-    that is taken, ends them all; if it `goes_on`, only the one session, unless it is the host that
-    fails, for three frameworks in a row. Return the sessions that had no turn.
+    A session whose generator was not found has failed. An error that is not a stage's failure,
+    such as a port that is taken, ends the whole run. With `goes_on` it ends only its session,
+    until the host has failed for three frameworks in a row. Return the sessions that had no turn.
     """
     broken: set[str] = set()
     for number, each in enumerate(plans, 1):
@@ -92,7 +92,7 @@ def run_plans(
         try:
             with Draft(drafts(workspace, request)) as draft:
                 outcome = _one(workspace, request, each, runtime, generator, draft, shows)
-        except Exception as error:  # whatever one session runs into, the others may not
+        except Exception as error:  # A bug in one session must not stop the others.
             if not goes_on or os.environ.get("ARENA_DEBUG"):
                 raise
             what = (
@@ -115,8 +115,8 @@ def find_generators(
 ) -> dict[str, Generator]:
     """Find every generator that the plans need, by the name it was asked for.
 
-    One that cannot be had is said, and its plans are not measured; HostError if there are no
-    others.
+    A generator that is missing is reported, and its plans are not measured; HostError if all are
+    missing.
     """
     found = {}
     missing = []
@@ -140,7 +140,10 @@ def runnable(
     shows: Progress,
     skipped: Callable[[Plan], None] = lambda _: None,
 ) -> list[Plan]:
-    """Return what this host can run; the rest is said, and told. HostError if that is all."""
+    """Return the plans that this host can run; report the others, and call `skipped` for each.
+
+    HostError if it can run none.
+    """
     frameworks = frameworks_of(plans)
     problems = {
         framework.name: problem
@@ -198,7 +201,7 @@ def frameworks_of(plans: Sequence[Plan]) -> list[Framework]:
 
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
-    """Remove what a benchmark that was killed left running; call it with the host's lock held."""
+    """End and remove what a killed benchmark left running. The host's lock must be held."""
     for what in end_leftovers():
         shows.say(f"ended {what[:120]}, left behind by a benchmark that was killed")
     if runtime.name != "docker":

@@ -1,8 +1,8 @@
-"""The diary of a night: results/nights/<UTC start>.jsonl, a line for each thing that happens.
+"""The diary of a night: results/nights/<UTC start>.jsonl, a line for each event.
 
-Its first line says what the night was to measure, its last one that it is over. What it has
-measured is in the records; the diary adds what was begun, so that a session which took the
-runner with it is not the first to be tried again.
+The first line holds what the night should measure, the last its end. The results are in the
+records. The diary adds the sessions that began, so that a session which killed the runner is not
+the first to be tried again.
 """
 
 import json
@@ -20,7 +20,7 @@ from arena.base.writing import write_new
 
 
 class Scope(Frozen):
-    """What a night was asked to measure; empty and None where all of it."""
+    """What a night should measure; empty or None means all."""
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class _Beginning(Frozen):
 
 
 class Diary:
-    """One night's file. `begun` are the titles of the sessions that it says were begun."""
+    """One night's file. `begun` holds the titles of the sessions that it says began."""
 
     def __init__(self, path: Path, started_at: str, scope: Scope, begun: Sequence[str]) -> None:
         self.path = path
@@ -58,25 +58,25 @@ class Diary:
 
     @classmethod
     def new(cls, folder: Path, started_at: str, scope: Scope) -> Self:
-        """Begin the file of a night; HostError if it cannot be written."""
+        """Create the file of a night; HostError if it cannot be written."""
         path = folder / f"{started_at}.jsonl"
         write_new(path, _Beginning(night=started_at, scope=scope).model_dump_json() + "\n")
         return cls(path, started_at, scope, ())
 
     def is_open(self) -> bool:
-        """Tell whether the night is still not over."""
+        """Return whether the night has not ended."""
         return not any("ended" in event for event in _events(self.path))
 
     def begin(self, session: str) -> None:
-        """Note down that a session begins."""
+        """Record that a session begins."""
         self._append({"begun": session})
 
     def end(self, ended_at: str) -> None:
-        """Note down that the night is over: nothing is left to go on with."""
+        """Record that the night has ended and cannot be resumed."""
         self._append({"ended": ended_at})
 
     def _append(self, line: dict[str, str]) -> None:
-        # A line that was cut off by a crash stays alone: each begins with its own line break.
+        # Each line begins with a line break, so that one cut off by a crash stays on its own.
         data = f"\n{json.dumps(line)}\n".encode()
         try:
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -90,21 +90,21 @@ class Diary:
 
 
 def unfinished(folder: Path) -> Diary | None:
-    """Return the diary of the newest night, if that was cut short; ValueError if it is broken."""
+    """Return the newest night's diary if it was cut short; ValueError if it is broken."""
     path = max(folder.glob("[0-9]*Z.jsonl"), default=None)
     if path is None:
         return None
     try:
         beginning = _Beginning.model_validate(next(_events(path), {}))
     except (OSError, ValueError) as error:
-        raise ValueError(f"{shown(path)}: is no night's diary") from error
+        raise ValueError(f"{shown(path)}: is not the diary of a night") from error
     begun = [str(event["begun"]) for event in _events(path) if "begun" in event]
     diary = Diary(path, beginning.night, beginning.scope, begun)
     return diary if diary.is_open() else None
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield what each line says; one that was cut off says nothing."""
+    """Yield the event of each line; a line that was cut off is left out."""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             data = json.loads(line)

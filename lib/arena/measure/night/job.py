@@ -1,4 +1,4 @@
-"""The night's job: sort out what to measure, measure what fits the budget, publish once."""
+"""The night: choose what to measure, measure what fits the budget, build the site at the end."""
 
 import math
 import time
@@ -35,7 +35,7 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for on the command line; `budget` is in seconds, None for no limit."""
+    """The command line's request; `budget` is in seconds, None for no limit."""
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Request:
 
     @property
     def scope(self) -> Scope:
-        """What the night is to measure."""
+        """What the night should measure."""
         return Scope(
             frameworks=tuple(sorted({*self.frameworks} - {selection.ALL})),
             profiles=tuple(sorted(set(self.profiles))),
@@ -68,7 +68,7 @@ def night(
     publish: Callable[[Workspace, Progress], Path],
     clock: Clock = time.monotonic,
 ) -> int:
-    """Do what was asked; return the exit code. Bad input is refused before anything starts."""
+    """Measure what was asked for; return the exit code. Bad input is refused before it starts."""
     shows = progress()
     _refuse_trials(environment)
     diary = _to_resume(workspace, request, shows)
@@ -78,7 +78,7 @@ def night(
     except UsageError as error:
         if scope == request.scope:
             raise
-        shows.say(f"that night cannot go on: {error}: a new one begins")
+        shows.say(f"that night cannot be resumed: {error}: a new one begins")
         diary, scope, tally = None, request.scope, Tally()
         sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
     selection.warn_of_typos(workspace, runner.frameworks_of(plans), shows)
@@ -91,11 +91,11 @@ def night(
         return tally.code
     with runner.only_here(workspace, sessions, command, shows) as runtime:
         if diary and not diary.is_open():
-            shows.say("another night has finished it meanwhile: a new one begins")
+            shows.say("that night has been finished by another: a new one begins")
             diary = None
         runnable = _runnable(plans, runtime, tally, shows)
         found = runner.find_generators(workspace, runnable, environment, shows)
-        began = clock()  # What is built only once is not of this night.
+        began = clock()  # Building a generator does not count: it is done once.
         history = _history(workspace, found)
         ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
@@ -124,27 +124,27 @@ def night(
 
 
 def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
-    """End the night; one that the host cut short, so that some are `left`, can be gone on with."""
+    """End the night; if the host cut it short and sessions are `left`, it can be resumed."""
     if not left:
         book.end(utc_now())
         return
     for plan in left:
         tally.add(plan.framework.name, plan.profile.label, "left")
-    why = "this host cannot measure: the night ends here (--resume goes on with it)"
+    why = "this host cannot measure: the night ends here (--resume continues it)"
     report_error(why)
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
     for name in sorted(TRIAL - {"CONNECTIONS"}):  # A night only picks among a profile's counts.
         if environment.get(name):
-            raise UsageError(f"{name}: makes trials, and a night makes full records (unset it)")
+            raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 
 
 def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary | None:
-    """Return the diary of the night to go on with, and say which; or why there is none.
+    """Return the diary of the night to resume, and report which, or why there is none.
 
-    It is the newest one, if it was cut short, and was to measure the same, or nothing else was
-    asked for now.
+    It is the newest night, if it was cut short and has the scope that is asked for now, or if no
+    scope is asked for.
     """
     if not request.resume:
         return None
@@ -158,9 +158,9 @@ def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary
         return None
     of = f"the night of {found.started_at} ({found.scope})"
     if request.scope not in (Scope(), found.scope):
-        shows.say(f"{of} was to measure something else: a new one begins")
+        shows.say(f"{of} measures something else: a new one begins")
         return None
-    shows.say(f"going on with {of}")
+    shows.say(f"resuming {of}")
     return found
 
 
@@ -172,7 +172,7 @@ def _plans(
     tally: Tally,
     shows: Progress,
 ) -> tuple[planning.Request, list[Plan]]:
-    """Return what each session is asked for, and all of them. UsageError on bad input."""
+    """Return the request of every session, and the sessions. UsageError on bad input."""
     sessions = planning.Request(
         profiles=scope.profiles,
         runtime=request.runtime,
@@ -189,19 +189,19 @@ def _plans(
 
 
 def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progress) -> Selection:
-    """Return the night's frameworks, none of them as named; report and count those broken."""
+    """Return the night's frameworks, as if by patterns; report and count the broken ones."""
     selected = selection.frameworks(workspace, ",".join(scope.frameworks) or selection.ALL)
     for broken in selected.broken:
         report_error(str(broken.error))
         tally.add(broken.name, "meta.json", "failed", FrameworkError.exit_code)
     for framework in selected.frameworks:
         if framework.name in selected.named and not framework.enabled:
-            shows.say(f"skipped {framework.name}: its meta.json says that it is not enabled")
+            shows.say(f"skipped {framework.name}: its meta.json says `enabled`: false")
     return replace(selected, named=frozenset())
 
 
 def _runnable(plans: Sequence[Plan], runtime: Runtime, tally: Tally, shows: Progress) -> list[Plan]:
-    """Return what this host can run; count the rest."""
+    """Return the plans that this host can run; count the others as skipped."""
 
     def skipped(plan: Plan) -> None:
         tally.add(plan.framework.name, plan.profile.label, "skipped")
@@ -222,10 +222,10 @@ def _in_turn(
     diary: Diary | None,
     tally: Tally,
 ) -> list[Plan]:
-    """Return the plans that are to be measured, in their order, and count the others.
+    """Return the plans to measure, in order, and count the others.
 
-    What the `diary` of a night that was cut short says was begun, and has no record, comes last:
-    it may have been what ended that night.
+    A session that began in the resumed night, by its `diary`, and has no record comes last: it may
+    be what killed that night.
     """
     hashes = {
         name: source_sha256(workspace.framework(name))
@@ -249,7 +249,7 @@ def _in_turn(
 
 
 def _fits(plan: Plan, left_s: float | None, history: History, tally: Tally) -> bool:
-    """Tell whether a session should end within the time that is left; count it if not."""
+    """Return whether a session should end within the time left; count it if not."""
     if left_s is None or (left_s > 0 and history.expected_s(plan) <= left_s):
         return True
     tally.add(plan.framework.name, plan.profile.label, "left")
@@ -257,7 +257,7 @@ def _fits(plan: Plan, left_s: float | None, history: History, tally: Tally) -> b
 
 
 def _show(ordered: Sequence[Plan], budget_s: float | None, history: History, tally: Tally) -> None:
-    """Print what would be measured, and how long it should take."""
+    """Print the sessions in order, and how long they should take."""
     ahead_s = 0.0
     for plan in ordered:
         if _fits(plan, None if budget_s is None else budget_s - ahead_s, history, tally):

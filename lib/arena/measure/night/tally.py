@@ -1,4 +1,4 @@
-"""The tally of a night: what became of each session, and the table that says it."""
+"""The tally of a night: how each session ended, and the table of it."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from arena.base.text import columns
 
 Fate = Literal["measured", "failed", "earlier", "unchanged", "skipped", "left"]
 
-# In the order of the table's columns, and whether a column is there without anything in it.
+# The table's columns in order, and whether a column is shown when it is empty.
 _ALWAYS: dict[Fate, bool] = {
     "measured": True,
     "failed": True,
@@ -18,11 +18,11 @@ _ALWAYS: dict[Fate, bool] = {
     "left": True,
 }
 
-# Which sessions are named, and how.
+# The fates whose sessions are listed, and their headings.
 _NOTED: dict[Fate, str] = {
     "failed": "failed",
     "unchanged": "unchanged",
-    "left": "left for another time",
+    "left": "no time left for",
 }
 
 _ALL = "all"
@@ -39,13 +39,13 @@ class Tally:
     )
 
     def add(self, framework: str, under: str, fate: Fate, code: int = 0) -> None:
-        """Note down what became of a session: a framework `under` a profile, by its label."""
+        """Count a session: a framework `under` a profile, by its label."""
         self._counts[framework][fate] += 1
         self._named[fate][under].append(framework)
         self.code = max(self.code, code)
 
     def table(self) -> list[str]:
-        """Return a line for each framework, by name, and one for all of them."""
+        """Return a line for each framework, by name, and a total."""
         total = sum(self._counts.values(), Counter[Fate]())
         shown = [fate for fate, always in _ALWAYS.items() if always or total[fate]]
         rows = [
@@ -55,7 +55,7 @@ class Tally:
         return columns([["", *shown], *rows], right=range(1, len(shown) + 1))
 
     def notes(self) -> list[str]:
-        """Return what failed, what was unchanged and what was left: a line for each profile."""
+        """Return the sessions that failed, were unchanged or were left: a line for each profile."""
         lines = []
         for fate, what in _NOTED.items():
             if profiles := self._named[fate]:

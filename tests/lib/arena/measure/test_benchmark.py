@@ -11,10 +11,9 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.judge import store
-from arena.machine import cpus, lock, ports
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
-from arena.measure import contract, generators, runner
+from arena.measure import generators, runner
 from arena.measure.plan import Request
 from arena.publish.site.build import build
 from arena.record.measurement import Second
@@ -25,16 +24,13 @@ from tests.fakes import (
     FakeRuntime,
     a_measurement,
     a_program,
-    a_report,
     add_framework,
     records_in,
 )
 
 
 @pytest.fixture(autouse=True)
-def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(workspace.root)
-    monkeypatch.setattr(cpus, "physical_cores", lambda: [(0,), (1,), (2,), (3,)])
+def _shop(workspace: Workspace, free_host: None) -> None:
     add_framework(workspace, "grpc-go", "stream-grpc", "stream-grpc-tls", "unary-of-httparena")
     add_framework(workspace, "tonic")
     add_framework(workspace, "retired", enabled=False)
@@ -44,12 +40,8 @@ Measure = Callable[..., int]
 
 
 @pytest.fixture
-def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Measure:
-    """Return the main job with fakes of the host, the runtime and the generator."""
-    monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(ports, "require_free_port", lambda _: None)
-    monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
-    monkeypatch.setattr(contract, "check", lambda *_: a_report())
+def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Measure:
+    """Return the benchmark with fakes of the runtime and the generator."""
 
     def run(
         request: Request,
@@ -256,7 +248,7 @@ def test_a_schedule_that_was_missed_is_said_to_have_no_rank(
     assert shop(Request("timed"), generator=FakeGenerator([measured])) == 0
     said = capsys.readouterr()
     assert "missed-schedule" in said.out
-    assert "note: 1 of 3 seconds had other calls than were due" in said.err
+    assert "note: 1 of 3 seconds did not have the calls that were due" in said.err
 
 
 def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(

@@ -1,99 +1,18 @@
-"""The night: what is measured in which order, what fits, what goes on, and how it ends."""
+"""The night: what is measured in which order, what fits, and how it ends."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arena.base.errors import HostError, UsageError
-from arena.base.workspace import Workspace
-from arena.machine import cpus, facts, lock, ports
-from arena.measure import benchmark, contract, generators, plan, runner
-from arena.measure.night import job
+from arena.machine import facts, lock, ports
+from arena.measure import benchmark, plan
 from arena.measure.night.job import Request, night
 from arena.measure.session import Session
-from arena.record.record import Record
-from tests.fakes import (
-    FakeGenerator,
-    FakeRuntime,
-    a_provenance,
-    a_report,
-    add_framework,
-    records_in,
-)
-
-# Of these two the first takes 17 s, the second 34 s; without a record, half a minute is added.
-QUICK, SLOW = "stream-grpc", "slow"
-
-
-@dataclass
-class Shop:
-    """A night with fakes of the host, the runtime, the generator and the clock."""
-
-    workspace: Workspace
-    runtime: FakeRuntime = field(default_factory=FakeRuntime)
-    generator: FakeGenerator = field(default_factory=FakeGenerator)
-    now_s: float = 0.0
-    published: int = 0
-
-    def night(self, *frameworks: str, **options: Any) -> int:
-        request = Request(frameworks, **options)
-        return night(
-            self.workspace, request, {"PATH": ""}, "night", self.publish, lambda: self.now_s
-        )
-
-    def publish(self, *_: object) -> Path:
-        self.published += 1
-        return self.workspace.public / "index.html"
-
-    def on_session(self, do: Callable[[int], str | None]) -> None:
-        """Have something done at the warm-up of each session; the sessions count from 0."""
-        begun = []
-
-        def fire(shot: int) -> str | None:
-            if self.generator.fired[-1][0] != "warm-up":
-                return None
-            begun.append(shot)
-            return do(len(begun) - 1)
-
-        self.generator = FakeGenerator(on_fire=fire)
-
-    def records(self) -> list[Record]:
-        return sorted(records_in(self.workspace.results), key=lambda each: each.started_at)
-
-    def measured(self, since: int = 0) -> list[tuple[str, str]]:
-        """Return what was measured, in that order."""
-        records = self.records()[since:]
-        return [(each.framework.name, each.profile.name) for each in records]
-
-    def add(self, name: str, *tests: str, **changes: Any) -> None:
-        add_framework(self.workspace, name, *tests, **changes)
-
-
-@pytest.fixture
-def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shop:
-    """Return a shop of two frameworks, both subscribing to a quick profile and a slow one."""
-    made = Shop(workspace)
-    made.add("alpha", SLOW, QUICK)
-    made.add("beta", SLOW, QUICK)
-    made.add("retired", QUICK, enabled=False)
-    (workspace.profiles / "slow.yaml").write_text(
-        "extends: stream-grpc\nname: slow\nduration: 10s\nwarmup: 4s"
-    )
-
-    monkeypatch.chdir(workspace.root)
-    monkeypatch.setattr(cpus, "physical_cores", lambda: [(0,), (1,), (2,), (3,)])
-    monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(ports, "require_free_port", lambda _: None)
-    monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
-    monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
-    monkeypatch.setattr(contract, "check", lambda *_: a_report())
-    for room in (runner, benchmark, job):
-        monkeypatch.setattr(room, "choose", lambda *_: made.runtime)
-    monkeypatch.setattr(generators, "resolve", lambda *_: made.generator)
-    return made
+from tests.fakes import FakeGenerator, FakeRuntime, a_provenance
+from tests.lib.arena.measure.night.shop import QUICK, SLOW, Shop
 
 
 def test_each_framework_has_a_turn_before_any_has_another_and_the_short_ones_come_first(
@@ -152,7 +71,7 @@ def test_a_session_begins_only_if_it_should_end_in_time_and_a_shorter_one_may_st
     assert shop.night(budget=100.0) == 0
     assert shop.measured(since=1) == [("beta", QUICK), ("alpha", QUICK), ("alpha", SLOW)]
     out = capsys.readouterr().out
-    assert "left for another time:\n  slow: beta\n" in out
+    assert "no time left for:\n  slow: beta\n" in out
     assert shop.published == 2
 
 
@@ -171,7 +90,7 @@ def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(
     assert shop.night(budget=46.0) == 0
     assert shop.measured() == []
     assert capsys.readouterr().out.splitlines()[-4:] == [
-        "left for another time:",
+        "no time left for:",
         "  stream-grpc: alpha, beta",
         "  slow: alpha, beta",
         "page: site/public/index.html",
@@ -215,11 +134,11 @@ def test_a_host_that_fails_three_frameworks_in_a_row_ends_the_night_which_can_be
     assert shop.measured() == [("alpha", QUICK), ("beta", QUICK)]
     out, err = capsys.readouterr()
     assert err.count("port 8080 is taken\n") == 3
-    assert "error: this host cannot measure: the night ends here (--resume goes on with it)" in err
+    assert "error: this host cannot measure: the night ends here (--resume continues it)" in err
     assert "all           2       3        0     1\n" in out
     assert shop.published == 1
     assert shop.night(resume=True) == 0
-    assert "going on with the night of 20" in capsys.readouterr().err
+    assert "resuming the night of 20" in capsys.readouterr().err
     assert sorted(shop.measured(since=2)) == [
         ("alpha", SLOW), ("beta", SLOW), ("gamma", SLOW), ("gamma", QUICK),
     ]  # fmt: skip
@@ -307,7 +226,7 @@ def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(
 ) -> None:
     assert shop.night("alpha", "retired", profiles=(QUICK,)) == 0
     assert shop.measured() == [("alpha", QUICK)]
-    assert "skipped retired: its meta.json says that it is not enabled" in capsys.readouterr().err
+    assert "skipped retired: its meta.json says `enabled`: false" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -405,135 +324,6 @@ def test_what_has_failed_since_is_measured_again(shop: Shop) -> None:
     assert [each.status for each in shop.records()] == ["ok", "failed", "ok"]
 
 
-# ---- going on
-
-
-class KilledError(BaseException):
-    """Ends a night as a kill does: nobody catches it."""
-
-
-def cut_short(shop: Shop, session: int, *frameworks: str, **options: Any) -> None:
-    """Run a night that is killed in the middle of a session, counted from 0."""
-
-    def kill(number: int) -> None:
-        if number == session:
-            raise KilledError
-
-    shop.on_session(kill)
-    with pytest.raises(KilledError):
-        shop.night(*frameworks, **options)
-    shop.generator = FakeGenerator()
-
-
-def test_a_night_that_was_cut_short_goes_on_and_what_cut_it_short_comes_last(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
-    cut_short(shop, 1)
-    assert shop.measured() == [("alpha", QUICK)]
-    assert shop.published == 0
-    assert shop.night(resume=True) == 0
-    assert shop.measured(since=1) == [("alpha", SLOW), ("beta", SLOW), ("beta", QUICK)]
-    out, err = capsys.readouterr()
-    assert "going on with the night of 20" in err
-    assert "all           3       0        1        0     0\n" in out
-
-
-def test_who_had_no_turn_before_the_cut_is_the_first_after_it(shop: Shop) -> None:
-    shop.add("gamma", QUICK)
-    cut_short(shop, 1)
-    shop.night(resume=True)
-    assert shop.measured()[:3] == [("alpha", QUICK), ("gamma", QUICK), ("alpha", SLOW)]
-
-
-def test_a_failure_before_the_cut_is_still_told_after_it(shop: Shop) -> None:
-    def end(session: int) -> str | None:
-        if session == 1:
-            raise KilledError
-        return "broke"
-
-    shop.on_session(end)
-    with pytest.raises(KilledError):
-        shop.night(profiles=(QUICK,))
-    shop.generator = FakeGenerator()
-    assert shop.night(resume=True) == 1
-    assert [(each.framework.name, each.status) for each in shop.records()] == [
-        ("alpha", "failed"),
-        ("beta", "ok"),
-    ]
-
-
-def test_what_the_night_was_asked_for_need_not_be_said_again(shop: Shop) -> None:
-    cut_short(shop, 1, profiles=(SLOW,))
-    shop.night(resume=True)
-    assert shop.measured() == [("alpha", SLOW), ("beta", SLOW)]
-
-
-def test_asked_for_something_else_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
-    cut_short(shop, 1, profiles=(SLOW,))
-    shop.night("alpha", profiles=(SLOW,), resume=True)
-    assert shop.measured() == [("alpha", SLOW), ("alpha", SLOW)]
-    assert "(--profile slow) was to measure something else: a new one begins" in (
-        capsys.readouterr().err
-    )
-
-
-@pytest.mark.parametrize("change", [{"enabled": False}, {"tests": ["x"]}, {"language": 5}])
-def test_where_its_framework_cannot_be_measured_any_more_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
-) -> None:
-    shop.add("gamma", QUICK)
-    cut_short(shop, 0, "gamma")
-    shop.add("gamma", QUICK, **change)
-    shop.night(resume=True)
-    assert len(shop.records()) == 4
-    err = capsys.readouterr().err
-    assert "that night cannot go on: " in err
-    assert ": a new one begins\n" in err
-
-
-def test_a_night_that_ended_is_not_gone_on_with(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shop.night(profiles=(QUICK,))
-    shop.night(profiles=(QUICK,), resume=True)
-    assert len(shop.records()) == 4
-    assert "no night was cut short: a new one begins" in capsys.readouterr().err
-
-
-def test_going_on_twice_ends_where_going_on_once_would(shop: Shop) -> None:
-    cut_short(shop, 1)
-    cut_short(shop, 1, resume=True)
-    shop.night(resume=True)
-    assert sorted(shop.measured()) == [
-        ("alpha", SLOW), ("alpha", QUICK), ("beta", SLOW), ("beta", QUICK),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]\n", '{"schema": 2}\n', "\x00\xff"])
-def test_a_broken_diary_is_said_and_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str], content: str
-) -> None:
-    shop.workspace.nights.mkdir()
-    path = shop.workspace.nights / "2026-01-01T00-00-00.000000Z.jsonl"
-    path.write_text(content)
-    assert shop.night(profiles=(QUICK,), resume=True) == 0
-    assert len(shop.records()) == 2
-    assert f"{path.name}: is no night's diary: a new night begins" in capsys.readouterr().err
-    assert path.read_text() == content
-
-
-def test_a_diary_whose_last_line_was_cut_off_is_good(shop: Shop) -> None:
-    cut_short(shop, 1)
-    (path,) = shop.workspace.nights.iterdir()
-    path.write_bytes(path.read_bytes().rstrip()[:-4])
-    shop.night(resume=True)
-    assert len(shop.records()) == 4
-    assert shop.night(profiles=(QUICK,), resume=True) == 0
-    assert len(shop.records()) == 6
-
-
 # ---- nothing done
 
 
@@ -544,7 +334,7 @@ def test_a_dry_run_tells_the_order_and_the_time_and_does_nothing(
     assert capsys.readouterr().out.splitlines() == [
         "alpha under stream-grpc: about 47s",
         "beta under stream-grpc: about 47s",
-        "left for another time:",
+        "no time left for:",
         "  slow: alpha, beta",
         "about 2 minutes",
     ]
