@@ -48,7 +48,9 @@ def command(
     connections: tuple[int, ...] | None,
     **given: object,
 ) -> int:
-    """Measure FRAMEWORKS under PROFILES as far as the time goes; build the site at the end.
+    """Measure what fits into a time budget, and build the site.
+
+    The sessions are those of FRAMEWORKS under PROFILES; the site is built at the end.
 
     FRAMEWORKS are names and patterns like 'grpc-go,tonic*', or `all`, which is the default.
     PROFILES are names and patterns too, like 'stream-*'. Without any: every profile that a

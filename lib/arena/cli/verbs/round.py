@@ -11,7 +11,7 @@ from arena.cli.verbs.list import print_table
 
 @click.group()
 def command() -> None:
-    """Freeze the records that the boards show, and list the frozen rounds."""
+    """Freeze the records on the boards, and list the rounds."""
 
 
 @command.command(

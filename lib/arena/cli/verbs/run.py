@@ -49,7 +49,7 @@ from arena.cli.options import Counts, Duration
 @click.option("--no-save", is_flag=True, help="Measure, but save no record and build no site.")
 @click.pass_obj
 def command(workspace: Workspace, /, **given: object) -> int:
-    """Measure FRAMEWORKS under PROFILES, save the records and build the site.
+    """Measure FRAMEWORKS under PROFILES and build the site.
 
     FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
     PROFILES are names and patterns too, like 'load-*'. Without any: every profile that a framework

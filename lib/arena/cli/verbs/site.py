@@ -15,7 +15,10 @@ def command() -> None:
 @command.command()
 @click.pass_obj
 def build(workspace: Workspace) -> None:
-    """Build the leaderboard and site/public/ from the records; only what has changed is built."""
+    """Build the leaderboard and the site from the records.
+
+    The pages are in site/public/. Only what has changed since the last build is written.
+    """
     from arena.publish.site.build import build as build_site
 
     click.echo(f"page: {shown(build_site(workspace, progress()))}")

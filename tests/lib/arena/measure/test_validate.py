@@ -11,7 +11,7 @@ import pytest
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.workspace import Workspace
-from arena.machine import certs, lock, ports
+from arena.machine import lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
 from arena.measure.contract import Report, Scope
@@ -48,8 +48,8 @@ class Shop:
 @pytest.fixture
 def shop(
     workspace: Workspace,
+    free_host: None,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> Shop:
     made = Shop(workspace, capsys, FakeRuntime(), {}, [], [])
@@ -61,10 +61,6 @@ def shop(
             tell(each)
         return report
 
-    monkeypatch.chdir(workspace.root)
-    monkeypatch.setattr(lock, "LOCK", tmp_path / "lock")
-    monkeypatch.setattr(ports, "require_free_port", lambda _: None)
-    monkeypatch.setattr(certs, "ensure_certificate", lambda _: None)
     monkeypatch.setattr(contract, "check", check)
     monkeypatch.setattr(
         contract, "wait_ready", lambda scope, wait_s, _: made.ready.append((scope.port, wait_s))
