@@ -180,6 +180,11 @@ def a_record(
     )
 
 
+def a_trial(name: str, rate: float, *, runs: int = 1, **more: Any) -> Record:
+    """Return the record of a session with $RUNS."""
+    return a_record(name, rate, overrides={"RUNS": f"{runs}"}, profile={"runs": runs}, **more)
+
+
 def save(results: Path, *records: Record) -> list[Record]:
     """Save records as sessions do, with a log and each run's raw output; return what is there."""
     saved = []

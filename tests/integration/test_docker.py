@@ -135,7 +135,7 @@ def test_a_failed_image_build_shows_its_last_lines_and_names_its_log(arena: Aren
     assert "no such type" in Path(arena.root, done.said("log: ")).read_text()
     record = arena.records("victim")[-1]
     assert (record["status"], record["failure"]["stage"]) == ("failed", "build")
-    assert arena.row("victim")["value"]
+    assert arena.row("victim")["result"]["value"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_container_that_is_never_ready_is_removed_and_its_words_are_kept(
     assert "exit 3" not in last_line or "  | no such port\n" in done.stderr
     record = arena.records("victim")[-1]
     assert (record["status"], record["failure"]["stage"]) == ("failed", "start")
-    assert arena.row("victim")["value"]
+    assert arena.row("victim")["result"]["value"]
     assert arena.left_behind() == []
 
 
@@ -170,7 +170,7 @@ def test_a_container_that_dies_under_load_ends_the_session(arena: Arena) -> None
     assert done.code == 1
     assert "run 1 of 1: the server ended in the middle of it (exit code 137)" in done.error
     assert arena.records("victim")[-1]["failure"]["stage"] == "run 1 of 1"
-    assert arena.row("victim")["value"]
+    assert arena.row("victim")["result"]["value"]
 
 
 def test_a_framework_without_a_dockerfile_names_the_native_way(arena: Arena) -> None:

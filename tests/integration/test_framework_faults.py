@@ -41,7 +41,7 @@ def failure_on_record(
 def good(arena: Arena) -> dict[str, Any]:
     """Return victim's row before it fails: a good one."""
     row = arena.row("victim")
-    assert row["value"]
+    assert row["result"]["value"]
     assert row["failure"] is None
     return row
 
@@ -255,7 +255,7 @@ def test_a_framework_that_never_was_good_is_on_the_board_with_its_failure(arena:
     assert arena.run("newcomer", "quick").code == 1
     row = arena.row("newcomer")
     assert row["rank"] is None
-    assert row["value"] is None
+    assert row["result"] is None
     assert row["failure"]["stage"] == "start"
 
 

@@ -72,7 +72,7 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
         each["check"] for each in record["contract_after"]
     ]
     assert record["messages_per_data_frame"] >= 1
-    assert real.row("grpc-go", profile)["checks_passed"] == len(record["contract"])
+    assert real.row("grpc-go", profile)["result"]["checks_passed"] == len(record["contract"])
     assert record["profile"]["connection_count"] == 64
     assert len(record["runs"]) == 2
     check_figures(real, record)
@@ -90,7 +90,7 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
 
     assert done.said("record: ") == f"results/{profile}/64/grpc-go/{record['started_at']}.json"
     assert done.said("page: ") == "site/public/index.html"
-    assert real.row("grpc-go", profile)["value"] == headline["value"]
+    assert real.row("grpc-go", profile)["result"]["value"] == headline["value"]
     assert "grpc-go" in real.page()
 
 
@@ -105,7 +105,7 @@ def test_grpcio_python_is_measured_even_if_no_call_ends_in_the_window(
     (run,) = record["runs"]
     assert run["calls"]["ok"] + run["calls"]["cut"] > 0
     assert ("none-finished" in record["flags"]) == (run["calls"]["ok"] == 0)
-    assert real.row("grpcio-python", profile)["high"] == run["rate_at_most"]
+    assert real.row("grpcio-python", profile)["result"]["at_most"] == run["rate_at_most"]
 
 
 def test_the_error_bar_holds_what_the_server_itself_has_counted(

@@ -60,7 +60,7 @@ def test_a_schedule_is_followed_and_told_by_the_second(
             each["sent"] for each in run["seconds"][: len(told.seconds)]
         ]
     assert "victim tiny-line: p99 latency " in done.stdout
-    assert loaded.row("victim", "tiny-line")["seconds"]
+    assert loaded.row("victim", "tiny-line")["result"]["seconds"]
 
 
 def test_a_schedule_can_be_shortened_for_a_try(loaded: Arena) -> None:

@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pydantic
 
@@ -26,6 +27,7 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.judge.cache import Cache
 from arena.judge.entry import Entry, entry_of
+from arena.judge.load_key import LoadKey
 from arena.machine.forks import spread
 from arena.record.reading import parse_record, read_record
 from arena.record.record import Record
@@ -50,7 +52,6 @@ _SOURCES = ("base", "what", "record", "judge")
 # The fields of an entry after its path, and the places of those that many records have in common;
 # its flags are the last.
 _FIELDS = [each.name for each in fields(Entry)][1:]
-_METRIC = _FIELDS.index("metric")
 _SHARED = [at for at, name in enumerate(_FIELDS) if name not in {"sha256", "started_at", "failure"}]
 
 # A file's size and time (ns), and what it comes to: an entry, or what is wrong.
@@ -202,9 +203,19 @@ def _seen(name: str, text: str) -> Seen:
     for at in _SHARED:
         if isinstance(what[at], str):
             what[at] = sys.intern(what[at])
-    what[_METRIC] = Metric(what[_METRIC])
     what[-1] = tuple(map(sys.intern, what[-1]))
+    what[_LOAD] = _load(*what[_LOAD])
     return size, time_ns, Entry(name, *what)
+
+
+_LOAD = _FIELDS.index("load")
+
+
+@cache
+def _load(*values: Any) -> LoadKey:
+    """Return a load, the same one for each of its records."""
+    profile, connections, generator, metric, *rest = values
+    return LoadKey(profile, connections, generator, Metric(metric), *rest)
 
 
 def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:

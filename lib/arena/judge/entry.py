@@ -9,16 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from arena.judge.flags import UNRANKED
+from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.record import Record
-from arena.what.metrics import Metric
 
 # The overrides that make another load of a profile.
 TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS", "CONNECTIONS"})
-
-
-# A profile, its connections, the generator and the metric: of one such load are the records that
-# may stand on one board.
-Load = tuple[str, int, str, Metric]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +30,7 @@ class Entry:
     started_at: str
     framework: str
     type: str
-    profile: str
-    connections: int
-    generator: str
-    metric: Metric
+    load: LoadKey
     is_trial: bool
     is_ranked: bool
     value: float | None
@@ -50,11 +42,6 @@ class Entry:
     commit: str | None
     failure: str | None
     flags: tuple[str, ...]
-
-    @property
-    def load(self) -> Load:
-        """Return what it can be ranked by."""
-        return self.profile, self.connections, self.generator, self.metric
 
 
 def entry_of(record: Record, sha256: str = "") -> Entry:
@@ -68,10 +55,7 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         started_at=record.started_at,
         framework=record.framework.name,
         type=record.framework.type,
-        profile=record.profile.name,
-        connections=record.profile.connection_count,
-        generator=record.profile.generator,
-        metric=record.profile.metric,
+        load=load_of(record.profile),
         is_trial=not TRIAL.isdisjoint(record.provenance.overrides),
         is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
         value=headline.value if headline else None,
@@ -86,9 +70,9 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
     )
 
 
-def by_load(entries: Iterable[Entry]) -> dict[Load, list[Entry]]:
+def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
     """Return entries by what loaded their servers, those of each load in the order they came."""
-    found: dict[Load, list[Entry]] = defaultdict(list)
+    found: dict[Key, list[Entry]] = defaultdict(list)
     for entry in entries:
-        found[entry.load].append(entry)
+        found[entry.load.key].append(entry)
     return dict(found)

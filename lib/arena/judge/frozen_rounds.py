@@ -23,7 +23,7 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import sync_folder, write_new
 from arena.judge.archive import Archive, open_archive
-from arena.judge.leaderboard import rank_entries
+from arena.judge.leaderboard import rank_entries, shown_records
 from arena.judge.store import Draft, clear_drafts
 from arena.machine.interrupts import held
 from arena.record.reading import read_record
@@ -61,7 +61,7 @@ class Frost:
 
 
 def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Frost:
-    """Copy the records that the current boards show, with all that lies beside them, to a round.
+    """Copy the records that the boards of current loads show, and all that lies beside them.
 
     It is there as a whole or not at all. UsageError for a name or a note that cannot be one, for
     a name that is taken, and if there is nothing to freeze.
@@ -75,7 +75,8 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
     archive = open_archive(workspace.results)
     for path, problem in archive.broken.items():
         progress.say(f"warning: {shown(archive.folder / path)} is left out: {problem}")
-    paths = rank_entries(archive.entries.values(), archive.read).shown_records
+    boards = rank_entries(archive.entries.values(), archive.read).boards
+    paths = shown_records(board for board in boards if board.is_current)
     if not paths:
         raise UsageError(f"{shown(workspace.results)}: there is no record to freeze")
     files = [file for path in paths for file in _files_of(archive, path)]

@@ -1,19 +1,20 @@
-"""The leaderboard: derived from records alone, one board per profile x connections x generator.
+"""The leaderboard: derived from records alone, a board for each load and generator.
 
 Production and tuned frameworks are ranked together, engines apart. The newest good record of
 a framework is its row; a newer failure is shown on that row and never takes its value away.
-A trial, with other runs or another duration than the profile's, never replaces a full record.
+Trials of each size, and the records from before a profile was edited, have boards of their own.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.entry import TRIAL, Entry, Load, entry_of
+from arena.judge.entry import TRIAL, Entry, by_load, entry_of
 from arena.judge.flags import UNRANKED
+from arena.judge.load_key import Key, Place, differences
 from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Cost, Run, Second
 from arena.record.record import Check, Failure, Record
@@ -102,8 +103,22 @@ class Row(Frozen):
     failure: RowFailure | None
 
 
+class Difference(Frozen):
+    """A fact of a load that differs from the current one, both as JSON: `duration_s`, 1.0, 5.0."""
+
+    fact: str
+    here: str
+    current: str
+
+
 class Board(Frozen):
-    """The ranked rows of one profile x connections x generator, of one division."""
+    """The ranked rows of one load by one generator, of one division.
+
+    Of all loads that records of a profile were made with, at these connections and by this
+    generator, one is current: the newest that is no trial, or the newest trial if all are.
+    `load` is its name among them, such as `5s-x-3`; `differences` are those to the current one.
+    Boards of the same load under several generators have the same `load_digest`.
+    """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     profile: str
@@ -112,6 +127,11 @@ class Board(Frozen):
     tls: bool
     connections: int
     generator: str
+    load: str
+    load_digest: str
+    is_current: bool
+    is_trial: bool
+    differences: tuple[Difference, ...]
     division: Literal["framework", "engine"]
     kind: str = "closed"
     metric: Metric
@@ -123,23 +143,27 @@ class Board(Frozen):
         return KINDS[self.kind]
 
     @property
-    def load(self) -> Load:
-        """Return what its records have in common."""
-        return self.profile, self.connections, self.generator, self.metric
+    def place(self) -> Place:
+        """Return what boards of other loads of its profile have in common with it."""
+        return self.profile, self.connections, self.generator
+
+    @property
+    def key(self) -> Key:
+        """Return what tells its load from all others."""
+        return *self.place, self.load_digest
 
 
 class Leaderboard(Frozen):
-    """Every board, sorted by profile, connections, generator and division."""
+    """Every board, by profile, connections and generator: the current load's first."""
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     boards: tuple[Board, ...]
 
-    @property
-    def shown_records(self) -> list[str]:
-        """The paths of the records that rows stand for, and of newer failures; sorted."""
-        rows = [row for board in self.boards for row in board.rows]
-        shown = [part for row in rows for part in (row.result, row.failure) if part]
-        return sorted({part.record for part in shown})
+
+def shown_records(boards: Iterable[Board]) -> list[str]:
+    """Return the paths of the records that rows stand for, and of newer failures; sorted."""
+    rows = [row for board in boards for row in board.rows]
+    return sorted({part.record for row in rows for part in (row.result, row.failure) if part})
 
 
 def rank(records: Iterable[Record]) -> Leaderboard:
@@ -150,35 +174,57 @@ def rank(records: Iterable[Record]) -> Leaderboard:
 
 def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Leaderboard:
     """Derive the leaderboard of entries; `read` gives the record of a path, of those it needs."""
-    histories: dict[Load, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-    for entry in sorted(entries, key=lambda each: (each.started_at, each.path)):
-        histories[entry.load][entry.framework].append(entry)
-    boards = []
-    for (_, connections, generator, _), frameworks in sorted(histories.items()):
-        newest = max((h[-1] for h in frameworks.values()), key=lambda each: each.started_at)
-        profile = read(newest.path).profile
-        for division in ("framework", "engine"):
-            rows = [
-                _row(history, read)
-                for history in frameworks.values()
-                if DIVISIONS[history[-1].type] == division
-            ]
-            if rows:
-                boards.append(
-                    Board(
-                        profile=profile.name,
-                        title=profile.title,
-                        call=profile.call,
-                        tls=profile.tls,
-                        connections=connections,
-                        generator=generator,
-                        division=division,
-                        kind=profile.load.kind,
-                        metric=profile.metric,
-                        rows=_ranked(rows, profile.metric),
-                    )
-                )
+    places: dict[Place, list[list[Entry]]] = defaultdict(list)
+    in_time = sorted(entries, key=lambda each: (each.started_at, each.path))
+    for own in by_load(in_time).values():
+        places[own[0].load.place].append(own)
+    boards = [board for _, loads in sorted(places.items()) for board in _boards(loads, read)]
     return Leaderboard(boards=tuple(boards))
+
+
+def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator[Board]:
+    """Yield the boards of one profile, connection count and generator, the current load's first.
+
+    A load is given by its entries, the oldest first.
+    """
+    loads = sorted(loads, key=lambda own: max(map(_claim, own)), reverse=True)
+    sizes = Counter(own[0].load.size for own in loads)
+    current = read(loads[0][-1].path).profile
+    for own in loads:
+        load, profile = own[0].load, read(own[-1].path).profile
+        is_current = own is loads[0]
+        is_plain = is_current or sizes[load.size] == 1
+        histories: dict[str, list[Entry]] = defaultdict(list)
+        for entry in own:
+            histories[entry.framework].append(entry)
+        rows = [_row(history, read) for history in histories.values()]
+        for division in ("framework", "engine"):
+            if ranked := [row for row in rows if DIVISIONS[row.type] == division]:
+                yield Board(
+                    profile=profile.name,
+                    title=profile.title,
+                    call=profile.call,
+                    tls=profile.tls,
+                    connections=load.connections,
+                    generator=load.generator,
+                    load=load.size if is_plain else f"{load.size}-{load.digest[:6]}",
+                    load_digest=load.digest,
+                    is_current=is_current,
+                    is_trial=all(entry.is_trial for entry in own),
+                    differences=tuple(
+                        Difference(fact=fact, here=here, current=there)
+                        for fact, (here, there) in differences(profile, current).items()
+                    ),
+                    division=division,
+                    kind=profile.load.kind,
+                    metric=profile.metric,
+                    rows=_ranked(ranked, profile.metric),
+                )
+
+
+def _claim(entry: Entry) -> tuple[bool, bool, str, str]:
+    """Return what makes an entry's load the current one: full, good and new, in this order."""
+    return not entry.is_trial, entry.status == "ok", entry.started_at, entry.path
 
 
 def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
@@ -220,9 +266,7 @@ def _overlap(first: Result, second: Result) -> bool:
 def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
     """Make a framework's row from its entries, oldest first."""
     newest = read(history[-1].path)
-    newest_first = [entry for entry in reversed(history) if entry.status == "ok"]
-    good = next((each for each in newest_first if not each.is_trial), None)
-    good = good or next(iter(newest_first), None)
+    good = next((entry for entry in reversed(history) if entry.status == "ok"), None)
     return Row(
         rank=None,
         framework=newest.framework.name,

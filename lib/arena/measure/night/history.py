@@ -35,7 +35,7 @@ class History:
         self._entries: dict[_Key, list[Entry]] = defaultdict(list)
         for entry in sorted(archive.entries.values(), key=lambda each: each.started_at):
             if entry.machine == machine and not entry.is_trial:
-                key = (entry.framework, entry.profile, entry.connections, entry.generator)
+                key = (entry.framework, *entry.load.place)
                 self._entries[key].append(entry)
         self._breadth = Counter(name for name, *_ in self._entries)
 

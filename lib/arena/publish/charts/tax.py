@@ -12,7 +12,6 @@ from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table, conditions
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
-from arena.what.metrics import Metric
 
 # This many servers of a load have a picture; all are in its table.
 MOST_SERVERS = 24
@@ -61,11 +60,15 @@ class TaxedServer:
 
 @dataclass(frozen=True)
 class TaxedLoad:
-    """One profile x connections, and the servers that were measured under several generators."""
+    """One load, and the servers that were measured under several generators.
+
+    `size` is empty for the profile's full load of today.
+    """
 
     profile: str
     title: str
     connections: int
+    size: str
     unit: str
     servers: tuple[TaxedServer, ...]
 
@@ -81,21 +84,26 @@ class TaxedLoad:
 
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
     """Return every load that some server was put under by several generators, by profile."""
-    found: dict[tuple[str, int, Metric], list[Board]] = defaultdict(list)
+    found: dict[tuple[str, int, str], list[Board]] = defaultdict(list)
     for board in boards:
         if _NAME.fullmatch(board.generator):
-            found[board.profile, board.connections, board.metric].append(board)
+            found[board.profile, board.connections, board.load_digest].append(board)
     every = [
         TaxedLoad(
             profile=profile,
             title=group[0].title,
             connections=connections,
-            unit=metric.unit,
+            size="" if _is_plain(group) else group[0].load,
+            unit=group[0].metric.unit,
             servers=_servers(group),
         )
-        for (profile, connections, metric), group in found.items()
+        for (profile, connections, _), group in found.items()
     ]
     return [load for load in every if load.servers]
+
+
+def _is_plain(boards: Sequence[Board]) -> bool:
+    return all(board.is_current and not board.is_trial for board in boards)
 
 
 def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.judge.entry import Entry, Load, by_load
+from arena.judge.entry import Entry
 from arena.judge.frozen_rounds import Round
-from arena.judge.leaderboard import Board, Leaderboard, Row
+from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
+from arena.judge.load_key import Place
 from arena.publish.site import links
 from arena.publish.site.raw_outputs import raw_files
 from arena.record.record import Record
@@ -48,13 +49,23 @@ class Edition:
 
     @property
     def boards(self) -> Sequence[Board]:
-        """Return every board, sorted by profile, connections, generator and division."""
+        """Return every board, in the order of the leaderboard."""
         return self.leaderboard.boards
+
+    @property
+    def current_boards(self) -> Sequence[Board]:
+        """Return the boards of the current loads: no trials beside full ones, nothing outdated."""
+        return [board for board in self.boards if board.is_current]
 
     @property
     def shown_records(self) -> Sequence[str]:
         """Return the paths of the records that have a page: on a board, or in a round."""
-        return sorted(self.entries) if self.round else self.leaderboard.shown_records
+        return sorted(self.entries) if self.round else shown_records(self.boards)
+
+    def current_of(self, board: Board) -> Board:
+        """Return the board of the current load: of the same division, if there is one."""
+        same = [each for each in self.current_boards if each.place == board.place]
+        return next((each for each in same if each.division == board.division), same[0])
 
     def home(self) -> str:
         """Return the edition's first page."""
@@ -66,40 +77,23 @@ class Edition:
 
     def board_folder(self, board: Board) -> str:
         """Return a board's folder."""
-        return self._folders[board.load, board.division]
+        return self.root + links.board_folder(board)
 
     def board_digest(self, board: Board) -> str:
-        """Return a digest of the records that a board is made of, and so of all that is on it."""
-        return self._digests[board.load]
+        """Return a digest of the records that a board, and those of other loads, are made of."""
+        return self._digests[board.place]
 
     @cached_property
     def digest(self) -> str:
         """A digest of all boards."""
-        return _digest(f"{load} {digest}" for load, digest in self._digests.items())
+        return _digest(f"{place} {digest}" for place, digest in self._digests.items())
 
     @cached_property
-    def _digests(self) -> Mapping[Load, str]:
-        entries = by_load(self.entries.values())
-        return {
-            load: _digest(f"{each.path} {each.sha256}" for each in entries[load])
-            for load in {board.load: None for board in self.boards}
-        }
-
-    @cached_property
-    def _folders(self) -> Mapping[tuple[Load, str], str]:
-        """Every board's folder.
-
-        Records of an edited profile may rank by another metric than those from before: that is
-        a board of its own, and its folder names the metric.
-        """
-        metrics: dict[str, str] = {}
-        found: dict[tuple[Load, str], str] = {}
-        for board in self.boards:
-            folder = links.board_folder(board)
-            if metrics.setdefault(folder, board.metric) != board.metric:
-                folder = f"{folder}/{links.name(board.metric)}"
-            found[board.load, board.division] = self.root + folder
-        return found
+    def _digests(self) -> Mapping[Place, str]:
+        found: dict[Place, list[str]] = defaultdict(list)
+        for entry in self.entries.values():
+            found[entry.load.place].append(f"{entry.path} {entry.sha256}")
+        return {place: _digest(found[place]) for place in sorted(found)}
 
     @cached_property
     def standings(self) -> Mapping[str, Sequence[Standing]]:

@@ -26,7 +26,10 @@ def relative(target: str, page: str) -> str:
 def board_folder(board: Board) -> str:
     """Return a board's folder below its edition."""
     engines = "/engines" if board.division == "engine" else ""
-    return f"boards/{name(board.profile)}/{board.connections}/{name(board.generator)}{engines}"
+    load = "" if board.is_current else f"/{board.load}"
+    return (
+        f"boards/{name(board.profile)}/{board.connections}/{name(board.generator)}{load}{engines}"
+    )
 
 
 def framework_folder(framework: str) -> str:

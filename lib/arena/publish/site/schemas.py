@@ -38,12 +38,13 @@ class Result(Frozen):
 
 
 class History(Frozen):
-    """A framework's results under one profile, the oldest first; `board` is where it is ranked."""
+    """A framework's results under one load, the oldest first; `board` is where it is ranked."""
 
     profile: str
     connections: int
     generator: str
     metric: Metric
+    load: str
     rank: int | None
     board: str
     results: tuple[Result, ...]
@@ -52,13 +53,13 @@ class History(Frozen):
 class FrameworkData(Frozen):
     """A framework as its newest record has it, and all its results."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     framework: MeasuredFramework
     histories: tuple[History, ...]
 
 
 class ComparedProfile(Frozen):
-    """A profile x connections x generator whose figures can be held against each other."""
+    """A profile x connections x generator, of the current load: its figures can be compared."""
 
     id: str
     title: str

@@ -61,6 +61,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         count=words.count,
         commas="{:,}".format,
         connections=lambda board: words.connections(board.shape, board.connections),
+        load_note=words.load_note,
         plain=plain,
         web=web,
     )

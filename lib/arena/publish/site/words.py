@@ -1,6 +1,7 @@
 """Words of the pages about types, loads and stand-ins."""
 
 from arena.judge.entry import Entry
+from arena.judge.leaderboard import Board
 from arena.judge.words import rounded_words
 from arena.what.loads import LoadShape
 
@@ -37,8 +38,20 @@ def connections(load: type[LoadShape], number: int) -> str:
     return "up to " * load.joins_connections + count(number, "connection")
 
 
+def load(board: Board) -> str:
+    """Return how much a board's load is: 5 s three times, or 1000 calls once."""
+    return board.load.replace("-calls", " calls").replace("-x-", " × ")
+
+
+def load_note(board: Board) -> str:
+    """Return what to know of a load that is not the profile's today; empty for that one."""
+    if board.is_trial:
+        return f"trial, {load(board)}"
+    return "" if board.is_current else f"older load, {load(board)}"
+
+
 def entry_words(entry: Entry) -> str:
     """Return an entry's headline, or `failed`, or `invalid`."""
     if entry.value is None or entry.low is None or entry.high is None:
         return entry.status
-    return rounded_words(entry.metric, entry.value, entry.low, entry.high, entry.flags)
+    return rounded_words(entry.load.metric, entry.value, entry.low, entry.high, entry.flags)

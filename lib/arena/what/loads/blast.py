@@ -68,6 +68,11 @@ class Blast(LoadShape):
         return self.changed(duration_s=duration_s or self.duration_s, sweep=sweep)
 
     @property
+    def size(self) -> str:
+        """How many calls leave together at most, as a part of an address."""
+        return f"{self.sweep[-1]}-calls"
+
+    @property
     def words(self) -> str:
         """How many calls leave together, and how often."""
         most = f"{self.sweep[0]:,} to {self.sweep[-1]:,}"

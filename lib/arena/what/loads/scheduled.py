@@ -63,6 +63,11 @@ class Scheduled(LoadShape):
             yield "schedule", f"takes longer than a day to send {requests} requests"
 
     @property
+    def size(self) -> str:
+        """How many calls a run is, as a part of an address."""
+        return f"{self.requests}-calls"
+
+    @property
     def words(self) -> str:
         """How many calls are sent, and when."""
         return f"{self.requests:,} calls in {self.window_s:.0f} s: {self.schedule.words}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field
 
+from arena.base.durations import format_duration
 from arena.base.model import Frozen
 from arena.what.metrics import Metric
 
@@ -78,6 +79,11 @@ class LoadShape(Frozen):
     def each_run(self) -> str:
         """How long each run is, where `words` does not say it; else empty."""
         return ""
+
+    @property
+    def size(self) -> str:
+        """How much of the load a run is, as a part of an address."""
+        return format_duration(self.window_s)
 
     @property
     def shots(self) -> int:

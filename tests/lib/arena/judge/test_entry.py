@@ -14,8 +14,8 @@ def test_an_entry_tells_what_a_history_needs() -> None:
     record = record.model_copy(update={"provenance": a_provenance(generator=maker, git=git)})
     entry = entry_of(record, "5a")
     assert (entry.path, entry.sha256, entry.started_at) == (record.path, "5a", record.started_at)
-    assert (entry.framework, entry.profile, entry.connections) == ("a", "stream-grpc", 64)
-    assert (entry.generator, entry.made_by, entry.metric) == ("ghz", "volley 1.2", "messages/s")
+    assert (entry.framework, entry.made_by) == ("a", "volley 1.2")
+    assert entry.load[:5] == ("stream-grpc", 64, "ghz", "messages/s", "5s-x-3")
     assert (entry.value, entry.low, entry.high) == (3e6, 1e6, 4e6)
     assert (entry.status, entry.failure, entry.commit) == ("ok", None, "abc-dirty")
     assert entry.machine == "a CPU, 4 CPUs"

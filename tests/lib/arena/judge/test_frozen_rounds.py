@@ -14,7 +14,7 @@ from arena.judge import frozen_rounds
 from arena.judge.frozen_rounds import Frost, Round, freeze, read_rounds
 from arena.record.record import Record
 from tests import fakes
-from tests.fakes import FakeProgress, a_record, a_run, at
+from tests.fakes import FakeProgress, a_record, a_run, a_trial, at
 
 
 def save(workspace: Workspace, record: Record) -> Record:
@@ -39,11 +39,16 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_round_holds_what_the_boards_show_byte_for_byte(workspace: Workspace) -> None:
+TRIAL = {"RUNS": "1"}
+
+
+def test_a_round_holds_what_current_boards_show_byte_for_byte(
+    workspace: Workspace,
+) -> None:
     old = save(workspace, a_record(minute=1))
     good = save(workspace, a_record(minute=2))
-    trial = save(workspace, a_record(minute=3, overrides={"RUNS": "1"}))
-    only_a_trial = save(workspace, a_record("tonic", overrides={"RUNS": "1"}))
+    trial = save(workspace, a_trial("grpc-go", 1e6, minute=3))
+    only_a_trial = save(workspace, a_record("tonic", overrides=TRIAL, profile={"name": "other"}))
     before = files(workspace.results)
     made = frozen(workspace, note="why")
 

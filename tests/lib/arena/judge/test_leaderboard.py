@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Board, Result, Row, rank, rank_entries
 from arena.record.measurement import BlastPoint, Latency
 from arena.record.record import Record
-from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, at
+from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a_trial, at
 
 
 def only_board(*records: Record) -> Board:
@@ -168,29 +169,97 @@ def test_the_newest_good_value_counts_not_the_best() -> None:
     assert (row.result.value, row.result.started_at, row.failure) == (5.0, at(2), None)
 
 
-TRIALS = [{"RUNS": "1"}, {"DURATION": "1s"}, {"RUNS": "1", "SERVER_CPUS": "0"}]
+def told(*records: Record) -> list[tuple[str, bool, bool, list[float]]]:
+    """Return each board's load, whether it is current, and a trial, and its values."""
+    return [
+        (each.load, each.is_current, each.is_trial, [it.value for it in results_on(each)])
+        for each in rank(records).boards
+    ]
 
 
-@pytest.mark.parametrize("overrides", TRIALS)
-def test_a_newer_trial_never_replaces_a_full_record(overrides: dict[str, str]) -> None:
-    full, trial = a_record("a", 5.0, minute=1), a_record("a", 9.0, minute=2, overrides=overrides)
-    found = result_of(full, trial)
-    assert (found.value, found.started_at, found.overrides) == (5.0, at(1), {})
+def results_on(board: Board) -> list[Result]:
+    return [row.result for row in board.rows if row.result]
 
 
-@pytest.mark.parametrize("overrides", TRIALS)
-def test_a_newer_full_record_replaces_a_trial(overrides: dict[str, str]) -> None:
-    trial, full = a_record("a", 9.0, minute=1, overrides=overrides), a_record("a", 5.0, minute=2)
-    assert result_of(trial, full).value == 5.0
+@pytest.mark.parametrize("minute", [1, 3])
+def test_a_trial_of_each_size_has_a_board_of_its_own_beside_the_full_one(minute: int) -> None:
+    full = a_record("a", 5.0, minute=2)
+    trials = [a_trial("a", 9.0, minute=minute), a_trial("a", 8.0, runs=2, minute=minute + 4)]
+    assert told(full, *trials) == [
+        ("5s-x-3", True, False, [5.0]),
+        ("5s-x-2", False, True, [8.0]),
+        ("5s-x-1", False, True, [9.0]),
+    ]
 
 
-def test_where_there_are_only_trials_the_newest_is_the_row() -> None:
-    found = result_of(
-        a_record("a", 9.0, minute=1, overrides={"RUNS": "1"}),
-        a_record("a", 5.0, minute=2, overrides={"DURATION": "1s"}),
-        a_record("a", minute=3, failure="broke"),
+def test_trials_of_two_sizes_are_not_ranked_against_each_other() -> None:
+    boards = rank(
+        [
+            a_trial("a", 9.0, minute=1),
+            a_trial("b", 5.0, runs=2, minute=2),
+            a_trial("c", 7.0, runs=2, minute=3),
+        ]
+    ).boards
+    assert [(each.load, each.is_current, ranks(each)) for each in boards] == [
+        ("5s-x-2", True, [(1, "c"), (2, "b")]),
+        ("5s-x-1", False, [(1, "a")]),
+    ]
+    assert all(each.is_trial for each in boards)
+
+
+def test_the_records_from_before_an_edit_of_the_profile_have_a_board_of_their_own() -> None:
+    edited = {"warmup_s": 3.0, "title": "Edited"}
+    before, old, new = (
+        a_record("b", 8.0, minute=1),
+        a_record("a", 9.0, minute=2),
+        a_record("a", 5.0, minute=3, profile=edited),
     )
-    assert (found.value, found.started_at, found.overrides) == (5.0, at(2), {"DURATION": "1s"})
+    current, older = rank([before, old, new]).boards
+    assert (current.load, current.is_current, ranks(current)) == ("5s-x-3", True, [(1, "a")])
+    assert older.load == f"5s-x-3-{older.load_digest[:6]}"
+    assert (older.is_current, older.is_trial) == (False, False)
+    assert ranks(older) == [(1, "a"), (2, "b")]
+    differences = [(each.fact, each.here, each.current) for each in older.differences]
+    assert differences == [("warmup_s", "2.0", "3.0")]
+    assert current.differences == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "Renamed"},
+        {"connections": (64, 128)},
+        {"request": {"count": 5000, "b": 2, "a": 1}},
+    ],
+)
+def test_what_changes_no_figure_makes_no_other_load(changes: dict[str, Any]) -> None:
+    old, new = a_record("a", 9.0), a_record("b", 5.0, minute=1, profile=changes)
+    assert ranks(only_board(old, new)) == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"request": {"a": 1, "b": 3, "count": 5000}},
+        {"streams_per_connection": 5},
+        {"runs": 4},
+        {"metric": "requests/s", "messages_per_call": 1},
+        {"expect": ("result = a + b",)},
+    ],
+)
+def test_any_other_fact_of_a_load_makes_another_one(changes: dict[str, Any]) -> None:
+    records = a_record("a", 9.0), a_record("b", 5.0, minute=1, profile=changes)
+    assert [len(each.rows) for each in rank(records).boards] == [1, 1]
+
+
+def test_a_load_that_has_only_failed_is_not_current_while_another_full_one_has_not() -> None:
+    good = a_record("a", 9.0)
+    failed = a_record("a", minute=1, failure="broke", profile={"runs": 4})
+    assert told(good, failed, a_trial("a", 5.0, minute=2)) == [
+        ("5s-x-3", True, False, [9.0]),
+        ("5s-x-4", False, False, []),
+        ("5s-x-1", False, True, [5.0]),
+    ]
 
 
 @pytest.mark.parametrize("name", ["SERVER_CPUS", "LOADGEN_CPUS", "GHZ"])

@@ -138,14 +138,14 @@ class BoardView:
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     """Yield every board's page, and the same as JSON and as CSV."""
-    paths = repr((frame(edition), [(edition.board(each), each.metric) for each in edition.boards]))
+    paths = repr((frame(edition), [(edition.board(each), each.load) for each in edition.boards]))
     for board in edition.boards:
         page = edition.board(board)
         failures = {row.framework: row.failure for row in board.rows if row.failure}
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
         make = partial(_make, site, edition, board, logs)
         # Pictures may show figures of other boards.
-        beside = SHOWN[board.shape].beside(board, edition.boards)
+        beside = SHOWN[board.shape].beside(board, edition.current_boards)
         digests = map(edition.board_digest, [board, *beside])
         key = "\n".join([*digests, paths, repr(logs)])
         yield Page(page, key, make)
@@ -163,27 +163,34 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
         board=board,
         view=BoardView(board),
         switches=switches(edition, board),
-        pictures=SHOWN[board.shape].of_board(board, edition.boards),
+        current=edition.board(edition.current_of(board)),
+        pictures=SHOWN[board.shape].of_board(board, edition.current_boards),
         most_pictures=MOST,
         logs=logs,
     )
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:
-    """Return the choices that a board leaves: other connections, generators, types, metrics.
+    """Return the choices that a board leaves: other connections, generators, types, loads.
 
     Each leads to the board that differs the least in the rest.
     """
     same = [each for each in edition.boards if each.profile == board.profile]
+    # One of the same connections and generator differs in its load alone.
+    beside = [each for each in same if each.place == board.place]
 
     def choices(
-        label: str, of: Callable[[Board], object], name: Callable[[Board], str], *kept: str
+        label: str,
+        among: Sequence[Board],
+        of: Callable[[Board], object],
+        name: Callable[[Board], str],
+        *kept: str,
     ) -> Switch:
         def likeness(each: Board) -> tuple[bool, ...]:
             return tuple(getattr(each, field) == getattr(board, field) for field in kept)
 
         best: dict[object, Board] = {}
-        for each in same:
+        for each in among:
             known = best.get(of(each))
             if known is None or likeness(each) > likeness(known):
                 best[of(each)] = each
@@ -193,28 +200,23 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
 
     found = [
         choices(
-            "Connections",
+            "Connections", same,
             lambda each: each.connections,
             lambda each: f"{each.connections:,}",
-            "generator", "division", "metric",
+            "generator", "division", "load_digest",
         ),
         choices(
-            "Generator",
+            "Generator", same,
             lambda each: each.generator,
             lambda each: each.generator,
-            "connections", "division", "metric",
+            "connections", "division", "load_digest",
         ),
         choices(
-            "Type",
+            "Type", same,
             lambda each: each.division,
             lambda each: words.DIVISIONS[each.division],
-            "connections", "generator", "metric",
+            "connections", "generator", "load_digest",
         ),
-        choices(
-            "Metric",
-            lambda each: each.metric,
-            lambda each: each.metric,
-            "connections", "generator", "division",
-        ),
+        choices("Load", beside, lambda each: each.load, words.load, "division"),
     ]  # fmt: skip
     return [each for each in found if len(each.choices) > 1]

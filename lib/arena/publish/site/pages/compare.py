@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from arena.judge.flags import UNRANKED
-from arena.publish.site import links
 from arena.publish.site.board_columns import headline_words, interval_words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
@@ -23,19 +22,18 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 
 def _comparison(edition: Edition) -> str:
     """Return the JSON of all figures. A framework's words are those of its newest record."""
-    places: dict[tuple[str, str], int] = {}
+    places: dict[str, int] = {}
     profiles: list[ComparedProfile] = []
     frameworks: dict[str, ComparedFramework] = {}
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
-    for board in edition.boards:
+    for board in edition.current_boards:
         name = f"{board.profile}/{board.connections}/{board.generator}"
-        place = places.setdefault((name, board.metric), len(profiles))
+        place = places.setdefault(name, len(profiles))
         if place == len(profiles):
-            is_second = any(each.id == name for each in profiles)
             profiles.append(
                 ComparedProfile(
-                    id=f"{name}/{links.name(board.metric)}" if is_second else name,
+                    id=name,
                     title=board.title,
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,

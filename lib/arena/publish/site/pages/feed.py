@@ -67,16 +67,16 @@ def _append(root: ET.Element, entry: Entry, edition: Edition, *, is_shown: bool)
         target, kind = edition.record_json(entry.path), "application/json"
     ET.SubElement(element, "link", rel="alternate", type=kind, href=links.relative(target, PATH))
     made_by = f", loaded by {entry.made_by}" if entry.made_by else ""
-    connections = words.count(entry.connections, "connection")
-    summary = f"{entry.profile} over {connections}{made_by}, on {entry.machine}."
+    connections = words.count(entry.load.connections, "connection")
+    summary = f"{entry.load.profile} over {connections}{made_by}, on {entry.machine}."
     _text(element, "summary", f"{summary} {entry.failure}" if entry.failure else summary)
 
 
 def _outcome(entry: Entry) -> str:
     outcome = words.entry_words(entry)
     if entry.value is None:
-        return f"{entry.profile} {outcome}"
-    return f"{entry.metric.of(outcome)} under {entry.profile}"
+        return f"{entry.load.profile} {outcome}"
+    return f"{entry.load.metric.of(outcome)} under {entry.load.profile}"
 
 
 def _id(name: str) -> str:

@@ -1,13 +1,13 @@
 """Frameworks: the list of them, and for each a page and JSON with its history."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from arena.base.model import to_json
-from arena.judge.entry import Entry, Load, by_load
-from arena.judge.leaderboard import Row
+from arena.judge.entry import Entry, by_load
+from arena.judge.leaderboard import Board, Row
 from arena.judge.words import rounded_words
 from arena.publish.site import links, words
 from arena.publish.site.edition import Edition, Site, Standing
@@ -50,8 +50,7 @@ class Moment:
 class HistoryTable:
     """A framework's records on a board: newest first, and `more` that are not listed."""
 
-    title: str
-    key: Load
+    board: Board
     moments: tuple[Moment, ...]
     more: int
     drawn: Strip | None
@@ -76,7 +75,10 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         depends = (
             frame(edition),
             [(entry.path, entry.sha256, entry.path in shown) for entry in mine],
-            [(one.path, one.board.title, one.row.rank, one.ranked) for one in standings[each.name]],
+            [
+                (one.path, one.board.title, words.load_note(one.board), one.row.rank, one.ranked)
+                for one in standings[each.name]
+            ],
         )
         make = partial(_make, site, edition, each, standings[each.name], mine, shown)
         yield Page(page, repr(depends), make)
@@ -93,7 +95,6 @@ def _make(
     shown: frozenset[str],
 ) -> str:
     newest = edition.read(entries[-1].path)
-    titles = {standing.board.load: standing.board.title for standing in standings}
     return render(
         site,
         "framework.html.j2",
@@ -103,7 +104,7 @@ def _make(
         meta=newest.framework,
         versions=_versions(entries),
         standings=standings,
-        histories=_histories(edition, entries, titles, shown),
+        histories=_histories(edition, entries, standings, shown),
     )
 
 
@@ -114,8 +115,8 @@ def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -
         display_name=newest.display_name,
         language=newest.language,
         type=newest.type,
-        boards=sum(standing.row.rank is not None for standing in standings),
-        first=sum(standing.row.rank == 1 for standing in standings),
+        boards=sum(each.row.rank is not None for each in standings if each.board.is_current),
+        first=sum(each.row.rank == 1 for each in standings if each.board.is_current),
         newest=entries[-1].started_at,
     )
 
@@ -138,37 +139,37 @@ def _day(entry: Entry) -> str:
 
 
 def _histories(
-    edition: Edition, entries: Sequence[Entry], titles: Mapping[Load, str], shown: frozenset[str]
+    edition: Edition, entries: Sequence[Entry], standings: Sequence[Standing], shown: frozenset[str]
 ) -> list[HistoryTable]:
     """Return the histories of more than one record, in the order of the boards."""
+    of_load = by_load(entries)
     return [
-        _history(edition, key, own, titles[key], shown)
-        for key, own in sorted(by_load(entries).items())
-        if key in titles and len(own) > 1
+        _history(edition, standing.board, own, shown)
+        for standing in standings
+        if len(own := of_load[standing.board.key]) > 1
     ]
 
 
 def _history(
-    edition: Edition, key: Load, entries: Sequence[Entry], title: str, shown: frozenset[str]
+    edition: Edition, board: Board, entries: Sequence[Entry], shown: frozenset[str]
 ) -> HistoryTable:
-    """Return a history of records, the oldest first. Trials are listed, and not drawn."""
+    """Return a history of records, the oldest first."""
     changes = _changes(entries)
     moments = [
         Moment(entry, _path(edition, entry, shown), words.entry_words(entry), changes[entry.path])
         for entry in reversed(entries[-_LISTED:])
     ]
-    full = [entry for entry in entries if not entry.is_trial and entry.value][-_DRAWN:]
+    full = [entry for entry in entries if entry.value][-_DRAWN:]
     intervals = [(entry.low or 0.0, entry.high or 0.0) for entry in full]
     most = max((high for _, high in intervals), default=0.0)
     return HistoryTable(
-        title=title,
-        key=key,
+        board=board,
         moments=tuple(moments),
         more=len(entries) - len(moments),
         drawn=line([entry.value for entry in full], intervals) if len(full) > 1 else None,
         first=_day(full[0]) if full else "",
         last=_day(full[-1]) if full else "",
-        most=rounded_words(entries[-1].metric, most, most, most) if most else "",
+        most=rounded_words(board.metric, most, most, most) if most else "",
     )
 
 
@@ -200,12 +201,12 @@ def _framework_json(edition: Edition, name: str) -> str:
             connections=standing.board.connections,
             generator=standing.board.generator,
             metric=standing.board.metric,
+            load=standing.board.load,
             rank=standing.row.rank,
             board=edition.below(standing.path),
-            results=tuple(_result(edition, each) for each in of_load[standing.board.load]),
+            results=tuple(_result(edition, each) for each in of_load[standing.board.key]),
         )
         for standing in edition.standings.get(name, ())
-        if standing.board.load in of_load
     ]
     newest = entries[-1]
     framework = edition.read(newest.path).framework

@@ -50,7 +50,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     groups = [
         (kind, [(profile, tuple(lines)) for profile, lines in groupby(found, _profile)])
         for kind in SHOWN
-        if (found := [_best(shown, each) for each in shown.boards if each.shape is kind])
+        if (found := [_best(shown, each) for each in shown.current_boards if each.shape is kind])
     ]
     newest = news(shown)
     make = partial(
@@ -97,7 +97,7 @@ def news(edition: Edition) -> list[News]:
         News(
             entry=entry,
             path=edition.record(entry.path),
-            display_name=names.get((entry.profile, entry.framework), entry.framework),
+            display_name=names.get((entry.load.profile, entry.framework), entry.framework),
             words=words.entry_words(entry),
         )
         for entry in newest[:_NEWEST]

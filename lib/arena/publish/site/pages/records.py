@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from arena.base.reading import tail
-from arena.judge.entry import Load
 from arena.judge.leaderboard import GRAVITY
+from arena.judge.load_key import Key
 from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import SHOWN, run_picture
@@ -82,7 +82,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
             folder = f"{edition.root}{links.record_folder(path)}"
             yield Copy(f"{folder}/{file.name}", str(file.source))
         around = Around(
-            board=boards.get((entry.load, entry.framework)),
+            board=boards.get((entry.load.key, entry.framework)),
             older=older,
             newer=newer,
             files={each.name: each.size_bytes for each in files},
@@ -91,12 +91,12 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         yield Page(edition.record(path), f"{frame(edition)} {entry.sha256} {around}", make)
 
 
-def _boards(edition: Edition) -> dict[tuple[Load, str], str]:
+def _boards(edition: Edition) -> dict[tuple[Key, str], str]:
     """Return the board of each load and framework."""
-    found: dict[tuple[Load, str], str] = {}
+    found: dict[tuple[Key, str], str] = {}
     for board in edition.boards:
         page = edition.board(board)
-        found |= {(board.load, row.framework): page for row in board.rows}
+        found |= {(board.key, row.framework): page for row in board.rows}
     return found
 
 

@@ -35,16 +35,13 @@ def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None
         under("volley", flags=["unpinned"]),
         under("<script>"),
         under("volley", overrides={"SERVER_CPUS": "0"}),
+        under("volley", overrides={"RUNS": "1"}, profile={"runs": 1}),
         a_record("a", minute=1, failure="broke", profile={"generator": "volley"}),
         a_record("a", minute=1, runs=[a_run(0.0, ok=0)], profile={"generator": "volley"}),
     ],
 )
 def test_what_was_measured_otherwise_is_no_pair(other: Record) -> None:
     assert found(under("ghz"), other) == []
-
-
-def test_a_load_with_other_runs_is_still_the_same_server() -> None:
-    assert len(found(under("ghz"), under("volley", overrides={"RUNS": "1"}))) == 1
 
 
 def test_each_picture_has_a_scale_that_its_longest_bar_fills() -> None:

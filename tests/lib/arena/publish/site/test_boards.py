@@ -12,7 +12,7 @@ from arena.publish.site.pages import boards
 from arena.publish.site.pages.boards import switches
 from arena.record.measurement import Run
 from arena.record.record import Check, Host, Record
-from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run
+from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run, a_trial
 from tests.lib.arena.publish.charts.loads import SCHEDULED, a_second, blast, lasting, scheduled
 from tests.lib.arena.publish.site.editions import (
     HOSTILE,
@@ -293,6 +293,28 @@ def test_a_board_links_to_its_like_and_says_which_one_it_is() -> None:
     assert ("production and tuned", "boards/stream-grpc/64/volley/index.html", False) in labels[
         "Type"
     ]
+
+
+def test_a_trial_is_a_page_of_its_own_that_names_what_differs_from_the_full_load() -> None:
+    site = a_site(a_record("a", 1e6), a_trial("a", 2e6, minute=1))
+    texts = pages_of(site, boards)
+    trial = f"{PATH.removesuffix('index.html')}5s-x-1/index.html"
+    assert list(texts) == [PATH, trial]
+    assert "A trial. The current load differs: runs is 1 here and 3 there." in text_of(texts[trial])
+    assert 'href="../index.html">The current load' in texts[trial]
+    for text in texts.values():
+        assert "Load 5s × 3 5s × 1" in text_of(text)
+    assert "trial" not in text_of(texts[PATH]).lower()
+
+
+def test_a_trial_without_a_full_record_stands_in_its_place() -> None:
+    assert "Trials only." in page(a_trial("a", 2e6))
+
+
+def test_an_older_load_is_called_so() -> None:
+    records = a_record("a", 1e6), a_record("a", 2e6, minute=1, profile={"warmup_s": 3.0})
+    _, older = pages_of(a_site(*records), boards).values()
+    assert "An older load. The current load differs: warmup_s is 2.0 here" in text_of(older)
 
 
 def test_a_board_alone_has_no_switches() -> None:

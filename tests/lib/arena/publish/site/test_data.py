@@ -18,7 +18,7 @@ from arena.publish.site.outputs import Copy
 from arena.publish.site.raw_outputs import LARGEST_BYTES, raw_files
 from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
-from tests.fakes import WARNED, a_record, a_run, save
+from tests.fakes import WARNED, a_record, a_run, a_trial, save
 from tests.lib.arena.publish.site.editions import a_round, a_site, an_edition, page, site_of
 
 BOARD = "boards/stream-grpc/64/ghz"
@@ -87,19 +87,21 @@ def test_a_framework_has_all_its_results_the_oldest_first() -> None:
     records = [
         a_record("a", 1e6, minute=1),
         a_record("a", failure="it fell", minute=3),
-        a_record("a", 3e6, minute=2, overrides={"RUNS": "1"}, language="Rust"),
+        a_trial("a", 3e6, minute=2, language="Rust"),
         a_record("b", 1e6),
     ]
     text = page(a_site(*records), "frameworks/a/framework.json")
     found = json.loads(text)
     assert found["framework"]["name"] == "a"
-    (history,) = found["histories"]
+    history, trials = found["histories"]
     assert (history["rank"], history["board"]) == (1, f"{BOARD}/index.html")
     results = history["results"]
-    assert [each["status"] for each in results] == ["ok", "ok", "failed"]
-    assert [each["value"] for each in results] == [1e6, 3e6, None]
-    assert [each["is_trial"] for each in results] == [False, True, False]
-    assert results[2]["failure"] == "it fell"
+    assert [each["status"] for each in results] == ["ok", "failed"]
+    assert [each["value"] for each in results] == [1e6, None]
+    assert [each["is_trial"] for each in results] == [False, False]
+    assert results[1]["failure"] == "it fell"
+    assert (trials["load"], trials["board"]) == ("5s-x-1", f"{BOARD}/5s-x-1/index.html")
+    assert [(each["value"], each["is_trial"]) for each in trials["results"]] == [(3e6, True)]
     assert results[0]["record"].endswith("T00-01-00.000000Z/record.json")
 
 
@@ -128,15 +130,20 @@ def test_figures_to_compare_have_intervals_flags_and_links_below_their_edition()
     assert is_comparable
 
 
+UNARY = {"name": "unary", "metric": "requests/s", "messages_per_call": 1}
+
+
 def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may() -> None:
     records = [
         a_record("a", 1e6),
         a_record("b", 1e6, type="engine"),
-        a_record("c", 1e6, profile={"metric": "requests/s", "messages_per_call": 1}),
+        a_record(
+            "c", 1e6, profile={"name": "unary", "metric": "requests/s", "messages_per_call": 1}
+        ),
     ]
     found = json.loads(page(a_site(*records), "compare/compare.json"))
     ids = [each["id"] for each in found["profiles"]]
-    assert ids == ["stream-grpc/64/ghz", "stream-grpc/64/ghz/requests-s"]
+    assert ids == ["stream-grpc/64/ghz", "unary/64/ghz"]
     assert {each["name"]: list(each["figures"]) for each in found["frameworks"]} == {
         "a": ["0"],
         "b": ["0"],

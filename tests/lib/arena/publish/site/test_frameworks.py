@@ -6,7 +6,7 @@ import pytest
 
 from arena.publish.site.pages import frameworks
 from arena.record.record import Record
-from tests.fakes import a_record
+from tests.fakes import a_record, a_trial
 from tests.lib.arena.publish.site.editions import HOSTILE, a_site, keys_of, pages_of, text_of
 
 
@@ -15,9 +15,13 @@ def page(*records: Record, name: str = "a") -> str:
 
 
 def history(html: str) -> list[str]:
-    """Return the words of each line of the page's only history."""
-    (section,) = re.findall('<section class="history".*?</section>', html, re.DOTALL)
-    return [text_of(row) for row in re.findall("<tr>.*?</tr>", section, re.DOTALL)][1:]
+    """Return the words of each line of the page's histories."""
+    sections = re.findall('<section class="history".*?</section>', html, re.DOTALL)
+    return [
+        text_of(row)
+        for section in sections
+        for row in re.findall("<tr>.*?</tr>", section, re.DOTALL)[1:]
+    ]
 
 
 def test_the_list_has_everyone_and_counts_their_boards() -> None:
@@ -86,17 +90,21 @@ def test_a_history_is_told_from_the_newest_on_and_says_what_changed() -> None:
         first,
         changed.model_copy(update={"framework": source}),
         a_record("a", minute=20, failure="it broke", status="invalid"),
-        a_record("a", 9e6, minute=30, overrides={"RUNS": "1"}),
+        a_trial("a", 9e6, minute=30),
+        a_trial("a", 8e6, minute=40),
     )
     assert history(text) == [
-        "2026-01-01 9.00 M trial",
         "2026-01-01 invalid new source it broke",
         "2026-01-01 2.00 M new source",
         "2026-01-01 1.00 M",
+        # The trials are a load of their own.
+        "2026-01-01 8.00 M",
+        "2026-01-01 9.00 M",
     ]
+    assert "ghz · messages/s · trial, 5s × 1" in text_of(text)
     assert "source 222222222222 on 2026-01-01" in text_of(text)
-    # The trial is no point of the line, and the scale ends at the most that is one.
-    (dots,) = re.findall('<path class="d" d="([^"]*)"', text)
+    # The trials are no points of the line, and the scale ends at the most that is one.
+    dots, _ = re.findall('<path class="d" d="([^"]*)"', text)
     assert dots.count("h0") == 2
     assert "from 0 to 2.00 M" in text
 
