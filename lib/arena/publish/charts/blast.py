@@ -160,7 +160,7 @@ def _words(way: Way) -> str:
     if way.full_at is not None:
         full = f"stops growing at N = {way.full_at:,}"
     fails = f", first failure at N = {way.fails_at:,}" if way.fails_at else ""
-    return f"{name}: up to {format_rate(best)} requests/s, {full}{fails}."
+    return f"{name}: best {format_rate(best)} requests/s, {full}{fails}."
 
 
 def _cells(point: BlastPoint) -> tuple[str, ...]:

@@ -200,7 +200,7 @@ def svg(plots: Sequence[Plot]) -> Markup:
     for plot in plots:
         drawn, height = plot.svg()
         parts.append(f'<g transform="translate(0 {_number(y)})">{drawn}</g>')
-        y += height + _FOOT
+        y += height + 2 * _FOOT
     view = f'viewBox="0 0 {LEFT + WIDTH + RIGHT} {_number(y)}"'
     return Markup(  # noqa: S704 - all words in it are escaped
         f'{view} fill="none" font-size="{FONT_PX}">{"".join(parts)}</svg>'

@@ -72,8 +72,8 @@ def test_the_first_failure_is_that_of_the_smallest_n() -> None:
 def test_the_words_of_a_blast_say_where_it_is_full_and_where_it_fails() -> None:
     (picture,) = pictures(blast("a", POINTS), profile="bang")
     assert picture.words == (
-        "1 connection: up to 10.0 k requests/s, stops growing at N = 10.",
-        "8 connections: up to 20.0 k requests/s, still growing at N = 100.",
+        "1 connection: best 10.0 k requests/s, stops growing at N = 10.",
+        "8 connections: best 20.0 k requests/s, still growing at N = 100.",
         "No call failed.",
     )
     failing = [*POINTS[:2], a_point(1, 100, 10_000.0, {"Unavailable": 3})]

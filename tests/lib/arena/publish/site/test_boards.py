@@ -149,8 +149,8 @@ def test_numbers_have_a_short_value_to_sort_by() -> None:
 
 def test_checks_are_counted_and_the_ones_that_warn_are_named() -> None:
     text = page(a_record("a", 1.0, contract=[PASSED, WARNED]))
-    assert "1 1 warning" in cells(text, "a")
-    assert 'title="content-type"' in text
+    assert "1 of 2" in cells(text, "a")
+    assert 'title="warned: content-type"' in text
 
 
 def test_a_framework_without_a_good_record_stands_below_with_stage_and_reason() -> None:
