@@ -13,7 +13,7 @@ import pytest
 
 from arena.machine import certs
 from arena.measure.contract import Call, Report, Scope, check, checks, values
-from arena.measure.contract.link import Link
+from arena.measure.contract.client import Client
 from arena.measure.contract.wire import Answer
 from arena.record.measurement import Cost
 from arena.record.record import Check
@@ -63,13 +63,13 @@ def calls_before_streams(volley_program: Path) -> int:
     """Count the calls that come before the first of StreamSum; the server counts them all."""
     made: list[int] = []
     with pytest.MonkeyPatch.context() as patch, serving(volley_program) as server:
-        call = Link.call
+        call = Client.call
 
         def counted(*words: Any, **more: Any) -> Answer:
             made.append(1)
             return call(*words, **more)
 
-        patch.setattr(Link, "call", counted)
+        patch.setattr(Client, "call", counted)
         for run in (values.unary_sum, values.unary_extremes):
             run(Scope(server.port, tls=False))
     return len(made)

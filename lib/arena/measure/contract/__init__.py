@@ -4,10 +4,9 @@ docs/rules.md lists the checks. What is on the wire is seen by a client on sans-
 (hyperframe, hpack), which does nothing it was not told to.
 """
 
-from arena.measure.contract.checks import check, wait_ready
-from arena.measure.contract.report import Report
+from arena.measure.contract.checks import Report, check, wait_ready
+from arena.measure.contract.idle import Watched
 from arena.measure.contract.scope import Call, Scope, scope_of, scopes_of
-from arena.measure.contract.watch import Watched
 
 __all__ = [
     "Call",

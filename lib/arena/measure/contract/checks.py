@@ -1,17 +1,18 @@
-"""The contract: the checks, their order and their names."""
+"""The contract: the checks, their order and their names, and the report of what they found."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from arena.base.errors import FrameworkError
-from arena.measure.contract import crowd, flow, garbage, streams, tls, values
-from arena.measure.contract.link import HangError, Link
+from arena.measure.contract import concurrency, flow_control, garbage, streams, tls, values
+from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.expected import stream_request, sum_request
+from arena.measure.contract.idle import Watched, rest
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import stream_request, sum_request
-from arena.measure.contract.report import Report
 from arena.measure.contract.scope import Scope
-from arena.measure.contract.watch import Watched, rest
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest
 
@@ -25,6 +26,28 @@ _MEASURED = "stream-5000"
 
 # Returns what is odd, if anything; WrongError if something is wrong.
 _Run = Callable[[], str | None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every check that was made, in order.
+
+    `messages_per_data_frame` is that of StreamSum(5000) with an open window; None without it.
+    """
+
+    checks: tuple[Check, ...]
+    messages_per_data_frame: float | None = None
+
+    @property
+    def verdict(self) -> Literal["pass", "warn", "fail"]:
+        """The worst of all."""
+        found = {check.status for check in self.checks}
+        return "fail" if "fail" in found else "warn" if "warn" in found else "pass"
+
+    @property
+    def first_failure(self) -> Check | None:
+        """The check that failed first; None if none did."""
+        return next((check for check in self.checks if check.status == "fail"), None)
 
 
 def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
@@ -92,11 +115,11 @@ def _checks(
     yield "framing", partial(values.framing, scope)
     if not scope.light:
         if streams_long:
-            yield f"stream-{flow.LONG}", partial(flow.long_stream, scope, server)
-            yield "backpressure", partial(flow.backpressure, scope, server, judged=judged)
-            yield "cancel", partial(flow.cancel, scope, server, judged=judged)
-        yield "four-streams", partial(crowd.streams, scope)
-        yield f"connections-{crowd.CONNECTIONS}", partial(crowd.connections, scope)
+            yield f"stream-{flow_control.LONG}", partial(flow_control.long_stream, scope, server)
+            yield "backpressure", partial(flow_control.backpressure, scope, server, judged=judged)
+            yield "cancel", partial(flow_control.cancel, scope, server, judged=judged)
+        yield "four-streams", partial(concurrency.streams, scope)
+        yield f"connections-{concurrency.CONNECTIONS}", partial(concurrency.connections, scope)
         yield "unknown-method", partial(garbage.unknown_method, scope)
         yield "malformed-message", partial(garbage.malformed_message, scope)
         yield "truncated-message", partial(garbage.truncated_message, scope)
@@ -157,9 +180,9 @@ def _probe(scope: Scope) -> str | None:
     """Say why GetSum is not answered; None if it is, rightly or not."""
     answer = None
     try:
-        with Link(scope, _PROBE_TIMEOUT_S) as link:
-            answer = link.call("GetSum", sum_request())
-            link.finish(answer)
+        with Client(scope, _PROBE_TIMEOUT_S) as client:
+            answer = client.call("GetSum", sum_request())
+            client.finish(answer)
     except HangError as error:
         return error.detail
     except WrongError as error:

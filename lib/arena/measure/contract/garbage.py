@@ -3,9 +3,9 @@
 The checks return what is only odd: a client could live with it.
 """
 
-from arena.measure.contract.link import SERVICE, HangError, Link
+from arena.measure.contract.client import SERVICE, Client, HangError
+from arena.measure.contract.expected import sum_request
 from arena.measure.contract.messages import PREFIX, WrongError, frame, hexadecimal
-from arena.measure.contract.replies import sum_request
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import still_right
 from arena.measure.contract.wire import Answer, code_name
@@ -95,13 +95,13 @@ def _answered(
     WrongError if the server does not answer a right call afterwards.
     """
     answer: Answer | None
-    with Link(scope, timeout_s or _TIMEOUT_S) as link:
+    with Client(scope, timeout_s or _TIMEOUT_S) as client:
         try:
-            answer = link.wire.request(path, body, content_type=content_type)
-            link.until_over(answer)
+            answer = client.wire.request(path, body, content_type=content_type)
+            client.until_over(answer)
         except HangError:
             answer = None
-    with Link(scope, _AFTERWARDS_S) as again:
+    with Client(scope, _AFTERWARDS_S) as again:
         still_right(again)
     return answer
 

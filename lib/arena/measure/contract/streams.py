@@ -1,8 +1,7 @@
 """Client and bidirectional streaming."""
 
-from arena.measure.contract.link import HangError, Link
-from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import (
+from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.expected import (
     int32,
     require,
     require_ok,
@@ -10,6 +9,7 @@ from arena.measure.contract.replies import (
     sum_of,
     sum_request,
 )
+from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S
 from arena.measure.contract.wire import Answer
@@ -25,52 +25,52 @@ _QUIET_S = 0.05
 def collect_sum(scope: Scope) -> None:
     """Call CollectSum: nothing before the half-close, then one reply, the sum of all."""
     requests = [sum_request() for _ in range(_REQUESTS)]
-    with Link(scope, TIMEOUT_S) as link:
-        answer = link.call("CollectSum", *requests[:-1], end=False)
-        link.until_quiet(_QUIET_S)
+    with Client(scope, TIMEOUT_S) as client:
+        answer = client.call("CollectSum", *requests[:-1], end=False)
+        client.until_quiet(_QUIET_S)
         require_ok(answer)
         if answer.messages or answer.over:
             raise WrongError("the answer comes before the client has ended its requests")
-        link.send(answer, requests[-1], end=True)
-        link.finish(answer)
+        client.send(answer, requests[-1], end=True)
+        client.finish(answer)
         require(answer, [int32(sum(each.a + each.b for each in requests))])
 
 
 def echo_sum(scope: Scope) -> None:
     """Call EchoSum: each request is answered before the next is sent."""
     requests = [sum_request() for _ in range(_ROUNDS)]
-    with Link(scope, TIMEOUT_S) as link:
-        answer = link.call("EchoSum", end=False)
+    with Client(scope, TIMEOUT_S) as client:
+        answer = client.call("EchoSum", end=False)
         for number, request in enumerate(requests):
-            link.send(answer, request)
-            _await_reply(link, answer, number, request)
-        link.send(answer, end=True)
-        link.finish(answer)
+            client.send(answer, request)
+            _await_reply(client, answer, number, request)
+        client.send(answer, end=True)
+        client.finish(answer)
         require(answer, [sum_of(each) for each in requests])
 
 
 def half_close(scope: Scope) -> None:
     """End streams without a request, and after many at once: the server ends them as well."""
-    with Link(scope, TIMEOUT_S) as link:
+    with Client(scope, TIMEOUT_S) as client:
         if "CollectSum" in scope.calls:
-            nothing = link.call("CollectSum", end=False)
-            link.until_quiet(_QUIET_S)
-            link.send(nothing, end=True)
-            link.finish(nothing)
+            nothing = client.call("CollectSum", end=False)
+            client.until_quiet(_QUIET_S)
+            client.send(nothing, end=True)
+            client.finish(nothing)
             require(nothing, [0])
         if "EchoSum" in scope.calls:
-            silent = link.call("EchoSum")
-            link.finish(silent)
+            silent = client.call("EchoSum")
+            client.finish(silent)
             require(silent, [])
             requests = [sum_request() for _ in range(_REQUESTS)]
-            answer = link.call("EchoSum", *requests)
-            link.finish(answer)
+            answer = client.call("EchoSum", *requests)
+            client.finish(answer)
             require(answer, [sum_of(each) for each in requests])
 
 
-def _await_reply(link: Link, answer: Answer, number: int, request: SumRequest) -> None:
+def _await_reply(client: Client, answer: Answer, number: int, request: SumRequest) -> None:
     try:
-        link.wait(lambda: answer.over or len(answer.messages) > number)
+        client.wait(lambda: answer.over or len(answer.messages) > number)
     except HangError as error:
         error.detail = f"request {number} is not answered before the next: {error.detail}"
         raise

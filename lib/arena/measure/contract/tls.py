@@ -8,7 +8,7 @@ import warnings
 from contextlib import closing
 from typing import NamedTuple
 
-from arena.measure.contract.link import connected, tls_context, tls_over
+from arena.measure.contract.client import connected, tls_context, tls_over
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 

@@ -1,8 +1,7 @@
 """Whether the replies are right: their number, order, values and form."""
 
-from arena.measure.contract.link import Link
-from arena.measure.contract.messages import WrongError, named
-from arena.measure.contract.replies import (
+from arena.measure.contract.client import Client
+from arena.measure.contract.expected import (
     INT32_MAX,
     INT32_MIN,
     int32,
@@ -12,6 +11,7 @@ from arena.measure.contract.replies import (
     sum_request,
     sums_of,
 )
+from arena.measure.contract.messages import WrongError, named
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.wire import Answer
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
@@ -28,24 +28,24 @@ _EXTREMES = (
 _OVERFLOWS = ((INT32_MAX, 1), (INT32_MAX, INT32_MAX), (INT32_MIN, -1), (INT32_MIN, INT32_MIN))
 
 
-def get_sum(link: Link, request: SumRequest | None = None) -> Answer:
+def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
     """Make one call of GetSum, with random operands unless told; it must be right."""
     request = request or sum_request()
-    answer = link.call("GetSum", request)
-    link.finish(answer)
+    answer = client.call("GetSum", request)
+    client.finish(answer)
     require(answer, [sum_of(request)])
     return answer
 
 
-def still_right(link: Link) -> None:
+def still_right(client: Client) -> None:
     """Call GetSum after something else: if it is wrong, that is said."""
     with named("afterwards, GetSum"):
-        get_sum(link)
+        get_sum(client)
 
 
 def unary_sum(scope: Scope) -> None:
     """Call GetSum with random operands, with small and negative ones, and with none."""
-    with Link(scope, TIMEOUT_S) as link:
+    with Client(scope, TIMEOUT_S) as client:
         some = sum_request()
         for request in (
             *(sum_request() for _ in range(3)),
@@ -54,54 +54,54 @@ def unary_sum(scope: Scope) -> None:
             SumRequest(b=some.b),
             SumRequest(),
         ):
-            get_sum(link, request)
+            get_sum(client, request)
 
 
 def unary_extremes(scope: Scope) -> str:
     """Call GetSum at the edges of int32; return what is odd beyond them."""
-    with Link(scope, TIMEOUT_S) as link:
+    with Client(scope, TIMEOUT_S) as client:
         for a, b in _EXTREMES:
-            _saying(link, a, b)
+            _saying(client, a, b)
         for a, b in _OVERFLOWS:
             try:
-                _saying(link, a, b)
+                _saying(client, a, b)
             except WrongError as error:
                 # Another value, or a refusal, is odd; whatever breaks the rest is wrong.
-                get_sum(link)
+                get_sum(client)
                 return f"sums do not wrap around: {error.detail}"
     return ""
 
 
-def _saying(link: Link, a: int, b: int) -> None:
+def _saying(client: Client, a: int, b: int) -> None:
     with named(f"{a} + {b} = {int32(a + b)}"):
-        get_sum(link, SumRequest(a=a, b=b))
+        get_sum(client, SumRequest(a=a, b=b))
 
 
 def stream(scope: Scope, request: StreamRequest) -> Answer:
     """Call StreamSum: exactly the replies it must have, in order, and OK."""
-    with Link(scope, TIMEOUT_S) as link:
-        answer = link.call("StreamSum", request)
-        finish_stream(link, answer, request)
+    with Client(scope, TIMEOUT_S) as client:
+        answer = client.call("StreamSum", request)
+        finish_stream(client, answer, request)
         return answer
 
 
-def finish_stream(link: Link, answer: Answer, request: StreamRequest) -> None:
+def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> None:
     """Wait for the rest of a stream, but no longer than it is right; all of it must be."""
     most = max(request.count, 1)
-    link.wait(lambda: answer.over or len(answer.messages) > most)
+    client.wait(lambda: answer.over or len(answer.messages) > most)
     if not answer.over:
         raise WrongError(f"there are more than {most} replies")
-    link.finish(answer)
+    client.finish(answer)
     require(answer, sums_of(request))
 
 
 def framing(scope: Scope) -> None:
     """Look at the form: each reply in DATA, as a message of its own; after them, the trailers."""
-    with Link(scope, TIMEOUT_S) as link:
-        answers = [get_sum(link)]
+    with Client(scope, TIMEOUT_S) as client:
+        answers = [get_sum(client)]
         if "StreamSum" in scope.calls:
-            streamed = link.call("StreamSum", stream_request(10))
-            link.finish(streamed)
+            streamed = client.call("StreamSum", stream_request(10))
+            client.finish(streamed)
             answers.append(streamed)
         for answer in answers:
             _require_framing(answer)

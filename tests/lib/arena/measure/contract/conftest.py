@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from arena.machine import certs
-from arena.measure.contract import watch
+from arena.measure.contract import idle
 from tests.lib.arena.measure.contract.outside import Clock
 from tests.lib.arena.measure.contract.short import shorten
 
@@ -26,7 +26,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stop the time for whoever watches a server."""
     clock = Clock()
-    monkeypatch.setattr(watch, "time", clock)
+    monkeypatch.setattr(idle, "time", clock)
     return clock
 
 

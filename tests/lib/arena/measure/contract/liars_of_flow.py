@@ -43,11 +43,11 @@ _CLOSED = "the server closed the connection in the middle of the call"
 _LOST = f"afterwards, GetSum: ({_CLOSED}|.*broke.*)"
 _MIB = 1 << 20
 
-_LONG_HANG = {"flow._LONG_TIMEOUT_S": SOON_S}
-_FLOW_HANG = {"flow.TIMEOUT_S": SOON_S}
+_LONG_HANG = {"flow_control._LONG_TIMEOUT_S": SOON_S}
+_FLOW_HANG = {"flow_control.TIMEOUT_S": SOON_S}
 # For what has to be seen before the contract goes on.
-_QUIET = {"flow._QUIET_S": SOON_S}
-_CROWD_HANG = {"crowd.TIMEOUT_S": SOON_S}
+_QUIET = {"flow_control._QUIET_S": SOON_S}
+_CROWD_HANG = {"concurrency.TIMEOUT_S": SOON_S}
 
 LONG_STREAM = [
     Liar(_LONG, "the window is ignored", streaming(ignoring_the_window),
@@ -113,7 +113,7 @@ BACKPRESSURE = [
 CANCEL = [
     Liar(_CANCEL, "it never stops", endlessly(after_cancel(sending_on), narrow=False),
          "the server still sends 1 s after RST_STREAM",
-         short={"flow.TIMEOUT_S": 1, "flow._SILENT_S": 0.5}),
+         short={"flow_control.TIMEOUT_S": 1, "flow_control._SILENT_S": 0.5}),
     Liar(_CANCEL, "the connection dies with it",
          endlessly(after_cancel(losing_the_connection), narrow=False), _LOST),
     Liar(_CANCEL, "an end before it", endlessly(changed(only_so_many(100)), narrow=False),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from arena.measure.contract import checks, crowd, flow, streams
+from arena.measure.contract import checks, concurrency, flow_control, streams
 
-EARNEST = flow.LONG, crowd.CONNECTIONS
+EARNEST = flow_control.LONG, concurrency.CONNECTIONS
 
 # More than the 64 KB of a window hold, at eight bytes or more for a reply.
 LONG = 8000
@@ -19,9 +19,9 @@ SOON_S = 0.3
 
 def shorten(patch: pytest.MonkeyPatch) -> None:
     """Make it so for one test."""
-    patch.setattr(flow, "LONG", LONG)
-    patch.setattr(crowd, "CONNECTIONS", CONNECTIONS)
-    patch.setattr(flow, "_QUIET_S", 0.02)
-    patch.setattr(flow, "_SILENT_S", 0.02)
+    patch.setattr(flow_control, "LONG", LONG)
+    patch.setattr(concurrency, "CONNECTIONS", CONNECTIONS)
+    patch.setattr(flow_control, "_QUIET_S", 0.02)
+    patch.setattr(flow_control, "_SILENT_S", 0.02)
     patch.setattr(streams, "_QUIET_S", 0.02)
     patch.setattr(checks, "_LAST_BREATH_S", 0.05)

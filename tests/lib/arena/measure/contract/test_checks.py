@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.measure.contract import Call, Report, Scope, check, crowd, values
+from arena.measure.contract import Call, Report, Scope, check, concurrency, values
 from arena.record.measurement import Cost
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
@@ -112,14 +112,14 @@ def test_as_many_calls_at_a_time_as_are_allowed_are_not_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Servers on h2 allow 100 streams.
-    monkeypatch.setattr(crowd, "_STREAMS", 100)
+    monkeypatch.setattr(concurrency, "_STREAMS", 100)
     with serving(honest) as server:
-        assert crowd.streams(Scope(server.port, tls=False)) == ""
+        assert concurrency.streams(Scope(server.port, tls=False)) == ""
 
 
 def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is answered once the last has asked."""
-    monkeypatch.setattr(crowd, "CONNECTIONS", 64)
+    monkeypatch.setattr(concurrency, "CONNECTIONS", 64)
     everybody = threading.Barrier(64)
 
     def together(talk: Talk) -> Steps[None]:
@@ -127,7 +127,7 @@ def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
         yield from honest(talk)
 
     with serving(streaming(together, 50)) as server:
-        crowd.connections(Scope(server.port, tls=False, calls=ALL))
+        concurrency.connections(Scope(server.port, tls=False, calls=ALL))
 
 
 # What is measured.

@@ -3,7 +3,7 @@
 import pytest
 from hyperframe.frame import DataFrame, GoAwayFrame, SettingsFrame, WindowUpdateFrame
 
-from arena.measure.contract import Call, Scope, crowd
+from arena.measure.contract import Call, Scope, concurrency
 from arena.measure.contract.messages import frame, hexadecimal
 from tests.lib.arena.measure.contract.honest import honest
 from tests.lib.arena.measure.contract.lying_server import serving
@@ -96,8 +96,8 @@ def test_fewer_streams_than_four_are_a_warning_and_no_more_are_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Servers on h2 allow 100 streams.
-    monkeypatch.setattr(crowd, "_STREAMS", 101)
+    monkeypatch.setattr(concurrency, "_STREAMS", 101)
     with serving(honest) as server:
         scope = Scope(server.port, tls=False, calls=frozenset[Call]({"GetSum"}))
-        odd = crowd.streams(scope)
+        odd = concurrency.streams(scope)
     assert odd == "no more than 100 of 101 calls are allowed at a time on a connection"

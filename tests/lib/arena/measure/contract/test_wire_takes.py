@@ -135,7 +135,7 @@ def test_a_status_in_the_headers_does_not_count_once_there_are_trailers() -> Non
 def test_informational_headers_are_passed_over() -> None:
     peer = Peer()
     answer = peer.call()
-    peer.take(peer.headers(answer, [(":status", "103"), ("link", "x")]))
+    peer.take(peer.headers(answer, [(":status", "103"), ("client", "x")]))
     assert [answer.headers] == [None]
     peer.take(peer.headers(answer), peer.trailers(answer))
     assert (answer.headers, answer.status) == (dict(OK_HEADERS), "0")

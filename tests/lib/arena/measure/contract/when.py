@@ -4,8 +4,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from arena.measure.contract import flow
-from arena.measure.contract.link import OPEN_WINDOW
+from arena.measure.contract import flow_control
+from arena.measure.contract.client import OPEN_WINDOW
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 from tests.lib.arena.measure.contract.honest import honest, is_grpc, parsed, path_of
 from tests.lib.arena.measure.contract.talk import Manner, RefusedError, Steps, Talk
@@ -52,7 +52,7 @@ def endlessly(lie: Manner, *, narrow: bool) -> Manner:
         is_narrow = talk.first_window <= OPEN_WINDOW
         yield from (lie if is_narrow == narrow else honest)(talk)
 
-    return streaming(manner, flow.ENDLESS, INT32_MAX)
+    return streaming(manner, flow_control.ENDLESS, INT32_MAX)
 
 
 def on_stream(number: int, lie: Manner) -> Manner:

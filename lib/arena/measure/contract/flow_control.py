@@ -1,11 +1,11 @@
 """Whether it streams: it stops at a closed window, goes on when it opens, ends when cancelled."""
 
-from arena.measure.contract.link import HangError, Link
+from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
+from arena.measure.contract.idle import Watched, rest
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import INT32_MAX, require_ok, require_value, stream_request
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S, finish_stream, still_right
-from arena.measure.contract.watch import Watched, rest
 from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
 LONG = 100_000
@@ -39,13 +39,13 @@ _SMALL_BUFFER = 128 << 10
 def long_stream(scope: Scope, server: Watched | None = None) -> None:
     """Ask for 100,000 replies through a window of 64 KB, which is reopened once it is full."""
     request = stream_request(LONG)
-    with Link(scope, _LONG_TIMEOUT_S, window=DEFAULT_WINDOW, held=True) as link:
-        answer = link.call("StreamSum", request)
-        _until_closed(link, answer, server)
+    with Client(scope, _LONG_TIMEOUT_S, window=DEFAULT_WINDOW, held=True) as client:
+        answer = client.call("StreamSum", request)
+        _until_closed(client, answer, server)
         if answer.ended:
             raise _ended_early(answer, f", not {LONG}")
-        link.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
-        finish_stream(link, answer, request)
+        client.wire.open_window(answer, LARGEST_WINDOW - DEFAULT_WINDOW)
+        finish_stream(client, answer, request)
 
 
 def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
@@ -55,35 +55,35 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
     """
     request = stream_request(ENDLESS)
     # Here it is the connection's window that closes: in the long stream it was the stream's.
-    with Link(scope, TIMEOUT_S, held=True, tight=True) as link:
-        answer = link.call("StreamSum", request)
-        _until_closed(link, answer, server)
+    with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
+        answer = client.call("StreamSum", request)
+        _until_closed(client, answer, server)
         _require_beginning(answer, request.a + request.b)
         _require_rest(server, "with the window closed", judged=judged)
-        link.wire.cancel(answer)
-        link.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
-        still_right(link)
+        client.wire.cancel(answer)
+        client.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
+        still_right(client)
 
 
 def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
     """Reset a stream without end: the server stops sending, and the connection lives."""
-    with Link(
+    with Client(
         scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
-    ) as link:
-        answer = link.call("StreamSum", stream_request(INT32_MAX))
-        link.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
+    ) as client:
+        answer = client.call("StreamSum", stream_request(INT32_MAX))
+        client.wait(lambda: answer.over or len(answer.messages) >= _BEFORE_CANCEL)
         if answer.over:
             raise _ended_early(answer)
-        link.wire.cancel(answer)
+        client.wire.cancel(answer)
         try:
-            link.until_quiet(_SILENT_S)
+            client.until_quiet(_SILENT_S)
         except HangError as error:
             raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
-        still_right(link)
+        still_right(client)
         _require_rest(server, "after its stream was cancelled", judged=judged)
 
 
-def _until_closed(link: Link, answer: Answer, server: Watched | None = None) -> None:
+def _until_closed(client: Client, answer: Answer, server: Watched | None = None) -> None:
     """Read until the closed window has stopped the server, having seen a reply."""
     before = _peak(server)
 
@@ -93,11 +93,11 @@ def _until_closed(link: Link, answer: Answer, server: Watched | None = None) -> 
             raise WrongError(f"no first reply while its memory grows by {mib}: all is made before")
 
     try:
-        link.wait(lambda: answer.over or answer.messages, require_flat)
+        client.wait(lambda: answer.over or answer.messages, require_flat)
     except HangError as error:
         error.detail = f"no first reply: {error.detail}; is all of it made before any is sent?"
         raise
-    link.until_quiet(_QUIET_S)
+    client.until_quiet(_QUIET_S)
 
 
 def _peak(server: Watched | None) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from arena.measure.contract.watch import PATIENCE_S, Rest, rest
+from arena.measure.contract.idle import PATIENCE_S, Rest, rest
 from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.outside import Clock
 

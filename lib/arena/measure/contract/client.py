@@ -1,4 +1,4 @@
-"""A Wire on a socket, and the calls that are made over it."""
+"""A client of the contract: a Wire on a socket, and the calls made over it."""
 
 import math
 import socket
@@ -31,7 +31,7 @@ class HangError(WrongError):
     """What was awaited did not come in time."""
 
 
-class Link:
+class Client:
     """One connection to a server on localhost; every way of failing is a WrongError.
 
     All waiting ends at the deadline, `timeout_s` from now.

@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from arena.measure.contract import Scope
-from arena.measure.contract.link import OPEN_WINDOW, Link
+from arena.measure.contract.client import OPEN_WINDOW, Client
+from arena.measure.contract.expected import sum_request
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import sum_request
 from tests.lib.arena.measure.contract.honest import honest
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.talk import Manner
@@ -52,23 +52,23 @@ def over_tls(scope: Scope) -> Scope:
 
 
 @contextmanager
-def linked(
+def a_client(
     manner: Manner = honest, timeout_s: float = LONG_S, window: int = OPEN_WINDOW
-) -> Iterator[Link]:
+) -> Iterator[Client]:
     """Connect to a server of this manner."""
     with (
         serving(manner) as server,
-        Link(Scope(server.port, tls=False), timeout_s, window=window) as link,
+        Client(Scope(server.port, tls=False), timeout_s, window=window) as client,
     ):
-        yield link
+        yield client
 
 
-def get_sum(link: Link) -> None:
-    link.finish(link.call("GetSum", sum_request()))
+def get_sum(client: Client) -> None:
+    client.finish(client.call("GetSum", sum_request()))
 
 
 def problem(scope: Scope, timeout_s: float = LONG_S) -> str:
     """Return what is wrong with GetSum."""
-    with pytest.raises(WrongError) as caught, Link(scope, timeout_s) as link:
-        get_sum(link)
+    with pytest.raises(WrongError) as caught, Client(scope, timeout_s) as client:
+        get_sum(client)
     return caught.value.detail

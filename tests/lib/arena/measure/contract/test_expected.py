@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from arena.measure.contract import replies
-from arena.measure.contract.messages import WrongError, frame, hexadecimal
-from arena.measure.contract.replies import (
+from arena.measure.contract import expected
+from arena.measure.contract.expected import (
     INT32_MAX,
     INT32_MIN,
     require,
     require_form,
     require_value,
 )
+from arena.measure.contract.messages import WrongError, frame, hexadecimal
 from arena.measure.contract.wire import Answer
 from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
 
@@ -62,11 +62,11 @@ def wrong(answer: Answer, expected: Sequence[int]) -> WrongError:
     ],
 )
 def test_a_sum_wraps_around(value: int, held: int) -> None:
-    assert replies.int32(value) == held
+    assert expected.int32(value) == held
 
 
 def test_operands_are_random_and_their_sums_do_not_overflow() -> None:
-    drawn = [replies.operands() for _ in range(500)]
+    drawn = [expected.operands() for _ in range(500)]
     assert len(set(drawn)) == 500
     for numbers in zip(*drawn, strict=True):
         assert min(numbers) < -(1 << 28) < 1 << 28 < max(numbers)
@@ -75,27 +75,27 @@ def test_operands_are_random_and_their_sums_do_not_overflow() -> None:
 
 
 def test_requests_hold_random_operands() -> None:
-    assert len({(each.a, each.b) for each in (replies.sum_request() for _ in range(50))}) == 50
-    streams = [replies.stream_request(-3) for _ in range(50)]
+    assert len({(each.a, each.b) for each in (expected.sum_request() for _ in range(50))}) == 50
+    streams = [expected.stream_request(-3) for _ in range(50)]
     assert len({(each.a, each.b) for each in streams}) == 50
     assert {each.count for each in streams} == {-3}
 
 
 def test_the_answer_to_a_sum_is_a_plus_b() -> None:
-    assert replies.sum_of(SumRequest(a=-5, b=3)) == -2
-    assert replies.sum_of(SumRequest(a=INT32_MAX, b=2)) == INT32_MIN + 1
+    assert expected.sum_of(SumRequest(a=-5, b=3)) == -2
+    assert expected.sum_of(SumRequest(a=INT32_MAX, b=2)) == INT32_MIN + 1
 
 
 @pytest.mark.parametrize(
     ("count", "sums"), [(3, [5, 6, 7]), (1, [5]), (0, [5]), (-3, [5]), (INT32_MIN, [5])]
 )
 def test_the_answer_to_a_stream_is_a_plus_b_plus_i(count: int, sums: list[int]) -> None:
-    assert replies.sums_of(StreamRequest(a=7, b=-2, count=count)) == sums
+    assert expected.sums_of(StreamRequest(a=7, b=-2, count=count)) == sums
 
 
 def test_the_sums_of_a_stream_wrap_around() -> None:
     request = StreamRequest(a=INT32_MAX, b=0, count=2)
-    assert replies.sums_of(request) == [INT32_MAX, INT32_MIN]
+    assert expected.sums_of(request) == [INT32_MAX, INT32_MIN]
 
 
 # Answers.

@@ -2,10 +2,10 @@
 
 import pytest
 
-from arena.measure.contract import Call, Scope, flow, values
-from arena.measure.contract.link import Link
+from arena.measure.contract import Call, Scope, flow_control, values
+from arena.measure.contract.client import Client
+from arena.measure.contract.expected import stream_request
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import stream_request
 from arena.measure.contract.wire import Answer
 from tests.lib.arena.measure.contract.honest import changed
 from tests.lib.arena.measure.contract.lies import without_end
@@ -20,13 +20,13 @@ CALLS = frozenset[Call]({"GetSum", "StreamSum"})
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
     """Collect what the contract is answered."""
     found = []
-    call = Link.call
+    call = Client.call
 
     def noting(*arguments: object, **options: object) -> Answer:
         found.append(call(*arguments, **options))  # type: ignore[arg-type]
         return found[-1]
 
-    monkeypatch.setattr(Link, "call", noting)
+    monkeypatch.setattr(Client, "call", noting)
     return found
 
 
@@ -35,7 +35,7 @@ def test_a_long_stream_without_an_end_is_given_up_soon_after_its_time(
 ) -> None:
     said = f"^there are more than {LONG} replies$"
     with serving(streaming(changed(without_end))) as server, pytest.raises(WrongError, match=said):
-        flow.long_stream(Scope(server.port, tls=False, calls=CALLS))
+        flow_control.long_stream(Scope(server.port, tls=False, calls=CALLS))
     assert LONG < len(answers[0].messages) < 4 * LONG
 
 

@@ -9,22 +9,22 @@ import pytest
 from hyperframe.frame import GoAwayFrame, SettingsFrame
 
 from arena.measure.contract import Scope
-from arena.measure.contract.link import HangError, Link
+from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.expected import sum_request
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import sum_request
 from tests.lib.arena.measure.contract.breaks import going_away, hanging, hanging_up, resetting
-from tests.lib.arena.measure.contract.honest import honest
-from tests.lib.arena.measure.contract.liar import Tls
-from tests.lib.arena.measure.contract.linked import (
+from tests.lib.arena.measure.contract.clients import (
     LONG_S,
     SOON_S,
+    a_client,
     answering,
     get_sum,
-    linked,
     over_tls,
     problem,
     until_end,
 )
+from tests.lib.arena.measure.contract.honest import honest
+from tests.lib.arena.measure.contract.liar import Tls
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.outside import context_of
 
@@ -51,8 +51,8 @@ def resolved_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
 def test_every_address_of_localhost_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(honest) as server:
         resolved_to(monkeypatch, "127.0.0.2", "127.0.0.1")
-        with Link(Scope(server.port, tls=False), LONG_S) as link:
-            get_sum(link)
+        with Client(Scope(server.port, tls=False), LONG_S) as client:
+            get_sum(client)
 
 
 def test_if_none_answers_the_last_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_a_host_that_cannot_be_resolved_is_told(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_sent_goes_out_at_once_and_the_buffer_may_be_small() -> None:
     with serving(honest) as server:
         scope = Scope(server.port, tls=False)
-        with Link(scope, LONG_S) as wide, Link(scope, LONG_S, receive_buffer=8192) as narrow:
+        with Client(scope, LONG_S) as wide, Client(scope, LONG_S, receive_buffer=8192) as narrow:
             assert wide._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             sizes = [
                 each._socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
@@ -83,10 +83,10 @@ def test_what_is_sent_goes_out_at_once_and_the_buffer_may_be_small() -> None:
 
 
 def test_it_hangs_up_at_the_end_of_the_block_and_more_than_once() -> None:
-    with answering(until_end) as scope, Link(scope, LONG_S) as link:
-        link.flush()
-        link.close()
-        link.close()
+    with answering(until_end) as scope, Client(scope, LONG_S) as client:
+        client.flush()
+        client.close()
+        client.close()
 
 
 # TLS.
@@ -101,9 +101,9 @@ def test_h2_must_be_chosen(protocols: tuple[str, ...], certificates: Path) -> No
 
 def test_a_certificate_that_nobody_signed_is_trusted(certificates: Path) -> None:
     tls = context_of(Tls(), certificates)
-    with serving(honest, tls) as server, Link(Scope(server.port, tls=True), LONG_S) as link:
-        get_sum(link)
-        secure = link._socket
+    with serving(honest, tls) as server, Client(Scope(server.port, tls=True), LONG_S) as client:
+        get_sum(client)
+        secure = client._socket
         assert isinstance(secure, ssl.SSLSocket)
         assert (secure.selected_alpn_protocol(), secure.version()) == ("h2", "TLSv1.3")
 
@@ -170,9 +170,9 @@ class Broken:
                 raise error
 
 
-def broken(link: Link, *unread: bytes | Exception) -> None:
-    link.close()
-    link._socket = cast("socket.socket", Broken(*unread))
+def broken(client: Client, *unread: bytes | Exception) -> None:
+    client.close()
+    client._socket = cast("socket.socket", Broken(*unread))
 
 
 A_TLS_ERROR = ssl.SSLError(1, "[SSL: BAD_RECORD] bad record (_ssl.c:1)")
@@ -191,11 +191,11 @@ RESET = ConnectionResetError(104, "Connection reset by peer")
     ],
 )
 def test_a_connection_that_breaks_is_told(error: OSError, said: str) -> None:
-    with linked() as link:
-        link.flush()
-        broken(link, error)
+    with a_client() as client:
+        client.flush()
+        broken(client, error)
         with pytest.raises(WrongError) as caught:
-            link.wait(lambda: False)
+            client.wait(lambda: False)
     assert caught.value.detail == said
 
 
@@ -216,10 +216,10 @@ GOAWAY = GoAwayFrame(0, last_stream_id=0, error_code=1).serialize()
 def test_who_closes_a_connection_may_have_said_why(
     unread: tuple[bytes | Exception, ...], said: str
 ) -> None:
-    with linked() as link:
-        broken(link, *unread)
+    with a_client() as client:
+        broken(client, *unread)
         with pytest.raises(WrongError) as caught:
-            link.flush()
+            client.flush()
     assert caught.value.detail == said
 
 
@@ -228,9 +228,9 @@ def test_who_closes_a_connection_may_have_said_why(
 
 def over(scope: Scope, timeout_s: float = LONG_S) -> tuple[bool, str | None]:
     """Return how GetSum ends, however it does."""
-    with Link(scope, timeout_s) as link:
-        answer = link.call("GetSum", sum_request())
-        link.until_over(answer)
+    with Client(scope, timeout_s) as client:
+        answer = client.call("GetSum", sum_request())
+        client.until_over(answer)
         return answer.over, answer.status
 
 
@@ -246,11 +246,11 @@ def test_a_call_may_end_well_or_with_a_reset_or_with_its_connection() -> None:
 
 
 def test_a_call_may_end_with_a_broken_connection() -> None:
-    with linked() as link:
-        answer = link.call("GetSum", sum_request())
-        link.flush()
-        broken(link, RESET)
-        link.until_over(answer)
+    with a_client() as client:
+        answer = client.call("GetSum", sum_request())
+        client.flush()
+        broken(client, RESET)
+        client.until_over(answer)
         assert not answer.over
 
 

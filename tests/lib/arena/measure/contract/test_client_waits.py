@@ -7,39 +7,42 @@ import pytest
 from hyperframe.frame import DataFrame
 
 from arena.measure.contract import Scope
-from arena.measure.contract.link import HangError, Link
+from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.expected import stream_request, sum_request
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.replies import stream_request, sum_request
 from tests.lib.arena.measure.contract.breaks import hanging, hanging_after, hanging_up, resetting
-from tests.lib.arena.measure.contract.honest import changed, reply
-from tests.lib.arena.measure.contract.lies import only_so_many, without_end
-from tests.lib.arena.measure.contract.linked import (
+from tests.lib.arena.measure.contract.clients import (
     LONG_S,
     SOON_S,
+    a_client,
     answering,
     get_sum,
-    linked,
     problem,
     until_end,
 )
+from tests.lib.arena.measure.contract.honest import changed, reply
+from tests.lib.arena.measure.contract.lies import only_so_many, without_end
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.talk import TURN, Steps, Talk
 from tests.lib.arena.measure.contract.when import streaming, unary
 
 
 def test_a_server_that_never_answers_is_given_up() -> None:
-    with answering(until_end) as scope, Link(scope, SOON_S) as link:
+    with answering(until_end) as scope, Client(scope, SOON_S) as client:
         with pytest.raises(HangError) as caught:
-            get_sum(link)
+            get_sum(client)
         assert caught.value.detail == "no answer within 0.1 s"
 
 
 def test_a_server_that_never_reads_is_given_up() -> None:
     done = threading.Event()
-    with answering(lambda _: cast("None", done.wait(LONG_S))) as scope, Link(scope, SOON_S) as link:
-        link.wire.output += bytes(64 << 20)
+    with (
+        answering(lambda _: cast("None", done.wait(LONG_S))) as scope,
+        Client(scope, SOON_S) as client,
+    ):
+        client.wire.output += bytes(64 << 20)
         with pytest.raises(HangError) as caught:
-            link.flush()
+            client.flush()
         done.set()
     assert caught.value.detail == "no answer within 0.1 s"
 
@@ -53,15 +56,15 @@ def trickling(talk: Talk) -> Steps[None]:
 
 def test_all_waiting_ends_at_one_deadline() -> None:
     """Each reply comes in time, and the deadline passes all the same."""
-    with linked(unary(trickling), SOON_S) as link:
-        answer = link.call("GetSum", sum_request())
+    with a_client(unary(trickling), SOON_S) as client:
+        answer = client.call("GetSum", sum_request())
         with pytest.raises(HangError):
-            link.wait(lambda: answer.over)
+            client.wait(lambda: answer.over)
 
 
 def test_so_it_does_for_a_call_whose_end_may_be_any() -> None:
-    with linked(unary(trickling), SOON_S) as link, pytest.raises(HangError):
-        link.until_over(link.call("GetSum", sum_request()))
+    with a_client(unary(trickling), SOON_S) as client, pytest.raises(HangError):
+        client.until_over(client.call("GetSum", sum_request()))
 
 
 def test_who_waits_may_look_around_meanwhile() -> None:
@@ -72,8 +75,8 @@ def test_who_waits_may_look_around_meanwhile() -> None:
         if len(seen) == 2:
             raise WrongError("enough")
 
-    with linked(hanging) as link, pytest.raises(WrongError, match=r"^enough$"):
-        link.wait(lambda: False, look)
+    with a_client(hanging) as client, pytest.raises(WrongError, match=r"^enough$"):
+        client.wait(lambda: False, look)
     assert len(seen) == 2
 
 
@@ -81,36 +84,36 @@ def test_one_may_look_around_though_bytes_keep_coming() -> None:
     def look() -> None:
         raise WrongError("enough")
 
-    with linked(unary(trickling)) as link:
-        link.call("GetSum", sum_request())
+    with a_client(unary(trickling)) as client:
+        client.call("GetSum", sum_request())
         with pytest.raises(WrongError, match=r"^enough$"):
-            link.wait(lambda: False, look)
+            client.wait(lambda: False, look)
 
 
 def test_nobody_looks_around_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.measure.contract.link._STEP_S", 2 * SOON_S)
+    monkeypatch.setattr("arena.measure.contract.client._STEP_S", 2 * SOON_S)
     seen: list[int] = []
-    with linked(unary(trickling), 3 * SOON_S) as link:
-        link.call("GetSum", sum_request())
+    with a_client(unary(trickling), 3 * SOON_S) as client:
+        client.call("GetSum", sum_request())
         with pytest.raises(HangError):
-            link.wait(lambda: False, lambda: seen.append(1))
+            client.wait(lambda: False, lambda: seen.append(1))
     assert len(seen) <= 1
 
 
 def test_who_looks_around_still_gives_up() -> None:
-    with linked(hanging, SOON_S) as link, pytest.raises(HangError):
-        link.wait(lambda: False, lambda: None)
+    with a_client(hanging, SOON_S) as client, pytest.raises(HangError):
+        client.wait(lambda: False, lambda: None)
 
 
 def test_what_holds_already_is_not_waited_for() -> None:
-    with linked(hanging) as link:
-        link.wait(lambda: True, lambda: pytest.fail("waited"))
+    with a_client(hanging) as client:
+        client.wait(lambda: True, lambda: pytest.fail("waited"))
 
 
 def test_calls_are_finished_together() -> None:
-    with linked() as link:
-        answers = [link.call("StreamSum", stream_request(count)) for count in (300, 20, 1)]
-        link.finish(*answers)
+    with a_client() as client:
+        answers = [client.call("StreamSum", stream_request(count)) for count in (300, 20, 1)]
+        client.finish(*answers)
         assert [len(answer.messages) for answer in answers] == [300, 20, 1]
 
 
@@ -121,32 +124,32 @@ def test_a_reset_has_its_codes_name() -> None:
 
 
 def test_one_call_of_two_that_is_reset_is_enough() -> None:
-    with linked(streaming(resetting(2))) as link:
-        answers = link.call("GetSum", sum_request()), link.call("StreamSum", stream_request(2))
+    with a_client(streaming(resetting(2))) as client:
+        answers = client.call("GetSum", sum_request()), client.call("StreamSum", stream_request(2))
         with pytest.raises(WrongError, match=r"^the server reset the stream \(INTERNAL_ERROR\)$"):
-            link.finish(*answers)
+            client.finish(*answers)
 
 
 def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory() -> None:
-    with linked(unary(changed(without_end))) as link:
-        answer = link.call("GetSum", sum_request())
+    with a_client(unary(changed(without_end))) as client:
+        answer = client.call("GetSum", sum_request())
         with pytest.raises(WrongError, match=r"^there are more than 10000 replies$"):
-            link.finish(answer)
+            client.finish(answer)
         assert len(answer.messages) < 50_000
 
 
 def test_an_answer_of_very_many_replies_may_be_finished_once_it_is_over() -> None:
-    with linked() as link:
-        answer = link.call("StreamSum", stream_request(10_500))
-        link.wait(lambda: answer.over)
-        link.finish(answer)
+    with a_client() as client:
+        answer = client.call("StreamSum", stream_request(10_500))
+        client.wait(lambda: answer.over)
+        client.finish(answer)
         assert len(answer.messages) == 10_500
 
 
 def test_an_answer_larger_than_every_window_arrives_whole() -> None:
-    with linked(window=5000) as link:
-        answer = link.call("StreamSum", stream_request(3000))
-        link.finish(answer)
+    with a_client(window=5000) as client:
+        answer = client.call("StreamSum", stream_request(3000))
+        client.finish(answer)
         assert len(answer.messages) == 3000
         assert answer.received > 3 * 5000
 
@@ -155,28 +158,28 @@ def test_an_answer_larger_than_every_window_arrives_whole() -> None:
 
 
 def test_quiet_comes_when_nothing_has_come_for_a_while() -> None:
-    with linked(streaming(hanging_after(only_so_many(30)))) as link:
-        answer = link.call("StreamSum", stream_request(100))
-        link.until_quiet(0.2)
+    with a_client(streaming(hanging_after(only_so_many(30)))) as client:
+        answer = client.call("StreamSum", stream_request(100))
+        client.until_quiet(0.2)
         assert len(answer.messages) == 30
         assert not answer.over
 
 
 def test_who_never_falls_quiet_is_given_up() -> None:
-    with linked(streaming(changed(without_end)), 0.3) as link:
-        link.call("StreamSum", stream_request(1))
+    with a_client(streaming(changed(without_end)), 0.3) as client:
+        client.call("StreamSum", stream_request(1))
         with pytest.raises(HangError):
-            link.until_quiet(LONG_S)
+            client.until_quiet(LONG_S)
 
 
 def test_silence_that_the_deadline_cuts_short_is_not_quiet_enough() -> None:
-    with linked(hanging, SOON_S) as link, pytest.raises(HangError):
-        link.until_quiet(LONG_S)
+    with a_client(hanging, SOON_S) as client, pytest.raises(HangError):
+        client.until_quiet(LONG_S)
 
 
 def test_who_hangs_up_is_quiet() -> None:
-    with linked(hanging_up) as link:
-        answer = link.call("GetSum", sum_request())
-        link.until_quiet(LONG_S)
+    with a_client(hanging_up) as client:
+        answer = client.call("GetSum", sum_request())
+        client.until_quiet(LONG_S)
         assert answer.headers
         assert not answer.over

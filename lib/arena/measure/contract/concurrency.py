@@ -2,9 +2,9 @@
 
 from contextlib import ExitStack
 
-from arena.measure.contract.link import Link
+from arena.measure.contract.client import Client
+from arena.measure.contract.expected import require, stream_request, sum_of, sum_request, sums_of
 from arena.measure.contract.messages import named
-from arena.measure.contract.replies import require, stream_request, sum_of, sum_request, sums_of
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S
 from arena.measure.contract.wire import Answer
@@ -20,13 +20,13 @@ _Asked = tuple[SumRequest | StreamRequest, Answer]
 
 def streams(scope: Scope) -> str:
     """Make four calls at a time on one connection; return what is odd if that is too many."""
-    with Link(scope, TIMEOUT_S) as link:
-        link.wait(lambda: link.wire.greeted)
-        most = link.wire.most_streams
+    with Client(scope, TIMEOUT_S) as client:
+        client.wait(lambda: client.wire.greeted)
+        most = client.wire.most_streams
         if most is not None and most < _STREAMS:
             return f"no more than {most} of {_STREAMS} calls are allowed at a time on a connection"
-        asked = [_ask(scope, link, _REPLIES) for _ in range(_STREAMS)]
-        link.finish(*(answer for _, answer in asked))
+        asked = [_ask(scope, client, _REPLIES) for _ in range(_STREAMS)]
+        client.finish(*(answer for _, answer in asked))
         for number, each in enumerate(asked, 1):
             with named(f"stream {number} of {_STREAMS}"):
                 _require_right(each)
@@ -36,23 +36,23 @@ def streams(scope: Scope) -> str:
 def connections(scope: Scope) -> None:
     """Make a call on each of 64 connections, all open before the first answer is read."""
     with ExitStack() as stack:
-        links = [stack.enter_context(Link(scope, TIMEOUT_S)) for _ in range(CONNECTIONS)]
+        clients = [stack.enter_context(Client(scope, TIMEOUT_S)) for _ in range(CONNECTIONS)]
         asked = []
-        for link in links:
-            asked.append(_ask(scope, link, _FEW_REPLIES))
-            link.flush()
-        for number, (link, each) in enumerate(zip(links, asked, strict=True), 1):
+        for client in clients:
+            asked.append(_ask(scope, client, _FEW_REPLIES))
+            client.flush()
+        for number, (client, each) in enumerate(zip(clients, asked, strict=True), 1):
             with named(f"connection {number} of {CONNECTIONS}"):
-                link.finish(each[1])
+                client.finish(each[1])
                 _require_right(each)
 
 
-def _ask(scope: Scope, link: Link, replies: int) -> _Asked:
+def _ask(scope: Scope, client: Client, replies: int) -> _Asked:
     if "StreamSum" in scope.calls:
         many = stream_request(replies)
-        return many, link.call("StreamSum", many)
+        return many, client.call("StreamSum", many)
     one = sum_request()
-    return one, link.call("GetSum", one)
+    return one, client.call("GetSum", one)
 
 
 def _require_right(asked: _Asked) -> None:
