@@ -13,15 +13,8 @@ from arena.base.text import printable, shown
 from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
 from arena.measure import generators
-from arena.measure.plan import Plan, Request, plan_sessions
-from arena.measure.runner import (
-    Outcome,
-    find_generators,
-    frameworks_of,
-    only_here,
-    run_plans,
-    runnable,
-)
+from arena.measure.plan import Plan, RunOptions, plan_sessions
+from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import choose
 from arena.what import selection
 
@@ -31,7 +24,7 @@ _BETWEEN_BUILDS_S = 60.0
 
 def benchmark(
     workspace: Workspace,
-    request: Request,
+    options: RunOptions,
     environment: Mapping[str, str],
     command: str,
     publish: Callable[[Workspace, Progress], Path],
@@ -42,29 +35,30 @@ def benchmark(
     next build shows the records that are new.
     """
     shows = progress()
-    selected = selection.frameworks(workspace, request.frameworks)
+    selected = selection.frameworks(workspace, options.frameworks)
     for broken in selected.broken:
         report_error(str(broken.error))
-    plans = plan_sessions(workspace, request, environment, selected)
+    plans = plan_sessions(workspace, options, environment, selected)
     codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
-    if request.dry_run:
-        _show(workspace, request, plans, environment, shows)
+    if options.dry_run:
+        runtime = choose(options.runtime, workspace, shows)
+        _show(Runner(workspace, options, runtime, shows), plans, environment)
         return _worst(codes)
     pages: list[Path] = []
     with (
-        only_here(workspace, request, command, shows) as runtime,
+        only_here(workspace, options, command, shows) as runner,
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
-        sessions = runnable(plans, runtime, shows)
-        found = find_generators(workspace, sessions, environment, shows)
+        sessions = runner.runnable(plans)
+        found = runner.find_generators(sessions, environment)
 
         def ended(outcome: Outcome) -> None:
             codes.append((outcome.plan.title, outcome.code))
             if outcome.saved:
                 site.ask()
 
-        run_plans(workspace, request, sessions, runtime, found, shows, ended=ended)
+        runner.run(sessions, found, ended=ended)
     if pages:
         click.echo(f"page: {shown(pages[-1])}")
     if len(codes) > 1:
@@ -78,21 +72,14 @@ def _worst(codes: Sequence[tuple[str, int]]) -> int:
     return max((code for _, code in codes), default=0)
 
 
-def _show(
-    workspace: Workspace,
-    request: Request,
-    plans: Sequence[Plan],
-    environment: Mapping[str, str],
-    shows: Progress,
-) -> None:
+def _show(runner: Runner, plans: Sequence[Plan], environment: Mapping[str, str]) -> None:
     """Print each session and its command lines."""
-    runtime = choose(request.runtime, workspace, shows)
-    for each in runnable(plans, runtime, shows):
+    for each in runner.runnable(plans):
         profile = each.profile
         click.echo(
             f"{each.title}: runs: {profile.runs} x {profile.load.run_words}, "
             f"after {format_duration(profile.warmup_s)} of warm-up; {each.cpus}"
         )
-        load = generators.preview(profile, workspace, environment, each.cpus.generator)
-        for argv in (*runtime.plan(each.framework, each.cpus.server), load):
+        load = generators.preview(profile, runner.workspace, environment, each.cpus.generator)
+        for argv in (*runner.runtime.plan(each.framework, each.cpus.server), load):
             click.echo(f"  {printable(shlex.join(argv))}")

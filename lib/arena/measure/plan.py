@@ -32,7 +32,7 @@ _ONLY_FOR = {
 
 
 @dataclass(frozen=True)
-class Request:
+class RunOptions:
     """What a person asked for on the command line; None where they left it to the profile."""
 
     frameworks: str = selection.ALL
@@ -74,7 +74,7 @@ class Plan:
 
 def plan_sessions(
     workspace: Workspace,
-    request: Request,
+    options: RunOptions,
     environment: Mapping[str, str],
     selected: Selection,
 ) -> list[Plan]:
@@ -82,27 +82,27 @@ def plan_sessions(
 
     Disabled frameworks are left out unless they were named.
     """
-    require_known(request.runtime)
+    require_known(options.runtime)
     split = cpus.plan_cpus(cpus.physical_cores(), environment)
-    overrides = _overrides(request, environment)
-    profiles = selection.profiles(workspace, selected, request.profiles)
+    overrides = _overrides(options, environment)
+    profiles = selection.profiles(workspace, selected, options.profiles)
     plans = [
         Plan(
             framework,
             measured_profile(profile, count),
             split,
-            request.ready_timeout,
+            options.ready_timeout,
             {**_in_force(overrides, profile), **chosen},
         )
         for framework in selected.frameworks
         if framework.enabled or framework.name in selected.named
         for found in profiles[framework.name]
-        for overridden in [_overridden(found, workspace, request)]
-        for profile, count, chosen in _with_connections(overridden, request.connections)
+        for overridden in [_overridden(found, workspace, options)]
+        for profile, count, chosen in _with_connections(overridden, options.connections)
     ]
     generators.check((each.profile for each in plans), environment)
     if not plans:
-        wanted = ", ".join(f"`{each}`" for each in request.profiles) or "any profile"
+        wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
     for name in sorted(_ONLY_FOR.keys() & overrides.keys()):
         if not any(name in each.overrides for each in plans):
@@ -112,13 +112,13 @@ def plan_sessions(
     return plans
 
 
-def _overridden(profile: Profile, workspace: Workspace, request: Request) -> Profile:
+def _overridden(profile: Profile, workspace: Workspace, options: RunOptions) -> Profile:
     profile = profile.overridden(
-        runs=request.runs, duration_s=request.duration, requests=request.requests
+        runs=options.runs, duration_s=options.duration, requests=options.requests
     )
-    if request.generator is not None:
-        generators.require_known(request.generator, "--generator")
-        return profile.changed(generator=request.generator)
+    if options.generator is not None:
+        generators.require_known(options.generator, "--generator")
+        return profile.changed(generator=options.generator)
     path = workspace.profiles / f"{profile.name}.yaml"
     generators.require_known(profile.generator, f"{shown(path)}: generator")
     return profile
@@ -154,19 +154,19 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
     }
 
 
-def _overrides(request: Request, environment: Mapping[str, str]) -> dict[str, str]:
+def _overrides(options: RunOptions, environment: Mapping[str, str]) -> dict[str, str]:
     """Return every override in force, by the name it goes by in the environment."""
     found = {name: environment[name] for name in _ENVIRONMENT if environment.get(name)}
-    if request.runs is not None:
-        found["RUNS"] = str(request.runs)
-    if request.duration is not None:
-        found["DURATION"] = format_duration(request.duration)
-    if request.requests is not None:
-        found["REQUESTS"] = str(request.requests)
-    if request.runtime != "auto":
-        found["RUNTIME"] = request.runtime
-    if request.generator is not None:
-        found["GENERATOR"] = request.generator
+    if options.runs is not None:
+        found["RUNS"] = str(options.runs)
+    if options.duration is not None:
+        found["DURATION"] = format_duration(options.duration)
+    if options.requests is not None:
+        found["REQUESTS"] = str(options.requests)
+    if options.runtime != "auto":
+        found["RUNTIME"] = options.runtime
+    if options.generator is not None:
+        found["GENERATOR"] = options.generator
     for name, value in found.items():
         try:
             value.encode()

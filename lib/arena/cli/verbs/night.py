@@ -58,12 +58,12 @@ def command(
 
     A framework that fails is saved as a record and does not stop the night.
     """
-    from arena.measure.night.job import Request, night
+    from arena.measure.night.job import NightOptions, night
     from arena.publish.site.build import build
     from arena.what.selection import by_kind
 
     frameworks, profiles = by_kind(workspace, words)
-    request = Request(
+    request = NightOptions(
         frameworks=tuple(frameworks),
         profiles=(*profiles, *more_profiles),
         connections=connections or (),

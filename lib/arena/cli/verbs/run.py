@@ -60,8 +60,8 @@ def command(workspace: Workspace, /, **given: object) -> int:
     count is a trial: it never replaces a full record.
     """
     from arena.measure.benchmark import benchmark
-    from arena.measure.plan import Request
+    from arena.measure.plan import RunOptions
     from arena.publish.site.build import build
 
-    request = Request(**given)  # type: ignore[arg-type]
+    request = RunOptions(**given)  # type: ignore[arg-type]
     return benchmark(workspace, request, os.environ, shlex.join(sys.argv[1:]), build)

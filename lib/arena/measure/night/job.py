@@ -17,13 +17,12 @@ from arena.judge.archive import open_archive
 from arena.judge.entry import TRIAL
 from arena.machine import facts
 from arena.measure import plan as planning
-from arena.measure import runner
 from arena.measure.generators import Generator
 from arena.measure.night.diary import Diary, Scope, unfinished
 from arena.measure.night.history import History, in_turn
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
-from arena.measure.runner import Outcome
+from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import Runtime, choose
 from arena.record.times import utc_now
 from arena.what import selection
@@ -34,8 +33,8 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class Request:
-    """The command line's request; `budget` is in seconds, None for no limit."""
+class NightOptions:
+    """The command line's options; `budget` is in seconds, None for no limit."""
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -62,7 +61,7 @@ class Request:
 
 def night(
     workspace: Workspace,
-    request: Request,
+    options: NightOptions,
     environment: Mapping[str, str],
     command: str,
     publish: Callable[[Workspace, Progress], Path],
@@ -71,37 +70,37 @@ def night(
     """Measure what was asked for; return the exit code. Bad input is refused before it starts."""
     shows = progress()
     _refuse_trials(environment)
-    diary = _to_resume(workspace, request, shows)
-    scope, tally = diary.scope if diary else request.scope, Tally()
+    diary = _to_resume(workspace, options, shows)
+    scope, tally = diary.scope if diary else options.scope, Tally()
     try:
-        sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
+        sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
     except UsageError as error:
-        if scope == request.scope:
+        if scope == options.scope:
             raise
         shows.say(f"that night cannot be resumed: {error}: a new one begins")
-        diary, scope, tally = None, request.scope, Tally()
-        sessions, plans = _plans(workspace, request, scope, environment, tally, shows)
-    selection.warn_of_typos(workspace, runner.frameworks_of(plans), shows)
-    if request.dry_run:
-        runtime = choose(request.runtime, workspace, shows)
+        diary, scope, tally = None, options.scope, Tally()
+        sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
+    selection.warn_of_typos(workspace, frameworks_of(plans), shows)
+    if options.dry_run:
+        runtime = choose(options.runtime, workspace, shows)
         history = _history(workspace, {})
-        runnable = _runnable(plans, runtime, tally, shows)
+        runnable = _runnable(Runner(workspace, sessions, runtime, shows), plans, tally)
         ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
-        _show(ordered, request.budget, history, tally)
+        _show(ordered, options.budget, history, tally)
         return tally.code
-    with runner.only_here(workspace, sessions, command, shows) as runtime:
+    with only_here(workspace, sessions, command, shows) as runner:
         if diary and not diary.is_open():
             shows.say("that night has been finished by another: a new one begins")
             diary = None
-        runnable = _runnable(plans, runtime, tally, shows)
-        found = runner.find_generators(workspace, runnable, environment, shows)
+        runnable = _runnable(runner, plans, tally)
+        found = runner.find_generators(runnable, environment)
         began = clock()  # Building a generator does not count: it is done once.
         history = _history(workspace, found)
-        ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
+        ordered = _in_turn(workspace, scope, runnable, runner.runtime, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
 
         def may_begin(plan: Plan) -> bool:
-            left_s = None if request.budget is None else request.budget - (clock() - began)
+            left_s = None if options.budget is None else options.budget - (clock() - began)
             if not _fits(plan, left_s, history, tally):
                 return False
             book.begin(plan.title)
@@ -111,10 +110,7 @@ def night(
             fate: Fate = "failed" if outcome.code else "measured"
             tally.add(outcome.plan.framework.name, outcome.plan.profile.label, fate, outcome.code)
 
-        left = runner.run_plans(
-            workspace, sessions, ordered, runtime, found, shows,
-            may_begin=may_begin, ended=ended, goes_on=True,
-        )  # fmt: skip
+        left = runner.run(ordered, found, may_begin=may_begin, ended=ended, goes_on=True)
         _end(book, left, tally)
         for line in (*tally.table(), *tally.notes()):
             click.echo(line)
@@ -140,13 +136,13 @@ def _refuse_trials(environment: Mapping[str, str]) -> None:
             raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 
 
-def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary | None:
+def _to_resume(workspace: Workspace, options: NightOptions, shows: Progress) -> Diary | None:
     """Return the diary of the night to resume, and report which, or why there is none.
 
     It is the newest night, if it was cut short and has the scope that is asked for now, or if no
     scope is asked for.
     """
-    if not request.resume:
+    if not options.resume:
         return None
     try:
         found = unfinished(workspace.nights)
@@ -157,7 +153,7 @@ def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary
         shows.say("no night was cut short: a new one begins")
         return None
     of = f"the night of {found.started_at} ({found.scope})"
-    if request.scope not in (Scope(), found.scope):
+    if options.scope not in (Scope(), found.scope):
         shows.say(f"{of} measures something else: a new one begins")
         return None
     shows.say(f"resuming {of}")
@@ -166,18 +162,18 @@ def _to_resume(workspace: Workspace, request: Request, shows: Progress) -> Diary
 
 def _plans(
     workspace: Workspace,
-    request: Request,
+    options: NightOptions,
     scope: Scope,
     environment: Mapping[str, str],
     tally: Tally,
     shows: Progress,
-) -> tuple[planning.Request, list[Plan]]:
-    """Return the request of every session, and the sessions. UsageError on bad input."""
-    sessions = planning.Request(
+) -> tuple[planning.RunOptions, list[Plan]]:
+    """Return the options of every session, and the sessions. UsageError on bad input."""
+    sessions = planning.RunOptions(
         profiles=scope.profiles,
-        runtime=request.runtime,
+        runtime=options.runtime,
         generator=scope.generator,
-        wait=request.wait,
+        wait=options.wait,
     )
     selected = _frameworks(workspace, scope, tally, shows)
     plans = planning.plan_sessions(workspace, sessions, environment, selected)
@@ -200,13 +196,13 @@ def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progres
     return replace(selected, named=frozenset())
 
 
-def _runnable(plans: Sequence[Plan], runtime: Runtime, tally: Tally, shows: Progress) -> list[Plan]:
+def _runnable(runner: Runner, plans: Sequence[Plan], tally: Tally) -> list[Plan]:
     """Return the plans that this host can run; count the others as skipped."""
 
     def skipped(plan: Plan) -> None:
         tally.add(plan.framework.name, plan.profile.label, "skipped")
 
-    return runner.runnable(plans, runtime, shows, skipped)
+    return runner.runnable(plans, skipped)
 
 
 def _history(workspace: Workspace, found: Mapping[str, Generator]) -> History:

@@ -39,9 +39,9 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
     words: list[str],
     expected: dict[str, Any],
 ) -> None:
-    asked: list[plan.Request] = []
+    asked: list[plan.RunOptions] = []
 
-    def note(_: Workspace, request: plan.Request, *__: object) -> int:
+    def note(_: Workspace, request: plan.RunOptions, *__: object) -> int:
         asked.append(request)
         return 3
 
@@ -49,7 +49,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_profile(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert line("run", "tonic,grpc*", "stream-grpc", "load-*", *words).code == 3
-    assert asked == [plan.Request("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
+    assert asked == [plan.RunOptions("tonic,grpc*", ("stream-grpc", "load-*"), **expected)]
 
 
 def test_a_ghz_that_is_none_ends_with_2_before_anything_is_locked(
@@ -92,7 +92,7 @@ def test_a_night_takes_the_same_words_and_all_frameworks_without_them(
     asked: list[object] = []
     monkeypatch.setattr(job, "night", lambda _, request, *__: asked.append(request))
     assert line("night", *words).code == 0
-    assert asked == [job.Request(**expected)]
+    assert asked == [job.NightOptions(**expected)]
 
 
 def test_the_list_names_what_can_be_run(line: Line, workspace: Workspace) -> None:

@@ -14,7 +14,7 @@ from arena.judge import store
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
 from arena.measure import generators, runner
-from arena.measure.plan import Request
+from arena.measure.plan import RunOptions
 from arena.publish.site.build import build
 from arena.record.measurement import Second
 from arena.what.profile import Profile
@@ -44,7 +44,7 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Measure:
     """Return the benchmark with fakes of the runtime and the generator."""
 
     def run(
-        request: Request,
+        request: RunOptions,
         runtime: FakeRuntime | None = None,
         generator: FakeGenerator | None = None,
         **environment: str,
@@ -61,7 +61,7 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Measure:
 def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert shop(Request("tonic")) == 0
+    assert shop(RunOptions("tonic")) == 0
     (record,) = records_in(workspace.results)
     headline, where, page = capsys.readouterr().out.splitlines()
     assert headline == (
@@ -78,7 +78,7 @@ FAILING = [a_measurement(0.0, ok=0, failed={"Internal": 3})]
 def test_a_failed_framework_is_a_record_and_exit_code_1(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert shop(Request("tonic"), generator=FakeGenerator(FAILING)) == 1
+    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING)) == 1
     (record,) = records_in(workspace.results)
     out, err = capsys.readouterr()
     assert record.failure
@@ -92,7 +92,7 @@ def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
     shop: Measure, workspace: Workspace
 ) -> None:
     breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
-    assert shop(Request("all", ("stream-grpc",)), generator=breaks) == 3
+    assert shop(RunOptions("all", ("stream-grpc",)), generator=breaks) == 3
     assert {each.framework.name: each.status for each in records_in(workspace.results)} == {
         "grpc-go": "failed",
         "tonic": "ok",
@@ -115,7 +115,7 @@ def breaks_at(*shots: int) -> FakeGenerator:
 def test_all_ends_with_how_many_were_measured_and_which_failed(
     shop: Measure, capsys: pytest.CaptureFixture[str], shots: tuple[int, ...], last: str
 ) -> None:
-    shop(Request("all"), generator=breaks_at(*shots))
+    shop(RunOptions("all"), generator=breaks_at(*shots))
     assert capsys.readouterr().out.splitlines()[-1] == last
 
 
@@ -129,7 +129,7 @@ def test_all_builds_the_site_once_at_the_end_however_many_sessions_there_are(
         return workspace.public
 
     monkeypatch.setattr(f"{__name__}.build", count)
-    assert shop(Request("all")) == 0
+    assert shop(RunOptions("all")) == 0
     assert built == [3]
     last = capsys.readouterr().out.splitlines()[-2:]
     assert last == ["page: site/public", "3 measured, 0 failed"]
@@ -142,15 +142,15 @@ def test_of_several_connection_counts_each_one_counts(
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
     add_framework(workspace, "wide", "many")
-    assert shop(Request("wide"), generator=breaks_at(0)) == 3
+    assert shop(RunOptions("wide"), generator=breaks_at(0)) == 3
     last = capsys.readouterr().out.splitlines()[-1]
     assert last == "1 measured, 1 failed: wide under many at 1 connection"
 
 
 def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Measure, workspace: Workspace) -> None:
-    assert shop(Request("tonic")) == 0
-    assert shop(Request("tonic"), generator=FakeGenerator(name="volley")) == 0
-    assert shop(Request("tonic"), generator=FakeGenerator(FAILING, name="volley")) == 1
+    assert shop(RunOptions("tonic")) == 0
+    assert shop(RunOptions("tonic"), generator=FakeGenerator(name="volley")) == 0
+    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING, name="volley")) == 1
     assert [each.profile.generator for each in records_in(workspace.results)] == [
         "ghz",
         "volley",
@@ -165,7 +165,7 @@ def test_where_no_call_finished_the_median_is_unknown(
     shop: Measure, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
-    assert shop(Request("tonic"), generator=FakeGenerator([slow])) == 0
+    assert shop(RunOptions("tonic"), generator=FakeGenerator([slow])) == 0
     assert capsys.readouterr().out.startswith(
         "tonic stream-grpc: < 256 k messages/s (best of 3 runs; 0 to 256 k; "
         "median unknown; cut-calls, none-finished)\n"
@@ -176,7 +176,7 @@ def test_all_skips_what_cannot_be_run_here_and_says_so(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go"})
-    assert shop(Request("all", ("stream-grpc",)), runtime) == 0
+    assert shop(RunOptions("all", ("stream-grpc",)), runtime) == 0
     assert [each.framework.name for each in records_in(workspace.results)] == ["tonic"]
     assert "skipped grpc-go: needs go" in capsys.readouterr().err
 
@@ -192,7 +192,7 @@ def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], *, dry_run: bool
 ) -> None:
     broken(workspace, "odd")
-    assert shop(Request("all", ("stream-grpc",), dry_run=dry_run)) == 1
+    assert shop(RunOptions("all", ("stream-grpc",), dry_run=dry_run)) == 1
     out, err = capsys.readouterr()
     assert err.count("error: ") == 1
     assert "error: frameworks/odd/meta.json: line 2: Expecting value\n" in err
@@ -212,8 +212,8 @@ def test_a_broken_meta_json_that_was_named_is_bad_input(
 ) -> None:
     broken(workspace, "odd")
     with pytest.raises(UsageError, match=r"^frameworks/odd/meta\.json: line 2"):
-        shop(Request("odd"))
-    assert shop(Request("tonic")) == 0
+        shop(RunOptions("odd"))
+    assert shop(RunOptions("tonic")) == 0
 
 
 def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(
@@ -223,14 +223,14 @@ def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(
         (workspace.frameworks / name / "meta.json").unlink()
     add_framework(workspace, "odd", "of-another-time")
     with pytest.raises(UsageError, match=r"^no enabled framework subscribes to any profile$"):
-        shop(Request("all"))
+        shop(RunOptions("all"))
 
 
 def test_unary_calls_are_requests(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_framework(workspace, "unary", "unary-grpc")
-    assert shop(Request("unary")) == 0
+    assert shop(RunOptions("unary")) == 0
     counts = {each.profile.connection_count for each in records_in(workspace.results)}
     assert counts == {256, 1024}
     assert capsys.readouterr().out.startswith(
@@ -245,7 +245,7 @@ def test_a_schedule_that_was_missed_is_said_to_have_no_rank(
     good = Second(intended=200, sent=200, ok=200, failed=0, messages=200)
     bad = replace(good, sent=100)
     measured = a_measurement().model_copy(update={"seconds": (good, bad, good)})
-    assert shop(Request("timed"), generator=FakeGenerator([measured])) == 0
+    assert shop(RunOptions("timed"), generator=FakeGenerator([measured])) == 0
     said = capsys.readouterr()
     assert "missed-schedule" in said.out
     assert "note: 1 of 3 seconds did not have the calls that were due" in said.err
@@ -271,7 +271,7 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
             patch.setattr(runner, "choose", lambda *_: FakeRuntime())
             patch.setattr(generators, "resolve", resolve)
             return job.benchmark(
-                workspace, Request("both", profiles), {"PATH": ""}, "run it", build
+                workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
             )
 
     assert run() == 3
@@ -286,9 +286,9 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
 def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go", "tonic": "needs cargo"})
     with pytest.raises(HostError, match="needs cargo"):
-        shop(Request("tonic"), runtime)
+        shop(RunOptions("tonic"), runtime)
     with pytest.raises(HostError, match="no framework can be run here"):
-        shop(Request("all"), runtime)
+        shop(RunOptions("all"), runtime)
 
 
 def test_without_saving_nothing_is_kept(
@@ -301,7 +301,7 @@ def test_without_saving_nothing_is_kept(
     others.mkdir(parents=True)
     (workspace.results / others.name).mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
-    assert shop(Request("tonic", no_save=True)) == 0
+    assert shop(RunOptions("tonic", no_save=True)) == 0
     assert list(workspace.results.iterdir()) == []
     assert list(drafts.iterdir()) == [others]
     assert len(capsys.readouterr().out.splitlines()) == 1
@@ -311,7 +311,7 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
     shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     generator = FakeGenerator()
-    assert shop(Request("tonic", dry_run=True), generator=generator) == 0
+    assert shop(RunOptions("tonic", dry_run=True), generator=generator) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("tonic under stream-grpc: runs: 3 x 5s, after 2s of warm-up")
     assert lines[1:3] == ["  build tonic", "  start tonic"]
@@ -325,7 +325,7 @@ def test_a_dry_run_shows_the_ghz_that_would_be_used(
     shop: Measure, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def load(**environment: str) -> str:
-        shop(Request("tonic", dry_run=True), **environment)
+        shop(RunOptions("tonic", dry_run=True), **environment)
         return capsys.readouterr().out.splitlines()[-1]
 
     named = str(a_program(tmp_path / "my ghz", "echo --proto --call --connections"))
@@ -341,7 +341,7 @@ def test_a_dry_run_of_all_skips_what_cannot_be_run_here(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_framework(workspace, "here", native={"run": "exec ./server"})
-    request = Request("all", ("stream-grpc",), runtime="native", dry_run=True)
+    request = RunOptions("all", ("stream-grpc",), runtime="native", dry_run=True)
     assert job.benchmark(workspace, request, {}, "run it", build) == 0
     out, err = capsys.readouterr()
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["here"]
@@ -355,7 +355,7 @@ def test_a_dry_run_shows_a_command_that_steers_the_terminal_without_harm(
     workspace: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_framework(workspace, "sly", native={"run": "true \x1b]0;title\x07 \u202e; ./server"})
-    request = Request("sly", runtime="native", dry_run=True)
+    request = RunOptions("sly", runtime="native", dry_run=True)
     assert job.benchmark(workspace, request, {}, "run it", build) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any("/bin/sh -c 'true \ufffd]0;title\ufffd \ufffd; ./server'" in line for line in lines)

@@ -7,7 +7,7 @@ import pytest
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from arena.machine import cpus
-from arena.measure.plan import Plan, Request, plan_sessions
+from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.what import selection
 from arena.what.loads import Blast, Scheduled
 from tests.fakes import a_program, add_framework
@@ -22,12 +22,12 @@ def _shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     add_framework(workspace, "retired", enabled=False)
 
 
-def plans_of(workspace: Workspace, request: Request, **environment: str) -> list[Plan]:
+def plans_of(workspace: Workspace, request: RunOptions, **environment: str) -> list[Plan]:
     selected = selection.frameworks(workspace, request.frameworks)
     return plan_sessions(workspace, request, environment, selected)
 
 
-def planned(workspace: Workspace, request: Request) -> list[tuple[str, str]]:
+def planned(workspace: Workspace, request: RunOptions) -> list[tuple[str, str]]:
     plans = plans_of(workspace, request)
     return [(each.framework.name, each.profile.name) for each in plans]
 
@@ -35,21 +35,24 @@ def planned(workspace: Workspace, request: Request) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("request_", "expected"),
     [
-        (Request("tonic", ("stream-grpc",)), [("tonic", "stream-grpc")]),
-        (Request("grpc-go"), [("grpc-go", "stream-grpc"), ("grpc-go", "stream-grpc-tls")]),
-        (Request("all", ("stream-grpc",)), [("grpc-go", "stream-grpc"), ("tonic", "stream-grpc")]),
-        (Request("all", ("stream-grpc-tls",)), [("grpc-go", "stream-grpc-tls")]),
-        (Request("[gr]*", ("stream-grpc",)), [("grpc-go", "stream-grpc")]),
-        (Request("retired", ("stream-grpc",)), [("retired", "stream-grpc")]),
+        (RunOptions("tonic", ("stream-grpc",)), [("tonic", "stream-grpc")]),
+        (RunOptions("grpc-go"), [("grpc-go", "stream-grpc"), ("grpc-go", "stream-grpc-tls")]),
+        (
+            RunOptions("all", ("stream-grpc",)),
+            [("grpc-go", "stream-grpc"), ("tonic", "stream-grpc")],
+        ),
+        (RunOptions("all", ("stream-grpc-tls",)), [("grpc-go", "stream-grpc-tls")]),
+        (RunOptions("[gr]*", ("stream-grpc",)), [("grpc-go", "stream-grpc")]),
+        (RunOptions("retired", ("stream-grpc",)), [("retired", "stream-grpc")]),
     ],
 )
 def test_what_is_subscribed_to_is_planned(
-    workspace: Workspace, request_: Request, expected: list[tuple[str, str]]
+    workspace: Workspace, request_: RunOptions, expected: list[tuple[str, str]]
 ) -> None:
     assert planned(workspace, request_) == expected
 
 
-SHORTER = Request("odd-jobs", requests=100, duration=0.5)
+SHORTER = RunOptions("odd-jobs", requests=100, duration=0.5)
 
 
 def test_an_override_is_in_force_only_where_it_means_something(workspace: Workspace) -> None:
@@ -71,7 +74,7 @@ def test_a_blast_is_never_shortened_to_nothing(workspace: Workspace) -> None:
         "extends: blast-unary\nname: big\nconnections: [1]\nsweep: [10, 20]"
     )
     add_framework(workspace, "wide", "big")
-    (one,) = plans_of(workspace, Request("wide", requests=3))
+    (one,) = plans_of(workspace, RunOptions("wide", requests=3))
     assert one.profile.load_as(Blast).sweep == (3,)
 
 
@@ -90,24 +93,24 @@ def test_a_schedule_that_more_requests_would_make_endless_is_refused(
     )
     add_framework(workspace, "odd-jobs", "odd")
     with pytest.raises(UsageError, match=f"^odd with {requests} requests: {said}"):
-        plans_of(workspace, Request("odd-jobs", requests=requests))
+        plans_of(workspace, RunOptions("odd-jobs", requests=requests))
 
 
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
         (
-            Request("tonic", requests=9),
+            RunOptions("tonic", requests=9),
             r"^REQUESTS \(--requests\): is for blast and scheduled",
         ),
         (
-            Request("timed", duration=9.0),
+            RunOptions("timed", duration=9.0),
             r"^DURATION \(--duration\): is for blast and closed",
         ),
     ],
 )
 def test_an_override_that_means_nothing_here_is_refused(
-    workspace: Workspace, request_: Request, said: str
+    workspace: Workspace, request_: RunOptions, said: str
 ) -> None:
     add_framework(workspace, "timed", "load-const")
     with pytest.raises(UsageError, match=said):
@@ -116,7 +119,7 @@ def test_an_override_that_means_nothing_here_is_refused(
 
 def test_several_profiles_and_patterns_can_be_asked_for(workspace: Workspace) -> None:
     add_framework(workspace, "timed", "load-const", "load-line-up", "stream-grpc", "bidi-grpc")
-    found = planned(workspace, Request("timed", ("load-*", "bidi-grpc")))
+    found = planned(workspace, RunOptions("timed", ("load-*", "bidi-grpc")))
     assert sorted(name for _, name in found) == ["bidi-grpc", "load-const", "load-line-up"]
 
 
@@ -125,22 +128,25 @@ def test_each_connection_count_is_a_session_of_its_own(workspace: Workspace) -> 
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
     add_framework(workspace, "wide", "many")
-    plans = plans_of(workspace, Request("wide"))
+    plans = plans_of(workspace, RunOptions("wide"))
     assert [each.profile.connection_count for each in plans] == [1, 64]
 
 
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (Request("grpcgo"), r"no framework `grpcgo` \(did you mean grpc-go"),
-        (Request("tonic", ("stream-grp",)), r"no profile `stream-grp` \(did you mean stream-grpc"),
-        (Request("all", ("nothing",)), "no profile `nothing`"),
-        (Request("tonic", ("stream-grpc-tls",)), "tonic does not subscribe to stream-grpc-tls"),
-        (Request("odd"), "odd subscribes to no profile of this runner"),
-        (Request("tonic", generator="gzh"), r"--generator: .*did you mean ghz"),
+        (RunOptions("grpcgo"), r"no framework `grpcgo` \(did you mean grpc-go"),
+        (
+            RunOptions("tonic", ("stream-grp",)),
+            r"no profile `stream-grp` \(did you mean stream-grpc",
+        ),
+        (RunOptions("all", ("nothing",)), "no profile `nothing`"),
+        (RunOptions("tonic", ("stream-grpc-tls",)), "tonic does not subscribe to stream-grpc-tls"),
+        (RunOptions("odd"), "odd subscribes to no profile of this runner"),
+        (RunOptions("tonic", generator="gzh"), r"--generator: .*did you mean ghz"),
     ],
 )
-def test_bad_input_is_refused(workspace: Workspace, request_: Request, said: str) -> None:
+def test_bad_input_is_refused(workspace: Workspace, request_: RunOptions, said: str) -> None:
     add_framework(workspace, "odd", "of-another-time")
     with pytest.raises(UsageError, match=said):
         plans_of(workspace, request_)
@@ -150,21 +156,21 @@ def test_bad_input_is_refused(workspace: Workspace, request_: Request, said: str
     ("request_", "environment", "said"),
     [
         (
-            Request("tonic", runtime="podman"),
+            RunOptions("tonic", runtime="podman"),
             {},
             r"--runtime \(RUNTIME\): there is no runtime `podman`",
         ),
-        (Request("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
-        (Request("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
-        (Request("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
-        (Request("tonic"), {"LOADGEN_DOCKER": "banana"}, "^LOADGEN_DOCKER: write true or false"),
-        (Request("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
-        (Request("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
-        (Request("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
+        (RunOptions("tonic"), {"GHZ": "/no/such/ghz"}, "GHZ: /no/such/ghz is not a program"),
+        (RunOptions("tonic"), {"GHZ": "/bin/true"}, "GHZ: /bin/true is not ghz"),
+        (RunOptions("tonic"), {"SERVER_CPUS": "x"}, "SERVER_CPUS"),
+        (RunOptions("tonic"), {"LOADGEN_DOCKER": "banana"}, "^LOADGEN_DOCKER: write true or false"),
+        (RunOptions("tonic"), {"GHZ": "/x/\udcff"}, "^GHZ: is not UTF-8 text$"),
+        (RunOptions("tonic"), {"GHZ_IMAGE": "\udcff"}, "^GHZ_IMAGE: is not UTF-8 text$"),
+        (RunOptions("tonic"), {"LOADGEN_DOCKER": "\udcff"}, "^LOADGEN_DOCKER: is not UTF-8 text$"),
     ],
 )
 def test_a_bad_setting_is_refused(
-    workspace: Workspace, request_: Request, environment: dict[str, str], said: str
+    workspace: Workspace, request_: RunOptions, environment: dict[str, str], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
         plans_of(workspace, request_, **environment)
@@ -174,14 +180,14 @@ def test_a_profile_with_an_unknown_generator_is_named(workspace: Workspace) -> N
     (workspace.profiles / "odd.yaml").write_text("extends: stream-grpc\nname: odd\ngenerator: wrk")
     add_framework(workspace, "odd", "odd")
     with pytest.raises(UsageError, match=r"^profiles/odd\.yaml: generator: there is no .* `wrk`"):
-        plans_of(workspace, Request("odd"))
+        plans_of(workspace, RunOptions("odd"))
 
 
 def test_overrides_change_the_profile_and_are_recorded(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     named = str(a_program(tmp_path / "x" / "ghz", "echo --proto --call --connections"))
-    request = Request("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
+    request = RunOptions("tonic", runs=1, duration=0.5, runtime="native", generator="ghz")
     environment = {"SERVER_CPUS": "0", "GHZ": named, "LOADGEN_DOCKER": "", "HOME": "/root"}
     (one,) = plans_of(workspace, request, **environment)
     assert (one.profile.runs, one.profile.window_s) == (1, 0.5)
@@ -197,14 +203,14 @@ def test_overrides_change_the_profile_and_are_recorded(
 
 
 def test_without_overrides_the_profile_stands_and_none_is_recorded(workspace: Workspace) -> None:
-    (one,) = plans_of(workspace, Request("tonic"), RUNS="")
+    (one,) = plans_of(workspace, RunOptions("tonic"), RUNS="")
     assert (one.profile.runs, one.profile.window_s, dict(one.overrides)) == (3, 5.0, {})
 
 
 def sessions(workspace: Workspace, *counts: int, test: str) -> list[tuple[str, dict[str, str]]]:
     """Return the label and the overrides of each session under a test with these connections."""
     add_framework(workspace, "wide", test)
-    plans = plans_of(workspace, Request("wide", connections=counts or None))
+    plans = plans_of(workspace, RunOptions("wide", connections=counts or None))
     return [(each.profile.label, dict(each.overrides)) for each in plans]
 
 

@@ -11,7 +11,7 @@ from arena.base.workspace import Workspace
 from arena.machine import facts
 from arena.measure import benchmark, generators, runner
 from arena.measure.night import job
-from arena.measure.night.job import Request, night
+from arena.measure.night.job import NightOptions, night
 from arena.record.record import Record
 from tests.fakes import FakeGenerator, FakeRuntime, a_provenance, add_framework, records_in
 
@@ -30,7 +30,7 @@ class Shop:
     published: int = 0
 
     def night(self, *frameworks: str, **options: Any) -> int:
-        request = Request(frameworks, **options)
+        request = NightOptions(frameworks, **options)
         return night(
             self.workspace, request, {"PATH": ""}, "night", self.publish, lambda: self.now_s
         )

@@ -9,7 +9,7 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.machine import facts, lock, ports
 from arena.measure import benchmark, plan
-from arena.measure.night.job import Request, night
+from arena.measure.night.job import NightOptions, night
 from arena.measure.session import Session
 from tests.fakes import FakeGenerator, FakeRuntime, a_provenance
 from tests.lib.arena.measure.night.shop import QUICK, SLOW, Shop
@@ -48,7 +48,7 @@ def test_of_equally_long_ones_that_were_never_measured_the_subscription_tells_th
 def test_trials_and_other_machines_do_not_count_as_measured(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trial = plan.Request("alpha", (QUICK,), runs=1)
+    trial = plan.RunOptions("alpha", (QUICK,), runs=1)
     benchmark.benchmark(shop.workspace, trial, {"PATH": ""}, "run", lambda *_: Path("page"))
     other = a_provenance().host.model_copy(update={"cpu": "another CPU"})
     with monkeypatch.context() as patch:
@@ -232,20 +232,24 @@ def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(
 @pytest.mark.parametrize(
     ("request_", "environment", "said"),
     [
-        (Request(("alhpa",)), {}, r"no framework `alhpa` \(did you mean alpha"),
-        (Request(profiles=("nothing-*",)), {}, "no profile matches"),
-        (Request(generator="gzh"), {}, "--generator: "),
-        (Request(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
-        (Request(("retired",)), {}, "no enabled framework subscribes to any profile"),
-        (Request(), {"RUNS": "1"}, "RUNS: makes trials"),
-        (Request(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
-        (Request(connections=(7,)), {}, "--connections: no profile that is left has such a count"),
+        (NightOptions(("alhpa",)), {}, r"no framework `alhpa` \(did you mean alpha"),
+        (NightOptions(profiles=("nothing-*",)), {}, "no profile matches"),
+        (NightOptions(generator="gzh"), {}, "--generator: "),
+        (NightOptions(runtime="podman"), {}, r"--runtime \(RUNTIME\): "),
+        (NightOptions(("retired",)), {}, "no enabled framework subscribes to any profile"),
+        (NightOptions(), {"RUNS": "1"}, "RUNS: makes trials"),
+        (NightOptions(), {"REQUESTS": "10"}, "REQUESTS: makes trials"),
+        (
+            NightOptions(connections=(7,)),
+            {},
+            "--connections: no profile that is left has such a count",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_the_host_is_locked(
     shop: Shop,
     monkeypatch: pytest.MonkeyPatch,
-    request_: Request,
+    request_: NightOptions,
     environment: dict[str, str],
     said: str,
 ) -> None:
