@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Print what a record costs beside the load itself: wall time - build - warm-up - run windows.
+# Print the overhead of a record: wall time - build - warm-up - run windows.
 #
 #   ./scripts/bench_overhead.sh [framework [profile]]
 #
-# Measures natively (default: grpc-go stream-grpc) and keeps the record, like any other.
+# Measures natively (default: grpc-go stream-grpc) and saves the record as usual.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"

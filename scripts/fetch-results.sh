@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fetch the records of a branch that push-results.sh has filled into results/.
+# Fetch records from the branch of push-results.sh into results/.
 #
 #   ./scripts/fetch-results.sh [REMOTE [BRANCH]]    # default: origin results
 #
-# Only what is not there yet; nothing here is changed or deleted. A branch that is not there yet has
-# no records, and that is no error.
+# Only missing files are fetched; nothing here is changed or deleted. A branch that does not exist yet
+# is not an error.
 #
-# Exit code: 0 done, 2 bad usage, 3 it cannot be fetched.
+# Exit codes: 0 done, 2 bad usage, 3 it cannot be fetched.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -24,8 +24,9 @@ main() {
     (cd results && find . -mindepth 1 -type f -o -type l) | sed 's,^\./,,' | LC_ALL=C sort >"$scratch/here"
     branch_files | LC_ALL=C comm -23 - "$scratch/here" >"$missing"
     if [[ -s $missing ]]; then
-        # Whole files take their place, by links from a hidden folder on the same disk, and what lies
-        # beside a record before it: one that is there is complete. A later start clears the folder.
+        # Files are linked into place from a hidden folder on the same disk, so each appears whole. A
+        # record comes after the files beside it: a record that is there is complete. If this is
+        # killed, a later start removes the folder.
         draft=$(mktemp -d results/.httparena-draft-XXXXXX)
         git read-tree "$tip"
         git -c core.autocrlf=false checkout-index --prefix="$draft/" --stdin <"$missing"

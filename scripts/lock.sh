@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Write requirements.lock and requirements-dev.lock anew from pyproject.toml.
+# Update requirements.lock and requirements-dev.lock from pyproject.toml.
 #
 #   ./scripts/lock.sh [--upgrade]
 #
-# Versions stay as they are where they still fit; --upgrade takes the newest. Needs uv
-# (`pip install uv`). Packages are named without an index, so any mirror serves.
+# A version stays as it is if it still fits; --upgrade takes the newest. Needs uv
+# (`pip install uv`). Packages are named without an index, so any mirror works.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"

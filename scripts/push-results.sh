@@ -3,27 +3,27 @@
 #
 #   ./scripts/push-results.sh [--pack FILE] [REMOTE [BRANCH]]    # default: origin results
 #
-#   --pack FILE   push nothing: write what the branch lacks into a tar file, for one who may push
+#   --pack FILE   do not push: write the new files into a tar file, for somebody who may push
 #
-# The branch holds what lies below results/: each record and the files beside it, but no rounds and
-# nothing that is made anew. A file that is there already is never changed or deleted: if one here
-# differs, nothing is pushed. Whoever else pushes at the same time keeps what they pushed.
+# The branch holds each record and the files beside it, but no rounds and nothing that is generated.
+# Its files are never changed or deleted: if a file here differs from the branch's, nothing is pushed.
+# Records that somebody else pushes at the same time are kept.
 #
-# Exit code: 0 pushed, or nothing new; 2 bad usage, or a file differs; 3 it cannot be pushed.
+# Exit codes: 0 pushed, or nothing new; 2 bad usage, or a file differs; 3 it cannot be pushed.
 set -euo pipefail
 shopt -s inherit_errexit
 
 # shellcheck source=scripts/results.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/results.sh"
 
-# Put every record here into the index that GIT_INDEX_FILE names, with their bytes as they are.
+# Add every record to the index in GIT_INDEX_FILE, byte for byte.
 add_records() {
     local_files >"$scratch/paths"
     sed 's,^,results/,' "$scratch/paths" | git hash-object -w --no-filters --stdin-paths >"$scratch/hashes"
     paste "$scratch/hashes" "$scratch/paths" | sed 's/^/100644 /' | git update-index --add --index-info
 }
 
-# Set `commit` to one that adds what is new to the branch's tip; to nothing if nothing is new.
+# Set `commit` to a commit that adds the new files to the branch's tip; empty if none are new.
 make_commit() {
     local base=$tip tree parent=() altered
     commit=
@@ -37,14 +37,14 @@ make_commit() {
     add_records
     git diff-index --cached --no-renames --name-status "$base" >"$scratch/changes"
     altered=$(sed -n '/^A/!{s/^[^\t]*\t//p;q}' "$scratch/changes")
-    [[ -z $altered ]] || fail 2 "results/$altered: differs from what $remote has in $branch, and records are never changed"
+    [[ -z $altered ]] || fail 2 "results/$altered: differs from $branch on $remote, and records are never changed"
     [[ -s $scratch/changes ]] || return 0
     tree=$(git write-tree)
     count=$(sed -n '\,^A\t[^/]*/[^/]*/[^/]*/[^/]*$,p' "$scratch/changes" | wc -l)
     commit=$(git commit-tree "$tree" ${parent[@]+"${parent[@]}"} -m "$count new records")
 }
 
-# Write what the branch does not have yet into a tar file.
+# Write the files that the branch does not have into a tar file.
 pack() { # file
     fetch
     branch_files >"$scratch/there"
@@ -65,7 +65,7 @@ main() {
         pack "$packed"
         return 0
     fi
-    # For a commit it does not matter who runs this.
+    # A commit needs an author, even where git has no user.
     git config user.email >/dev/null || export GIT_AUTHOR_NAME=nightly GIT_AUTHOR_EMAIL=nightly@localhost \
         GIT_COMMITTER_NAME=nightly GIT_COMMITTER_EMAIL=nightly@localhost
     local before=none
@@ -80,11 +80,11 @@ main() {
             printf '%s new records in %s\n' "$count" "$branch"
             return 0
         fi
-        # Somebody else was faster, if there is another tip now.
+        # A new tip means that somebody else was faster.
         before=$tip
         fetch
     done
-    fail 3 "$remote does not take $branch: $(grep -v '^hint:' "$scratch/refused" | tail -n 1)"
+    fail 3 "$remote refuses $branch: $(grep -v '^hint:' "$scratch/refused" | tail -n 1)"
 }
 
 main "$@"

@@ -4,11 +4,11 @@
 #
 #   ./scripts/standin-images.sh [--list | --remove | --force] [IMAGE...]
 #
-#   IMAGE      for instance golang:1.26-bookworm; without any, every image that a FROM line of
-#              frameworks/*/Dockerfile, docker/*.Dockerfile or tests/fixtures/*/*/Dockerfile names
-#   --list     say of each image what is there, and build nothing
-#   --force    build stand-ins again, their common base too
-#   --remove   remove stand-ins: those named, or all of them and their base
+#   IMAGE      for example golang:1.26-bookworm; default: every image in a FROM line of
+#              frameworks/*/Dockerfile, docker/*.Dockerfile or tests/fixtures/*/*/Dockerfile
+#   --list     print the state of each image, and build nothing
+#   --force    build stand-ins again, and their common base
+#   --remove   remove the named stand-ins, or all of them and their base
 #
 # Made from Debian bookworm (debootstrap) and this host's own toolchains:
 #   debian                    a minimal system with ca-certificates
@@ -17,15 +17,14 @@
 #   python                    Debian's Python; -slim has no compiler and no C headers
 #
 # Every stand-in has the labels httparena.standin=true, httparena.standin.of=<image> and
-# httparena.standin.provides=<version>, and httparena.standin.mismatch=<asked for> when that is not
-# the version its tag names. Images built from it inherit the labels, so an image is a stand-in
-# only if `of` is its own name. An image which is not a stand-in is never replaced or removed.
+# httparena.standin.provides=<version>. If its tag names another version, it also has
+# httparena.standin.mismatch=<that version>. Images built from a stand-in inherit the labels, so an
+# image is a stand-in only if `of` is its own name. Other images are never replaced or removed.
 #
-# Needs docker, and for the first image root and debootstrap. The host's CA certificates and Debian
-# mirror are taken over. HTTPARENA_ROOT is the directory that these folders are looked for in (this
-# repository).
+# Needs docker; the first image also needs root and debootstrap. Uses the host's CA certificates and
+# Debian mirror. HTTPARENA_ROOT is the directory with these folders (default: this repository).
 #
-# Exit code: 0 done, 2 bad usage or an image it cannot make, 3 the host cannot do it.
+# Exit codes: 0 done, 2 bad usage or an image it cannot make, 3 the host cannot do it.
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -197,7 +196,7 @@ remove_images() { # image...
         state=$(state_of "$image")
         case $state in
         standin)
-            docker image rm "$image" >/dev/null || fail 3 "$image: docker did not remove it; see above"
+            docker image rm "$image" >/dev/null || fail 3 "$image: docker could not remove it; see above"
             printf '%s: removed\n' "$image"
             ;;
         real) printf '%s: a real image, left alone\n' "$image" ;;
@@ -220,7 +219,7 @@ build_images() { # image...
         elif ! can_make "$image"; then
             printf '%s: not possible; stand-ins exist for bookworm tags of: %s\n' "$image" "$known"
         elif [[ -n $tool ]] && ! command -v "$tool" >/dev/null; then
-            printf 'error: %s: no %s on this host to make it from: install it, or pull the image\n' "$image" "$tool" >&2
+            printf 'error: %s: needs %s on this host: install it, or pull the image\n' "$image" "$tool" >&2
             status=3
         else
             [[ $base_state == standin ]] || make_base
@@ -245,7 +244,7 @@ main() {
             verb=${1#--}
             ;;
         --force) force=yes ;;
-        -*) fail 2 "no such option: $1; see --help" ;;
+        -*) fail 2 "unknown option $1; see --help" ;;
         *) images+=("$1") ;;
         esac
         shift
@@ -254,7 +253,7 @@ main() {
     local given=${#images[@]}
     for image in ${images[@]+"${images[@]}"}; do
         [[ $verb != build ]] || can_make "$image" ||
-            fail 2 "$image: no stand-in can be made; they exist for bookworm tags of: $known"
+            fail 2 "$image: no stand-in is possible; only bookworm tags of: $known"
     done
 
     command -v docker >/dev/null || fail 3 'no docker on PATH: install it (Debian: apt-get install docker.io)'

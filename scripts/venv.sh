@@ -10,7 +10,7 @@ run_tool() { # root, lock, module, arguments...
     PYTHONPATH=$root/lib:$root exec "$root/.venv/bin/python" -m "${@:3}"
 }
 
-# The marker says what was installed and is written last, so an interrupted set-up is redone.
+# The marker records what was installed. It is written last, so an interrupted set-up is redone.
 ensure_venv() {
     local lock=$1
     local marker=.venv/.$lock.done
@@ -18,7 +18,7 @@ ensure_venv() {
         return 0
     fi
     require_python
-    # Two first starts at once: the second waits here, then finds the work done.
+    # If two first starts meet, the second waits here and then finds the work done.
     local guard
     exec {guard}<pyproject.toml
     flock "$guard"
@@ -45,7 +45,7 @@ venv_is_made() { # lock, marker
     [[ -x .venv/bin/python && -f $2 && $(<"$2") == "$(venv_contents "$1")" ]]
 }
 
-# The lock's checksum, and the interpreter: an upgraded one does not find the packages.
+# The lock's checksum and the interpreter: an upgraded interpreter does not find the packages.
 venv_contents() { # lock
     sha256sum "$1"
     readlink -f .venv/bin/python

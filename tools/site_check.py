@@ -1,7 +1,7 @@
-"""Checking what was built: that its HTML has no errors, and that every link leads somewhere.
+"""Checking a built site: HTML errors and dead links, in pages, feeds and CSV files.
 
-Links are those of pages, of the feed and of CSV files, with the part of a page that they name.
-They must be relative and name a file, so that they work from a disk and below any path.
+Links must be relative and name a file, so that they work from a disk and below any path.
+`python -m tools.site_check` is the command of `scripts/site.sh check`.
 """
 
 import csv
@@ -42,7 +42,7 @@ _MOST_SHOWN = 50
 
 @dataclass(frozen=True)
 class Checked:
-    """How much was looked at, and a line for each thing that is wrong, by file."""
+    """How many pages and links were checked, and a line for each problem, by file."""
 
     pages: int
     links: int
@@ -51,14 +51,14 @@ class Checked:
 
 @dataclass
 class Found:
-    """What a file has: the ids of its elements, where it leads to, and what is wrong with it."""
+    """The ids of a file's elements, its links and its problems."""
 
     ids: set[str] = field(default_factory=set)
     links: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
 
     def to_text(self) -> str:
-        """Return it as text, for another process."""
+        """Return this as text, for another process."""
         return json.dumps([sorted(self.ids), sorted(self.links), self.problems])
 
     @classmethod
@@ -69,7 +69,7 @@ class Found:
 
 
 def check(public: Path, shows: Progress) -> Checked:
-    """Look at every page, feed and CSV file below a folder; UsageError if there is none."""
+    """Check every page, feed and CSV file below a folder; UsageError if there are none."""
     paths = sorted(_files(public))
     if not paths:
         raise UsageError(f"{shown(public)}: there is no site yet (./scripts/site.sh build)")
@@ -119,7 +119,7 @@ def _look(public: Path, paths: Sequence[str], number: int) -> str:
 
 
 def _look_at_page(text: str, found: Found) -> None:
-    # The only well-kept parser that tells every parse error which the HTML standard names.
+    # The only maintained parser that reports every parse error of the HTML standard.
     from tinyhtml5.parser import HTMLParser  # type: ignore[import-untyped]
 
     parser = HTMLParser(namespace_html_elements=False)
@@ -134,11 +134,11 @@ def _look_at_page(text: str, found: Found) -> None:
 
 
 def _look_at_element(attributes: dict[Any, str], found: Found, named: set[str]) -> None:
-    """Note an element's id, its links, and in `named` the ids that it counts on."""
+    """Add an element's id and links to `found`, and the ids that it refers to to `named`."""
     for key, value in attributes.items():
         if key == "id":
             if value in found.ids or not value or set(value) & set(" \t\n\f\r"):
-                found.problems.append(f"the id `{value}` is there twice, or is none")
+                found.problems.append(f"the id `{value}` is empty, has spaces or is there twice")
             found.ids.add(value)
         elif key in _ADDRESSES or (isinstance(key, tuple) and key[-1] == "href"):
             found.links.add(value)
@@ -147,7 +147,7 @@ def _look_at_element(attributes: dict[Any, str], found: Found, named: set[str]) 
 
 
 def _dead_links(public: Path, path: str, found: dict[str, Found]) -> Iterator[str]:
-    """Yield what is wrong with the links of a file."""
+    """Yield the problems of a file's links."""
     for link in sorted(found[path].links):
         problem = _problem(public, path, link, found)
         if problem:
@@ -155,13 +155,13 @@ def _dead_links(public: Path, path: str, found: dict[str, Found]) -> Iterator[st
 
 
 def _problem(public: Path, path: str, link: str, found: dict[str, Found]) -> str | None:
-    """Return what is wrong with a file's link, if anything is."""
+    """Return the problem of a file's link; None if it has none."""
     try:
         parts = urlsplit(link)
     except ValueError:
-        return "is no address"
+        return "is not an address"
     if parts.scheme:
-        return None if parts.scheme in _OUTWARD else f"is of the kind {parts.scheme}:"
+        return None if parts.scheme in _OUTWARD else f"has the scheme {parts.scheme}:"
     if parts.netloc or parts.path.startswith("/"):
         return "is not relative"
     target = path

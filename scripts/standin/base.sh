@@ -17,7 +17,7 @@ make_base() {
     command -v debootstrap >/dev/null || fail 3 'no debootstrap: apt-get install debootstrap'
     sources=$(host_sources)
     mirror=$(awk '$3 == "bookworm" { print $2; exit }' <<<"$sources")
-    # A mount namespace of its own: whatever happens, debootstrap leaves no mounts behind.
+    # In its own mount namespace debootstrap cannot leave mounts behind.
     quietly debootstrap unshare --mount --pid --fork --kill-child debootstrap --variant=minbase \
         --include=ca-certificates bookworm "$rootfs" ${mirror:+"$mirror"}
     [[ -z $sources ]] || printf '%s\n' "$sources" >"$rootfs/etc/apt/sources.list"

@@ -110,7 +110,7 @@ $key/1/server.log" ]
         echo nicer >>"$BATS_TEST_TMPDIR/here/results/$file"
         push here
         [ "$status" -eq 2 ]
-        [ "$output" = "error: results/$file: differs from what origin has in results, and records are never changed" ]
+        [ "$output" = "error: results/$file: differs from results on origin, and records are never changed" ]
         [ "$(git -C "$remote" rev-parse results)" = "$tip" ]
     done
 }
@@ -150,7 +150,7 @@ HOOK
     push here
     [ "$status" -eq 3 ]
     [ "${#lines[@]}" -eq 1 ]
-    [[ $output == 'error: origin does not take results: '* ]]
+    [[ $output == 'error: origin refuses results: '* ]]
 }
 
 @test "a remote that cannot be reached is one line" {
@@ -189,7 +189,7 @@ HOOK
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == 'Push the records below results/'* ]]
     fetch here --help
-    [[ ${lines[0]} == 'Fetch the records of a branch'* ]]
+    [[ ${lines[0]} == 'Fetch records from the branch'* ]]
 }
 
 @test "the index and the files of the checkout stay as they are" {

@@ -1,5 +1,5 @@
-"""The generators held against each other: what each costs, and how well each counts.
+"""The generators compared: the cost of each, and the accuracy of its counts.
 
-Every one loads the same server, a grpc-go that counts for itself, in turn and on the same CPUs.
-The figures of one such bench belong together; those of two hosts, or two days, do not.
+Each loads the same server, a grpc-go that also counts, in turn and on the same CPUs. Compare
+figures of one bench only, not those of two hosts or two days.
 """

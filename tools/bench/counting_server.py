@@ -24,14 +24,14 @@ _POLL_S = 0.01
 
 @dataclass(frozen=True)
 class Counts:
-    """What the server answered since it started: calls that ended, and the replies in them."""
+    """The calls that have ended since the server started, and the replies in them."""
 
     calls: int
     messages: int
 
 
 class CountingServer:
-    """A running one, on a port of its own."""
+    """A running server, on its own port."""
 
     def __init__(self, child: Child, log: Path) -> None:
         self.pid = child.pid
@@ -45,7 +45,7 @@ class CountingServer:
         return int(self._ask()["calls"])
 
     def counts(self) -> Counts:
-        """Return its counts once no call is open any more; HostError if one stays open."""
+        """Wait until no call is open, and return the counts; HostError if a call stays open."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             told = self._ask()
@@ -56,12 +56,12 @@ class CountingServer:
             time.sleep(_POLL_S)
 
     def _ask(self) -> dict[str, Any]:
-        with suppress(ProcessLookupError):  # What became of it is told by the next line.
+        with suppress(ProcessLookupError):  # _line reports how it ended.
             os.kill(self.pid, signal.SIGUSR1)
         return self._line()
 
     def _line(self) -> dict[str, Any]:
-        """Wait for the next line that it prints."""
+        """Wait for the server's next line."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             lines = self._log.read_bytes().split(b"\n")
@@ -95,7 +95,7 @@ def build() -> Path:
 
 @contextmanager
 def serving(program: Path, folder: Path) -> Iterator[CountingServer]:
-    """Run the server for the block; `folder` takes what it prints."""
+    """Run the server for the block; its output goes to `folder`."""
     log, errors = folder / "server.out", folder / "server.err"
     log.unlink(missing_ok=True)
     child = None

@@ -1,4 +1,4 @@
-"""What the bench prints: a table for people, JSON for programs."""
+"""The output of the bench: a table for people, JSON for programs."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tools.bench.bars import bars
 from tools.bench.turns import Shot, medians
 
 _HEADINGS = ("workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls")
-_WORDS = 2  # The leading columns are words, the others figures.
+_WORDS = 2  # Number of leading columns that hold words.
 
 
 def to_json(shots: Sequence[Shot]) -> str:

@@ -19,7 +19,7 @@ from tools.bench.workloads import WORKLOADS, Workload
 
 @dataclass(frozen=True)
 class Shot:
-    """One generator under one workload, once: what it says it did, and what the server says."""
+    """One run of one generator under one workload, with the generator's and the server's counts."""
 
     workload: Workload
     generator: str
@@ -37,7 +37,7 @@ class Shot:
 
     @property
     def cpu_ns_per_unit(self) -> float:
-        """CPU time of the generator, from its start to its end, for a unit."""
+        """CPU time of the generator per unit, from its start to its end."""
         return self.cost.cpu_s / self.counted * 1e9
 
 
@@ -78,7 +78,7 @@ def _shot(
     progress: Progress,
     number: int,
 ) -> Shot:
-    """Fire once at a server that has just started."""
+    """Run one generator once, against a fresh server."""
     program = contestant.program
     name = f"{program.name}, {workload.name}"
     with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
@@ -111,9 +111,9 @@ def _shot(
 
 
 def medians(shots: Sequence[Shot]) -> list[Shot]:
-    """Return, of each generator under each workload, the shot of median rate.
+    """Return the shot of median rate of each generator under each workload.
 
-    Of an even number, the slower one of the two in the middle.
+    With an even number, it is the slower one of the middle two.
     """
     groups: dict[tuple[str, str], list[Shot]] = {}
     for shot in shots:

@@ -11,9 +11,9 @@ _SERVICE = "benchmark.BenchmarkService"
 
 @dataclass(frozen=True)
 class Workload:
-    """One load; a `unit` of it, a message or a call, is what costs are told for.
+    """One load; costs are per `unit`, a message or a call.
 
-    `connections` x `streams` calls are open at any time.
+    `connections` x `streams` calls are always open.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Workload:
     generators: tuple[str, ...]
 
     def profile(self, port: int, duration_s: float) -> MeasuredProfile:
-        """Return it as the profile that generators take."""
+        """Return the workload as a profile for generators."""
         return MeasuredProfile.model_validate(
             {
                 "name": self.name,

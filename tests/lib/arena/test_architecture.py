@@ -3,12 +3,15 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from grpc_tools import protoc  # type: ignore[import-untyped]
 
 import arena
+from arena.cli.main import cli
 
 ROOT = Path(__file__).resolve().parents[3]
 PROTO = ROOT / "requests" / "benchmark.proto"
@@ -83,14 +86,17 @@ def loaded_by(*words: str) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        [], ["run"], ["validate"], ["list"], ["schema"], ["profiles"], ["publish"], ["new"],
-        ["night"], ["round"], ["round", "freeze"], ["round", "list"], ["site"], ["site", "build"],
-        ["site", "serve"],
-    ],
-)  # fmt: skip
+def commands() -> Iterator[list[str]]:
+    """Yield the words of every command, of those in groups too."""
+    context = click.Context(cli)
+    yield []
+    for verb in cli.list_commands(context):
+        yield [verb]
+        command = cli.get_command(context, verb)
+        yield from ([verb, name] for name in getattr(command, "commands", {}))
+
+
+@pytest.mark.parametrize("command", list(commands()), ids=" ".join)
 def test_the_help_needs_none_of_the_heavy_libraries(command: list[str]) -> None:
     loaded = loaded_by(*command, "--help")
     assert {"arena", "click"} <= loaded
