@@ -1,7 +1,7 @@
 """What one run measured. Units are in the names; formulas are those of docs/measuring.md.
 
-Calls, latencies and seconds are the types that the readers of raw outputs return. They are no
-models, so what holds them checks them again: a reader knows nothing of a record's bounds.
+Calls, Latency and Second are the types that the readers of raw outputs return. They are plain
+dataclasses, so the models that hold them check them again.
 """
 
 from typing import Annotated
@@ -33,7 +33,7 @@ class Unchecked(Frozen):
 
 
 class BlastPoint(Frozen, revalidate_instances="always"):
-    """`requests` calls that left together over at most so many `connections`, `repetitions` times.
+    """`requests` calls sent together over at most `connections` connections, `repetitions` times.
 
     `rate` is the median of the repetitions' OK calls per second, from the first send to the last
     response. The true median lies between `rate_at_least` and `rate_at_most`, 95 % of the time,
@@ -59,7 +59,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     between `rate_at_least` and `rate_at_most`, which are `rate` where messages were counted, rather
     than calls. `reported_calls_per_s` is the generator's own figure.
 
-    `seconds` are there if the generator tells them, `points` if it was a blast: then `rate` is
+    `seconds` are there if the generator reports them, `points` if it was a blast: then `rate` is
     that of the fastest point. `approximate` means that the generator cannot make this load
     exactly; docs/measuring.md says how far off it is.
     """

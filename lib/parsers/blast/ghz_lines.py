@@ -2,11 +2,11 @@
 
 A line says what was asked for - `connections`, `requests`, `repetition`, `order` - and holds
 ghz's own report unchanged, with its single calls: a call begins at `timestamp - latency`, and a
-shot is timed from the first begin to the last OK end. ghz's `rps` is not: it has the failed calls
-in it, and the time to set up.
+shot is timed from the first begin to the last OK end. ghz's `rps` is not used: it includes failed
+calls and the time to set up.
 
-ghz counts attempts. grpc-go makes a call again by itself if its connection was lost before the
-server looked at it, so there may be more failures than calls that failed.
+ghz counts attempts. grpc-go repeats a call by itself if the connection was lost before the server
+saw the call, so there may be more failures than failed calls.
 """
 
 from __future__ import annotations

@@ -26,13 +26,13 @@ class Shot:
 
     @property
     def rate(self) -> float:
-        """OK calls per second of the span; 0 if there are none."""
+        """OK calls per second of the span; 0 without OK calls."""
         return self.ok / max(self.span_ns, 1) * 1e9
 
 
 @dataclass(frozen=True)
 class Point:
-    """So many `requests` at once over at most so many `connections`.
+    """A number of `requests` sent at once over at most a number of `connections`.
 
     There is at least one shot. The latency is that of the OK calls of all shots.
     """
@@ -60,9 +60,10 @@ class Point:
 
 @dataclass(frozen=True)
 class BlastReport:
-    """A sweep, its points by connections, then by requests; those never fired are left out.
+    """A sweep, its points by connections, then by requests, without those that were never fired.
 
-    `replies_checked` is how many replies were held against what they must be; None: nobody did.
+    `replies_checked` counts the replies that were compared with the expected ones; None if none
+    was.
     """
 
     form: Literal["volley", "ghz"]

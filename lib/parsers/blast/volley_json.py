@@ -1,6 +1,6 @@
 """What `volley blast -O json` prints, schema 1: each shot, and the figures they come to.
 
-Nothing is taken on trust: calls add up, and figures are those of the shots.
+Everything is checked: calls must add up, and the figures must be those of the shots.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from parsers.ghz.counted import read_failed, read_latency, read_replies_checked
 
 _SCHEMA = 1
 
-# What is told twice may be rounded.
+# A figure that stands in two places may be rounded in one.
 _ROUNDING = 1e-3
 
 

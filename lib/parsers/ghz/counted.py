@@ -1,7 +1,7 @@
 """What volley counted: the member `volley` of its JSON, schema 1, beside ghz's own members.
 
-Its messages came one by one inside `total`, those of cut and failed calls as well: nothing is
-estimated. ghz's members say some of it too, and must agree.
+volley counts each message received inside `total`, also those of cut and failed calls: nothing is
+estimated. Some figures stand in ghz's members too; the two must agree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from parsers.ghz.seconds import as_counted
 
 _SCHEMA = 1
 
-# What is told twice may be rounded.
+# A figure that stands in two places may be rounded in one.
 _ROUNDING = 1e-3
 
 # Letters, so that a code's name can stand in a message and on a page.
@@ -41,7 +41,7 @@ class Counted:
 
 
 def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int]) -> Counted | None:
-    """Read the member; None if there is none. ParseError if it contradicts itself, or ghz's."""
+    """Read the member; None without one. ParseError if it contradicts itself or ghz's members."""
     if "volley" not in report.members:
         return None
     own = report.child("volley")
@@ -61,13 +61,13 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
 
 
 def read_replies_checked(checks: JsonObject) -> int | None:
-    """Read how many replies were held against the rules; None if there was no rule."""
+    """Read how many replies were compared with the expected ones; None if none was expected."""
     compared = "compared" in checks.members and checks.flag("compared")
     return checks.whole("replies_checked") if compared else None
 
 
 def _check_time(own: JsonObject, messages: int, elapsed_s: float) -> None:
-    """Check what it says of time: `total` is the window, and the wait for open calls after it."""
+    """Check its times: `total` is the window plus the wait for the calls still open."""
     window_s, told, rate = own.real("window_s"), own.real("messages_per_s"), messages / elapsed_s
     if not 0 < window_s <= elapsed_s * (1 + _ROUNDING):
         raise ParseError(f"`volley.window_s` is {window_s}, but `total` {elapsed_s} s")
@@ -88,16 +88,16 @@ def _calls(told: JsonObject, statuses: Mapping[str, int]) -> Calls:
 
 
 def read_failed(told: JsonObject) -> dict[str, int]:
-    """Read the member `failed`: calls by code, without those of which there are none."""
+    """Read the member `failed`: calls by code, without codes that count 0."""
     failed = {code: n for code, n in sorted(told.counts("failed").items()) if n}
     for code in failed:
         if code == "OK" or not _CODE.fullmatch(code):
-            raise ParseError(f"`{told.where}.failed` has {quoted(code)}: no code of an error")
+            raise ParseError(f"`{told.where}.failed` has {quoted(code)}: not the code of an error")
     return failed
 
 
 def read_latency(told: JsonObject, ok: int) -> Latency:
-    """Read the figures; none if there are more samples than OK calls (`--count-errors`)."""
+    """Read the figures; without them if there are more samples than OK calls (`--count-errors`)."""
     name, samples = told.string("kind"), told.whole("samples")
     kind = _KINDS.get(name)
     if kind is None:

@@ -59,11 +59,11 @@ class GhzReport:
     calls: Calls
     latency: Latency
     messages: int | None = None
-    """Those that came inside the run, as volley counted them; None: ghz counts calls."""
+    """Messages received inside the run, counted by volley; None for ghz, which counts calls."""
     seconds: tuple[Second, ...] = ()
-    """From the run's start; none where they cannot be told, as in text."""
+    """From the run's start; empty where the output has no single calls, as in text."""
     replies_checked: int | None = None
-    """Those that volley held against what they must be; None: nobody did."""
+    """Replies that volley compared with the expected ones; None if it compared none."""
 
     @property
     def elapsed_s(self) -> float:

@@ -1,7 +1,7 @@
 """What each second of a run was like: from ghz's single calls, or as volley counted it.
 
-A second is counted from the run's start; the last one may be shorter. ghz does not write down
-when it started: that is its `total` before the last call ended.
+Seconds count from the run's start; the last one may be shorter. ghz does not record its start:
+that is `total` before the end of its last call.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from parsers.ghz.details import Detail
 
 _SECOND_US = 1_000_000
 
-# Longer runs have no seconds: nobody looks at a day of them.
+# A day: longer runs have no seconds.
 _MOST = 86_400
 
 
 def from_details(
     details: Sequence[Detail], cut: Sequence[Detail], total_ns: int
 ) -> tuple[Second, ...]:
-    """Sort every call of a run into its seconds; none if it was longer than a day.
+    """Sort every call of a run into its seconds; empty if the run was longer than a day.
 
-    The `cut` ones were sent, and neither succeeded nor failed. ghz counts calls, so an OK call
-    stands for one message here.
+    A `cut` call was sent, but neither succeeded nor failed. ghz counts calls, so an OK call stands
+    for one message here.
     """
     length = -(-total_ns // 10**9)
     if not details or length > _MOST:
@@ -63,9 +63,9 @@ def from_details(
 
 
 def as_counted(own: JsonObject, total_ns: int) -> tuple[Second, ...]:
-    """Add volley's intervals up to seconds; none if they do not divide one.
+    """Add volley's intervals up to seconds; empty if a second is not a multiple of one.
 
-    ParseError if the lists are not of one length.
+    ParseError if the lists differ in length.
     """
     if "series" not in own.members or "seconds" not in own.members:
         return ()

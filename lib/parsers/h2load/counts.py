@@ -6,10 +6,10 @@
 - `failed` includes `errored`: what is not in it ended properly, with a 4xx or 5xx, or no status.
 - `errored` are the streams that were reset. With `-n` also the calls that were lost with their
   connection, or never sent; `timeout` calls (`-T`, `-N`) are some of these.
-- With `-D` nothing is said of a call that was open at the end, or when its connection went: it
-  was `started` and is not `done`. Both are called cut here; they cannot be told apart. So a
-  server that dies, or closes its connections, makes no failure, only a lower rate.
-- The gRPC status is in the trailers, which h2load does not look at.
+- With `-D` h2load reports nothing about a call that was open at the end, or when its connection
+  was lost: the call was `started` and is not `done`. Both are called cut here, since they look the
+  same. So a server that dies, or closes its connections, causes no failure, only a lower rate.
+- h2load does not read the trailers, where the gRPC status is.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _LONGEST_S = 1e9
 
 
 def parse_json(text: str, start: int) -> H2loadReport:
-    """Read the JSON report at `start`; the text around it tells the warm-up, if it is there.
+    """Read the JSON report at `start`; the text around it may hold the warm-up.
 
     Raises ParseError.
     """

@@ -1,10 +1,11 @@
 """What one run of h2load amounts to, its latency as far as h2load knows it.
 
-Its clock starts when a call's HEADERS are written to the send buffer, not when the call before
-it ended: what waits in h2load itself is in no latency. It takes the time of every stream that
-ends properly, with a 4xx as well, and keeps 1,000,000 of them, shared among the threads; beyond
-that it replaces some at random, the early ones too rarely (each call is counted twice there). So
-percentiles and maximum are told only where all were kept, and nothing where some were not OK.
+Its clock starts when a call's HEADERS are written to the send buffer, not when the previous call
+ended: no latency includes the wait inside h2load. It times every stream that ends properly, even
+with a 4xx, and keeps 1,000,000 samples, shared among its threads. Beyond that it replaces some at
+random, but early ones too rarely, since it counts each call twice there. So
+percentiles and maximum are given only if it kept all samples, and nothing if a timed call was not
+OK.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LEAST_SAMPLES_OF_A_THREAD = 256
 
 @dataclass(frozen=True)
 class Figures:
-    """What h2load says of the calls it timed, in ns; the percentiles only from 1.69 on."""
+    """h2load's own figures of the calls it timed, in ns; percentiles only from 1.69 on."""
 
     min_ns: int
     max_ns: int
@@ -38,15 +39,15 @@ class H2loadReport:
 
     form: Literal["json", "text"]
     version: str | None
-    """h2load's own; text does not tell."""
+    """h2load's own; None for text, which does not hold it."""
     elapsed_s: float
     """From the start to the end of its threads, without the warm-up; never 0.
 
-    With `-D` a little more than was asked for. The connections are opened inside it. In text as
-    h2load rounded it.
+    With `-D` a little more than the requested duration. It includes the opening of the
+    connections. In text it is rounded by h2load.
     """
     reported_per_s: float
-    """Its `req/s`: streams that ended properly, whatever their status, by what `-D` asked for."""
+    """Its `req/s`: streams that ended properly, with any status, by the duration of `-D`."""
     counts: Counts
     calls: Calls
     said: Figures
@@ -59,12 +60,12 @@ class H2loadReport:
 
     @property
     def at_most_per_s(self) -> float:
-        """The same, had every call that was cut been answered in time."""
+        """The same, as if every cut call had been answered in time."""
         return (self.calls.ok + self.calls.cut) / self.elapsed_s
 
 
 def as_printed(said: Figures, timed: int, ok: int, threads: int) -> Latency:
-    """Take the figures of text; `threads` is 0 if it does not say how many there were."""
+    """Take the figures of text; `threads` is 0 if their number is unknown."""
     if not ok or timed != ok:
         return Latency(kind="service", samples=None)
     kept = max(_MOST_SAMPLES // threads, _LEAST_SAMPLES_OF_A_THREAD) if threads else 0

@@ -73,7 +73,7 @@ def parse_text(text: str) -> H2loadReport:
 
 
 def warm_up_ns(text: str) -> int:
-    """Return how long the warm-up was that the first thread's line tells; 0 without one."""
+    """Return the length of the warm-up in the first thread's line; 0 without one."""
     told = _WARM_UP.search(text)
     return duration_ns(f"{told[1]}s", "warm-up") if told and re.fullmatch(_REAL, told[1]) else 0
 
