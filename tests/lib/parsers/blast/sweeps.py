@@ -30,30 +30,18 @@ def small_sweep(*changes: Change) -> dict[str, Any]:
         "elapsed_s": 0.5,
         "checks": {"compared": True, "replies_checked": 5, "failed": 0, "samples": []},
         "points": [
-            {
-                "connections": 1,
-                "requests": 2,
-                "rate": {"median": 1500.0, "low": 1000.0, "high": 2000.0},
-                "ok": 4,
-                "failed": {},
-                "latency_ns": _latency(4),
-                "shots": [
-                    {"order": 0, "span_ns": 1_000_000, "ok": 2, "failed": {}},
-                    {"order": 3, "span_ns": 2_000_000, "ok": 2, "failed": {}},
-                ],
-            },
-            {
-                "connections": 2,
-                "requests": 2,
-                "rate": {"median": 500.0, "low": 0.0, "high": 1000.0},
-                "ok": 1,
-                "failed": {"Internal": 1, "Unavailable": 2},
-                "latency_ns": _latency(1),
-                "shots": [
-                    {"order": 1, "span_ns": 1_000_000, "ok": 1, "failed": {"Internal": 1}},
-                    {"order": 2, "span_ns": 0, "ok": 0, "failed": {"Unavailable": 2}},
-                ],
-            },
+            _point(
+                1,
+                (1500.0, 1000.0, 2000.0),
+                {"order": 0, "span_ns": 1_000_000, "ok": 2, "failed": {}},
+                {"order": 3, "span_ns": 2_000_000, "ok": 2, "failed": {}},
+            ),
+            _point(
+                2,
+                (500.0, 0.0, 1000.0),
+                {"order": 1, "span_ns": 1_000_000, "ok": 1, "failed": {"Internal": 1}},
+                {"order": 2, "span_ns": 0, "ok": 0, "failed": {"Unavailable": 2}},
+            ),
         ],
         "warnings": [],
     }
@@ -62,9 +50,18 @@ def small_sweep(*changes: Change) -> dict[str, Any]:
     return sweep
 
 
-def _latency(samples: int) -> dict[str, Any]:
+def _point(connections: int, rate: tuple[float, ...], *shots: dict[str, Any]) -> dict[str, Any]:
+    ok = sum(shot["ok"] for shot in shots)
     names = ("mean", "min", "p50", "p75", "p90", "p95", "p99", "p999", "max")
-    return {"kind": "response", **dict.fromkeys(names, 1_000_000), "samples": samples}
+    return {
+        "connections": connections,
+        "requests": 2,
+        "rate": dict(zip(("median", "low", "high"), rate, strict=True)),
+        "ok": ok,
+        "failed": {code: n for shot in shots for code, n in shot["failed"].items()},
+        "latency_ns": {"kind": "response", **dict.fromkeys(names, 1_000_000), "samples": ok},
+        "shots": [*shots],
+    }
 
 
 def small_lines(*changes: Change) -> list[dict[str, Any]]:

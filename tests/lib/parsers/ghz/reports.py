@@ -78,25 +78,24 @@ def small_text(
     for count, error in errors:
         code = error.split(" ")[4]
         statuses[code] = statuses.get(code, 0) + count
-    lines = [
-        "",
-        "Summary:",
-        f"  Count:\t{sum(statuses.values())}",
-        f"  Total:\t{total}",
-        "  Slowest:\t0 ns",
-        f"  Fastest:\t{fastest}",
-        "  Average:\t0 ns",
-        "  Requests/sec:\t5.00",
-        "",
-        "Response time histogram:",
-        "",
-        "Latency distribution:",
-        "",
-        "Status code distribution:",
-        *(f"  [{code}]   {count} responses   " for code, count in statuses.items()),
-        "",
-        "Error distribution:",
-        *(f"  [{count}]   {error}   " for count, error in errors),
-        "",
-    ]
-    return "\n".join(lines)
+    codes = "\n".join(f"  [{code}]   {count} responses   " for code, count in statuses.items())
+    entries = "\n".join(f"  [{count}]   {error}   " for count, error in errors)
+    return f"""
+Summary:
+  Count:\t{sum(statuses.values())}
+  Total:\t{total}
+  Slowest:\t0 ns
+  Fastest:\t{fastest}
+  Average:\t0 ns
+  Requests/sec:\t5.00
+
+Response time histogram:
+
+Latency distribution:
+
+Status code distribution:
+{codes}
+
+Error distribution:
+{entries}
+"""

@@ -38,17 +38,10 @@ def test_calls_and_latency_are_volleys_own() -> None:
     report = parsed()
     assert report.calls == Calls(ok=3, failed={"Internal": 1}, cut=2)
     assert report.latency == Latency(
-        kind="service",
-        samples=3,
-        mean=1_500_000_000,
-        p50=1_500_000_000,
-        p75=1_600_000_000,
-        p90=1_700_000_000,
-        p95=1_800_000_000,
-        p99=1_900_000_000,
-        p999=1_950_000_000,
+        kind="service", samples=3, mean=1_500_000_000, p50=1_500_000_000, p75=1_600_000_000,
+        p90=1_700_000_000, p95=1_800_000_000, p99=1_900_000_000, p999=1_950_000_000,
         max=2_000_000_000,
-    )
+    )  # fmt: skip
 
 
 def test_latency_from_the_intended_send_is_called_response() -> None:
