@@ -45,7 +45,7 @@ class Cgroup:
 
 
 def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
-    """Find the control group of a process; HostError if the host hides it from us.
+    """Find the control group of a process; HostError if the host hides it.
 
     With a container's id, it is that container's: in its first moments, the process of one is
     still in groups that it shares with others, and leaves them one by one.

@@ -218,7 +218,7 @@ def allow_open_files() -> None:
 def adopt_orphans() -> None:
     """From now on, end what children leave behind, even if it left their group and session.
 
-    Linux then makes us the parent of every orphan below us (prctl(2), PR_SET_CHILD_SUBREAPER).
+    This process becomes the parent of every orphan below it (prctl(2), PR_SET_CHILD_SUBREAPER).
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0:
@@ -235,7 +235,7 @@ def _end_orphans() -> None:
 
 
 def exit_words(code: int) -> str:
-    """Say in words how a program ended: `exit code 3`, `killed by SIGKILL`."""
+    """Return in words how a program ended: `exit code 3`, `killed by SIGKILL`."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -9,7 +9,7 @@ from arena.base.cpu_list import format_cpus, parse_cpus
 from arena.base.errors import UsageError
 from arena.record.record import Cpus
 
-# Fewer CPUs than this are shared: half of one is no use to anybody.
+# With fewer CPUs, both sides share all of them.
 _FEWEST_TO_SPLIT = 4
 
 CPU_FOLDERS = Path("/sys/devices/system/cpu")
@@ -108,7 +108,7 @@ def physical_cores() -> list[tuple[int, ...]]:
 
 
 def first_line(path: Path) -> str | None:
-    """Return what a file of sysfs says; None if there is none."""
+    """Return the text of a file of sysfs; None if it is missing or empty."""
     try:
         return path.read_text().strip() or None
     except OSError:

@@ -12,7 +12,7 @@ from arena.base.durations import format_duration
 from arena.base.errors import HostError
 from arena.machine.child import most_open_files
 
-# Every container and image of ours is named with this, and containers are labelled with it.
+# The names of our containers and images begin with this; containers carry the label, too.
 PREFIX = "httparena-"
 LABEL = "httparena"
 
@@ -48,7 +48,7 @@ def docker(*arguments: str, timeout_s: float = CONTROL_TIMEOUT_S) -> str:
 
 
 def daemon_version() -> tuple[str | None, str]:
-    """Return the version of the Docker daemon that answers, or None and why there is none."""
+    """Return the version of the Docker daemon that answers, or None and the reason."""
     try:
         return docker("version", "--format", "{{.Server.Version}}", timeout_s=10), ""
     except HostError as error:
@@ -56,7 +56,7 @@ def daemon_version() -> tuple[str | None, str]:
 
 
 def foreign_network() -> str | None:
-    """Say why the daemon's host network is not this host's; None if it is."""
+    """Return why the daemon's host network is not this host's; None if it is."""
     try:
         answer = docker("info", "--format", "{{.OperatingSystem}}\n{{.SecurityOptions}}")
     except HostError as error:
@@ -68,7 +68,7 @@ def foreign_network() -> str | None:
 
 
 def remove_container(name: str) -> None:
-    """Remove a container, running or not; nothing happens if there is none."""
+    """Remove a container, running or not; nothing happens if it does not exist."""
     try:
         docker("rm", "--force", "--volumes", name)
     except HostError as error:
@@ -88,10 +88,10 @@ def remove_leftovers() -> list[str]:
 
 
 def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
-    """Return the options every container of ours runs under.
+    """Return the options that each of our containers runs under.
 
-    Open files, and the memory that io_uring may lock, are raised to our own hard limits: a
-    daemon without CAP_SYS_RESOURCE, started under the same ones, could not go further.
+    Open files, and the memory that io_uring may lock, are raised to this process's hard limits.
+    A daemon without CAP_SYS_RESOURCE that runs under the same limits cannot go further.
     """
     open_files = most_open_files()
     _, locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)

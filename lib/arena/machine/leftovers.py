@@ -8,18 +8,18 @@ import psutil
 
 STOP_GRACE_S = 5.0
 
-# In the environment of every program of ours, and of all that it starts: who started it.
+# Names the runner, in the environment of each program that it starts and of their children.
 MARK = "HTTPARENA_RUNNER"
 _MARKED = re.compile(MARK.encode() + rb"=(\d{1,20})-(\d{1,10})-(\d{1,20})")
 
-# What is being killed may start something that was not there yet when we looked.
+# A process may start another one just before it is killed.
 _PASSES = 5
 
 
 def end_leftovers() -> list[str]:
-    """Kill what the programs of runners that were killed have left; say in words what it was.
+    """Kill what runners that were killed left behind; return in words what it was.
 
-    We are nothing of that, even if one of these programs has started us.
+    This process and its parents are spared, even if such a program started them.
     """
     ours = {os.getpid(), *(each.pid for each in psutil.Process().parents())}
     words: list[str] = []
@@ -41,9 +41,9 @@ def end_leftovers() -> list[str]:
 
 
 def _is_leftover(pid: int) -> bool:
-    """Tell whether a process has the mark of a runner that is no more.
+    """Return whether a process has the mark of a runner that has ended.
 
-    Who has a number in another PID namespace cannot be seen from here.
+    Runners of other PID namespaces cannot be seen from here; their processes are spared.
     """
     for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
         mark = _MARKED.fullmatch(line)

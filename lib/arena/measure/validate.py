@@ -46,7 +46,7 @@ _READY_S = 60.0
 # A server started with --running must already be listening.
 _RUNNING_READY_S = 2.0
 
-# What is said at once, and not only in the table at the end.
+# Reported at once, and again in the table at the end.
 _UNPLEASANT = {"skip": "skipped", "fail": "failed"}
 
 

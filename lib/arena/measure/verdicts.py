@@ -83,7 +83,7 @@ def judged(
 
 
 def problem_of(ports: Sequence[PortChecks]) -> str:
-    """Say which checks failed, the first of them in full; empty if none did."""
+    """Return which checks failed, the first of them in full; empty if none did."""
     failed = [
         f"{_where(port, ports)}{check}"
         for port in ports

@@ -1,7 +1,7 @@
-"""The contract: a framework is ranked only if it answers rightly, frame by frame.
+"""The contract: a framework is ranked only if its answers are right, frame by frame.
 
-docs/rules.md lists the checks. What is on the wire is seen by a client on sans-io libraries
-(hyperframe, hpack), which does nothing it was not told to.
+docs/rules.md lists the checks. A client on sans-io libraries (hyperframe, hpack)
+looks at each frame on the wire. It does nothing by itself.
 """
 
 from arena.measure.contract.checks import Report, check, wait_ready

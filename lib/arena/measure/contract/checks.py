@@ -74,10 +74,10 @@ def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) 
 def check(
     scope: Scope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
 ) -> Report:
-    """Make every check of a scope; a server that is wrong is in the report.
+    """Make every check of a scope; the report has what is wrong.
 
-    `server` is looked at from the outside; without it, only the wire tells. `tell` hears of
-    each check as it is made. The rest is not made once the server no longer answers at all.
+    With `server`, its CPU and memory are checked, too. `tell` is called with each check as it is
+    made. Once the server no longer answers at all, no further check is made.
     """
     done: list[Check] = []
     measured: list[float] = []
@@ -164,7 +164,7 @@ def _rests(server: Watched) -> bool:
 
 
 def _gone(scope: Scope, server: Watched | None) -> str:
-    """Say that a server does not answer any more; empty if it does."""
+    """Return in words that a server no longer answers; empty if it does."""
     problem = _probe(scope)
     if problem is None:
         return ""
@@ -177,7 +177,7 @@ def _gone(scope: Scope, server: Watched | None) -> str:
 
 
 def _probe(scope: Scope) -> str | None:
-    """Say why GetSum is not answered; None if it is, rightly or not."""
+    """Return why GetSum is not answered; None if it is, rightly or wrongly."""
     answer = None
     try:
         with Client(scope, _PROBE_TIMEOUT_S) as client:
@@ -186,6 +186,6 @@ def _probe(scope: Scope) -> str | None:
     except HangError as error:
         return error.detail
     except WrongError as error:
-        # What came and is wrong is for a check to tell, with its bytes.
+        # A check reports a wrong answer, with its bytes.
         return None if answer is not None and answer.messages_began else error.detail
     return None if answer.status is not None else "the answer has no grpc-status"

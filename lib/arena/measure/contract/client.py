@@ -17,7 +17,7 @@ from arena.measure.contract.wire import Answer, Wire, code_name
 
 SERVICE = "benchmark.BenchmarkService"
 
-# None of the calls that are waited for to their end has nearly as many replies.
+# More replies than any call has whose end is awaited.
 _MANY = 10_000
 
 # What a stream may send before some of it is given back.
@@ -131,7 +131,7 @@ class Client:
                 due = time.monotonic() + step
 
     def until_quiet(self, quiet_s: float) -> None:
-        """Exchange bytes until nothing has come for so long, or the server has hung up."""
+        """Exchange bytes until none came for `quiet_s`, or the server has hung up."""
         while True:
             self.flush()
             left = self._left_or_hang()
@@ -229,7 +229,7 @@ def tls_context(
     protocols: Sequence[str] = ("h2",),
     most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
 ) -> ssl.SSLContext:
-    """Return a client's context that trusts anybody: the certificate was made for tests."""
+    """Return a client's context that trusts any certificate: the test's is self-signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

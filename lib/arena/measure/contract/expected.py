@@ -13,7 +13,7 @@ from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
 INT32_MAX = 2**31 - 1
 INT32_MIN = -(2**31)
 
-# Half of it and less: no sum of two of these, and of a reply's number, overflows.
+# Small enough that the sum of two operands and of a reply's number does not overflow.
 _LARGEST_OPERAND = 1 << 29
 
 
@@ -37,7 +37,7 @@ def sum_request() -> SumRequest:
 
 
 def stream_request(count: int) -> StreamRequest:
-    """Return a request for so many replies, with random operands."""
+    """Return a request for `count` replies, with random operands."""
     a, b = operands()
     return StreamRequest(a=a, b=b, count=count)
 

@@ -17,19 +17,19 @@ ENDLESS = 20_000_000
 # The slowest servers there are make some 10,000 replies a second.
 _LONG_TIMEOUT_S = 60.0
 
-# What is sent has arrived when nothing came for so long: it crosses no network.
+# After this long without a byte, all that was sent has arrived: it crosses no network.
 _QUIET_S = 0.15
 
-# What is sent after a cancel may only be what was on its way.
+# After a cancel, only bytes that were on their way may still arrive, for this long.
 _SILENT_S = 0.5
 
-# Runtimes compile and collect garbage for a while after they had work, on a busy host for long.
+# Runtimes compile and collect garbage for a while after work; on a busy host it takes long.
 _PATIENCE_S = 10.0
 
-# So many replies are read before a stream is cancelled.
+# How many replies are read before a stream is cancelled.
 _BEFORE_CANCEL = 2000
 
-# A server that is rightly blocked may still collect garbage, but takes no more than this.
+# How much the memory of a rightly blocked server may grow: it may still collect garbage.
 _RUNAWAY_BYTES = 64 << 20
 
 # With a large buffer, millions of replies would still have to be read after a cancel.
@@ -51,7 +51,7 @@ def long_stream(scope: Scope, server: Watched | None = None) -> None:
 def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
     """Ask for a stream without end through 64 KB: the server sends that much, and then rests.
 
-    Whether it rests is only `judged` of a server that does so when there is nothing to do.
+    Its rest is `judged` only if the server also rests when it has nothing to do.
     """
     request = stream_request(ENDLESS)
     # Here it is the connection's window that closes: in the long stream it was the stream's.

@@ -111,7 +111,7 @@ def _is_ok(answer: Answer) -> bool:
 
 
 def _outcome(answer: Answer) -> str:
-    """Say how a call ended."""
+    """Return in words how a call ended."""
     if answer.reset is not None:
         return f"RST_STREAM ({code_name(answer.reset)})"
     if answer.status is not None:

@@ -20,7 +20,7 @@ class Watched(Protocol):
     """What can be seen of a server from the outside, while it runs."""
 
     def ended(self) -> str | None:
-        """Say in words how the server ended; None while it runs."""
+        """Return in words how the server ended; None while it runs."""
 
     def cost(self) -> Cost:
         """Return what it has used since it started; OSError if it has ended."""
@@ -28,7 +28,7 @@ class Watched(Protocol):
 
 @dataclass(frozen=True)
 class Rest:
-    """How a server rested: whether it came to it, after how long, and what it used until then."""
+    """Whether a server became idle, after how long, and what it used until then."""
 
     idle: bool
     passed_s: float
@@ -39,9 +39,9 @@ class Rest:
 def rest(
     server: Watched, most_grown_bytes: float = math.inf, patience_s: float = PATIENCE_S
 ) -> Rest:
-    """Wait until the server is idle, but no longer than that; OSError if it has ended.
+    """Wait until the server is idle, at most `patience_s`; OSError if it has ended.
 
-    It is not waited for once it holds so many bytes more than at first.
+    The wait also ends once the server's memory has grown by more than `most_grown_bytes`.
     """
     began, first = time.monotonic(), server.cost()
     before = first

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 # One flag byte, then the message's length.
 PREFIX = struct.Struct(">BI")
 
-# No reply of the benchmark's is longer than a few bytes; servers refuse more than this, too.
+# A reply has a few bytes; servers, too, refuse messages larger than this.
 _LARGEST = 4 << 20
 
-# So many bytes of what was wrong are shown.
+# How many of the wrong bytes are shown.
 _SHOWN = 32
 
 
@@ -25,7 +25,7 @@ class WrongError(Exception):
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Say of whatever is wrong inside the block what it was that was wrong."""
+    """Put a name before the message of a WrongError that the block raises."""
     try:
         yield
     except WrongError as error:
@@ -34,7 +34,7 @@ def named(what: str) -> Iterator[None]:
 
 
 def is_grpc(content_type: str) -> bool:
-    """Tell gRPC's content-type: `application/grpc`, `application/grpc+proto`; not grpc-web's."""
+    """Return whether a content-type is gRPC's, such as `application/grpc+proto`; not grpc-web's."""
     return content_type.partition(";")[0].partition("+")[0].strip() == "application/grpc"
 
 

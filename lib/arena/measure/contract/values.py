@@ -29,7 +29,7 @@ _OVERFLOWS = ((INT32_MAX, 1), (INT32_MAX, INT32_MAX), (INT32_MIN, -1), (INT32_MI
 
 
 def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
-    """Make one call of GetSum, with random operands unless told; it must be right."""
+    """Make one call of GetSum, with random operands by default; the reply must be right."""
     request = request or sum_request()
     answer = client.call("GetSum", request)
     client.finish(answer)
@@ -38,7 +38,7 @@ def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
 
 
 def still_right(client: Client) -> None:
-    """Call GetSum after something else: if it is wrong, that is said."""
+    """Require that GetSum is still right after another call."""
     with named("afterwards, GetSum"):
         get_sum(client)
 
@@ -118,4 +118,4 @@ def _require_framing(answer: Answer) -> None:
         raise WrongError(f"the trailers have a pseudo-header, {odd[0]:.20}")
     for message in answer.messages:
         if len(message) > _LONGEST_REPLY:
-            raise WrongError(f"a SumReply of {len(message)} bytes is none", message)
+            raise WrongError(f"{len(message)} bytes are too long for a SumReply", message)

@@ -1,7 +1,7 @@
 """The client's side of an HTTP/2 connection, without its socket: bytes in, bytes out.
 
-It exists to check servers, never to load them: every frame is looked at, and nothing is done
-that it was not told to. What the server must not do is a WrongError. Source: RFC 9113.
+It exists to check servers, never to load them: every frame is looked at, and it does nothing
+by itself. What a server must not do is a WrongError. Source: RFC 9113.
 """
 
 import random
@@ -108,11 +108,11 @@ class _Sending:
 
 
 class Wire:
-    """One connection: `output` is to be sent, what is received goes to `take`.
+    """One connection: the caller sends `output` and gives received bytes to `take`.
 
-    Streams begin with `window` bytes, which are given back as they arrive unless `held`. So
-    with the connection's own window if it is `tight`; else that one is never a limit.
-    `greeted` says that the server's SETTINGS have come, `most_streams` what they allow.
+    A stream's window is `window` bytes. Bytes that arrive are given back unless it is `held`. The
+    connection's own window is never a limit unless it is `tight`. `greeted`: the server's SETTINGS
+    have arrived; `most_streams` is what they allow.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Wire:
         self._scheme = "https" if tls else "http"
         self._window = window
         self._next_stream = 1
-        # Nothing tells a check from a load.
+        # A server must not be able to distinguish a check from a load.
         self._user_agent = random.choice(_USER_AGENTS)  # noqa: S311 - not a secret
         self._encoder = hpack.Encoder()
         self._decoder = hpack.Decoder()
@@ -196,12 +196,12 @@ class Wire:
         self._send(RstStreamFrame(answer.stream, error_code=_CANCEL))
 
     def open_window(self, answer: Answer, increment: int) -> None:
-        """Let the server send so many bytes more on a stream."""
+        """Let the server send `increment` more bytes on a stream."""
         answer.window += increment
         self._send(WindowUpdateFrame(answer.stream, window_increment=increment))
 
     def open_connection(self, increment: int) -> None:
-        """Let the server send so many bytes more on all streams together."""
+        """Let the server send `increment` more bytes on all streams together."""
         self._left += increment
         self._send(WindowUpdateFrame(0, window_increment=increment))
 
@@ -268,12 +268,12 @@ class Wire:
         self.greeted = True
         if "ACK" in seen.flags:
             return
-        told = seen.settings
-        table = told.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
+        settings = seen.settings
+        table = settings.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
         self._encoder.header_table_size = min(table, _LARGEST_TABLE)
-        self.most_streams = told.get(SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams)
+        self.most_streams = settings.get(SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams)
         self._send(SettingsFrame(0, flags=["ACK"]))
-        window = told.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
+        window = settings.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
         for sending in self._sending.values():
             sending.window += window - self._server_window
         self._server_window = window

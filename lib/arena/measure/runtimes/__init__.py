@@ -43,7 +43,7 @@ class Server(Protocol):
     argv: tuple[str, ...]
 
     def ended(self) -> str | None:
-        """Say in words how the server ended; None while it runs."""
+        """Return in words how the server ended; None while it runs."""
 
     def cost(self) -> Cost:
         """Return what it has used since it started."""

@@ -71,7 +71,7 @@ class Container:
             self._cgroup = cgroup_of(pid)
         except (OSError, HostError) as error:
             # Either it has just ended, which the daemon learns a moment later, or its processes
-            # are hidden from us.
+            # are hidden from this process.
             try:
                 docker("wait", name, timeout_s=_LAST_BREATH_S)
             except HostError:
@@ -79,7 +79,7 @@ class Container:
                 raise error from None
 
     def ended(self) -> str | None:
-        """Say in words how the container ended; None while it runs."""
+        """Return in words how the container ended; None while it runs."""
         if self._handle is not None and not select.select([self._handle], [], [], 0)[0]:
             if self._cgroup:
                 with suppress(OSError):

@@ -14,8 +14,7 @@ from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework, Native
 
-# All that a server gets of our environment, so that a run does not depend on the shell it
-# was started from.
+# A server gets only these variables of the environment, so that no run depends on the shell.
 _KEPT = ("PATH", "HOME", "LANG")
 
 
@@ -27,7 +26,7 @@ class NativeServer:
         self._child = child
 
     def ended(self) -> str | None:
-        """Say in words how the server ended; None while it runs."""
+        """Return in words how the server ended; None while it runs."""
         code = self._child.poll()
         return None if code is None else exit_words(code)
 
