@@ -25,13 +25,15 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture(scope="session")
 def volley_program() -> Path:
     """Find volley as the runner does, or build it: once, and outside of any benchmark."""
-    from arena.measure.generators import volley
+    from arena.measure import generators
     from tests.fakes import FakeProgress
 
     if not os.environ.get("VOLLEY") and not shutil.which("cargo"):
         pytest.skip("there is no volley, and no Rust to build it")
     own = {"VOLLEY": os.environ.get("VOLLEY", "")}
-    return Path(volley.resolve(Workspace(ROOT), own, None, FakeProgress()).program)
+    workspace = Workspace(ROOT)
+    located = generators.locate("volley", workspace, own)
+    return Path(located.ready(workspace, None, FakeProgress()).program)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

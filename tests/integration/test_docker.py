@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.measure.generators import volley
+from arena.measure.generators.provision import in_image
 from tests.integration.plumbing import ROOT, Arena, eventually
 
 pytestmark = [
@@ -97,7 +98,7 @@ def volley_image(volley_program: Path, tmp_path: Path) -> Iterator[str]:
     )
     words = ["docker", "build", "--quiet", "--tag", image, str(tmp_path)]
     subprocess.run(words, check=True, capture_output=True)
-    if not volley.image_version(image):
+    if not volley.version_of(in_image(image)):
         pytest.skip("this host's volley needs a newer system than the image's")
     yield image
     subprocess.run(["docker", "image", "rm", image], check=False, capture_output=True)

@@ -13,16 +13,11 @@ import parse_h2load
 from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress, report_error
 from arena.base.workspace import Workspace
-from arena.measure.generators import (
-    ghz,
-    ghz_flags,
-    h2load,
-    h2load_flags,
-    measurements,
-    volley,
-)
-from arena.measure.generators.program import Program, ProgramInDocker
+from arena.measure import generators
+from arena.measure.generators import ghz_flags, h2load, measurements, volley
+from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
+from arena.what.overrides import GENERATORS
 
 _WAIT = "--duration-stop=wait"
 
@@ -53,10 +48,10 @@ def contestant(program: Program, workspace: Workspace) -> Contestant:
     if program.name == "ghz":
         return Contestant(program, _ghz_arguments, _read_ghz)
     if program.name == "volley":
-        return Contestant(program, lambda each: volley.arguments(each, [_WAIT]), _read_volley)
+        return Contestant(program, lambda each: volley.closed(each, [_WAIT]), _read_volley)
 
     def arguments(profile: MeasuredProfile) -> list[str]:
-        h2load_flags.prepare(profile, workspace)
+        h2load.prepare(profile, workspace)
         return program.arguments(profile)
 
     return Contestant(program, arguments, _read_h2load)
@@ -65,7 +60,7 @@ def contestant(program: Program, workspace: Workspace) -> Contestant:
 def _ghz_arguments(profile: MeasuredProfile) -> list[str]:
     """Return them without the templates that ghz fills in for each call; the report is short."""
     fair = [_WAIT, "--disable-template-functions", "--disable-template-data"]
-    return ghz_flags.arguments(profile, fair, form="summary")
+    return ghz_flags.closed(profile, fair, form="summary")
 
 
 def _read_ghz(raw: Path, profile: MeasuredProfile) -> Told:
@@ -99,20 +94,19 @@ def find(
     local = {key: value for key, value in environment.items() if key != "LOADGEN_DOCKER"}
     found = {}
     missing = []
-    for name, module in {"ghz": ghz, "h2load": h2load, "volley": volley}.items():
-        module.check(local)
+    for name in GENERATORS:
+        located = generators.locate(name, workspace, local)
+        asked = located.asked
+        if located.description is not asked:
+            other = located.description.name
+            raise UsageError(f"{asked.variable}: {located.program} is {other}, not {name}")
+        if located.is_image_only:
+            missing.append(HostError(f"there is no {name}: {asked.install}"))
+            continue
         try:
-            program = module.resolve(workspace, local, None, progress)
+            found[name] = contestant(located.ready(workspace, None, progress), workspace)
         except HostError as error:
             missing.append(error)
-            continue
-        if isinstance(program, ProgramInDocker):
-            ways = f"install it, or set {name.upper()}=/path/to/{name}"
-            missing.append(HostError(f"only a Docker image of {name} is available: {ways}"))
-        elif program.name != name:
-            raise UsageError(f"{name.upper()}: {program.program} is {program.name}, not {name}")
-        else:
-            found[name] = contestant(program, workspace)
     for reason in missing:
         if not found:
             raise reason

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from arena.base.durations import parse_duration
+from arena.what.overrides import GENERATORS, listed
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -63,6 +64,6 @@ runtime = click.option(
 )  # fmt: skip
 generator = click.option(
     "--generator",
-    help="The program that makes the load: ghz, h2load or volley. [default: the profile's]",
+    help=f"The program that makes the load: {listed(GENERATORS, 'or')}. [default: the profile's]",
 )
 wait = click.option("--wait", is_flag=True, help="Wait for a benchmark that is already running.")

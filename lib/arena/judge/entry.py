@@ -11,9 +11,7 @@ from typing import Literal
 from arena.judge.flags import UNRANKED
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.record import Record
-
-# The overrides that make another load of a profile.
-TRIAL = frozenset({"RUNS", "DURATION", "REQUESTS", "CONNECTIONS"})
+from arena.what.overrides import TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         framework=record.framework.name,
         type=record.framework.type,
         load=load_of(record.profile),
-        is_trial=not TRIAL.isdisjoint(record.provenance.overrides),
+        is_trial=not TRIAL.keys().isdisjoint(record.provenance.overrides),
         is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
         value=headline.value if headline else None,
         low=headline.low if headline else None,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.entry import TRIAL, Entry, by_load, entry_of
+from arena.judge.entry import Entry, by_load, entry_of
 from arena.judge.flags import UNRANKED
 from arena.judge.load_key import Key, Place, differences
 from arena.record.figures import figure_of
@@ -20,6 +20,7 @@ from arena.record.measurement import BlastPoint, Cost, Run, Second
 from arena.record.record import Check, Failure, Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
+from arena.what.overrides import CPUS, TRIAL
 
 # Which types are ranked against each other.
 DIVISIONS: dict[str, Literal["framework", "engine"]] = {
@@ -32,7 +33,7 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
 GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
-_LOAD = TRIAL | {"SERVER_CPUS", "LOADGEN_CPUS"}
+_LOAD = frozenset({*TRIAL, *CPUS})
 
 
 class RowFailure(Failure):

@@ -12,7 +12,6 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import printable, shown
 from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
-from arena.measure import generators
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import choose
@@ -43,7 +42,7 @@ def benchmark(
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
     if options.dry_run:
         runtime = choose(options.runtime, workspace, shows)
-        _show(Runner(workspace, options, runtime, shows), plans, environment)
+        _show(Runner(workspace, options, runtime, shows), plans)
         return _worst(codes)
     pages: list[Path] = []
     with (
@@ -51,7 +50,7 @@ def benchmark(
         Throttle(lambda: pages.append(publish(workspace, shows)), _BETWEEN_BUILDS_S) as site,
     ):
         sessions = runner.runnable(plans)
-        found = runner.find_generators(sessions, environment)
+        found = runner.find_generators(sessions)
 
         def ended(outcome: Outcome) -> None:
             codes.append((outcome.plan.title, outcome.code))
@@ -72,7 +71,7 @@ def _worst(codes: Sequence[tuple[str, int]]) -> int:
     return max((code for _, code in codes), default=0)
 
 
-def _show(runner: Runner, plans: Sequence[Plan], environment: Mapping[str, str]) -> None:
+def _show(runner: Runner, plans: Sequence[Plan]) -> None:
     """Print each session and its command lines."""
     for each in runner.runnable(plans):
         profile = each.profile
@@ -80,6 +79,6 @@ def _show(runner: Runner, plans: Sequence[Plan], environment: Mapping[str, str])
             f"{each.title}: runs: {profile.runs} x {profile.load.run_words}, "
             f"after {format_duration(profile.warmup_s)} of warm-up; {each.cpus}"
         )
-        load = generators.preview(profile, runner.workspace, environment, each.cpus.generator)
+        load = each.generator.preview(runner.workspace, each.cpus.generator).info(profile).argv
         for argv in (*runner.runtime.plan(each.framework, each.cpus.server), load):
             click.echo(f"  {printable(shlex.join(argv))}")

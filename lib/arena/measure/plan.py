@@ -1,7 +1,8 @@
 """Plans: what to measure, with what; made of what a person asked for."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache, partial
 
 from arena.base.durations import format_duration
 from arena.base.errors import UsageError
@@ -10,19 +11,15 @@ from arena.base.workspace import Workspace
 from arena.machine import cpus
 from arena.machine.cpus import CpuPlan
 from arena.measure import generators
+from arena.measure.generators.find import Located
 from arena.measure.runtimes import require_known
 from arena.what import selection
 from arena.what.framework import Framework
 from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
+from arena.what.overrides import ENVIRONMENT
 from arena.what.profile import Profile
 from arena.what.selection import Selection
-
-# What may be overridden from the environment, beside the flags' own variables.
-_ENVIRONMENT = (
-    "GHZ", "GHZ_IMAGE", "H2LOAD", "H2LOAD_IMAGE", "VOLLEY", "VOLLEY_IMAGE", "LOADGEN_DOCKER",
-    "SERVER_CPUS", "LOADGEN_CPUS",
-)  # fmt: skip
 
 # The overrides that only some kinds of load take, with the names of these.
 _ONLY_FOR = {
@@ -51,10 +48,15 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and with what."""
+    """What to measure, and with what.
+
+    The profile's generator is the one that was located, not the one that was asked for where $GHZ
+    is a drop-in for ghz: boards never mix generators.
+    """
 
     framework: Framework
     profile: MeasuredProfile
+    generator: Located
     cpus: CpuPlan
     ready_timeout_s: float
     overrides: Mapping[str, str] = field(default_factory=dict)
@@ -63,13 +65,6 @@ class Plan:
     def title(self) -> str:
         """What is measured, in words."""
         return f"{self.framework.name} under {self.profile.label}"
-
-    def loaded_by(self, generator: str) -> "Plan":
-        """Return the plan under the generator that was found: boards never mix generators.
-
-        It is not the one that was asked for where $GHZ is a drop-in for ghz.
-        """
-        return replace(self, profile=self.profile.changed(generator=generator))
 
 
 def plan_sessions(
@@ -86,10 +81,12 @@ def plan_sessions(
     split = cpus.plan_cpus(cpus.physical_cores(), environment)
     overrides = _overrides(options, environment)
     profiles = selection.profiles(workspace, selected, options.profiles)
+    located = cache(partial(generators.locate, workspace=workspace, environment=environment))
     plans = [
         Plan(
             framework,
-            measured_profile(profile, count),
+            _loaded(measured_profile(profile, count), generator),
+            generator,
             split,
             options.ready_timeout,
             {**_in_force(overrides, profile), **chosen},
@@ -99,8 +96,8 @@ def plan_sessions(
         for found in profiles[framework.name]
         for overridden in [_overridden(found, workspace, options)]
         for profile, count, chosen in _with_connections(overridden, options.connections)
+        for generator in [located(profile.generator)]
     ]
-    generators.check((each.profile for each in plans), environment)
     if not plans:
         wanted = ", ".join(f"`{each}`" for each in options.profiles) or "any profile"
         raise UsageError(f"no enabled framework subscribes to {wanted}")
@@ -145,6 +142,14 @@ def _with_connections(
             yield profile, count, {} if is_own else {"CONNECTIONS": str(count)}
 
 
+def _loaded(profile: MeasuredProfile, generator: Located) -> MeasuredProfile:
+    """Return the profile under the generator that was located; UsageError if it cannot make it."""
+    name = generator.description.name
+    if why := generator.description.problem(profile):
+        raise UsageError(f"{profile.name}: {name} cannot make this load: {why}")
+    return profile.changed(generator=name)
+
+
 def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
     """Return the overrides that change this profile's load."""
     return {
@@ -156,7 +161,7 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
 
 def _overrides(options: RunOptions, environment: Mapping[str, str]) -> dict[str, str]:
     """Return every override in force, by the name it goes by in the environment."""
-    found = {name: environment[name] for name in _ENVIRONMENT if environment.get(name)}
+    found = {name: environment[name] for name in ENVIRONMENT if environment.get(name)}
     if options.runs is not None:
         found["RUNS"] = str(options.runs)
     if options.duration is not None:

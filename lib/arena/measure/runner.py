@@ -21,6 +21,7 @@ from arena.machine.needs import install_lines
 from arena.measure import generators
 from arena.measure.announce import headline_line, notes
 from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
 from arena.measure.plan import Plan, RunOptions
 from arena.measure.runtimes import Runtime, choose
 from arena.measure.session import Session
@@ -75,21 +76,17 @@ class Runner:
                 skipped(each)
         return [each for each in plans if each.framework.name not in problems]
 
-    def find_generators(
-        self, plans: Sequence[Plan], environment: Mapping[str, str]
-    ) -> dict[str, Generator]:
-        """Find every generator that the plans need, by the name it was asked for.
+    def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
+        """Make every generator ready that the plans need.
 
         A generator that is missing is reported, and its plans are not measured; HostError if all
         are missing.
         """
         found = {}
         missing = []
-        for each in {each.profile.generator: each for each in plans}.values():
+        for located, cpus in {each.generator: each.cpus.generator for each in plans}.items():
             try:
-                found[each.profile.generator] = generators.resolve(
-                    each.profile, self.workspace, environment, each.cpus.generator, self.shows
-                )
+                found[located] = generators.ready(located, self.workspace, cpus, self.shows)
             except HostError as error:
                 missing.append(error)
         for reason in missing:
@@ -101,7 +98,7 @@ class Runner:
     def run(
         self,
         plans: Sequence[Plan],
-        found: Mapping[str, Generator],
+        found: Mapping[Located, Generator],
         *,
         may_begin: Callable[[Plan], bool] = lambda _: True,
         ended: Callable[[Outcome], None],
@@ -118,7 +115,7 @@ class Runner:
         for number, each in enumerate(plans, 1):
             if not may_begin(each):
                 continue
-            generator = found.get(each.profile.generator)
+            generator = found.get(each.generator)
             if generator is None:
                 ended(Outcome(each, HostError.exit_code))
                 continue
@@ -144,10 +141,9 @@ class Runner:
         """Run one session and save its record."""
         shows = self.shows
         shows.say(f"{each.title}, {each.cpus}")
-        loaded = each.loaded_by(generator.name)
-        info = generator.info(loaded.profile)
+        info = generator.info(each.profile)
         shows.say(f"generator: {info.name} {info.version} (from {info.found})")
-        session = Session(self.workspace, loaded, self.runtime, generator, shows)
+        session = Session(self.workspace, each, self.runtime, generator, shows)
         record, error = session.run(draft)
         saved = None if self.options.no_save else draft.save(record)
         if error:

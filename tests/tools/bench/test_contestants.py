@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 import parse_ghz
-from arena.base.errors import HostError, UsageError
+from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
-from arena.measure.generators import ghz, h2load, volley
-from arena.measure.generators.program import ProgramInDocker
 from tests.fakes import FakeProgress, a_program
 from tests.lib.arena.measure.generators.volley_reports import a_report
 from tools.bench.contestants import Contestant, Told, find
@@ -133,20 +131,3 @@ def test_what_is_wrong_with_a_named_program_is_an_error(
     for name in ("GHZ", "H2LOAD", "VOLLEY"):
         with pytest.raises(UsageError, match=f"^{name}: /no/such is not a program"):
             find(workspace, {**programs, name: "/no/such"}, FakeProgress())
-
-
-def test_an_image_cannot_take_part(
-    workspace: Workspace,
-    programs: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    contained = ProgramInDocker(volley.DIALECT, workspace, None, "image", "1", "image image")
-    monkeypatch.setattr(volley, "resolve", lambda *_: contained)
-    assert set(find(workspace, programs, FakeProgress())) == {"ghz", "h2load"}
-    said = capsys.readouterr().err
-    assert "only a Docker image of volley is available: install it, or set VOLLEY=/path/" in said
-    for module in (ghz, h2load):
-        monkeypatch.setattr(module, "resolve", lambda *_: contained)
-    with pytest.raises(HostError, match=r"^only a Docker image of ghz is available"):
-        find(workspace, programs, FakeProgress())

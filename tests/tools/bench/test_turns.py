@@ -1,6 +1,7 @@
 """One shot of the bench, with stubs for the server and the generator."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure.generators import program
-from arena.measure.generators.program import Dialect, Program
+from arena.measure.generators.program import Program
+from arena.measure.generators.volley import VOLLEY
 from arena.what.measured import MeasuredProfile
-from tests.fakes import FakeProgress, a_measurement, a_profile, a_program
+from tests.fakes import FakeProgress, a_profile, a_program
 from tools.bench import turns
 from tools.bench.contestants import Contestant, Told
 from tools.bench.turns import Shot
@@ -37,8 +39,7 @@ def shoot(workspace: Workspace, tmp_path: Path) -> Shoot:
 
     def run(script: str) -> Shot:
         stub = str(a_program(tmp_path / "stub", script))
-        dialect = Dialect("stub", lambda *_: [], lambda *_: a_measurement())
-        stubbed = Program(dialect, workspace, None, stub, "1", "here")
+        stubbed = Program(replace(VOLLEY, name="stub"), workspace, None, stub, "1", "here")
         contestant = Contestant(stubbed, lambda profile: [str(profile.port)], read)
         return turns._shot(server, UNARY, contestant, 0.1, FakeProgress(), 1)
 

@@ -9,11 +9,12 @@ import click
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.options import Counts, Duration
+from arena.what.overrides import IMAGES, PROGRAMS, listed
 
 
 @click.command(
-    epilog="Environment: GHZ, H2LOAD and VOLLEY name a generator's program; GHZ_IMAGE, "
-    "H2LOAD_IMAGE and VOLLEY_IMAGE name its Docker image, which LOADGEN_DOCKER=true selects; "
+    epilog=f"Environment: {listed(PROGRAMS)} name a generator's program; {listed(IMAGES)} name "
+    "its Docker image, which LOADGEN_DOCKER=true selects; "
     "SERVER_CPUS and LOADGEN_CPUS (like 0-3) choose the CPUs. Precedence: flag, environment, "
     f"profile. {options.EXIT_CODES}"
 )

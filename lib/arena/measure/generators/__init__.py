@@ -1,9 +1,9 @@
 """Generators: the programs that make the load."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from arena.base.errors import UsageError
 from arena.base.progress import Progress, Tick
@@ -12,7 +12,11 @@ from arena.base.workspace import Workspace
 from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
 from arena.what.measured import MeasuredProfile
-from arena.what.profile import Profile
+from arena.what.overrides import GENERATORS
+
+if TYPE_CHECKING:
+    from arena.measure.generators.description import Description
+    from arena.measure.generators.find import Located
 
 
 @dataclass(frozen=True)
@@ -49,84 +53,33 @@ class Generator(Protocol):
         """Read a raw output; ValueError if it is broken."""
 
 
-class Module(Protocol):
-    """What a generator's module offers: a way to find it, and its command line beforehand."""
-
-    def resolve(
-        self,
-        workspace: Workspace,
-        environment: Mapping[str, str],
-        cpus: Sequence[int] | None,
-        progress: Progress,
-    ) -> Generator:
-        """Find it on this host; HostError names the ways to provide it."""
-
-    def refuses(self, profile: Profile) -> str:
-        """Return why it cannot make a profile's load; empty if it can."""
-
-    def check(self, environment: Mapping[str, str]) -> None:
-        """Raise UsageError if the environment names one that is none."""
-
-    def preview(
-        self,
-        profile: MeasuredProfile,
-        workspace: Workspace,
-        environment: Mapping[str, str],
-        cpus: Sequence[int] | None,
-    ) -> list[str]:
-        """Return the command line it would be run with."""
-
-
-def _modules() -> dict[str, Module]:
+def _descriptions() -> dict[str, "Description"]:
     from arena.measure.generators import ghz, h2load, volley
 
-    return {"ghz": ghz, "h2load": h2load, "volley": volley}
-
-
-def names() -> list[str]:
-    """Return the names a profile or --generator may give."""
-    return sorted(_modules())
+    return {each.name: each for each in (ghz.GHZ, h2load.H2LOAD, volley.VOLLEY)}
 
 
 def require_known(name: str, where: str) -> None:
     """Raise UsageError if there is no generator of that name."""
-    if name not in names():
-        raise UsageError(f"{where}: there is no generator `{name}`{nearest(name, names())}")
+    if name not in GENERATORS:
+        raise UsageError(f"{where}: there is no generator `{name}`{nearest(name, [*GENERATORS])}")
 
 
-def resolve(
-    profile: Profile,
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-    progress: Progress,
+def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> "Located":
+    """Return which program makes the load where a generator is asked for; nothing is built.
+
+    UsageError if the environment names something else.
+    """
+    from arena.measure.generators import find
+
+    return find.locate(_descriptions()[name], workspace, environment)
+
+
+def ready(
+    located: "Located", workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
 ) -> Generator:
-    """Find the profile's generator on this host, building it if need be.
+    """Return a generator to be started, built if need be; HostError names the ways to provide it.
 
-    HostError names the ways to provide it.
+    `cpus` are those it has to itself; None if it shares the server's.
     """
-    return _modules()[profile.generator].resolve(workspace, environment, cpus, progress)
-
-
-def check(profiles: Iterable[Profile], environment: Mapping[str, str]) -> None:
-    """Raise UsageError, before any work, if a profile's generator cannot make its load.
-
-    Or if the environment names a generator that is none.
-    """
-    used = set()
-    for profile in profiles:
-        if why := _modules()[profile.generator].refuses(profile):
-            raise UsageError(f"{profile.name}: {profile.generator} cannot make this load: {why}")
-        used.add(profile.generator)
-    for name in sorted(used):
-        _modules()[name].check(environment)
-
-
-def preview(
-    profile: MeasuredProfile,
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-) -> list[str]:
-    """Return the command line the profile's generator would be run with."""
-    return _modules()[profile.generator].preview(profile, workspace, environment, cpus)
+    return located.ready(workspace, cpus, progress)

@@ -3,6 +3,10 @@
 ghz opens a connection when the first call needs it, and its workers send one after another: the
 last of many calls leaves when others have been answered. docs/measuring.md says what that does
 to the figures.
+
+The points are shuffled as `volley blast` shuffles them for the same seed: Fisher and Yates' shuffle
+(Knuth, The Art of Computer Programming, vol. 2, 3.4.2, algorithm P) with the numbers of SplitMix64
+(Steele, Lea and Flood 2014, https://doi.org/10.1145/2660193.2660195).
 """
 
 import gzip
@@ -15,8 +19,7 @@ from pathlib import Path
 from arena.base.progress import Tick
 from arena.base.reading import tail
 from arena.measure.generators import Shot
-from arena.measure.generators.blast_order import shuffled, split_mix
-from arena.measure.generators.ghz_flags import target, what
+from arena.measure.generators.ghz_flags import request, target
 from arena.measure.generators.program import Program
 from arena.record.measurement import Cost
 from arena.what.loads import Blast
@@ -24,6 +27,8 @@ from arena.what.measured import MeasuredProfile
 
 # ghz gives a call up after this time by itself, so no start puts a load on for longer.
 _CALL_TIMEOUT_S = 20.0
+
+_MASK = (1 << 64) - 1
 
 # What packs much tighter takes much longer, and the next start waits for it.
 _COMPRESSION = 6
@@ -38,7 +43,7 @@ def arguments(
     """
     calls = requests or profile.in_flight
     return [
-        *what(profile),
+        *request(profile),
         "--disable-template-functions", "--disable-template-data",
         "--connections", str(min(connections or profile.connection_count, calls)),
         "-c", str(calls),
@@ -60,6 +65,27 @@ def starts(profile: MeasuredProfile) -> Iterator[tuple[int, int, int]]:
     for repetition in range(1, load.shots + 1):
         for place in shuffled(len(points), numbers):
             yield repetition, *points[place]
+
+
+def shuffled(count: int, numbers: Iterator[int]) -> list[int]:
+    """Return the numbers below `count`, each once, as so many less one of `numbers` say."""
+    order = list(range(count))
+    for last in range(count - 1, 0, -1):
+        # The high half of a product, whose bias is below count in 2^64.
+        other = next(numbers) * (last + 1) >> 64
+        order[last], order[other] = order[other], order[last]
+    return order
+
+
+def split_mix(seed: int) -> Iterator[int]:
+    """Yield SplitMix64's numbers, of 64 bits each."""
+    state = seed
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & _MASK
+        mixed = state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
+        yield mixed ^ (mixed >> 31)
 
 
 def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:

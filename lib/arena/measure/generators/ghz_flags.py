@@ -1,34 +1,53 @@
-"""ghz's command line for a profile, as ghz takes it and every drop-in for ghz too."""
+"""ghz's command line for a profile: volley takes the same one."""
 
 import json
 from collections.abc import Sequence
 
 from arena.base.durations import format_duration
-from arena.what.loads import Scheduled
-from arena.what.loads.schedule import Schedule
+from arena.what.loads import Closed, Scheduled
 from arena.what.measured import MeasuredProfile
 
 
-def arguments(
-    profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json"
-) -> list[str]:
-    """Return HttpArena's own flags for a profile: they are the load. JSON is how it is told.
+def closed(profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json") -> list[str]:
+    """Return HttpArena's own flags for a closed load, and `more` flags beyond them."""
+    length = ["-z", format_duration(profile.load_as(Closed).duration_s)]
+    return _arguments(profile, length, form, more)
 
-    `more` are flags beyond HttpArena's.
-    """
+
+def scheduled(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+    """Return HttpArena's own flags for a scheduled load, and `more` flags beyond them."""
+    load = profile.load_as(Scheduled)
+    schedule = load.schedule
+    flags = {
+        "--load-schedule": schedule.shape,
+        "--load-start": schedule.start,
+        "--load-step": schedule.step,
+        "--load-end": schedule.end,
+        "--load-step-duration": _duration(schedule.step_duration_s),
+        "--load-max-duration": _duration(schedule.max_duration_s),
+    }
+    when = [f"{flag}={value}" for flag, value in flags.items() if value is not None]
+    if schedule.rps is not None:
+        when = ["--rps", str(schedule.rps)]
+    return _arguments(profile, ["-n", str(load.requests), "--async", *when], "json", more)
+
+
+def _arguments(
+    profile: MeasuredProfile, load: Sequence[str], form: str, more: Sequence[str]
+) -> list[str]:
     return [
-        *what(profile),
+        *request(profile),
         "--connections", str(profile.connection_count),
         "-c", str(profile.in_flight),
-        *_how_long(profile),
+        *load,
         "-O", form,
         *more,
         target(profile),
     ]  # fmt: skip
 
 
-def what(profile: MeasuredProfile) -> list[str]:
-    """Return the flags that say what is called."""
+def request(profile: MeasuredProfile) -> list[str]:
+    """Return the flags for what is called."""
     return [
         "--skipTLS" if profile.tls else "--insecure",
         "--proto", "requests/benchmark.proto",
@@ -41,27 +60,6 @@ def what(profile: MeasuredProfile) -> list[str]:
 def target(profile: MeasuredProfile) -> str:
     """Return where the server is."""
     return f"localhost:{profile.port}"
-
-
-def _how_long(profile: MeasuredProfile) -> list[str]:
-    load = profile.load
-    if isinstance(load, Scheduled):
-        return ["-n", str(load.requests), "--async", *_schedule(load.schedule)]
-    return ["-z", format_duration(load.window_s)]
-
-
-def _schedule(schedule: Schedule) -> list[str]:
-    if schedule.shape == "const":
-        return ["--rps", str(schedule.rps)]
-    flags = {
-        "--load-schedule": schedule.shape,
-        "--load-start": schedule.start,
-        "--load-step": schedule.step,
-        "--load-end": schedule.end,
-        "--load-step-duration": _duration(schedule.step_duration_s),
-        "--load-max-duration": _duration(schedule.max_duration_s),
-    }
-    return [f"{flag}={value}" for flag, value in flags.items() if value is not None]
 
 
 def _duration(seconds: float | None) -> str | None:

@@ -1,133 +1,135 @@
-"""h2load, the classic generator of unary calls: an HTTP/2 client that knows nothing of gRPC."""
+"""h2load, the classic generator of unary calls: an HTTP/2 client that knows nothing of gRPC.
 
-import shutil
-from collections.abc import Mapping, Sequence
-from functools import partial
+What its versions take differs: 1.43 reads `-D 500ms` as 500 seconds, and from 1.69 on it can
+write JSON. Its connections are opened inside the window: of 1,024 the last ones come a second
+late or more, on two cores, and so a window must be longer than that.
+"""
 
+import os
+import re
+from collections.abc import Sequence
+from math import ceil
+
+from arena.base.durations import format_duration
 from arena.base.errors import HostError
-from arena.base.progress import Progress
+from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.measure.generators import h2load_flags
-from arena.measure.generators.h2load_flags import BODIES, Version, prepare, refuses
-from arena.measure.generators.measurements import of_h2load
-from arena.measure.generators.program import Dialect, Program, ProgramInDocker
-from arena.measure.generators.provision import (
-    ensure_image,
-    in_image,
-    named_program,
-    output_of,
-    require_daemon,
-    version_said,
-    wants_docker,
-)
+from arena.measure.generators import measurements
+from arena.measure.generators.description import Description, Image, Way
+from arena.measure.generators.provision import output_of
+from arena.what import benchmark_pb2 as pb
+from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile
+from arena.what.profile import Profile
 
-__all__ = ["check", "on_path", "preview", "refuses", "resolve"]
+BODIES = ".tools/bodies"
 
-# Debian 12's, as docker/h2load.Dockerfile installs it.
-_DEFAULT_IMAGE = "httparena-h2load:bookworm"
-_DEFAULT_VERSION = Version("1.52.0", (1, 52))
+# gRPC's prefix of a message: not compressed, four bytes of length.
+_LENGTH_BYTES = 4
 
-_WAYS = (
+_PRINTED = re.compile(r"h2load nghttp2/(\d{1,4}\.\d{1,4}\S*)\s*")
+_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+
+# Debian 12's, as docker/h2load.Dockerfile installs it: one that is not asked is taken for it.
+_USUAL = (1, 52)
+# The oldest one that was seen to read the unit of `-D`.
+_UNITS_SINCE = (1, 52)
+_JSON_SINCE = (1, 69)
+
+_INSTALL = (
     "name one with H2LOAD=/path/to/h2load, install it so that it is on PATH (Debian and Ubuntu: "
     "nghttp2-client), or start Docker so that it can be run from an image (LOADGEN_DOCKER=true, "
     "H2LOAD_IMAGE)"
 )
 
 
-def _dialect(version: Version) -> Dialect:
-    """Return what h2load of a version takes and prints."""
-    return Dialect(
-        "h2load",
-        partial(h2load_flags.arguments, version=version),
-        of_h2load,
-        prepare=prepare,
-        folders=(BODIES,),
-        suffix=".txt",
-    )
-
-
-def resolve(
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-    progress: Progress,
-) -> Program:
-    """Find h2load: $H2LOAD, PATH, $H2LOAD_IMAGE; HostError names these ways."""
-    from arena.machine.docker import daemon_version
-
-    def local(program: str, version: Version, found: str) -> Program:
-        return Program(_dialect(version), workspace, cpus, program, version.name, found)
-
-    if wants_docker(environment):
-        require_daemon()
-        return _from_image(workspace, environment, cpus, progress)
-    if named := environment.get("H2LOAD"):
-        return local(*_checked(named), "$H2LOAD")
-    if found := on_path(environment):
-        return local(*found, "PATH")
-    if daemon_version()[0]:
-        return _from_image(workspace, environment, cpus, progress)
-    raise HostError(f"there is no h2load: {_WAYS}")
-
-
-def check(environment: Mapping[str, str]) -> None:
-    """Raise UsageError if $H2LOAD is to be used and is not h2load."""
-    if not wants_docker(environment) and (named := environment.get("H2LOAD")):
-        _checked(named)
-
-
-def on_path(environment: Mapping[str, str]) -> tuple[str, Version] | None:
-    """Return the h2load that is on PATH and its version; None if there is none that runs."""
-    found = shutil.which("h2load", path=environment.get("PATH"))
-    version = version_of([found]) if found else None
-    return (found, version) if found and version else None
-
-
-def version_of(command: Sequence[str]) -> Version | None:
+def version_of(command: Sequence[str]) -> str | None:
     """Return the version of the h2load that a command starts; None if it starts none."""
-    return Version.told(output_of([*command, "--version"]))
+    match = _PRINTED.fullmatch(output_of([*command, "--version"]))
+    return match[1] if match else None
 
 
-def _checked(named: str) -> tuple[str, Version]:
-    """Return the program $H2LOAD names and its version, if it is h2load."""
-    program = str(named_program("H2LOAD", named))
-    return program, version_said("H2LOAD", named, [program], version_of)
+def _numbers(version: str) -> tuple[int, int]:
+    """Return the numbers that the options of a version go by."""
+    match = _NUMBERS.match(version)
+    return (int(match[1]), int(match[2])) if match else _USUAL
 
 
-def _from_image(
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-    progress: Progress,
-) -> ProgramInDocker:
-    """Return the image of $H2LOAD_IMAGE, or our own, built from docker/h2load.Dockerfile."""
-    image = environment.get("H2LOAD_IMAGE") or _DEFAULT_IMAGE
-    folder = workspace.root / "docker"
-    options = ["--file", str(folder / "h2load.Dockerfile")]
-    log = workspace.tools / "h2load-build.log"
-    digest = ensure_image(image, folder, options, log, _WAYS, progress)
-    version = version_said("H2LOAD_IMAGE", image, in_image(image), version_of)
-    shown = f"{version.name} ({digest[:19]})"
-    return ProgramInDocker(_dialect(version), workspace, cpus, image, shown, f"image {image}")
+def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str) -> list[str]:
+    """Return the flags for a profile, with a thread for each CPU but none without a connection.
 
-
-def preview(
-    profile: MeasuredProfile,
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-) -> list[str]:
-    """Return the command line; one that is not there is just called h2load.
-
-    An image is not started to learn what it holds: it is taken for the version of our own.
+    What it writes as JSON goes to its stdout, before its text.
     """
-    if wants_docker(environment):
-        image = environment.get("H2LOAD_IMAGE") or _DEFAULT_IMAGE
-        contained = ProgramInDocker(_dialect(_DEFAULT_VERSION), workspace, cpus, image, "", "")
-        return contained.command(contained.arguments(profile))
-    named = environment.get("H2LOAD")
-    program, version = (
-        (named, version_of([named])) if named else on_path(environment) or ("h2load", None)
-    )
-    return [program, *_dialect(version or _DEFAULT_VERSION).arguments(profile, cpus)]
+    threads = len(os.sched_getaffinity(0) if cpus is None else cpus)
+    scheme = "https" if profile.tls else "http"
+    return [
+        "-c", str(profile.connection_count),
+        "-m", str(profile.in_flight // profile.connection_count),
+        "-t", str(min(threads, profile.connection_count)),
+        "-D", _duration(profile.window_s, version),
+        "-d", f"{BODIES}/{_body(profile).hex()}.bin",
+        "-H", "content-type: application/grpc",
+        "-H", "te: trailers",
+        *(["--output-file=/dev/stdout"] if _numbers(version) >= _JSON_SINCE else []),
+        f"{scheme}://localhost:{profile.port}/{profile.call}",
+    ]  # fmt: skip
+
+
+def _duration(seconds: float, version: str) -> str:
+    """Return the window in whole milliseconds, or, where these are not read, whole seconds."""
+    if _numbers(version) >= _UNITS_SINCE:
+        return format_duration(round(seconds, 3))
+    return str(ceil(seconds))
+
+
+def prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
+    """Write the request to its file, which is named by what is in it; HostError if that fails."""
+    body = _body(profile)
+    path = workspace.root / BODIES / f"{body.hex()}.bin"
+    try:
+        if not path.exists() or path.read_bytes() != body:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
+    except OSError as error:
+        raise HostError(f"{shown(path)}: cannot be written ({error.strerror})") from error
+
+
+def _body(profile: Profile) -> bytes:
+    """Return the request as it is on the wire: gRPC's prefix, and the message."""
+    message = pb.SumRequest(**profile.request).SerializeToString()
+    return b"\0" + len(message).to_bytes(_LENGTH_BYTES, "big") + message
+
+
+def _refuses(profile: Profile) -> str:
+    """Return why h2load cannot make a closed load; empty if it can."""
+    load = profile.load_as(Closed)
+    if not profile.is_unary:
+        return "it sends the same single message in every call, so the call must be GetSum"
+    if "count" in profile.request:
+        return "its request is a SumRequest, which has no `count`"
+    for connections in profile.connections:
+        if load.concurrency and load.concurrency % connections:
+            return (
+                "it has as many calls open on every connection, so concurrency must be a multiple "
+                f"of connections, and {load.concurrency} is none of {connections}"
+            )
+    return ""
+
+
+def _image(workspace: Workspace, named: str | None) -> Image:
+    folder = workspace.root / "docker"
+    name = named or "httparena-h2load:bookworm"
+    return Image(name, folder, ("--file", str(folder / "h2load.Dockerfile")))
+
+
+H2LOAD = Description(
+    name="h2load",
+    ways={Closed: Way(arguments, measurements.of_h2load)},
+    version_of=version_of,
+    install=_INSTALL,
+    image=_image,
+    refuses=_refuses,
+    prepare=prepare,
+    folders=(BODIES,),
+    suffix=".txt",
+)

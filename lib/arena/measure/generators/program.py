@@ -1,7 +1,7 @@
 """A generator that is a program of its own: run on this host, or from an image."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from arena.base.errors import HostError
@@ -12,34 +12,13 @@ from arena.machine.cgroups import cgroup_of
 from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
 from arena.measure.generators import Shot
+from arena.measure.generators.description import Description
 from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
-from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 
 # A generator dials its connections before its window and prints its report after it.
 _GRACE_S = 30.0
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """What one kind of program has to itself: its name, its command line and its output.
-
-    `arguments` are for a profile and for the CPUs it has to itself (None: it shares the
-    server's), with paths from the project's root. `prepare` writes the files below the root that
-    it is going to need; `folders` are those which it reads. `report_codes` are the exit codes that
-    come with a whole report, and `suffix` is that of its raw output. `blast` makes a blast, if
-    that takes more than one start of the program.
-    """
-
-    name: str
-    arguments: Callable[[MeasuredProfile, Sequence[int] | None], list[str]]
-    measurement: Callable[[Path, MeasuredProfile], Measurement]
-    prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
-    folders: tuple[str, ...] = ("requests",)
-    report_codes: frozenset[int] = frozenset({0})
-    suffix: str = ".json"
-    blast: "Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None" = None
 
 
 class Program:
@@ -47,17 +26,17 @@ class Program:
 
     def __init__(
         self,
-        dialect: Dialect,
+        description: Description,
         workspace: Workspace,
         cpus: Sequence[int] | None,
         program: str,
         version: str,
         found: str,
     ) -> None:
-        self.name = dialect.name
+        self.name = description.name
         self.program = program
         self.version = version
-        self._dialect = dialect
+        self._description = description
         self._workspace = workspace
         self._cpus = cpus
         self._found = found
@@ -73,20 +52,25 @@ class Program:
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         """Put the load on for its window, the raw output going to `stem` and a suffix."""
-        self._dialect.prepare(profile, self._workspace)
-        if isinstance(profile.load, Blast) and self._dialect.blast:
-            return self._dialect.blast(self, profile, stem, on_tick)
+        self._description.prepare(profile, self._workspace)
+        if fire := self._description.way(profile).fire:
+            return fire(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
 
     def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
         """Start the program once, its output going to `raw`; it is killed long after its window."""
         errors = raw.with_suffix(".stderr")
         argv = self.command(arguments)
-        ended = run_bounded(lambda: self._child(argv, raw, errors), window_s + _GRACE_S, on_tick)
+        ended = run_bounded(
+            lambda: Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors),
+            window_s + _GRACE_S,
+            on_tick,
+        )
         problem = None
+        has_report = ended.code in self._description.report_codes and raw.stat().st_size
         if ended.timed_out:
             problem = f"{self.name} did not end {_GRACE_S:g} s after its window and was killed"
-        elif ended.code and not (ended.code in self._dialect.report_codes and raw.stat().st_size):
+        elif ended.code and not has_report:
             problem = f"{self.name} ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
         log = errors
@@ -97,29 +81,26 @@ class Program:
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read the program's output; ValueError if it is broken."""
-        return self._dialect.measurement(raw, profile)
+        return self._description.way(profile).read(raw, profile)
 
     def arguments(self, profile: MeasuredProfile) -> list[str]:
         """Return what the program is told for a profile."""
-        return self._dialect.arguments(profile, self._cpus)
+        return self._description.way(profile).arguments(profile, self._cpus, self.version)
 
     def raw(self, stem: Path) -> Path:
         """Return where the raw output goes."""
-        return stem.with_suffix(self._dialect.suffix)
+        return stem.with_suffix(self._description.suffix)
 
     def command(self, arguments: list[str]) -> list[str]:
-        """Return the whole command line, which is run in the project's root.
+        """Return the whole command line, as it is executed in the project's root.
 
         So a program of the project's own is named from there, wherever the checkout is.
         """
         program = Path(self.program)
         if program.is_relative_to(self._workspace.root):
-            return [f"./{program.relative_to(self._workspace.root)}", *arguments]
-        return [self.program, *arguments]
-
-    def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
-        whole = whole_command(argv, self._cpus)
-        return Child(whole, cwd=self._workspace.root, stdout=raw, stderr=errors)
+            own = f"./{program.relative_to(self._workspace.root)}"
+            return whole_command([own, *arguments], self._cpus)
+        return whole_command([self.program, *arguments], self._cpus)
 
 
 class ProgramInDocker(Program):
@@ -165,17 +146,13 @@ class ProgramInDocker(Program):
 
         folders = [
             option
-            for folder in self._dialect.folders
+            for folder in self._description.folders
             for option in bind_mount(self._workspace.root / folder, f"/{folder}")
         ]
-        return [
+        return whole_command([
             "docker", "run", "--rm", *sandbox(_container(self.name), self._cpus),
             *folders, "--workdir", "/", self.program, *arguments,
-        ]  # fmt: skip
-
-    def _child(self, argv: list[str], raw: Path, errors: Path) -> Child:
-        whole = whole_command(argv)
-        return Child(whole, cwd=self._workspace.root, stdout=raw, stderr=errors)
+        ])  # fmt: skip
 
 
 def _container(name: str) -> str:

@@ -2,15 +2,13 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.base.progress import Progress
+from arena.measure.generators.description import Image
 from arena.measure.runtimes import run_build
-
-Said = TypeVar("Said")
 
 _YES = {"true", "1", "yes"}
 _NO = {"false", "0", "no", ""}
@@ -36,6 +34,13 @@ def require_daemon() -> None:
         )
 
 
+def has_daemon() -> bool:
+    """Return whether a Docker daemon answers."""
+    from arena.machine.docker import daemon_version
+
+    return daemon_version()[0] is not None
+
+
 def named_program(variable: str, named: str) -> Path:
     """Return the program an environment variable names; UsageError if it cannot be run."""
     found = shutil.which(named)
@@ -56,31 +61,6 @@ def output_of(argv: Sequence[str]) -> str:
     return done.stdout + done.stderr
 
 
-def version_said(
-    variable: str,
-    named: str,
-    command: Sequence[str],
-    version_of: Callable[[Sequence[str]], Said | None],
-) -> Said:
-    """Return the version of what a variable names; UsageError if it is another program.
-
-    `command` starts it, and `version_of` asks it. The variable is called after the program.
-    """
-    version = version_of(command)
-    if not version:
-        program = variable.removesuffix("_IMAGE").lower()
-        raise UsageError(f"{variable}: {named} is not {program} (its --version does not say so)")
-    return version
-
-
-def in_image(image: str) -> list[str]:
-    """Return the command that runs a short program of an image, without a network."""
-    from arena.machine.docker import LABEL
-
-    run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL"]
-    return [*run, "--label", LABEL, image]
-
-
 def build(argv: Sequence[str], folder: Path, log: Path, called: str, ways: str) -> None:
     """Run a generator's build in `folder`; HostError names the log and the other `ways`."""
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -92,14 +72,31 @@ def build(argv: Sequence[str], folder: Path, log: Path, called: str, ways: str) 
         raise HostError(f"{name}: {error.reason}, see {log}; or {ways}") from error
 
 
-def ensure_image(
-    image: str, context: Path, options: Sequence[str], log: Path, ways: str, progress: Progress
-) -> str:
-    """Build an image from its `context` folder unless it is there; return its digest."""
+def in_image(image: str) -> list[str]:
+    """Return the command that runs a short program of an image, without a network."""
+    from arena.machine.docker import LABEL
+
+    run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL"]
+    return [*run, "--label", LABEL, image]
+
+
+def is_image_here(image: str) -> bool:
+    """Return whether this host has an image; not if no daemon answers."""
+    from arena.machine.docker import docker
+
+    try:
+        return bool(docker("images", "--quiet", image))
+    except HostError:
+        return False
+
+
+def build_image(image: Image, log: Path, ways: str, progress: Progress) -> str:
+    """Build an image unless it is there; return its digest."""
     from arena.machine.docker import build_argv, docker, inspect
 
-    if not docker("images", "--quiet", image):
-        with progress.waiting(f"building the image {image} (once)"):
-            build(build_argv(image, context, *options), context, log, "docker build", ways)
-    digest: str = inspect("image", image)["Id"]
+    if not docker("images", "--quiet", image.name):
+        argv = build_argv(image.name, image.context, *image.options)
+        with progress.waiting(f"building the image {image.name} (once)"):
+            build(argv, image.context, log, "docker build", ways)
+    digest: str = inspect("image", image.name)["Id"]
     return digest

@@ -2,111 +2,57 @@
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from arena.base.durations import format_duration
 from arena.base.errors import HostError
+from arena.base.hashing import tree_sha256
 from arena.base.progress import Progress
+from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.measure.generators import ghz_flags, measurements, volley_blast
-from arena.measure.generators.program import Dialect, Program, ProgramInDocker
-from arena.measure.generators.provision import (
-    ensure_image,
-    in_image,
-    named_program,
-    output_of,
-    require_daemon,
-    version_said,
-    wants_docker,
-)
-from arena.measure.generators.volley_build import (
-    WAYS,
-    build_log,
-    built_from,
-    cargo_build,
-    own_program,
-    sources_sha256,
-)
-from arena.record.measurement import Measurement
-from arena.what.loads import Blast
+from arena.base.writing import write_atomic
+from arena.measure.generators import ghz_flags, measurements
+from arena.measure.generators.description import Build, Description, Image, Way
+from arena.measure.generators.provision import build, output_of
+from arena.what.loads import Blast, Closed, Scheduled
 from arena.what.measured import MeasuredProfile
-from arena.what.profile import Profile
 
+_INSTALL = (
+    "name one with VOLLEY=/path/to/volley, install Rust (cargo) so that it can be built, "
+    "or start Docker so that it can be run from an image (LOADGEN_DOCKER=true, VOLLEY_IMAGE)"
+)
 _VERSION = re.compile(r"volley (\S+)\s*")
 
+# What the program is built from, beside `src`.
+_SOURCES = ("Cargo.toml", "Cargo.lock")
 
-def arguments(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
+
+def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return ghz's flags, and what the replies must be: volley decodes and checks each one."""
-    if isinstance(profile.load, Blast):
-        return volley_blast.arguments(profile, _expected(profile))
-    return ghz_flags.arguments(profile, [*_expected(profile), *more])
+    return ghz_flags.closed(profile, [*_expected(profile), *more])
+
+
+def blast(profile: MeasuredProfile) -> list[str]:
+    """Return what `volley blast` is told: the whole sweep, which it makes in one start."""
+    load = profile.load_as(Blast)
+    return [
+        "blast",
+        *ghz_flags.request(profile),
+        *_expected(profile),
+        "--requests", ",".join(map(str, load.sweep)),
+        "--connections", ",".join(map(str, profile.connections)),
+        "--repetitions", str(load.repetitions),
+        "--seed", str(load.seed),
+        "--max-duration", format_duration(load.duration_s),
+        "-O", "json",
+        ghz_flags.target(profile),
+    ]  # fmt: skip
 
 
 def _expected(profile: MeasuredProfile) -> list[str]:
     rules = [flag for rule in profile.expect for flag in ("--expect", rule)]
     return ["--expect-replies", str(profile.replies), *rules]
-
-
-def _arguments(profile: MeasuredProfile, cpus: Sequence[int] | None) -> list[str]:
-    """Return the command line; volley takes as many threads as it is allowed CPUs by itself."""
-    del cpus
-    return arguments(profile)
-
-
-def measurement(raw: Path, profile: MeasuredProfile) -> Measurement:
-    """Turn a saved volley output into a measurement; ValueError, one line, if it is broken."""
-    if isinstance(profile.load, Blast):
-        return measurements.of_blast(raw)
-    return measurements.of_volley(raw, profile)
-
-
-def refuses(profile: Profile) -> str:
-    """Return why volley cannot make a load: it can make all."""
-    del profile
-    return ""
-
-
-# Where no call succeeded it ends with 1, and still tells how many were made.
-DIALECT = Dialect("volley", _arguments, measurement, report_codes=frozenset({0, 1}))
-
-
-def resolve(
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-    progress: Progress,
-) -> Program:
-    """Find volley: $VOLLEY, .tools/bin, cargo, $VOLLEY_IMAGE; HostError names these ways.
-
-    PATH is not searched: a volley that lies there is of unknown sources, and cargo is quick.
-    """
-    from arena.machine.docker import daemon_version
-
-    def local(program: Path, version: str, found: str) -> Program:
-        return Program(DIALECT, workspace, cpus, str(program), version, found)
-
-    if wants_docker(environment):
-        require_daemon()
-        return _from_image(workspace, environment, cpus, progress)
-    if named := environment.get("VOLLEY"):
-        return local(*_checked(named), "$VOLLEY")
-    own, sources = own_program(workspace), sources_sha256(workspace)
-    if built_from(own) == sources and (version := version_of([str(own)])):
-        return local(own, version, ".tools")
-    if shutil.which("cargo"):
-        cargo_build(workspace, sources, progress)
-        if version := version_of([str(own)]):
-            return local(own, version, "cargo")
-        raise HostError(f"volley: {own} was built, but does not run; {WAYS}")
-    if daemon_version()[0]:
-        return _from_image(workspace, environment, cpus, progress)
-    raise HostError(f"there is no volley: {WAYS}")
-
-
-def check(environment: Mapping[str, str]) -> None:
-    """Raise UsageError if $VOLLEY is to be used and is not volley."""
-    if not wants_docker(environment) and (named := environment.get("VOLLEY")):
-        _checked(named)
 
 
 def version_of(command: Sequence[str]) -> str | None:
@@ -115,50 +61,78 @@ def version_of(command: Sequence[str]) -> str | None:
     return match[1] if match else None
 
 
-def image_version(image: str) -> str | None:
-    """Return the version of the volley that an image holds; None if it holds none."""
-    return version_of(in_image(image))
+def _is_current(own: Path, workspace: Workspace) -> bool:
+    """Return whether the runner's own volley was built from the sources as they are now."""
+    try:
+        return own.exists() and _marker(own).read_text().strip() == _sources_sha256(workspace)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
-def _checked(named: str) -> tuple[Path, str]:
-    """Return the program $VOLLEY names and its version, if it is volley."""
-    program = named_program("VOLLEY", named)
-    return program, version_said("VOLLEY", named, [str(program)], version_of)
+def _sources_sha256(workspace: Workspace) -> str:
+    """Return one hash over all that volley is built from: each file's path and content."""
+    files = [workspace.volley / name for name in _SOURCES]
+    files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
+    try:
+        return tree_sha256(workspace.volley, files)
+    except OSError as error:
+        raise HostError(
+            f"volley: {shown(Path(error.filename))}: cannot be read ({error.strerror}), "
+            f"so it cannot be built; {_INSTALL}"
+        ) from error
 
 
-def _from_image(
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-    progress: Progress,
-) -> ProgramInDocker:
-    """Return the image of $VOLLEY_IMAGE, or our own, built from docker/volley.Dockerfile."""
-    image = _image(workspace, environment)
-    options = ["--file", str(workspace.root / "docker" / "volley.Dockerfile")]
-    log = build_log(workspace)
-    digest = ensure_image(image, workspace.volley, options, log, WAYS, progress)
-    version = version_said("VOLLEY_IMAGE", image, in_image(image), version_of)
-    version = f"{version} ({digest[:19]})"
-    return ProgramInDocker(DIALECT, workspace, cpus, image, version, f"image {image}")
+def _cargo_build(workspace: Workspace, progress: Progress) -> None:
+    """Build the sources, as they are now, into place; in one step at the end."""
+    own, sources = VOLLEY.own_program(workspace), _sources_sha256(workspace)
+    target = workspace.tools / "volley-target"
+    argv = [
+        "cargo", "build", "--release", "--locked",
+        "--manifest-path", str(workspace.volley / "Cargo.toml"), "--target-dir", str(target),
+    ]  # fmt: skip
+    log = workspace.tools / "volley-build.log"
+    with progress.waiting(f"building volley with cargo (once, a minute or two; log: {shown(log)})"):
+        build(argv, workspace.volley, log, "cargo build", _INSTALL)
+        own.parent.mkdir(parents=True, exist_ok=True)
+        fresh = own.with_name(".volley-fresh")
+        shutil.copy2(target / "release" / "volley", fresh)
+        # Killed between these steps, the program is not known to be of any sources: built again.
+        _marker(own).unlink(missing_ok=True)
+        fresh.replace(own)
+        write_atomic(_marker(own), sources + "\n")
 
 
-def _image(workspace: Workspace, environment: Mapping[str, str]) -> str:
-    """Return the image's name; our own bears its sources' hash, so it is never an old one."""
-    named = environment.get("VOLLEY_IMAGE")
-    return named or f"httparena-volley:{sources_sha256(workspace)[:12]}"
+def _marker(program: Path) -> Path:
+    """Return the file that says which sources the program was built from."""
+    return program.with_name(f"{program.name}.sources")
 
 
-def preview(
-    profile: MeasuredProfile,
-    workspace: Workspace,
-    environment: Mapping[str, str],
-    cpus: Sequence[int] | None,
-) -> list[str]:
-    """Return the command line; a volley that is yet to be built is just called volley."""
-    if wants_docker(environment):
-        image = _image(workspace, environment)
-        contained = ProgramInDocker(DIALECT, workspace, cpus, image, "", "")
-        return contained.command(contained.arguments(profile))
-    own = own_program(workspace)
-    found = environment.get("VOLLEY") or str(own if own.exists() else "volley")
-    return [found, *arguments(profile)]
+def _image(workspace: Workspace, named: str | None) -> Image:
+    """Return the image of docker/volley.Dockerfile, named by its sources: never an old one."""
+    name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}"
+    options = ("--file", str(workspace.root / "docker" / "volley.Dockerfile"))
+    return Image(name, workspace.volley, options)
+
+
+# It takes as many threads as it is allowed CPUs by itself.
+VOLLEY = Description(
+    name="volley",
+    ways={
+        Closed: Way(lambda profile, _, __: closed(profile), measurements.of_volley),
+        Scheduled: Way(
+            lambda profile, _, __: ghz_flags.scheduled(profile, _expected(profile)),
+            measurements.of_volley,
+        ),
+        Blast: Way(
+            lambda profile, _, __: blast(profile), lambda raw, _: measurements.of_blast(raw)
+        ),
+    },
+    version_of=version_of,
+    install=_INSTALL,
+    image=_image,
+    build=Build("cargo", "cargo", _cargo_build, _is_current),
+    # One on PATH is of unknown sources, and cargo is quick.
+    is_on_path=False,
+    # Where no call succeeded it ends with 1, and still reports how many were made.
+    report_codes=frozenset({0, 1}),
+)

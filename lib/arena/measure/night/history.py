@@ -7,10 +7,10 @@ from arena.base.errors import HostError
 from arena.judge.archive import Archive
 from arena.judge.entry import Entry
 from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
 from arena.measure.plan import Plan
 from arena.record.record import Record
 from arena.what.framework import Framework
-from arena.what.measured import MeasuredProfile
 
 # What a session takes beside its windows, as long as it is not known: an unchanged build, the
 # start, both checks of the contract, and what the generator does before and after each window.
@@ -25,11 +25,10 @@ _Key = tuple[str, str, int, str]
 class History:
     """The full records of one machine; trials and those of other machines are not in it.
 
-    `found` are the generators by the names that profiles ask for: records have the name of the
-    one that was found, which is another where $GHZ is a drop-in for ghz.
+    `found` are the generators that are ready.
     """
 
-    def __init__(self, archive: Archive, machine: str, found: Mapping[str, Generator]) -> None:
+    def __init__(self, archive: Archive, machine: str, found: Mapping[Located, Generator]) -> None:
         self._archive = archive
         self._found = found
         self._entries: dict[_Key, list[Entry]] = defaultdict(list)
@@ -39,14 +38,9 @@ class History:
                 self._entries[key].append(entry)
         self._breadth = Counter(name for name, *_ in self._entries)
 
-    def _profile(self, plan: Plan) -> MeasuredProfile:
-        """Return a plan's profile as records have it."""
-        generator = self._found.get(plan.profile.generator)
-        return plan.loaded_by(generator.name).profile if generator else plan.profile
-
     def _of(self, plan: Plan) -> Sequence[Entry]:
         """Return the entries of a plan's sessions, the newest first."""
-        profile = self._profile(plan)
+        profile = plan.profile
         key = (plan.framework.name, profile.name, profile.connection_count, profile.generator)
         return self._entries.get(key, [])[::-1]
 
@@ -70,7 +64,7 @@ class History:
         """
         good = next((entry for entry in self._of(plan) if entry.status == "ok"), None)
         record = self._read(good) if good else None
-        if record and record.profile == self._profile(plan):
+        if record and record.profile == plan.profile:
             return sum(record.provenance.stages_s.values()) + _BETWEEN_S
         return windows_s(plan) + _AROUND_S
 
@@ -80,8 +74,8 @@ class History:
         It is the newest one of the same source, generator, runtime, CPUs and profile. Where the
         generator was not looked for, its version does not matter.
         """
-        generator = self._found.get(plan.profile.generator)
-        info = generator.info(self._profile(plan)) if generator else None
+        generator = self._found.get(plan.generator)
+        info = generator.info(plan.profile) if generator else None
         made_by = f"{info.name} {info.version}" if info else None
         for entry in self._of(plan):
             if entry.source_sha256 != source_sha256 or made_by not in (None, entry.made_by):
@@ -101,7 +95,7 @@ class History:
     def _is_alike(self, record: Record, plan: Plan, runtime: str) -> bool:
         started = record.provenance.runtime
         return (
-            record.profile == self._profile(plan)
+            record.profile == plan.profile
             and record.provenance.cpus == plan.cpus.record()
             and started is not None
             and started.name == runtime

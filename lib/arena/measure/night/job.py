@@ -14,10 +14,10 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
-from arena.judge.entry import TRIAL
 from arena.machine import facts
 from arena.measure import plan as planning
 from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
 from arena.measure.night.diary import Diary, Scope, unfinished
 from arena.measure.night.history import History, in_turn
 from arena.measure.night.tally import Fate, Tally
@@ -27,6 +27,7 @@ from arena.measure.runtimes import Runtime, choose
 from arena.record.times import utc_now
 from arena.what import selection
 from arena.what.framework import source_sha256
+from arena.what.overrides import TRIAL
 from arena.what.selection import Selection
 
 Clock = Callable[[], float]
@@ -93,7 +94,7 @@ def night(
             shows.say("that night has been finished by another: a new one begins")
             diary = None
         runnable = _runnable(runner, plans, tally)
-        found = runner.find_generators(runnable, environment)
+        found = runner.find_generators(runnable)
         began = clock()  # Building a generator does not count: it is done once.
         history = _history(workspace, found)
         ordered = _in_turn(workspace, scope, runnable, runner.runtime, history, diary, tally)
@@ -131,7 +132,9 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
-    for name in sorted(TRIAL - {"CONNECTIONS"}):  # A night only picks among a profile's counts.
+    for name in sorted(
+        TRIAL.keys() - {"CONNECTIONS"}
+    ):  # A night only picks among a profile's counts.
         if environment.get(name):
             raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 
@@ -205,7 +208,7 @@ def _runnable(runner: Runner, plans: Sequence[Plan], tally: Tally) -> list[Plan]
     return runner.runnable(plans, skipped)
 
 
-def _history(workspace: Workspace, found: Mapping[str, Generator]) -> History:
+def _history(workspace: Workspace, found: Mapping[Located, Generator]) -> History:
     return History(open_archive(workspace.results), facts.describe(None).words, found)
 
 

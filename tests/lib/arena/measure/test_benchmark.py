@@ -14,10 +14,11 @@ from arena.judge import store
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
 from arena.measure import generators, runner
+from arena.measure.generators.find import Located
+from arena.measure.generators.volley import VOLLEY
 from arena.measure.plan import RunOptions
 from arena.publish.site.build import build
 from arena.record.measurement import Second
-from arena.what.profile import Profile
 from tests.fakes import (
     FakeGenerator,
     FakeProgress,
@@ -51,7 +52,7 @@ def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Measure:
     ) -> int:
         for room in (runner, job):
             monkeypatch.setattr(room, "choose", lambda *_: runtime or FakeRuntime())
-        monkeypatch.setattr(generators, "resolve", lambda *_: generator or FakeGenerator())
+        monkeypatch.setattr(generators, "ready", lambda *_: generator or FakeGenerator())
         # Not the ghz that may be on this host's PATH.
         return job.benchmark(workspace, request, {"PATH": "", **environment}, "run it", build)
 
@@ -147,10 +148,13 @@ def test_of_several_connection_counts_each_one_counts(
     assert last == "1 measured, 1 failed: wide under many at 1 connection"
 
 
-def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Measure, workspace: Workspace) -> None:
+def test_a_drop_in_for_ghz_has_a_board_of_its_own(
+    shop: Measure, workspace: Workspace, tmp_path: Path
+) -> None:
+    named = str(a_program(tmp_path / "mine", "echo volley 0.1.0"))
     assert shop(RunOptions("tonic")) == 0
-    assert shop(RunOptions("tonic"), generator=FakeGenerator(name="volley")) == 0
-    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING, name="volley")) == 1
+    assert shop(RunOptions("tonic"), GHZ=named) == 0
+    assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING), GHZ=named) == 1
     assert [each.profile.generator for each in records_in(workspace.results)] == [
         "ghz",
         "volley",
@@ -261,15 +265,15 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
     profile = workspace.profiles / "load-const.yaml"
     profile.write_text(profile.read_text().replace("generator: ghz", "generator: volley"))
 
-    def resolve(profile: Profile, *_: object) -> FakeGenerator:
-        if profile.generator == "volley":
+    def ready(located: Located, *_: object) -> FakeGenerator:
+        if located.asked is VOLLEY:
             raise HostError("there is no volley: build it")
         return FakeGenerator()
 
     def run(*profiles: str) -> int:
         with monkeypatch.context() as patch:
             patch.setattr(runner, "choose", lambda *_: FakeRuntime())
-            patch.setattr(generators, "resolve", resolve)
+            patch.setattr(generators, "ready", ready)
             return job.benchmark(
                 workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
             )
@@ -315,7 +319,8 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("tonic under stream-grpc: runs: 3 x 5s, after 2s of warm-up")
     assert lines[1:3] == ["  build tonic", "  start tonic"]
-    assert lines[3].startswith("  ghz --insecure --proto requests/benchmark.proto")
+    bound = shlex.join(whole_command(["ghz"], [2, 3]))
+    assert lines[3].startswith(f"  {bound} --insecure --proto requests/benchmark.proto")
     assert generator.fired == []
     assert list(workspace.results.iterdir()) == []
     assert not (tmp_path / "lock").exists()
@@ -329,12 +334,13 @@ def test_a_dry_run_shows_the_ghz_that_would_be_used(
         return capsys.readouterr().out.splitlines()[-1]
 
     named = str(a_program(tmp_path / "my ghz", "echo --proto --call --connections"))
-    assert load(GHZ=named).startswith(f"  '{named}' --insecure --proto requests/benchmark.proto")
+    bound = shlex.join(whole_command([], [2, 3]))
+    assert load(GHZ=named).startswith(f"  {bound} './my ghz' --insecure --proto requests/")
     contained = load(GHZ=named, LOADGEN_DOCKER="true", GHZ_IMAGE="mine:1")
-    assert contained.startswith("  docker run --rm ")
+    assert contained.startswith(f"  {shlex.join(whole_command(['docker', 'run', '--rm']))} ")
     assert " mine:1 --insecure --proto requests/benchmark.proto" in contained
     assert named not in contained
-    assert load(LOADGEN_DOCKER="false").startswith("  ghz --insecure ")
+    assert load(LOADGEN_DOCKER="false").startswith(f"  {bound} ghz --insecure ")
 
 
 def test_a_dry_run_of_all_skips_what_cannot_be_run_here(

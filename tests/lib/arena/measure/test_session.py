@@ -12,6 +12,8 @@ from arena.machine import ports
 from arena.machine.cpus import CpuPlan
 from arena.measure import contract
 from arena.measure.contract import Report, Scope
+from arena.measure.generators.find import Located
+from arena.measure.generators.ghz import GHZ
 from arena.measure.plan import Plan
 from arena.measure.session import Session
 from arena.record.reading import read_record
@@ -67,6 +69,7 @@ class Outcome:
         plan = Plan(
             a_framework(),
             profile,
+            Located(GHZ, GHZ),
             CpuPlan("pinned", (0, 1), (2, 3)),
             ready_timeout_s=1,
             overrides={"RUNS": "3"},

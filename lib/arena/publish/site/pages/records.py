@@ -22,6 +22,7 @@ from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.template import frame, render
 from arena.record.measurement import Run
 from arena.record.record import Check, Record
+from arena.what.overrides import PROGRAMS, REPEATABLE, TRIAL
 
 # A page shows this much of a log, and of a command line.
 _LOG_LINES = 30
@@ -29,18 +30,6 @@ _LONGEST_LINE = 400
 _LONGEST_COMMAND = 8000
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-
-# The overrides that repeat a record on another machine, by flag or from the environment. Where
-# a program lay on this one is no part of that.
-_FLAGS = {
-    "RUNS": "--runs",
-    "DURATION": "--duration",
-    "REQUESTS": "--requests",
-    "CONNECTIONS": "--connections",
-}
-_ENVIRONMENT = (
-    "GHZ_IMAGE", "H2LOAD_IMAGE", "VOLLEY_IMAGE", "LOADGEN_DOCKER", "SERVER_CPUS", "LOADGEN_CPUS",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,7 +143,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         served_by=_command(provenance.runtime.argv) if provenance.runtime else "",
         commit=_commit(record),
         repeat=_repeat(record),
-        program=[name for name in ("GHZ", "H2LOAD", "VOLLEY") if name in provenance.overrides],
+        program=[name for name in PROGRAMS if name in provenance.overrides],
     )
 
 
@@ -235,10 +224,10 @@ def _repeat(record: Record) -> str:
     if commit := _commit(record):
         lines.append(f"git checkout {commit}")
     overrides, runtime = record.provenance.overrides, record.provenance.runtime
-    parts = [f"{name}={shlex.quote(overrides[name])}" for name in _ENVIRONMENT if name in overrides]
+    parts = [f"{name}={shlex.quote(overrides[name])}" for name in REPEATABLE if name in overrides]
     parts += ["./scripts/benchmark.sh", record.framework.name, record.profile.name]
     parts += ["--generator", shlex.quote(record.profile.generator)]
-    for name, flag in _FLAGS.items():
+    for name, flag in TRIAL.items():
         if name in overrides:
             parts += [flag, shlex.quote(overrides[name])]
     if runtime:

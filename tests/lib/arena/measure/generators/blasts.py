@@ -9,7 +9,7 @@ from typing import Any
 from arena.base.progress import Tick
 from arena.base.workspace import Workspace
 from arena.measure.generators import Shot
-from arena.measure.generators.ghz import _DIALECT
+from arena.measure.generators.ghz import GHZ
 from arena.measure.generators.program import Program
 from arena.record.measurement import Cost
 from arena.what.measured import MeasuredProfile
@@ -56,14 +56,14 @@ def a_ghz(workspace: Workspace, script: str | None = None) -> Program:
         answer = workspace.root / "ghz.py"
         answer.write_text(_GHZ)
         script = f'exec {sys.executable} {answer} "$@"'
-    return Program(_DIALECT, workspace, None, str(a_program(program, script)), "v1", "here")
+    return Program(GHZ, workspace, None, str(a_program(program, script)), "v1", "here")
 
 
 class Started(Program):
     """Keeps what it is started with; each time `answer` says what becomes of it."""
 
     def __init__(self, workspace: Workspace, answer: "Callable[[Started], Shot] | None" = None):
-        super().__init__(_DIALECT, workspace, None, "ghz", "v1", "here")
+        super().__init__(GHZ, workspace, None, "ghz", "v1", "here")
         self.starts: list[Sequence[str]] = []
         self.output = Path()
         self.on_tick: Tick = lambda _: None

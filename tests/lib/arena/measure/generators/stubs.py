@@ -1,6 +1,13 @@
-"""Stub programs that note their calls in $OUTSIDE, and what they noted."""
+"""Stub programs that note their calls in $OUTSIDE, what they noted, and their command lines."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from arena.base.workspace import Workspace
+from arena.machine.child import whole_command
+from arena.measure import generators
+from arena.measure.generators.program import Program
+from arena.what.measured import MeasuredProfile
 
 
 def docker_stub(version: str) -> str:
@@ -19,3 +26,23 @@ esac
 
 def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
+
+
+def bare(argv: Sequence[str]) -> list[str]:
+    """Return a whole command line without its beginning, which must be there."""
+    bound = whole_command([])
+    assert list(argv[: len(bound)]) == bound
+    return list(argv[len(bound) :])
+
+
+def argv(program: Program, profile: MeasuredProfile) -> list[str]:
+    """Return what a record says of a run."""
+    return bare(program.info(profile).argv)
+
+
+def preview(
+    profile: MeasuredProfile, workspace: Workspace, environment: Mapping[str, str]
+) -> list[str]:
+    """Return what a dry run says of a run."""
+    located = generators.locate(profile.generator, workspace, environment)
+    return argv(located.preview(workspace, None), profile)

@@ -5,8 +5,7 @@ from itertools import islice
 
 import pytest
 
-from arena.measure.generators.blast_order import shuffled, split_mix
-from arena.measure.generators.ghz_blast import starts
+from arena.measure.generators.ghz_blast import shuffled, split_mix, starts
 from tests.lib.parsers.blast.sweeps import VOLLEY
 
 from .blasts import a_blast

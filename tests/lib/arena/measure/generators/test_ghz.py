@@ -10,13 +10,17 @@ from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure import generators
 from arena.measure.generators import ghz, ghz_flags, program, volley
+from arena.measure.generators.measurements import of_ghz
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program
+from tests.lib.arena.measure.generators.stubs import argv, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "ghz"
 HELP = "echo --proto --call --connections"
+# A ghz that answers when it is asked what it is.
+GHZ = f"[ $1 = --help ] && {HELP} && exit; [ $1 = --version ] && echo v1 && exit"
 DAEMON = """
 case "$1" in
 version) echo 29.1 ;;
@@ -26,7 +30,8 @@ esac
 """
 GO_INSTALL = """
 case "$1" in
-install) echo "$2 $3" >"$GOBIN/../asked"; printf '#!/bin/sh\\necho built\\n' >"$GOBIN/ghz"
+install) echo "$2 $3" >"$GOBIN/../asked"
+  printf '#!/bin/sh\\necho --proto --call --connections\\n' >"$GOBIN/ghz"
   chmod +x "$GOBIN/ghz" ;;
 version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\\n' "$3" ;;
 esac
@@ -39,7 +44,8 @@ Find = Callable[..., Program]
 def find(bin_: Path, workspace: Workspace) -> Find:
     def resolve(**environment: str) -> Program:
         path = {"PATH": str(bin_)}
-        return ghz.resolve(workspace, {**path, **environment}, None, FakeProgress())
+        located = generators.locate("ghz", workspace, {**path, **environment})
+        return located.ready(workspace, None, FakeProgress())
 
     return resolve
 
@@ -59,7 +65,7 @@ def found(generator: Program) -> tuple[str, str]:
 def test_the_flags_are_httparenas(
     workspace: Workspace, profile: MeasuredProfile, security: str, target: str
 ) -> None:
-    assert generators.preview(profile, workspace, {"PATH": ""}, None) == [
+    assert preview(profile, workspace, {"PATH": ""}) == [
         "ghz",
         security,
         "--proto",
@@ -81,16 +87,15 @@ def test_the_flags_are_httparenas(
 
 
 def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
-    assert "ghz" in generators.names()
     with pytest.raises(UsageError, match=r"^here: there is no generator `gzh` \(did you mean ghz"):
         generators.require_known("gzh", "here")
 
 
 def test_ghz_named_by_the_environment_comes_first(find: Find, bin_: Path, tmp_path: Path) -> None:
-    a_program(bin_ / "ghz", "echo path")
+    a_program(bin_ / "ghz", GHZ)
     named = a_program(tmp_path / "mine", f"[ $1 = --help ] && {HELP} || echo v7")
     assert found(find(GHZ=str(named))) == ("$GHZ", "v7")
-    assert find(GHZ=str(named)).info(a_profile()).argv[0] == "./mine"
+    assert argv(find(GHZ=str(named)), a_profile())[0] == "./mine"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +119,9 @@ def check_drop_in(generator: Program, where: str, tmp_path: Path) -> None:
     assert (generator.name, info.name, info.found) == ("volley", "volley", where)
     profile = a_profile(expect=("result = a + b + i",))
     # It is held to the same checks as every volley: one board, one rule.
-    argv, own_argv = generator.info(profile).argv, tuple(volley.arguments(profile))
-    assert argv[-len(own_argv) :] == own_argv
-    assert argv[argv.index("--expect") + 1] == "result = a + b + i"
+    whole, own = argv(generator, profile), volley.closed(profile)
+    assert whole[-len(own) :] == own
+    assert whole[whole.index("--expect") + 1] == "result = a + b + i"
     raw = tmp_path / "raw.json"
     raw.write_text(json.dumps(a_report()))
     measured = generator.parse(raw, a_profile())
@@ -128,9 +133,8 @@ def test_volley_in_the_place_of_ghz_keeps_its_name_and_its_counts(
     find: Find, tmp_path: Path
 ) -> None:
     named = str(a_program(tmp_path / "mine", VOLLEY))
-    generators.check([a_profile()], {"GHZ": named})
     check_drop_in(find(GHZ=named), "$GHZ", tmp_path)
-    assert find(GHZ=named).info(a_profile()).argv[0] == "./mine"
+    assert argv(find(GHZ=named), a_profile())[0] == "./mine"
     assert find(GHZ=named).version == "0.1.0"
 
 
@@ -160,7 +164,7 @@ def test_path_comes_before_our_own_and_that_before_go(
     a_program(bin_ / "go", GO_INSTALL)
     assert found(find())[0] == "go install"
     assert found(find())[0] == ".tools"
-    a_program(bin_ / "ghz", "echo path")
+    a_program(bin_ / "ghz", GHZ)
     assert found(find())[0] == "PATH"
 
 
@@ -192,44 +196,43 @@ def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
 
 
 def test_a_version_is_asked_of_go_and_else_of_ghz_itself(bin_: Path) -> None:
-    program = a_program(bin_ / "ghz", "echo v0.117.0")
-    assert ghz.binary_version(program) == "v0.117.0"
+    command = [str(a_program(bin_ / "ghz", f"[ $1 = --help ] && {HELP} || echo v0.117.0"))]
+    assert ghz.version_of(command) == "v0.117.0"
     a_program(bin_ / "go", GO_INSTALL)
-    assert ghz.binary_version(program) == "v0.121.0"
+    assert ghz.version_of(command) == "v0.121.0"
     a_program(bin_ / "go", "printf '\\tmod\\tgithub.com/bojand/ghz\\t(devel)\\n'")
-    assert ghz.binary_version(program) == "v0.117.0"
+    assert ghz.version_of(command) == "v0.117.0"
 
 
 def test_a_silent_ghz_has_no_version(bin_: Path) -> None:
-    assert ghz.binary_version(a_program(bin_ / "ghz", "exit 1")) == "unknown"
+    assert ghz.version_of([str(a_program(bin_ / "ghz", f"[ $1 = --help ] && {HELP}"))]) == "unknown"
 
 
 def test_in_docker_by_wish_even_with_ghz_on_path(
     find: Find, bin_: Path, workspace: Workspace
 ) -> None:
-    a_program(bin_ / "ghz", "echo path")
+    a_program(bin_ / "ghz", GHZ)
     a_program(bin_ / "docker", DAEMON)
     generator = find(LOADGEN_DOCKER="true")
-    info = generator.info(a_profile())
-    assert info.version == "v0.121.0 (sha256:0123456789ab)"
-    argv = list(info.argv)
-    assert argv[:3] == ["docker", "run", "--rm"]
-    assert argv[argv.index("--mount") + 1] == (
+    assert generator.version == "v0.121.0 (sha256:0123456789ab)"
+    whole = argv(generator, a_profile())
+    assert whole[:3] == ["docker", "run", "--rm"]
+    assert whole[whole.index("--mount") + 1] == (
         f'type=bind,"source={workspace.requests}",target=/requests,readonly'
     )
-    image = argv.index("httparena-ghz:v0.121.0")
-    assert argv[image + 1 :] == ghz_flags.arguments(a_profile())
+    image = whole.index("httparena-ghz:v0.121.0")
+    assert whole[image + 1 :] == ghz_flags.closed(a_profile())
 
 
 def fire(find: Find, bin_: Path, tmp_path: Path, script: str) -> generators.Shot:
-    a_program(bin_ / "ghz", f"[ $1 = --version ] && echo v1 && exit; {script}")
+    a_program(bin_ / "ghz", f"{GHZ}; {script}")
     return find().fire(a_profile(duration_s=1.5), tmp_path / "run-1", lambda _: None)
 
 
 def test_a_shot_leaves_its_output_and_its_cost(find: Find, bin_: Path, tmp_path: Path) -> None:
     shot = fire(find, bin_, tmp_path, 'echo "$*"')
     assert shot.problem is None
-    assert shot.raw.read_text().split() == ghz_flags.arguments(a_profile(duration_s=1.5))
+    assert shot.raw.read_text().split() == ghz_flags.closed(a_profile(duration_s=1.5))
     assert "1500ms" in shot.raw.read_text()
     assert shot.cost.peak_bytes > 0
     assert shot.log == shot.raw
@@ -277,69 +280,74 @@ def test_a_container_whose_cost_cannot_be_read_is_a_problem(
     ],
 )
 def test_the_environment_is_checked_before_any_work(
-    environment: dict[str, str], said: str | None
+    workspace: Workspace, environment: dict[str, str], said: str | None
 ) -> None:
     if said is None:
-        generators.check([a_profile()], environment)
+        generators.locate("ghz", workspace, environment)
     else:
         with pytest.raises(UsageError, match=said):
-            generators.check([a_profile()], environment)
+            generators.locate("ghz", workspace, environment)
 
 
 @pytest.mark.parametrize("said", ["true", "TRUE", "1", "yes", "Yes"])
-def test_yes_to_docker_can_be_written_in_several_ways(said: str) -> None:
+def test_yes_to_docker_can_be_written_in_several_ways(workspace: Workspace, said: str) -> None:
     # With Docker, $GHZ is not looked at.
-    generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+    generators.locate("ghz", workspace, {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
 
 
 @pytest.mark.parametrize("said", ["false", "False", "0", "no", ""])
-def test_no_to_docker_can_be_written_in_several_ways(said: str) -> None:
+def test_no_to_docker_can_be_written_in_several_ways(workspace: Workspace, said: str) -> None:
     with pytest.raises(UsageError, match=r"^GHZ: /no/such is not a program"):
-        generators.check([a_profile()], {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+        generators.locate("ghz", workspace, {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
 
 
 @pytest.mark.parametrize("environment", [{}, {"GHZ": "/no/such"}])
-def test_any_other_word_about_docker_is_refused(environment: dict[str, str]) -> None:
+def test_any_other_word_about_docker_is_refused(
+    workspace: Workspace, environment: dict[str, str]
+) -> None:
     said = "^LOADGEN_DOCKER: write true or false, not 'banana'$"
     with pytest.raises(UsageError, match=said):
-        generators.check([a_profile()], {**environment, "LOADGEN_DOCKER": "banana"})
+        generators.locate("ghz", workspace, {**environment, "LOADGEN_DOCKER": "banana"})
 
 
 @pytest.mark.parametrize("name", ["ghz", "volley"])
 def test_without_the_daemon_that_was_asked_for_it_is_said_what_asked_for_it(
     workspace: Workspace, bin_: Path, name: str
 ) -> None:
-    profile = a_profile(generator=name)
+    located = generators.locate(
+        name, workspace, {"LOADGEN_DOCKER": "yes", f"{name.upper()}_IMAGE": "mine:1"}
+    )
     said = (
         r"^LOADGEN_DOCKER: no Docker daemon answers: there is no `docker` command on PATH; "
         r"start Docker here, or .*LOADGEN_DOCKER=false$"
     )
     with pytest.raises(HostError, match=said):
-        generators.resolve(profile, workspace, {"LOADGEN_DOCKER": "yes"}, None, FakeProgress())
+        generators.ready(located, workspace, None, FakeProgress())
 
 
 def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_: Path) -> None:
     def program(**environment: str) -> str:
-        return generators.preview(a_profile(), workspace, environment, None)[0]
+        return preview(a_profile(), workspace, environment)[0]
 
     assert program(PATH="") == "ghz"
-    own = a_program(workspace.tools / "bin" / "ghz", "echo built")
-    assert program(PATH="") == str(own)
-    on_path = a_program(bin_ / "ghz", "echo path")
-    assert program(PATH=str(bin_)) == str(on_path)
-    assert program(PATH=str(bin_), GHZ="/my/ghz") == "/my/ghz"
+    a_program(workspace.tools / "bin" / "ghz", GHZ)
+    assert program(PATH="") == "./.tools/bin/ghz"
+    a_program(bin_ / "ghz", GHZ)
+    assert program(PATH=str(bin_)) == "./bin/ghz"
+    named = a_program(workspace.root / "mine", GHZ)
+    assert program(PATH=str(bin_), GHZ=str(named)) == "./mine"
 
 
 def test_volley_in_the_place_of_ghz_is_previewed_with_its_checks(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     named = str(a_program(tmp_path / "mine", VOLLEY))
-    argv = generators.preview(a_profile(), workspace, {"PATH": "", "GHZ": named}, None)
-    assert argv == [named, *volley.arguments(a_profile())]
+    shown = preview(a_profile(), workspace, {"PATH": "", "GHZ": named})
+    assert shown == ["./mine", *volley.closed(a_profile())]
 
 
 def test_a_real_output_becomes_a_measurement() -> None:
-    measured = ghz.measurement(FIXTURES / "ghz-121-stream.json", a_profile())
+    measured = of_ghz(FIXTURES / "ghz-121-stream.json", a_profile())
     assert measured.calls.ok > 0
     assert measured.messages == measured.calls.ok * 5000
     assert measured.rate == pytest.approx(measured.messages / measured.elapsed_s)
@@ -350,16 +358,16 @@ def test_a_real_output_becomes_a_measurement() -> None:
 def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("panic: oh no")
     with pytest.raises(ValueError):
-        ghz.measurement(tmp_path / "x", a_profile())
+        of_ghz(tmp_path / "x", a_profile())
 
 
 def test_the_projects_own_program_is_named_from_its_root_and_started_there(
     find: Find, workspace: Workspace, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    a_program(workspace.tools / "bin" / "ghz", 'printf "%s" "$0"')
+    a_program(workspace.tools / "bin" / "ghz", f'{GHZ}; printf "%s" "$0"')
     generator = find()
-    assert generator.info(a_profile()).argv[0] == "./.tools/bin/ghz"
+    assert argv(generator, a_profile())[0] == "./.tools/bin/ghz"
     shot = generator.fire(a_profile(), tmp_path / "run-1", lambda _: None)
     assert shot.raw.read_text() == "./.tools/bin/ghz"
     elsewhere = a_program(tmp_path_factory.mktemp("elsewhere") / "ghz", HELP)
-    assert find(GHZ=str(elsewhere)).info(a_profile()).argv[0] == str(elsewhere)
+    assert argv(find(GHZ=str(elsewhere)), a_profile())[0] == str(elsewhere)

@@ -13,12 +13,13 @@ import pytest
 
 from arena.base.workspace import Workspace
 from arena.measure import generators
-from arena.measure.generators import ghz, ghz_blast, program
+from arena.measure.generators import ghz_blast, ghz_flags, program
 from arena.measure.generators.ghz_blast import fire, starts
 from arena.record.measurement import Cost
 from tests.fakes import a_profile
 
 from .blasts import Started, a_blast, a_ghz
+from .stubs import argv, preview
 
 
 @pytest.fixture
@@ -74,9 +75,9 @@ def test_a_call_has_at_most_one_connection() -> None:
 
 
 def test_the_command_line_that_is_shown_is_that_of_the_largest_blast(workspace: Workspace) -> None:
-    shown = generators.preview(a_blast(generator="ghz"), workspace, {"PATH": ""}, None)
+    shown = preview(a_blast(generator="ghz"), workspace, {"PATH": ""})
     assert shown == ["ghz", *ghz_blast.arguments(a_blast(), 2, 5)]
-    assert a_ghz(workspace).info(a_blast()).argv[1:] == tuple(shown[1:])
+    assert argv(a_ghz(workspace), a_blast())[1:] == shown[1:]
 
 
 def test_each_blast_is_a_start_and_a_line(workspace: Workspace, stem: Path) -> None:
@@ -116,7 +117,7 @@ def test_no_byte_of_a_report_is_changed(workspace: Workspace, stem: Path) -> Non
 def test_a_load_that_is_no_blast_is_one_start(workspace: Workspace, stem: Path) -> None:
     shot = a_ghz(workspace, 'echo "$*"').fire(a_profile(), stem, ignore)
     assert shot.raw == stem.with_suffix(".json")
-    assert shot.raw.read_text().split() == ghz._arguments(a_profile(), None)
+    assert shot.raw.read_text().split() == ghz_flags.closed(a_profile())
 
 
 def test_costs_are_added_up_and_the_peak_is_the_highest(workspace: Workspace, stem: Path) -> None:
@@ -251,5 +252,5 @@ def test_an_interrupt_leaves_nothing_running(workspace: Workspace, stem: Path, p
 def test_volley_in_the_place_of_ghz_blasts_as_volley(workspace: Workspace) -> None:
     named = workspace.root / "bin" / "ghz"
     a_ghz(workspace, 'echo "volley 0.1.0"')
-    argv = generators.preview(a_blast(generator="ghz"), workspace, {"GHZ": str(named)}, None)
-    assert argv[:2] == [str(named), "blast"]
+    shown = preview(a_blast(generator="ghz"), workspace, {"GHZ": str(named)})
+    assert shown[:2] == ["./bin/ghz", "blast"]

@@ -9,22 +9,18 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.measure import generators
-from arena.measure.generators import Shot, h2load, h2load_flags
-from arena.measure.generators.h2load_flags import Version
+from arena.measure.generators import Shot, h2load
+from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import docker_stub, lines
+from tests.lib.arena.measure.generators.stubs import argv, docker_stub, lines, preview
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
 H2LOAD = '[ "$1" = --version ] && echo h2load nghttp2/1.52.0 && exit'
 DAEMON = docker_stub("h2load nghttp2/1.70.0")
-OLD, DEBIAN_12, NEW = (
-    Version("1.43.0", (1, 43)),
-    Version("1.52.0", (1, 52)),
-    Version("1.69.0", (1, 69)),
-)
+OLD, DEBIAN_12, NEW = "1.43.0", "1.52.0", "1.69.0"
 BODY = ".tools/bodies/000000000408011002.bin"
 
 Find = Callable[..., Program]
@@ -52,7 +48,8 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
 
     def resolve(**environment: str) -> Program:
         path = {"PATH": str(bin_)}
-        return h2load.resolve(workspace, {**path, **environment}, None, FakeProgress())
+        located = generators.locate("h2load", workspace, {**path, **environment})
+        return located.ready(workspace, None, FakeProgress())
 
     return resolve
 
@@ -67,21 +64,21 @@ def found(generator: Program) -> tuple[str, str]:
 
 
 def test_the_flags_are_those_of_the_classic_load() -> None:
-    assert h2load_flags.arguments(unary(), range(4), DEBIAN_12) == [
+    assert h2load.arguments(unary(), range(4), DEBIAN_12) == [
         "-c", "256", "-m", "100", "-t", "4", "-D", "5s", "-d", BODY,
         "-H", "content-type: application/grpc", "-H", "te: trailers",
         "http://localhost:8080/benchmark.BenchmarkService/GetSum",
     ]  # fmt: skip
 
 
-def value(flag: str, profile: MeasuredProfile, version: Version = DEBIAN_12) -> str:
-    argv = h2load_flags.arguments(profile, range(4), version)
-    return argv[argv.index(flag) + 1]
+def value(flag: str, profile: MeasuredProfile, version: str = DEBIAN_12) -> str:
+    flags = h2load.arguments(profile, range(4), version)
+    return flags[flags.index(flag) + 1]
 
 
 def test_tls_is_told_by_the_url() -> None:
-    argv = h2load_flags.arguments(unary(tls=True, port=8443), None, DEBIAN_12)
-    assert argv[-1] == "https://localhost:8443/benchmark.BenchmarkService/GetSum"
+    flags = h2load.arguments(unary(tls=True, port=8443), None, DEBIAN_12)
+    assert flags[-1] == "https://localhost:8443/benchmark.BenchmarkService/GetSum"
 
 
 def test_calls_in_flight_are_shared_among_the_connections() -> None:
@@ -91,8 +88,8 @@ def test_calls_in_flight_are_shared_among_the_connections() -> None:
 
 def test_there_is_a_thread_for_each_cpu_but_none_without_a_connection() -> None:
     assert value("-t", unary(connections=(3,), connection_count=3)) == "3"
-    argv = h2load_flags.arguments(unary(), None, DEBIAN_12)
-    assert 1 <= int(argv[argv.index("-t") + 1]) <= 256
+    flags = h2load.arguments(unary(), None, DEBIAN_12)
+    assert 1 <= int(flags[flags.index("-t") + 1]) <= 256
 
 
 @pytest.mark.parametrize(
@@ -109,39 +106,40 @@ def test_a_window_is_told_in_units_that_the_version_reads(
 
 def test_json_is_asked_for_where_it_can_be_had() -> None:
     flag = "--output-file=/dev/stdout"
-    assert flag in h2load_flags.arguments(unary(), None, NEW)
-    assert flag in h2load_flags.arguments(unary(), None, Version("2.0.0", (2, 0)))
-    assert flag not in h2load_flags.arguments(unary(), None, Version("1.68.1", (1, 68)))
+    assert flag in h2load.arguments(unary(), None, NEW)
+    assert flag in h2load.arguments(unary(), None, "2.0.0")
+    assert flag not in h2load.arguments(unary(), None, "1.68.1")
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
+    ("text", "version"),
     [
-        ("h2load nghttp2/1.52.0\n", (1, 52)),
-        ("h2load nghttp2/1.70.0-DEV\n", (1, 70)),
-        ("h2load nghttp2/2.0\n", (2, 0)),
-        ("nghttp nghttp2/1.52.0\n", None),
-        ("h2load nghttp2/\n", None),
+        ("h2load nghttp2/1.52.0", "1.52.0"),
+        ("h2load nghttp2/1.70.0-DEV", "1.70.0-DEV"),
+        ("h2load nghttp2/2.0", "2.0"),
+        ("nghttp nghttp2/1.52.0", None),
+        ("h2load nghttp2/", None),
         ("", None),
     ],
 )
-def test_a_version_is_read_from_what_it_prints(text: str, numbers: tuple[int, int] | None) -> None:
-    version = Version.told(text)
-    assert (version and version.numbers) == numbers
+def test_a_version_is_read_from_what_it_prints(
+    tmp_path: Path, text: str, version: str | None
+) -> None:
+    assert h2load.version_of([str(a_program(tmp_path / "it", f"echo {text}"))]) == version
 
 
 def test_the_request_is_written_as_grpc_frames_it(workspace: Workspace) -> None:
     path = workspace.root / BODY
-    h2load_flags.prepare(unary(), workspace)
+    h2load.prepare(unary(), workspace)
     assert path.read_bytes() == b"\0\0\0\0\4\x08\1\x10\2"
     path.write_bytes(b"half")
-    h2load_flags.prepare(unary(), workspace)
+    h2load.prepare(unary(), workspace)
     assert path.read_bytes() == b"\0\0\0\0\4\x08\1\x10\2"
 
 
 def test_another_request_is_another_file(workspace: Workspace) -> None:
     profile = unary(request={"a": 0, "b": -1})
-    h2load_flags.prepare(profile, workspace)
+    h2load.prepare(profile, workspace)
     path = workspace.root / value("-d", profile)
     assert path.read_bytes() == b"\0\0\0\0\x0b\x10" + b"\xff" * 9 + b"\1"
     assert value("-d", profile) != BODY
@@ -150,7 +148,7 @@ def test_another_request_is_another_file(workspace: Workspace) -> None:
 def test_a_request_that_cannot_be_written_is_told(workspace: Workspace) -> None:
     (workspace.root / ".tools").write_text("")
     with pytest.raises(HostError, match=r"000000000408011002\.bin: cannot be written \("):
-        h2load_flags.prepare(unary(), workspace)
+        h2load.prepare(unary(), workspace)
 
 
 # ---- what it refuses
@@ -175,15 +173,9 @@ def test_a_request_that_cannot_be_written_is_told(workspace: Workspace) -> None:
 def test_what_is_not_a_closed_loop_of_unary_calls_is_refused(
     changes: dict[str, Any], why: str
 ) -> None:
-    said = h2load.refuses(unary(**changes))
+    said = DESCRIBED.problem(unary(**changes))
     assert why in said
     assert bool(said) == bool(why)
-
-
-def test_a_load_that_it_refuses_is_refused_before_any_work() -> None:
-    profile = unary(call="benchmark.BenchmarkService/StreamSum")
-    with pytest.raises(UsageError, match=r"^unary-grpc: h2load cannot make this load: "):
-        generators.check([profile], {})
 
 
 # ---- the ways it is found
@@ -196,9 +188,9 @@ def test_h2load_named_by_the_environment_comes_first(
     named = a_program(tmp_path / "mine", "echo h2load nghttp2/1.70.0-DEV")
     generator = find(H2LOAD=str(named))
     assert found(generator) == ("$H2LOAD", "1.70.0-DEV")
-    argv = generator.info(unary()).argv
-    assert argv[0] == "./mine"
-    assert "--output-file=/dev/stdout" in argv
+    whole = argv(generator, unary())
+    assert whole[0] == "./mine"
+    assert "--output-file=/dev/stdout" in whole
 
 
 @pytest.mark.parametrize(
@@ -210,25 +202,25 @@ def test_h2load_named_by_the_environment_comes_first(
     ],
 )
 def test_a_named_program_that_is_not_h2load_is_refused_before_any_work(
-    bin_: Path, tmp_path: Path, script: str | None, said: str
+    bin_: Path, workspace: Workspace, tmp_path: Path, script: str | None, said: str
 ) -> None:
     if script:
         a_program(tmp_path / "mine", script)
     environment = {"H2LOAD": str(tmp_path / "mine")}
     with pytest.raises(UsageError, match=rf"^H2LOAD: .*{said}"):
-        generators.check([unary()], environment)
+        generators.locate("h2load", workspace, environment)
     # It is not looked at where an image is asked for, or another generator is used.
-    generators.check([unary()], {**environment, "LOADGEN_DOCKER": "true"})
-    generators.check([unary(generator="volley")], environment)
+    generators.locate("h2load", workspace, {**environment, "LOADGEN_DOCKER": "true"})
+    generators.locate("volley", workspace, environment)
 
 
 def test_h2load_on_path_is_used(find: Find, bin_: Path) -> None:
     program = a_program(bin_ / "h2load", H2LOAD)
     generator = find()
     assert found(generator) == ("PATH", "1.52.0")
-    argv = generator.info(unary()).argv
-    assert argv[0] == f"./{program.parent.name}/h2load"
-    assert "--output-file=/dev/stdout" not in argv
+    whole = argv(generator, unary())
+    assert whole[0] == f"./{program.parent.name}/h2load"
+    assert "--output-file=/dev/stdout" not in whole
 
 
 def test_one_on_path_that_does_not_run_is_none(find: Find, bin_: Path) -> None:
@@ -258,12 +250,12 @@ def test_without_a_program_an_image_is_built_and_asked_for_its_version(
     (build,) = [line for line in lines(outside / "docker.calls") if line.startswith("build ")]
     folder = workspace.root / "docker"
     assert f"--file {folder / 'h2load.Dockerfile'} {folder}" in build
-    argv = list(generator.info(unary()).argv)
-    assert argv[:3] == ["docker", "run", "--rm"]
+    whole = argv(generator, unary())
+    assert whole[:3] == ["docker", "run", "--rm"]
     source = workspace.root / ".tools" / "bodies"
-    assert f'type=bind,"source={source}",target=/.tools/bodies,readonly' in argv
-    assert argv[argv.index("--workdir") + 1] == "/"
-    assert "--output-file=/dev/stdout" in argv
+    assert f'type=bind,"source={source}",target=/.tools/bodies,readonly' in whole
+    assert whole[whole.index("--workdir") + 1] == "/"
+    assert "--output-file=/dev/stdout" in whole
 
 
 def test_in_docker_by_wish_even_with_h2load_named(
@@ -275,10 +267,10 @@ def test_in_docker_by_wish_even_with_h2load_named(
     environment = {"LOADGEN_DOCKER": "true", "H2LOAD": str(named), "H2LOAD_IMAGE": "mine:1"}
     generator = find(**environment)
     assert found(generator)[0] == "image mine:1"
-    argv = list(generator.info(unary()).argv)
-    assert argv[argv.index("--name") + 1] == "httparena-h2load-run"
-    assert argv[argv.index("mine:1") + 1 :] == h2load_flags.arguments(unary(), None, DEBIAN_12)
-    assert generators.preview(unary(), workspace, environment, None) == argv
+    whole = argv(generator, unary())
+    assert whole[whole.index("--name") + 1] == "httparena-h2load-run"
+    assert whole[whole.index("mine:1") + 1 :] == h2load.arguments(unary(), None, DEBIAN_12)
+    assert preview(unary(), workspace, environment) == whole
 
 
 def test_an_image_that_is_not_h2load_is_refused(find: Find, bin_: Path, outside: Path) -> None:
@@ -364,11 +356,10 @@ def test_one_that_is_there_is_previewed_as_it_will_be_run(
     workspace: Workspace, bin_: Path, tmp_path: Path
 ) -> None:
     def shown(**environment: str) -> list[str]:
-        return generators.preview(unary(), workspace, {"PATH": str(bin_), **environment}, None)
+        return preview(unary(), workspace, {"PATH": str(bin_), **environment})
 
     assert shown()[0] == "h2load"
-    on_path = a_program(bin_ / "h2load", H2LOAD)
-    assert shown() == [str(on_path), *h2load_flags.arguments(unary(), None, DEBIAN_12)]
+    a_program(bin_ / "h2load", H2LOAD)
+    assert shown() == ["./bin/h2load", *h2load.arguments(unary(), None, DEBIAN_12)]
     named = a_program(tmp_path / "mine", "echo h2load nghttp2/1.69.0")
-    assert shown(H2LOAD=str(named)) == [str(named), *h2load_flags.arguments(unary(), None, NEW)]
-    assert shown(H2LOAD="/no/such")[0] == "/no/such"
+    assert shown(H2LOAD=str(named)) == ["./mine", *h2load.arguments(unary(), None, NEW)]

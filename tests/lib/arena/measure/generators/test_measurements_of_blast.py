@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from arena.measure.generators import ghz, volley
-from arena.measure.generators.measurements import of_blast
+from arena.measure.generators import volley
+from arena.measure.generators.ghz import GHZ as DESCRIBED
+from arena.measure.generators.measurements import of_blast, of_volley
+from arena.measure.generators.volley import VOLLEY as VOLLEY_ITSELF
 from arena.record.measurement import Unchecked
 from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, VOLLEY, small_sweep
 
@@ -43,14 +45,16 @@ def test_replies_are_checked_if_all_were_compared(
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.name)
 def test_every_captured_sweep_is_a_measurement(path: Path) -> None:
-    generator = ghz if path.parent == GHZ else volley
-    found = generator.measurement(path, a_blast())
-    assert found.approximate == (generator is ghz)
-    assert found.latency_ns.kind == ("service" if generator is ghz else "response")
+    generator = DESCRIBED if path.parent == GHZ else VOLLEY_ITSELF
+    found = generator.way(a_blast()).read(path, a_blast())
+    assert found.approximate == (generator is DESCRIBED)
+    assert found.latency_ns.kind == ("service" if generator is DESCRIBED else "response")
     assert sum(point.ok for point in found.points) == found.calls.ok == found.messages
     assert found.rate == max(point.rate for point in found.points)
     assert found.rate_at_least <= found.rate <= found.rate_at_most
-    assert found.unchecked == Unchecked(status=0, replies=found.calls.ok if generator is ghz else 0)
+    assert found.unchecked == Unchecked(
+        status=0, replies=found.calls.ok if generator is DESCRIBED else 0
+    )
 
 
 def test_a_sweep_without_an_ok_call_is_one_of_failures() -> None:
@@ -71,20 +75,20 @@ def test_a_sweep_cut_before_its_first_blast_has_made_no_call(tmp_path: Path) -> 
 
 def test_a_broken_output_is_a_valueerror(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("panic: oh no")
-    for generator in (ghz, volley):
+    for generator in (DESCRIBED, VOLLEY_ITSELF):
         with pytest.raises(ValueError, match="broken or incomplete JSON"):
-            generator.measurement(tmp_path / "raw", a_blast())
+            generator.way(a_blast()).read(tmp_path / "raw", a_blast())
 
 
 def test_a_closed_load_is_no_sweep(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="`count` is missing"):
-        volley.measurement(VOLLEY / "grpc-go.json", a_blast().warm_up())
+        of_volley(VOLLEY / "grpc-go.json", a_blast().warm_up())
     with pytest.raises(ValueError, match="neither"):
-        volley.measurement(VOLLEY.parent / "open-loop.json", a_blast())
+        VOLLEY_ITSELF.way(a_blast()).read(VOLLEY.parent / "open-loop.json", a_blast())
 
 
 def test_volley_is_told_the_whole_sweep() -> None:
-    assert volley.arguments(a_blast(seed=7)) == [
+    assert volley.blast(a_blast(seed=7)) == [
         "blast",
         "--insecure",
         "--proto",

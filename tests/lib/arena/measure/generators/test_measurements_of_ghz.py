@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.measure.generators import ghz, ghz_flags, measurements
+from arena.measure.generators import ghz_flags, measurements
 from arena.record.measurement import Measurement, Unchecked
 from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
@@ -39,7 +39,7 @@ def streamed(method: str) -> MeasuredProfile:
 
 
 def by_ghz(name: str, profile: MeasuredProfile) -> Measurement:
-    return ghz.measurement(FIXTURES / "ghz" / f"ghz-121-{name}.json", profile)
+    return measurements.of_ghz(FIXTURES / "ghz" / f"ghz-121-{name}.json", profile)
 
 
 def by_volley(name: str, profile: MeasuredProfile) -> Measurement:
@@ -145,7 +145,7 @@ def test_streams_of_who_counts_calls_are_not_told_by_the_second() -> None:
     ],
 )
 def test_a_schedule_is_told_in_ghzs_flags(schedule: Schedule, flags: list[str]) -> None:
-    argv = ghz_flags.arguments(a_profile(**{**SCHEDULED, "schedule": schedule}))
+    argv = ghz_flags.scheduled(a_profile(**{**SCHEDULED, "schedule": schedule}))
     start = argv.index("--async") + 1
     assert argv[start : start + len(flags)] == flags
     assert argv[argv.index("-n") + 1] == "150"
@@ -154,6 +154,6 @@ def test_a_schedule_is_told_in_ghzs_flags(schedule: Schedule, flags: list[str]) 
 
 
 def test_a_stream_of_requests_is_told_by_its_length() -> None:
-    argv = ghz_flags.arguments(streamed("EchoSum"))
+    argv = ghz_flags.closed(streamed("EchoSum"))
     assert argv[argv.index("--stream-call-count") + 1] == "1000"
-    assert "--stream-call-count" not in ghz_flags.arguments(a_profile())
+    assert "--stream-call-count" not in ghz_flags.closed(a_profile())

@@ -12,7 +12,7 @@ from arena.measure import generators
 from arena.measure.generators import ghz_flags, volley
 from arena.measure.generators.program import Program
 from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import docker_stub, lines
+from tests.lib.arena.measure.generators.stubs import argv, docker_stub, lines, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 VOLLEY = '[ "$1" = --version ] && echo volley 0.1.0 && exit'
@@ -42,7 +42,8 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
 
     def resolve(**environment: str) -> Program:
         path = {"PATH": str(bin_)}
-        return volley.resolve(workspace, {**path, **environment}, None, FakeProgress())
+        located = generators.locate("volley", workspace, {**path, **environment})
+        return located.ready(workspace, None, FakeProgress())
 
     return resolve
 
@@ -58,10 +59,10 @@ def found(generator: Program) -> tuple[str, str]:
 
 def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -> None:
     profile = a_profile(generator="volley", expect=("result = a + b + i", "x = 1"))
-    argv = generators.preview(profile, workspace, {"PATH": ""}, None)
-    assert argv[0] == "volley"
-    ghz = ghz_flags.arguments(profile)
-    assert argv[1:] == [
+    shown = preview(profile, workspace, {"PATH": ""})
+    assert shown[0] == "volley"
+    ghz = ghz_flags.closed(profile)
+    assert shown[1:] == [
         *ghz[:-1],
         "--expect-replies", "5000", "--expect", "result = a + b + i", "--expect", "x = 1",
         ghz[-1],
@@ -69,9 +70,9 @@ def test_the_flags_are_ghzs_and_what_the_replies_must_be(workspace: Workspace) -
 
 
 def test_without_a_rule_only_the_number_of_replies_is_checked() -> None:
-    argv = volley.arguments(a_profile())
-    assert "--expect" not in argv
-    assert argv[argv.index("--expect-replies") + 1] == "5000"
+    flags = volley.closed(a_profile())
+    assert "--expect" not in flags
+    assert flags[flags.index("--expect-replies") + 1] == "5000"
 
 
 # ---- the ways it is found
@@ -83,7 +84,7 @@ def test_volley_named_by_the_environment_comes_first(
     a_program(bin_ / "cargo", CARGO)
     named = a_program(tmp_path / "mine", "echo volley 7.0.0-beta")
     assert found(find(VOLLEY=str(named))) == ("$VOLLEY", "7.0.0-beta")
-    assert find(VOLLEY=str(named)).info(a_profile()).argv[0] == "./mine"
+    assert argv(find(VOLLEY=str(named)), a_profile())[0] == "./mine"
     assert lines(outside / "cargo.calls") == []
 
 
@@ -97,17 +98,16 @@ def test_volley_named_by_the_environment_comes_first(
     ],
 )
 def test_a_named_program_that_is_not_volley_is_refused_before_any_work(
-    bin_: Path, tmp_path: Path, script: str | None, said: str
+    bin_: Path, workspace: Workspace, tmp_path: Path, script: str | None, said: str
 ) -> None:
     if script:
         a_program(tmp_path / "mine", script)
-    profile = a_profile(generator="volley")
-    environment = {"VOLLEY": str(tmp_path / "mine")}
+    environment = {"VOLLEY": str(tmp_path / "mine"), "VOLLEY_IMAGE": "mine:1"}
     with pytest.raises(UsageError, match=rf"^VOLLEY: .*{said}"):
-        generators.check([profile], environment)
+        generators.locate("volley", workspace, environment)
     # It is not looked at where an image is asked for, or another generator is used.
-    generators.check([profile], {**environment, "LOADGEN_DOCKER": "true"})
-    generators.check([a_profile()], environment)
+    generators.locate("volley", workspace, {**environment, "LOADGEN_DOCKER": "true"})
+    generators.locate("ghz", workspace, environment)
 
 
 def test_cargo_builds_it_once_and_what_it_built_is_used_again(
@@ -120,7 +120,7 @@ def test_cargo_builds_it_once_and_what_it_built_is_used_again(
     assert lines(outside / "cargo.calls") == [
         f"build --release --locked --manifest-path {manifest} --target-dir {target}"
     ]
-    assert find().info(a_profile()).argv[0] == "./.tools/bin/volley"
+    assert argv(find(), a_profile())[0] == "./.tools/bin/volley"
     names = sorted(path.name for path in (workspace.tools / "bin").iterdir())
     assert names == ["volley", "volley.sources"]
 
@@ -130,7 +130,8 @@ def test_who_waits_for_cargo_is_told_where_its_log_is(
 ) -> None:
     a_program(bin_ / "cargo", CARGO)
     progress = FakeProgress()
-    volley.resolve(workspace, {"PATH": str(bin_)}, None, progress)
+    located = generators.locate("volley", workspace, {"PATH": str(bin_)})
+    located.ready(workspace, None, progress)
     (line,) = progress.lines
     assert line.startswith("building volley with cargo (once, ")
     assert f"log: {workspace.tools / 'volley-build.log'}" in line
@@ -257,12 +258,11 @@ def test_in_docker_by_wish_even_with_volley_named(
     environment = {"LOADGEN_DOCKER": "true", "VOLLEY": str(named), "VOLLEY_IMAGE": "mine:1"}
     generator = find(**environment)
     assert found(generator)[0] == "image mine:1"
-    argv = list(generator.info(a_profile()).argv)
-    assert argv[:3] == ["docker", "run", "--rm"]
-    assert argv[argv.index("--name") + 1] == "httparena-volley-run"
-    assert argv[argv.index("mine:1") + 1 :] == volley.arguments(a_profile())
-    shown = generators.preview(a_profile(generator="volley"), workspace, environment, None)
-    assert shown == argv
+    whole = argv(generator, a_profile())
+    assert whole[:3] == ["docker", "run", "--rm"]
+    assert whole[whole.index("--name") + 1] == "httparena-volley-run"
+    assert whole[whole.index("mine:1") + 1 :] == volley.closed(a_profile())
+    assert preview(a_profile(generator="volley"), workspace, environment) == whole
 
 
 def test_an_image_that_is_not_volley_is_refused(find: Find, bin_: Path, outside: Path) -> None:
@@ -300,17 +300,3 @@ def test_any_other_end_is_a_problem(find: Find, tmp_path: Path, script: str) -> 
     shot, _ = fire(find, tmp_path, script)
     assert shot.problem
     assert shot.problem.startswith("volley ended in the middle of it (exit code ")
-
-
-# ---- the preview
-
-
-def test_a_volley_that_is_there_is_previewed_by_its_path(workspace: Workspace) -> None:
-    def program(**environment: str) -> str:
-        profile = a_profile(generator="volley")
-        return generators.preview(profile, workspace, environment, None)[0]
-
-    assert program() == "volley"
-    own = a_program(workspace.tools / "bin" / "volley", "echo volley 1")
-    assert program() == str(own)
-    assert program(VOLLEY="/my/volley") == "/my/volley"

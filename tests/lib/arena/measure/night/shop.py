@@ -77,5 +77,5 @@ def shop(workspace: Workspace, free_host: None, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(facts, "describe", lambda _: a_provenance().host)
     for room in (runner, benchmark, job):
         monkeypatch.setattr(room, "choose", lambda *_: made.runtime)
-    monkeypatch.setattr(generators, "resolve", lambda *_: made.generator)
+    monkeypatch.setattr(generators, "ready", lambda *_: made.generator)
     return made

@@ -1,0 +1,112 @@
+"""What a generator's module says of it: where it is found, what it is told, how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.base.progress import Progress, Tick
+from arena.base.workspace import Workspace
+from arena.record.measurement import Measurement
+from arena.what import overrides
+from arena.what.loads import LoadShape
+from arena.what.measured import MeasuredProfile
+from arena.what.profile import Profile
+
+if TYPE_CHECKING:
+    from arena.measure.generators import Shot
+    from arena.measure.generators.program import Program
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a generator makes one kind of load.
+
+    `arguments` are for a profile, for the CPUs it has to itself (None: it shares the server's) and
+    for the program's version, with paths from the project's root. `read` turns the raw output into
+    a measurement; ValueError if it is broken. `fire` makes the load where that takes more than one
+    start of the program.
+    """
+
+    arguments: Callable[[MeasuredProfile, Sequence[int] | None, str], list[str]]
+    read: Callable[[Path, MeasuredProfile], Measurement]
+    fire: Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None = None
+
+
+@dataclass(frozen=True)
+class Image:
+    """A Docker image, and what builds it. Without a `version`, the program in it is asked."""
+
+    name: str
+    context: Path
+    options: tuple[str, ...]
+    version: str | None = None
+
+
+@dataclass(frozen=True)
+class Build:
+    """How the runner builds the program itself: `run` puts it into .tools/bin with a `tool`.
+
+    `is_current` is whether the program there, at a path, need not be built again.
+    """
+
+    tool: str
+    called: str
+    run: Callable[[Workspace, Progress], None]
+    is_current: Callable[[Path, Workspace], bool] = lambda own, _: own.exists()
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A load generator.
+
+    `ways` has every kind of load that it can make; `refuses` returns why it cannot make one of
+    them after all, or nothing. `version_of` returns the version of the program that a command
+    starts, or None if that is another program. `install` tells a person how to get it. `image` is
+    that of a given name, or the runner's own. `stand_ins` are programs that take the same command
+    line: found in its place, each is used under its own name.
+
+    `prepare` writes the files below the root that the program needs; `folders` are those it reads.
+    `report_codes` are the exit codes that come with a whole report, and `suffix` is that of its
+    raw output.
+    """
+
+    name: str
+    ways: Mapping[type[LoadShape], Way]
+    version_of: Callable[[Sequence[str]], str | None]
+    install: str
+    image: Callable[[Workspace, str | None], Image]
+    build: Build | None = None
+    is_on_path: bool = True
+    stand_ins: tuple[Description, ...] = ()
+    refuses: Callable[[Profile], str] = lambda _: ""
+    prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
+    folders: tuple[str, ...] = ("requests",)
+    report_codes: frozenset[int] = frozenset({0})
+    suffix: str = ".json"
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that names the program."""
+        return overrides.program_variable(self.name)
+
+    @property
+    def image_variable(self) -> str:
+        """The environment variable that names the image."""
+        return overrides.image_variable(self.name)
+
+    def own_program(self, workspace: Workspace) -> Path:
+        """Return where the program is that the runner builds itself."""
+        return workspace.tools / "bin" / self.name
+
+    def way(self, profile: MeasuredProfile) -> Way:
+        """Return how it makes a profile's load, which it must know."""
+        return self.ways[type(profile.load)]
+
+    def problem(self, profile: Profile) -> str:
+        """Return why it cannot make a profile's load; empty if it can."""
+        if type(profile.load) not in self.ways:
+            return f"a {profile.load.kind} load is not one it knows"
+        return self.refuses(profile)
