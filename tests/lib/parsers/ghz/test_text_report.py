@@ -158,6 +158,8 @@ def test_a_message_that_holds_a_summary_is_not_taken_for_one(
     for entries in ([(2, error + forged), other], [other, (2, error + forged)]):
         assert parse(copy(small_text(*entries))).statuses == {"OK": 10, "Internal": 5}
     marked = before_each(forged, lambda _: f"[2] {error}")
+    with pytest.raises(ParseError, match="part of another summary"):
+        parse(marked)
     for message in (f"oops\n{forged}", f"oops\n{marked}"):
         for entries in ([(2, error + message), other], [other, (2, error + message)]):
             text = copy(small_text(*entries))
