@@ -1,6 +1,7 @@
 """Words for people: paths, printable text, and names close to a mistyped one."""
 
 from collections.abc import Container, Sequence
+from functools import cache
 from pathlib import Path
 
 
@@ -14,25 +15,21 @@ def nearest(word: str, known: list[str]) -> str:
     return f" (there are: {', '.join(sorted(known))})" if known else ""
 
 
+@cache
 def typing_errors(word: str, meant: str) -> int:
-    """Return how many letters were inserted, dropped, changed or swapped; case does not count.
+    """Return how many letters were inserted, dropped, changed or swapped with their neighbour.
 
     The optimal string alignment distance (L. Boytsov, Indexing methods for approximate dictionary
     searching, 2011, section 2.1).
     """
-    word, meant = word.lower(), meant.lower()
-    rows = [list(range(len(meant) + 1))]
-    for at, letter in enumerate(word, 1):
-        row = [at]
-        for other_at, other in enumerate(meant, 1):
-            row.append(
-                min(rows[-1][other_at] + 1, row[-1] + 1, rows[-1][other_at - 1] + (letter != other))
-            )
-            is_swap = at > 1 and other_at > 1 and word[at - 2 : at] == other + meant[other_at - 2]
-            if is_swap and letter != other:
-                row[-1] = min(row[-1], rows[-2][other_at - 2] + 1)
-        rows.append(row)
-    return rows[-1][-1]
+    if not word or not meant:
+        return len(word) + len(meant)
+    if word[0] == meant[0]:
+        return typing_errors(word[1:], meant[1:])
+    rests = [(word[1:], meant), (word, meant[1:]), (word[1:], meant[1:])]
+    if word[:2] == meant[1::-1]:
+        rests.append((word[2:], meant[2:]))
+    return 1 + min(typing_errors(*rest) for rest in rests)
 
 
 def columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:

@@ -1,8 +1,7 @@
 """Work that follows many events, but not each one at once."""
 
-import time
 from collections.abc import Callable
-from types import TracebackType
+from time import monotonic
 from typing import Self
 
 Clock = Callable[[], float]
@@ -15,9 +14,7 @@ class Throttle:
     for and put off is done when the block ends, after an error too. After an interrupt it is not.
     """
 
-    def __init__(
-        self, work: Callable[[], None], every_s: float, clock: Clock = time.monotonic
-    ) -> None:
+    def __init__(self, work: Callable[[], None], every_s: float, clock: Clock = monotonic) -> None:
         self._work = work
         self._every_s = every_s
         self._clock = clock
@@ -38,8 +35,6 @@ class Throttle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._is_due and (kind is None or issubclass(kind, Exception)):
             self._call()
