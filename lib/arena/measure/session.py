@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import ContractError, FrameworkError, StageError
@@ -29,25 +30,20 @@ PORTS = (8080, 8443)
 _AFTER = "contract after the runs"
 
 
+@dataclass
 class Session:
     """Measures one plan. `run` returns its record, whether it is good or not."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        plan: Plan,
-        runtime: Runtime,
-        generator: Generator,
-        progress: Progress,
-    ) -> None:
-        self._workspace = workspace
-        self._plan = plan
-        self._runtime = runtime
-        self._generator = generator
-        self._progress = progress
-        self._scope = contract.scope_of(plan.profile)
+    workspace: Workspace
+    plan: Plan
+    runtime: Runtime
+    generator: Generator
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self._scope = contract.scope_of(self.plan.profile)
         # Taken before the build: later edits are not measured.
-        source = source_sha256(workspace.framework(plan.framework.name))
+        source = source_sha256(self.workspace.framework(self.plan.framework.name))
         self._seen = Observed(utc_now(), source)
 
     def run(self, draft: Draft) -> tuple[Record, StageError | None]:
@@ -61,22 +57,24 @@ class Session:
             self._measure(draft.folder)
         except StageError as error:
             failure = error
-        plan, runtime, generator = self._plan, self._runtime, self._generator
-        return record_of(self._workspace, plan, runtime, generator, self._seen, failure), failure
+        record = record_of(
+            self.workspace, self.plan, self.runtime, self.generator, self._seen, failure
+        )
+        return record, failure
 
     def _measure(self, folder: Path) -> None:
-        plan, progress, seen = self._plan, self._progress, self._seen
+        plan, progress, seen = self.plan, self.progress, self._seen
         for port in sorted({*PORTS, plan.profile.port}):
             ports.require_free_port(port)
-        certs.ensure_certificate(self._workspace.certs)
+        certs.ensure_certificate(self.workspace.certs)
         name = plan.framework.name
-        with self._stage("build"), progress.waiting(f"build {name} ({self._runtime.name})"):
-            seen.built = self._runtime.build(plan.framework, folder / "build.log")
+        with self._stage("build"), progress.waiting(f"build {name} ({self.runtime.name})"):
+            seen.built = self.runtime.build(plan.framework, folder / "build.log")
         with self._serving(folder / "server.log") as server:
             with self._stage("contract"), progress.waiting("contract check"):
                 seen.before = self._contract(server)
             _require(seen.before, "contract", server)
-            driver = Driver(plan, self._generator, server, folder, seen.started_at, progress)
+            driver = Driver(plan, self.generator, server, folder, seen.started_at, progress)
             with self._stage("warm-up"):
                 driver.warm_up()
             for number in range(1, plan.profile.runs + 1):
@@ -89,13 +87,13 @@ class Session:
     @contextmanager
     def _serving(self, log: Path) -> Iterator[Server]:
         """Run the server for the block; starting and stopping it are stages too."""
-        plan, stages_s = self._plan, self._seen.stages_s
+        plan, stages_s = self.plan, self._seen.stages_s
         began_stop = None
         try:
             began = time.monotonic()
-            with self._runtime.start(plan.framework, plan.cpus.server, log) as server:
+            with self.runtime.start(plan.framework, plan.cpus.server, log) as server:
                 self._seen.server_argv = server.argv
-                with self._progress.waiting(f"start {plan.framework.name}"):
+                with self.progress.waiting(f"start {plan.framework.name}"):
                     contract.wait_ready(self._scope, plan.ready_timeout_s, server.ended)
                 stages_s["start"] = time.monotonic() - began
                 try:
@@ -126,7 +124,7 @@ class Session:
         report = contract.check(self._scope, server)
         for check in report.checks:
             if check.status == "warn" and check.check not in warned:
-                self._progress.say(f"warning: {check}")
+                self.progress.say(f"warning: {check}")
         return report
 
 

@@ -1,6 +1,8 @@
 """What tests of child processes share."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,7 +13,20 @@ from arena.machine import child as child_room
 # Nothing waits for this long: what is left alive is killed at once.
 FOREVER = "60"
 
-LIB = Path(child_room.__file__).parents[2]
+PRELUDE = """
+import resource
+from pathlib import Path
+from arena.machine.child import Child, adopt_orphans, run_bounded
+def start(*command):
+    return Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))
+"""
+
+
+def a_runner(script: str, folder: Path) -> "subprocess.Popen[str]":
+    """Run Python that may `start` programs, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(child_room.__file__).parents[2])}
+    argv = [sys.executable, "-c", PRELUDE + script]
+    return subprocess.Popen(argv, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def wait_for(path: Path) -> str:

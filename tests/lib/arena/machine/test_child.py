@@ -3,8 +3,6 @@
 import os
 import resource
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ from arena.machine.child import (
     exit_words,
     run_bounded,
 )
-from tests.lib.arena.machine.children import FOREVER, LIB, alive, wait_for
+from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -186,48 +184,24 @@ def test_an_ended_tree_costs_nothing_more(sh: Callable[..., Child]) -> None:
 
 
 def test_an_orphan_that_left_its_session_is_ended_with_its_program(tmp_path: Path) -> None:
-    script = f"""
-import sys
-from pathlib import Path
-from arena.machine.child import Child, allow_open_files, adopt_orphans, run_bounded
-adopt_orphans()
-command = ["sh", "-c", "setsid sh -c 'echo $$; sleep {FOREVER}; :' & read word < ready"]
-run_bounded(
-    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
-)
-"""
+    script = f"setsid sh -c 'echo $$; sleep {FOREVER}; :' & read word < ready"
     os.mkfifo(tmp_path / "ready")
-    runner = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
-    )
-    orphan = int(wait_for(tmp_path / "out"))
-    (tmp_path / "ready").write_text("go\n")
-    assert runner.wait(10) == 0
+    runner = f'adopt_orphans(); run_bounded(lambda: start("sh", "-c", {script!r}), 10)'
+    with a_runner(runner, tmp_path) as running:
+        orphan = int(wait_for(tmp_path / "out"))
+        (tmp_path / "ready").write_text("go\n")
+        assert running.wait(10) == 0
     assert not alive(orphan)
 
 
 def test_the_memory_of_a_program_is_its_own_and_not_its_parents(tmp_path: Path) -> None:
     script = """
-import resource
-from pathlib import Path
-from arena.machine.child import Child, allow_open_files, run_bounded
 ballast = b"x" * (100 << 20)
-command = ["sleep", "0.3"]
-ended = run_bounded(
-    lambda: Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err")), 10
-)
+ended = run_bounded(lambda: start("sleep", "0.3"), 10)
 print(ended.cost.peak_bytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(LIB)},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
-    child, parent = map(int, done.stdout.split())
+    with a_runner(script, tmp_path) as running:
+        child, parent = map(int, running.communicate(timeout=30)[0].split())
     assert parent > 100 << 20
     assert 0 < child < 50 << 20
 

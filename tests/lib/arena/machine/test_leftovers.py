@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from arena.machine.child import Child
 from arena.machine.leftovers import end_leftovers
-from tests.lib.arena.machine.children import FOREVER, LIB, alive, wait_for
+from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
 # A benchmark that a test starts meanwhile would end the same processes.
 HOST = pytest.mark.xdist_group("host")
@@ -20,22 +19,13 @@ HOST = pytest.mark.xdist_group("host")
 def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
     tmp_path: Path, sh: Callable[..., Child]
 ) -> None:
-    script = f"""
-from pathlib import Path
-from arena.machine.child import Child
-command = ["sh", "-c", "setsid sleep {FOREVER} & echo $!; exec sleep {FOREVER}"]
-child = Child(command, cwd=Path("."), stdout=Path("out"), stderr=Path("err"))
-child._popen.wait()
-"""
-    runner = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(LIB)}
-    )
-    worker = int(wait_for(tmp_path / "out"))
-    mine = sh(f"exec sleep {FOREVER}")
-    end_leftovers()
-    assert alive(worker)
-    runner.kill()
-    runner.wait()
+    script = f"setsid sleep {FOREVER} & echo $!; exec sleep {FOREVER}"
+    with a_runner(f'start("sh", "-c", {script!r})._popen.wait()', tmp_path) as runner:
+        worker = int(wait_for(tmp_path / "out"))
+        mine = sh(f"exec sleep {FOREVER}")
+        end_leftovers()
+        assert alive(worker)
+        runner.kill()
     assert alive(worker)
     assert f"process {worker}: sleep {FOREVER}" in end_leftovers()
     assert not alive(worker)
@@ -56,13 +46,15 @@ def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -
 
 
 @HOST
-def test_a_runner_that_a_leftover_started_is_none(tmp_path: Path) -> None:
-    script = "from arena.machine.leftovers import end_leftovers; end_leftovers(); print('alive')"
+def test_a_runner_that_a_leftover_started_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "from arena.machine.leftovers import end_leftovers; end_leftovers()"
     namespace = Path("/proc/self/ns/pid").stat().st_ino
-    mark = {"HTTPARENA_RUNNER": f"{namespace}-{os.getpid()}-1", "PYTHONPATH": str(LIB)}
+    monkeypatch.setenv("HTTPARENA_RUNNER", f"{namespace}-{os.getpid()}-1")
     # Its parent has the mark too.
-    command = ["sh", "-c", '"$0" -c "$1"; :', sys.executable, script]
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, **mark}, check=False, capture_output=True
-    )
-    assert (done.returncode, done.stdout) == (0, b"alive\n")
+    with a_runner(
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {script!r}], check=True)",
+        tmp_path,
+    ) as running:
+        assert running.wait(10) == 0
