@@ -94,13 +94,15 @@ await_beside() {
     current=''
 }
 
+end() {                                  # process, or -group
+    kill -- "$1" 2>/dev/null || return 0 # it has ended by itself
+    wait "${1#-}" || true                # its exit status after a SIGTERM says nothing
+}
+
 finish() {
     local code=$?
-    [[ -z $beside_pid ]] || kill -- "-$beside_pid" || true # it may have ended by itself just now
-    if [[ -n $dockerd_pid ]]; then
-        kill "$dockerd_pid"
-        wait "$dockerd_pid" || true # its exit status after a SIGTERM says nothing
-    fi
+    [[ -z $beside_pid ]] || end "-$beside_pid"
+    [[ -z $dockerd_pid ]] || end "$dockerd_pid"
     [[ $code -eq 0 || -z $current ]] || printf '\nerror: this step failed: %s\n' "$current" >&2
 }
 

@@ -37,7 +37,7 @@ def volley_program() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all that starts real servers in one worker: ports 8080 and 8443 are there once."""
+    """Run everything that starts real servers in one worker: the ports and the lock are the host's."""
     for item in items:
         if item.get_closest_marker("integration"):
             item.add_marker(pytest.mark.xdist_group("host"))
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give way to the worker that has the servers, once this one has begun with the other tests."""
+    """Lower this worker's priority, if its test needs no server: another worker may be measuring."""
     if "PYTEST_XDIST_WORKER" in os.environ and not item.get_closest_marker("xdist_group"):
         os.nice(max(0, 10 - os.nice(0)))
 

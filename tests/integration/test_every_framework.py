@@ -41,7 +41,7 @@ BUILDABLE = [entry.name for entry in buildable()]
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Hold a framework's folder for the block: two builds in it would spoil each other."""
+    """Lock a framework's folder for the block: two builds at once would break each other."""
     with (Path(tempfile.gettempdir()) / f"httparena-tests-{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -49,7 +49,7 @@ def alone(name: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", [name for name in BUILDABLE if name not in _BUILT_ELSEWHERE])
 def test_it_builds(name: str) -> None:
-    """In a worker that has no server, with a low priority: another one measures meanwhile."""
+    """Builds run beside the worker that measures, so their priority is low."""
     native = load_framework(_FOLDER, name).native
     assert native
     build = ["nice", "-n", "19", "sh", "-c", native.build]
