@@ -37,7 +37,7 @@ def volley_program() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run everything that starts real servers in one worker: the ports and the lock are the host's."""
+    """Run everything that starts real servers in one worker: a host has one port 8080."""
     for item in items:
         if item.get_closest_marker("integration"):
             item.add_marker(pytest.mark.xdist_group("host"))
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lower this worker's priority, if its test needs no server: another worker may be measuring."""
+    """Lower the priority of tests that need no server: another worker may be measuring."""
     if "PYTEST_XDIST_WORKER" in os.environ and not item.get_closest_marker("xdist_group"):
         os.nice(max(0, 10 - os.nice(0)))
 
