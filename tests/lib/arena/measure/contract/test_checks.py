@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -344,3 +345,32 @@ def test_operands_that_are_left_out_are_asked_for_too() -> None:
             report = check(Scope(server.port, tls=False), None)
         assert report.first_failure
         assert report.first_failure.check == "unary-sum"
+
+
+# The report.
+
+Status = Literal["pass", "warn", "fail"]
+
+
+def reported(*statuses: Status) -> Report:
+    return Report(tuple(Check(check=f"c{i}", status=each) for i, each in enumerate(statuses)))
+
+
+@pytest.mark.parametrize(
+    ("statuses", "verdict"),
+    [
+        (("pass", "pass"), "pass"),
+        (("pass", "warn", "pass"), "warn"),
+        (("fail", "pass"), "fail"),
+        (("warn", "fail", "warn"), "fail"),
+    ],
+)
+def test_the_verdict_is_the_worst_of_all(statuses: tuple[Status, ...], verdict: str) -> None:
+    assert reported(*statuses).verdict == verdict
+
+
+def test_the_first_failure_is_the_first_that_failed() -> None:
+    found = reported("pass", "warn", "fail", "fail").first_failure
+    assert found
+    assert found.check == "c2"
+    assert reported("pass", "warn").first_failure is None
