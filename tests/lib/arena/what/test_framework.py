@@ -131,6 +131,7 @@ def test_every_framework_of_the_checkout_can_be_read() -> None:
         ({"nane": "x"}, r"meta.json: nane: unknown key (?!.*[ (]name[,?)])"),
         ({"native": {"build": "make"}}, "meta.json: native.run: Field required"),
         ({"native": {"run": ""}}, "meta.json: native.run: "),
+        ({"native": {"run": "x", "needs": ["brew:zig"]}}, "meta.json: native.needs.0: "),
         ({"enabled": "perhaps"}, "meta.json: enabled: "),
     ],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.machine.needs import install_lines
 from arena.what.framework import framework_names, load_framework, source_files
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -49,7 +50,10 @@ def test_meta_json_says_all_there_is_to_say(name: str) -> None:
     assert framework.repo.startswith("https://")
     assert list(framework.tests) == TESTS
     assert framework.native is not None
+    # Debian packages all that is needed, except .NET.
     assert framework.native.needs
+    packaged = [need for need in framework.native.needs if need != "dotnet"]
+    assert all(line.startswith("apt-get install ") for line in install_lines(packaged))
     assert framework.native.build
     # The server itself is what is measured and sent signals, and no shell.
     assert framework.native.run.startswith("exec ")
