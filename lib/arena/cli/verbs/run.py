@@ -59,6 +59,9 @@ def command(workspace: Workspace, /, **given: object) -> int:
     Each session builds the server, starts it, checks its answers, warms it up, makes the timed
     runs and saves one record. A run with --runs, --duration, --requests or another connection
     count is a trial: it never replaces a full record.
+
+    The site is built at the end and, in a long run, at most once a minute. If you interrupt the
+    run, the next build shows its records.
     """
     from arena.measure.benchmark import benchmark
     from arena.measure.plan import RunOptions

@@ -13,7 +13,6 @@ from arena.record.measurement import Measurement
 from arena.what import overrides
 from arena.what.loads import LoadShape
 from arena.what.measured import MeasuredProfile
-from arena.what.profile import Profile
 
 if TYPE_CHECKING:
     from arena.measure.generators import Shot
@@ -81,7 +80,7 @@ class Description:
     build: Build | None = None
     is_on_path: bool = True
     stand_ins: tuple[Description, ...] = ()
-    refuses: Callable[[Profile], str] = lambda _: ""
+    refuses: Callable[[MeasuredProfile], str] = lambda _: ""
     prepare: Callable[[MeasuredProfile, Workspace], None] = lambda _, __: None
     folders: tuple[str, ...] = ("requests",)
     report_codes: frozenset[int] = frozenset({0})
@@ -105,7 +104,7 @@ class Description:
         """Return how it makes a profile's load, which it must know."""
         return self.ways[type(profile.load)]
 
-    def problem(self, profile: Profile) -> str:
+    def problem(self, profile: MeasuredProfile) -> str:
         """Return why it cannot make a profile's load; empty if it can."""
         if type(profile.load) not in self.ways:
             return f"a {profile.load.kind} load is not one it knows"

@@ -100,19 +100,18 @@ def _body(profile: Profile) -> bytes:
     return b"\0" + len(message).to_bytes(_LENGTH_BYTES, "big") + message
 
 
-def _refuses(profile: Profile) -> str:
+def _refuses(profile: MeasuredProfile) -> str:
     """Return why h2load cannot make a closed load; empty if it can."""
     load = profile.load_as(Closed)
     if not profile.is_unary:
         return "it sends the same single message in every call, so the call must be GetSum"
     if "count" in profile.request:
         return "its request is a SumRequest, which has no `count`"
-    for connections in profile.connections:
-        if load.concurrency and load.concurrency % connections:
-            return (
-                "it has as many calls open on every connection, so concurrency must be a multiple "
-                f"of connections, and {load.concurrency} is none of {connections}"
-            )
+    if load.concurrency and load.concurrency % profile.connection_count:
+        return (
+            "it opens equally many calls on every connection, so concurrency must be a multiple of "
+            f"the connections: {load.concurrency} calls do not fit on {profile.connection_count}"
+        )
     return ""
 
 

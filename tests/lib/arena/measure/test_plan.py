@@ -238,3 +238,10 @@ def test_a_blast_uses_all_its_connection_counts_in_one_session(workspace: Worksp
 def test_more_connections_than_a_load_has_calls_are_refused(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match="connections: 9999 is more than the"):
         sessions(workspace, 9999, test="load-const")
+
+
+def test_a_connection_count_that_the_generator_cannot_make_is_refused(workspace: Workspace) -> None:
+    add_framework(workspace, "wide", "sustained-unary")
+    asked = RunOptions("wide", generator="h2load", connections=(8, 3))
+    with pytest.raises(UsageError, match=r"h2load cannot make this load: .* do not fit on 3$"):
+        plans_of(workspace, asked)
