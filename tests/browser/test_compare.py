@@ -175,7 +175,7 @@ def test_no_more_than_five_are_compared(visit: Open, everyday: Site) -> None:
 def test_what_is_not_known_is_said(visit: Open, everyday: Site) -> None:
     page = visit(everyday).open(f"{PAGE}#fw=framework-000,<b>nobody</b>,framework-001")
     status = page.get_by_role("status")
-    expect(status).to_contain_text("Not known here: <b>nobody</b>.")
+    expect(status).to_contain_text("Unknown: <b>nobody</b>.")
     assert page.get_by_role("columnheader").count() == 1 + 2
     page.get_by_label("Framework", exact=True).fill("somebody")
     page.keyboard.press("Enter")

@@ -81,24 +81,19 @@ def scale_of(values: Iterable[float]) -> Scale:
     return Scale(most, least) if most > _FAR * least else Scale(most)
 
 
-def line(values: Sequence[float | None], intervals: Sequence[tuple[float, float] | None]) -> Strip:
-    """Return values over time, from the oldest, each as wide as the other; the top is the most.
+def line(figures: Sequence[tuple[float, float, float]]) -> Strip:
+    """Return figures over time, oldest first: low, value and high; the top is the highest.
 
-    The bars are their intervals; where there is no value, the line has a gap.
+    The bars are their intervals.
     """
-    most = max((high for each in intervals if each for high in each), default=0.0)
-    step = (WIDTH - 2 * _MARGIN) / max(len(values) - 1, 1)
+    most = max((high for _, _, high in figures), default=0.0) or 1.0
+    step = (WIDTH - 2 * _MARGIN) / max(len(figures) - 1, 1)
     tall = HEIGHT * 2
-    bars, dots, path = [], [], []
-    pen = "M"
-    for number, (value, interval) in enumerate(zip(values, intervals, strict=True)):
-        if value is None or interval is None or not most:
-            pen = "M"
-            continue
+    bars, dots, corners = [], [], []
+    for number, figure in enumerate(figures):
         across = round(_MARGIN + number * step)
-        low, high, up = (round(tall - 4 - each / most * (tall - 8)) for each in (*interval, value))
+        low, value, high = (round(tall - 4 - each / most * (tall - 8)) for each in figure)
         bars.append(f"M{across} {low}V{high}")
-        dots.append(f"M{across} {up}h0")
-        path.append(f"{pen}{across} {up}")
-        pen = "L"
-    return Strip("".join(bars), "".join(dots), "", "".join(path))
+        dots.append(f"M{across} {value}h0")
+        corners.append(f"{across} {value}")
+    return Strip("".join(bars), "".join(dots), "", "M" + "L".join(corners))

@@ -159,16 +159,19 @@ def _history(
         Moment(entry, _path(edition, entry, shown), words.entry_words(entry), changes[entry.path])
         for entry in reversed(entries[-_LISTED:])
     ]
-    full = [entry for entry in entries if entry.value][-_DRAWN:]
-    intervals = [(entry.low or 0.0, entry.high or 0.0) for entry in full]
-    most = max((high for _, high in intervals), default=0.0)
+    full = [
+        (entry, (entry.low, entry.value, entry.high))
+        for entry in entries
+        if entry.value and entry.low is not None and entry.high is not None
+    ][-_DRAWN:]
+    most = max((high for _, (_, _, high) in full), default=0.0)
     return HistoryTable(
         board=board,
         moments=tuple(moments),
         more=len(entries) - len(moments),
-        drawn=line([entry.value for entry in full], intervals) if len(full) > 1 else None,
-        first=_day(full[0]) if full else "",
-        last=_day(full[-1]) if full else "",
+        drawn=line([figures for _, figures in full]) if len(full) > 1 else None,
+        first=_day(full[0][0]) if full else "",
+        last=_day(full[-1][0]) if full else "",
         most=rounded_words(board.metric, most, most, most) if most else "",
     )
 

@@ -167,6 +167,7 @@ def test_a_framework_without_a_good_record_stands_below_with_stage_and_reason() 
 def test_a_board_of_failures_says_that_nobody_has_a_good_record() -> None:
     text = page(a_record("a", failure="it broke"))
     assert "No framework has a good record here yet." in text
+    assert '<caption class="unseen">Frameworks without a good record</caption>' in text
     assert 'id="board"' not in text
     assert 'id="controls"' in text
 

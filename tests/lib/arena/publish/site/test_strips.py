@@ -41,8 +41,8 @@ def test_dots_in_one_place_are_one() -> None:
     assert Scale(1e6).strip([5.0, 6.0, 7.0]).dots == "M10 14h0"
 
 
-def test_a_line_goes_from_the_oldest_to_the_newest_and_has_gaps() -> None:
-    drawn = line([1.0, None, 2.0], [(1.0, 1.0), None, (0.0, 2.0)])
+def test_a_line_goes_from_the_oldest_to_the_newest() -> None:
+    drawn = line([(1.0, 1.0, 1.0), (0.0, 2.0, 2.0)])
     assert drawn.dots == "M10 28h0M390 4h0"
-    assert drawn.tick == "M10 28M390 4"
+    assert drawn.tick == "M10 28L390 4"
     assert drawn.bar.endswith("M390 52V4")
