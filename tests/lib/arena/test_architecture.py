@@ -1,6 +1,6 @@
 """What the folders promise: generated code is current, and data never flows back."""
 
-import ast
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,46 +18,34 @@ PROTO = ROOT / "requests" / "benchmark.proto"
 ARENA = Path(arena.__file__).parent
 
 
-def modules() -> dict[str, Path]:
-    names = {}
-    for path in ARENA.rglob("*.py"):
-        parts = ["arena", *path.relative_to(ARENA).with_suffix("").parts]
-        names[".".join(part for part in parts if part != "__init__")] = path
-    return names
+def lint_imports(root: Path) -> "subprocess.CompletedProcess[str]":
+    """Run import-linter as scripts/test.sh does, on the packages below a folder."""
+    program = Path(sys.executable).with_name("lint-imports")
+    return subprocess.run(
+        [program, "--no-cache"], cwd=root, env={"PYTHONPATH": "lib"},
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
 
 
-MODULES = modules()
-
-
-def imports_of(name: str) -> set[str]:
-    """Return the modules of arena that a module imports, wherever in it; not only for types."""
-    found = set()
-    tree = ast.parse(MODULES[name].read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found & set(MODULES)
-
-
-def reachable(name: str) -> set[str]:
-    seen: set[str] = set()
-    todo = [name]
-    while todo:
-        for each in imports_of(todo.pop()) - seen:
-            seen.add(each)
-            todo.append(each)
-    return seen
-
-
-def test_measuring_is_unknown_to_judging_and_publishing() -> None:
-    for name in MODULES:
-        if name.startswith(("arena.judge", "arena.publish")):
-            assert not {each for each in reachable(name) if each.startswith("arena.measure")}, name
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("arena/judge/wrong.py", "from arena.measure import session"),
+        ("arena/base/wrong.py", "def late():\n    import arena.record"),
+        ("arena/measure/wrong.py", "from arena.publish import site"),
+        ("parsers/wrong.py", "from arena.base import errors"),
+    ],
+)
+def test_an_import_against_the_flow_of_data_is_refused_by_its_name(
+    tmp_path: Path, module: str, line: str
+) -> None:
+    shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "lib" / module).write_text(f"{line}\n")
+    done = lint_imports(tmp_path)
+    assert done.returncode == 1, done
+    assert "1 broken" in done.stdout
+    assert module.removesuffix(".py").replace("/", ".") in done.stdout
 
 
 def test_the_generated_messages_are_those_of_the_proto(tmp_path: Path) -> None:

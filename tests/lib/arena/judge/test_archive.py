@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 
 from arena.base.errors import HostError
@@ -17,7 +18,6 @@ from arena.judge.entry import entry_of
 from arena.judge.store import Draft
 from arena.record.record import Record
 from tests.fakes import FakeProgress, a_record
-from tests.lib.arena.test_architecture import reachable
 
 
 def save(folder: Path, *records: Record) -> list[Path]:
@@ -116,7 +116,8 @@ def test_other_code_reads_everything_again(
 
 
 def test_the_code_that_is_looked_at_is_all_that_makes_an_entry() -> None:
-    made_by = reachable("arena.judge.entry") | {"arena.judge.entry"}
+    imports = grimp.build_graph("arena", exclude_type_checking_imports=True, cache_dir=None)
+    made_by = imports.find_upstream_modules("arena.judge.entry") | {"arena.judge.entry"}
     assert {each.split(".")[1] for each in made_by} <= set(archive._SOURCES)
 
 
