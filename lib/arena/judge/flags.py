@@ -96,28 +96,28 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "client-bound",
         _is_client_bound,
-        "The generator used all its CPUs, or more CPU than the server: "
-        "the server may be faster than this.",
+        "The generator used all of its CPUs, or more CPU time than the server. The server may "
+        "be faster than this figure.",
     ),
     Flag(
         "littles-law",
         _misses_littles_law,
-        "Calls per second × mean latency misses the calls in flight by over 15 %. The latencies "
-        "are only those of calls that finished: long ones that were cut are missing.",
+        "Calls per second × mean latency differs from the calls in flight by more than 15 %. "
+        "The latencies cover only calls that finished; long calls that were cut are missing.",
     ),
     Flag(
         "missed-schedule",
         lambda it: it.profile.load.follows_schedule and not kept_schedule(it.best),
-        "In some second the generator sent over 5 % more or fewer calls than were due, and over "
-        "one. That is not the schedule's load, so the row has no rank; its picture marks the "
-        "seconds.",
+        "In at least one second, the calls sent differ from the calls due by more than 5 % and "
+        "by more than one call. The load was not the schedule's, so the row has no rank. Its "
+        "picture marks these seconds.",
         takes_rank=True,
     ),
     Flag(
         "cut-short",
         _is_cut_short,
-        "The sweep's time was over before each point had six shots. The fastest of points with "
-        "few shots is fast by chance, so the row has no rank.",
+        "Time ran out before each point of the sweep had six shots. With few shots, the fastest "
+        "point may be fast by chance, so the row has no rank.",
         takes_rank=True,
     ),
     Flag(
@@ -129,8 +129,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "none-finished",
         lambda it: not it.best.calls.ok,
-        "No call finished inside the window, so there is no latency, and a rate that is made of "
-        "calls is only known to be lower.",
+        "No call finished inside the window. There is no latency, and a rate that is derived "
+        "from calls is only an upper bound.",
     ),
     Flag(
         "failed-calls",
@@ -140,13 +140,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "status-unchecked",
         lambda it: bool(it.best.unchecked and it.best.unchecked.status),
-        "The generator reads no gRPC status: a call counts once its HTTP status is 2xx, even if "
-        "it failed. That the server answers rightly was checked before and after.",
+        "The generator does not read the gRPC status: a call counts as a success if its HTTP "
+        "status is 2xx, even if it failed. The server's replies were checked before and after "
+        "the load.",
     ),
     Flag(
         "approximate",
         lambda it: it.best.approximate,
-        "The generator can only come near this load. How a number is made says how near, and why.",
+        "The generator can only approximate this load. The methodology explains how closely, "
+        "and why.",
     ),
     Flag(
         "unpinned",

@@ -63,7 +63,7 @@ def _picture(title: str, name: str, seconds: Sequence[Second], ticks: tuple[floa
 def _words(seconds: Sequence[Second]) -> str:
     count = sum(map(missed, seconds))
     if not count:
-        return "Every second was sent on schedule."
+        return "Every second kept the schedule."
     return (
         f"✕ {count} of {len(seconds)} seconds missed the schedule: the calls sent differ from the "
         "calls due by more than 5 %, and by more than one call."

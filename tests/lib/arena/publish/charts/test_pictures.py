@@ -154,7 +154,7 @@ def test_a_missed_second_is_counted_and_marked_in_the_table() -> None:
         "100", "94 ✕ missed", "106 ✕ missed", "95", "2"
     ]  # fmt: skip
     (kept,) = pictures(scheduled("a", [a_second()]), profile="steady")
-    assert kept.words == ("Every second was sent on schedule.",)
+    assert kept.words == ("Every second kept the schedule.",)
 
 
 def test_the_table_of_seconds_says_what_is_not_known_and_what_is_only_a_part() -> None:
