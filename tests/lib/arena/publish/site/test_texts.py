@@ -136,8 +136,8 @@ def test_the_methodology_says_the_constants_that_the_code_has(sentence: str, val
 
 
 def test_the_words_of_flags_say_the_constants_that_the_code_has() -> None:
-    assert f"over {flags.LITTLES_LAW_TOLERANCE * 100:.0f} %" in flags.WORDS["littles-law"]
-    assert f"over {flags.SCHEDULE_TOLERANCE * 100:.0f} %" in flags.WORDS["missed-schedule"]
+    assert f"more than {flags.LITTLES_LAW_TOLERANCE * 100:.0f} %" in flags.WORDS["littles-law"]
+    assert f"more than {flags.SCHEDULE_TOLERANCE * 100:.0f} %" in flags.WORDS["missed-schedule"]
     assert {6: "six shots"}[flags.LEAST_SHOTS] in flags.WORDS["cut-short"]
 
 
