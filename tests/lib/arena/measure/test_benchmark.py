@@ -11,6 +11,7 @@ import pytest
 from arena.base.errors import HostError, UsageError
 from arena.base.workspace import Workspace
 from arena.judge import store
+from arena.judge.archive import open_archive
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
 from arena.measure import generators, runner
@@ -165,6 +166,12 @@ def test_a_drop_in_for_ghz_has_a_board_of_its_own(
     assert [each["rows"][0]["failure"] is None for each in boards] == [True, False]
 
 
+def test_another_connection_count_is_a_trial(shop: Measure, workspace: Workspace) -> None:
+    assert shop(RunOptions("tonic", connections=(7, 64))) == 0
+    entries = open_archive(workspace.results).entries.values()
+    assert {each.load.connections: each.is_trial for each in entries} == {7: True, 64: False}
+
+
 def test_where_no_call_finished_the_median_is_unknown(
     shop: Measure, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,15 +216,6 @@ def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
             "tonic",
         ]
         assert out.splitlines()[-1] == "2 measured, 1 failed: odd"
-
-
-def test_a_broken_meta_json_that_was_named_is_bad_input(
-    shop: Measure, workspace: Workspace
-) -> None:
-    broken(workspace, "odd")
-    with pytest.raises(UsageError, match=r"^frameworks/odd/meta\.json: line 2"):
-        shop(RunOptions("odd"))
-    assert shop(RunOptions("tonic")) == 0
 
 
 def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(

@@ -174,7 +174,7 @@ OTHERS = (
         ("steam-grpc", "stream-grpc"),
         ("bidi-grcp", "bidi-grpc"),
         ("Unary_gRPC", "unary-grpc"),
-        ("load-step-pu", "load-step-up"),
+        ("load-setp-pu", "load-step-up"),
     ],
 )
 def test_a_misspelt_subscription_is_warned_of_and_no_other_runners(
