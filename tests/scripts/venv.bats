@@ -127,7 +127,7 @@ installs() {
     export TMPDIR=$BATS_TEST_TMPDIR/logs
     mkdir "$TMPDIR"
     set -m # a process group of its own, as a terminal gives it, and one that heeds SIGINT
-    PIP_WAITS=1 "$root/scripts/arena.sh" list >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+    PIP_WAITS=1 env --default-signal=INT "$root/scripts/arena.sh" list >"$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
     set +m
     read -r <"$STUBS/waiting"
     [ "$(ls "$TMPDIR")" != '' ]
