@@ -8,7 +8,9 @@ import pytest
 
 from arena.machine import certs
 from arena.measure.contract import idle
+from arena.measure.contract.wire import Answer
 from tests.lib.arena.measure.contract.outside import Clock
+from tests.lib.arena.measure.contract.peer import Peer
 from tests.lib.arena.measure.contract.short import shorten
 
 
@@ -36,3 +38,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("certificates")
     certs.ensure_certificate(folder)
     return folder
+
+
+@pytest.fixture
+def peer() -> Peer:
+    return Peer()
+
+
+@pytest.fixture
+def answer(peer: Peer) -> Answer:
+    """Open a call of the peer."""
+    return peer.call()

@@ -1,39 +1,20 @@
 """The server's side of a Wire, without a socket: frames to give to it, and frames it sent."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import hpack
 import pytest
-from hyperframe.frame import (
-    DataFrame,
-    Frame,
-    HeadersFrame,
-    SettingsFrame,
-)
+from hyperframe.frame import DataFrame, Frame, HeadersFrame, SettingsFrame
 
-from arena.measure.contract.messages import WrongError
-from arena.measure.contract.wire import PREFACE, Answer, Wire
+from arena.measure.contract.messages import WrongError, frame
+from arena.measure.contract.wire import Answer, Wire
 
 OK_HEADERS = ((":status", "200"), ("content-type", "application/grpc"))
 OK_TRAILERS = (("grpc-status", "0"),)
+TWO = frame(b"ab") + frame(b"")
 
 Fields = Iterable[tuple[str, str]]
-
-
-def frames_in(data: bytes) -> list[Frame]:
-    """Return the frames that bytes are."""
-    found = []
-    while data:
-        seen, length = Frame.parse_frame_header(memoryview(data[:9]))
-        seen.parse_body(memoryview(data[9 : 9 + length]))
-        found.append(seen)
-        data = data[9 + length :]
-    return found
-
-
-def without_preface(data: bytes) -> bytes:
-    assert data.startswith(PREFACE)
-    return data.removeprefix(PREFACE)
 
 
 class Peer:
@@ -44,16 +25,40 @@ class Peer:
     ) -> None:
         self.wire = Wire("localhost:8080", tls=tls, window=window, held=held, tight=tight)
         self.encoder = hpack.Encoder()
-        self.greeting = frames_in(without_preface(bytes(self.wire.output)))
         self.wire.output.clear()
         self.take(SettingsFrame(0))
         self.sent()
 
     def sent(self) -> list[Frame]:
         """Return what the client has sent since the last look."""
+        found = []
         data = bytes(self.wire.output)
+        while data:
+            seen, length = Frame.parse_frame_header(memoryview(data[:9]))
+            seen.parse_body(memoryview(data[9 : 9 + length]))
+            found.append(seen)
+            data = data[9 + length :]
         self.wire.output.clear()
-        return frames_in(data)
+        return found
+
+    def assert_sent(self, *expected: Frame) -> None:
+        """Require that the client has sent these frames since the last look, and no others."""
+        assert [each.serialize() for each in self.sent()] == [e.serialize() for e in expected]
+
+    def uploads(self) -> list[tuple[int, bytes, bool]]:
+        """Return the DATA sent since the last look: stream, bytes, and whether it is the last."""
+        return [
+            (each.stream_id, bytes(each.data), "END_STREAM" in each.flags)
+            for each in self.sent()
+            if isinstance(each, DataFrame)
+        ]
+
+    def request(self, path: str = "x", body: bytes = b"", **options: Any) -> HeadersFrame:
+        """Have the client open a stream; return its HEADERS."""
+        self.wire.request(path, body, **options)
+        headers = self.sent()[0]
+        assert isinstance(headers, HeadersFrame)
+        return headers
 
     def call(self, body: bytes = b"") -> Answer:
         """Have the client open a stream."""
@@ -85,11 +90,16 @@ def data(answer: Answer, payload: bytes, *, end: bool = False, padding: int = 0)
     return DataFrame(answer.stream, payload, pad_length=padding, flags=flags)
 
 
+def wrong(take: Callable[..., object], *arguments: object) -> WrongError:
+    """Return the WrongError that a call raises."""
+    with pytest.raises(WrongError) as caught:
+        take(*arguments)
+    return caught.value
+
+
 def taking(peer: Peer, *seen: Frame | bytes) -> WrongError:
     """Return what is wrong with these frames."""
-    with pytest.raises(WrongError) as caught:
-        peer.take(*seen)
-    return caught.value
+    return wrong(peer.take, *seen)
 
 
 def head(length: int, kind: int, flags: int = 0, stream: int = 0) -> bytes:
