@@ -13,10 +13,9 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
 
 import pydantic
 
@@ -26,12 +25,10 @@ from arena.base.hashing import tree_sha256
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.judge.cache import Cache
-from arena.judge.entry import Entry, entry_of
-from arena.judge.load_key import LoadKey
+from arena.judge.entry import Entry, entry_from, entry_of
 from arena.machine.forks import spread
-from arena.record.reading import parse_record, read_record
+from arena.record.reading import parse_record
 from arena.record.record import Record
-from arena.what.metrics import Metric
 
 # Records lie in profile/connections/framework/.
 _DEPTH = 3
@@ -49,10 +46,8 @@ _GENERATOR = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 # The rooms whose code says what a record comes to.
 _SOURCES = ("base", "what", "record", "judge")
 
-# The fields of an entry after its path, and the places of those that many records have in common;
-# its flags are the last.
-_FIELDS = [each.name for each in fields(Entry)][1:]
-_SHARED = [at for at, name in enumerate(_FIELDS) if name not in {"sha256", "started_at", "failure"}]
+# This many of the last records stay parsed: all of a small set, and what is asked for twice.
+_PARSED = 128
 
 # A file's size and time (ns), and what it comes to: an entry, or what is wrong.
 Seen = tuple[int, int, Entry | str]
@@ -65,20 +60,27 @@ class Archive:
     folder: Path
     entries: Mapping[str, Entry]
     broken: Mapping[str, str]
-    _last: dict[str, Record] = field(default_factory=dict, repr=False, compare=False)
+    _records: "_Records" = field(repr=False, compare=False)
 
     def read(self, path: str) -> Record:
         """Return one of the records in full; HostError if it has changed since."""
-        if path not in self._last:
-            try:
-                record = read_record(self.folder / path)
-            except ValueError as error:
-                where = shown(self.folder / path)
-                raise HostError(f"{where}: is not the record that it was: {error}") from error
-            # Who asks once often asks for the same one again.
-            self._last.clear()
-            self._last[path] = record
-        return self._last[path]
+        try:
+            return self._records.read(path)[0]
+        except (ValueError, OSError) as error:
+            where = shown(self.folder / path)
+            raise HostError(f"{where}: is not the record that it was: {error}") from error
+
+
+class _Records:
+    """The records of a folder in full; `read` returns one, and the SHA-256 of its file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.read = lru_cache(_PARSED)(self._parsed)
+
+    def _parsed(self, name: str) -> tuple[Record, str]:
+        data = (self._folder / name).read_bytes()
+        return parse_record(data), hashlib.sha256(data).hexdigest()
 
 
 def open_archive(
@@ -98,10 +100,12 @@ def open_archive(
             seen[name] = before
         else:
             stale.append((name, size, time_ns))
-    fresh = _read(folder, stale, progress)
+    records = _Records(folder)
+    fresh = _read(records, stale, progress)
     if kept and (fresh or known.keys() - seen.keys()):
-        kept.save(space, _version(), fresh, known.keys() - seen.keys() - fresh.keys())
-    seen |= {name: _seen(name, text) for name, text in fresh.items()}
+        texts = {name: json.dumps(what, default=Entry.values) for name, what in fresh.items()}
+        kept.save(space, _version(), texts, known.keys() - seen.keys() - fresh.keys())
+    seen |= fresh
     good: dict[str, Entry] = {}
     for name in sorted(seen):
         what = seen[name][2]
@@ -109,7 +113,7 @@ def open_archive(
             good[name] = what
         else:
             broken[name] = what
-    return Archive(folder, good, broken)
+    return Archive(folder, good, broken, records)
 
 
 def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, int, int, str]]:
@@ -157,29 +161,27 @@ def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:
 
 
 def _read(
-    folder: Path, stale: Sequence[tuple[str, int, int]], progress: Progress | None
-) -> dict[str, str]:
-    """Return what files come to, as it is kept, by their names."""
-    work = partial(_entry, folder, stale)
+    records: _Records, stale: Sequence[tuple[str, int, int]], progress: Progress | None
+) -> dict[str, Seen]:
+    """Return what files come to, by their names."""
+    work = partial(_look_into, records, stale)
     many = progress if len(stale) >= _MANY else None
     with (
         spread(len(stale), work, forks=len(stale) // _PER_PROCESS) as answers,
         many.waiting(f"reading {len(stale):,} records") if many else nullcontext(),
     ):
-        return {stale[number][0]: text for number, text in answers}
+        return {stale[number][0]: what for number, what in answers}
 
 
-def _entry(folder: Path, stale: Sequence[tuple[str, int, int]], number: int) -> str:
-    """Return what a file comes to, as `_seen` takes it."""
+def _look_into(records: _Records, stale: Sequence[tuple[str, int, int]], number: int) -> Seen:
+    """Return what a file comes to."""
     name, size, time_ns = stale[number]
     try:
-        data = (folder / name).read_bytes()
-        record = parse_record(data)
+        record, sha256 = records.read(name)
         _require_place(record, name)
-        entry = entry_of(record, hashlib.sha256(data).hexdigest())
+        return size, time_ns, entry_of(record, sha256)
     except (ValueError, OSError) as error:
-        return json.dumps([size, time_ns, " ".join(str(error).split())[:300]])
-    return json.dumps([size, time_ns, [getattr(entry, each) for each in _FIELDS]])
+        return size, time_ns, " ".join(str(error).split())[:300]
 
 
 def _require_place(record: Record, name: str) -> None:
@@ -195,33 +197,11 @@ def _require_place(record: Record, name: str) -> None:
         raise ValueError("framework.name: is that of a page")
 
 
-def _seen(name: str, text: str) -> Seen:
-    """Return what was kept of a file; ValueError if it is nothing that was."""
-    size, time_ns, what = json.loads(text)
-    if isinstance(what, str):
-        return size, time_ns, what
-    for at in _SHARED:
-        if isinstance(what[at], str):
-            what[at] = sys.intern(what[at])
-    what[-1] = tuple(map(sys.intern, what[-1]))
-    what[_LOAD] = _load(*what[_LOAD])
-    return size, time_ns, Entry(name, *what)
-
-
-_LOAD = _FIELDS.index("load")
-
-
-@cache
-def _load(*values: Any) -> LoadKey:
-    """Return a load, the same one for each of its records."""
-    profile, connections, generator, metric, *rest = values
-    return LoadKey(profile, connections, generator, Metric(metric), *rest)
-
-
 def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
     for name, text in kept.load(space, _version()) if kept else ():
         try:
-            yield name, _seen(name, text)
+            size, time_ns, what = json.loads(text)
+            yield name, (size, time_ns, what if isinstance(what, str) else entry_from(*what))
         except (ValueError, TypeError, LookupError):
             continue
 
@@ -231,6 +211,6 @@ def _version() -> str:
     """Return what tells apart two versions of what is kept: that of the code, in 32 hex digits."""
     rooms = Path(arena.__file__).parent
     code = tree_sha256(
-        rooms, sorted(path for each in _SOURCES for path in rooms.glob(f"{each}/*.py"))
+        rooms, sorted(path for each in _SOURCES for path in rooms.glob(f"{each}/**/*.py"))
     )
     return hashlib.sha256(f"{sys.version} {pydantic.VERSION} {code}".encode()).hexdigest()[:32]

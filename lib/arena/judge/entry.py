@@ -3,14 +3,17 @@
 They are enough to pick the rows of a board, and to tell a history, without the records.
 """
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Literal
 
 from arena.judge.flags import UNRANKED
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.record import Record
+from arena.what.metrics import Metric
 from arena.what.overrides import TRIAL
 
 
@@ -40,6 +43,36 @@ class Entry:
     commit: str | None
     failure: str | None
     flags: tuple[str, ...]
+
+    def values(self) -> tuple[Any, ...]:
+        """Return what `entry_from` makes the same entry of."""
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it so that entries of another process have their texts in common, too."""
+        return entry_from, self.values()
+
+
+def entry_from(*values: Any) -> Entry:
+    """Return the entry of some values, as they come from another process or a file.
+
+    Texts and loads that many entries have are held once. TypeError, ValueError or LookupError
+    if they are not the values of an entry.
+    """
+    texts: list[Any] = [sys.intern(each) if isinstance(each, str) else each for each in values]
+    texts[_LOAD] = _load(*values[_LOAD])
+    texts[_FLAGS] = tuple(map(sys.intern, values[_FLAGS]))
+    return Entry(*texts)
+
+
+@cache
+def _load(*values: Any) -> LoadKey:
+    profile, connections, generator, metric, *rest = values
+    return LoadKey(profile, connections, generator, Metric(metric), *rest)
+
+
+_NAMES = [each.name for each in fields(Entry)]
+_LOAD, _FLAGS = _NAMES.index("load"), _NAMES.index("flags")
 
 
 def entry_of(record: Record, sha256: str = "") -> Entry:

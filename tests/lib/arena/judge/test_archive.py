@@ -15,7 +15,9 @@ from arena.judge import archive
 from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
 from arena.judge.entry import entry_of
+from arena.judge.leaderboard import rank_entries, shown_records
 from arena.judge.store import Draft
+from arena.record.reading import parse_record
 from arena.record.record import Record
 from tests.fakes import FakeProgress, a_record
 
@@ -49,13 +51,13 @@ def results(tmp_path: Path) -> Path:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Note which files are read."""
     names: list[str] = []
-    original = archive._entry
+    original = archive._look_into
 
-    def noted(folder: Path, stale: Any, number: int) -> str:
+    def noted(records: Any, stale: Any, number: int) -> archive.Seen:
         names.append(stale[number][0])
-        return original(folder, stale, number)
+        return original(records, stale, number)
 
-    monkeypatch.setattr(archive, "_entry", noted)
+    monkeypatch.setattr(archive, "_look_into", noted)
     return names
 
 
@@ -231,12 +233,30 @@ def test_hidden_names_and_other_depths_hold_no_records(results: Path) -> None:
     assert (len(found.entries), found.broken) == (1, {})
 
 
-def test_a_record_that_changes_under_our_hands_is_said(results: Path) -> None:
+def test_a_record_that_changes_under_our_hands_is_said(results: Path, kept: Cache) -> None:
     (path,) = save(results, a_record("a"))
-    found = open_archive(results)
+    open_archive(results, kept)
+    found = open_archive(results, kept)
     path.write_text("{")
     with pytest.raises(HostError, match=r"Z\.json: is not the record that it was"):
         found.read(path.relative_to(results).as_posix())
+
+
+def test_a_record_of_a_small_set_is_parsed_once(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+
+    def noted(data: bytes) -> Record:
+        parsed.append(data)
+        return parse_record(data)
+
+    monkeypatch.setattr(archive, "parse_record", noted)
+    save(results, a_record("a"), a_record("b"))
+    found = open_archive(results)
+    boards = rank_entries(found.entries.values(), found.read).boards
+    assert [found.read(path).framework.name for path in shown_records(boards)] == ["a", "b"]
+    assert len(parsed) == 2
 
 
 def test_many_records_are_read_by_several_processes_to_the_same_end(
