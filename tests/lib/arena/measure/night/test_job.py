@@ -151,7 +151,7 @@ def test_one_framework_that_the_host_cannot_measure_does_not_end_the_night(
     real = Session.run
 
     def run(session: Any, draft: Any) -> Any:
-        if session._plan.framework.name == "gamma":
+        if session.plan.framework.name == "gamma":
             raise HostError("its log fills the disk")
         return real(session, draft)
 
