@@ -199,6 +199,14 @@ class Arena:
         with self.start(*words, **environment) as running:
             yield running
 
+    @contextmanager
+    def under_load(self, runtime: str = "native", **environment: str) -> Iterator[Running]:
+        """Start a benchmark of victim that would take a minute; its run has begun."""
+        words = ("victim", "quick", "--duration", "60s")
+        with self.running(*words, runtime=runtime, **environment) as running:
+            running.await_line("run 1 of 1")
+            yield running
+
     def add(self, name: str, **changes: object) -> Path:
         """Write a framework entry; `changes` go over a plain meta.json."""
         folder = self.workspace.frameworks / name

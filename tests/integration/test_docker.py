@@ -62,9 +62,7 @@ def test_the_servers_cpus_are_its_containers_cpuset(arena: Arena) -> None:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         pytest.skip("two CPUs are needed")
-    words = ("victim", "quick", "--duration", "60s")
-    with arena.running(*words, runtime="docker", SERVER_CPUS=str(cpus[0])) as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load(runtime="docker", SERVER_CPUS=str(cpus[0])):
         (container,) = arena.containers()
         assert container["HostConfig"]["CpusetCpus"] == str(cpus[0])
 
@@ -163,8 +161,7 @@ def test_a_container_that_is_never_ready_is_removed_and_its_words_are_kept(
 
 def test_a_container_that_dies_under_load_ends_the_session(arena: Arena) -> None:
     arena.containerize("victim")
-    with arena.running("victim", "quick", "--duration", "60s", runtime="docker") as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load(runtime="docker") as running:
         (container,) = arena.containers()
         os.kill(container["State"]["Pid"], 9)
         done = running.end()

@@ -219,8 +219,7 @@ def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
 def test_a_ghz_that_is_killed_is_the_hosts_fault_and_says_at_which_run(
     arena: Arena, good: dict[str, Any]
 ) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load() as running:
         the_only(arena, arena.ghz.name).kill()
         done = running.end()
     assert done.code == 3

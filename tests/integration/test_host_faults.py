@@ -164,8 +164,7 @@ def test_a_page_that_cannot_be_written_costs_no_record(arena: Arena) -> None:
 
 
 def test_a_second_benchmark_refuses_by_the_name_of_the_first(arena: Arena) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as first:
-        first.await_line("run 1 of 1")
+    with arena.under_load() as first:
         with arena.start("run", "--runtime", "native", "victim", "quick") as second:
             refused = second.end()
         assert refused.code == 3
@@ -178,20 +177,17 @@ def test_a_second_benchmark_refuses_by_the_name_of_the_first(arena: Arena) -> No
 
 
 def test_a_second_benchmark_with_wait_queues_and_then_measures(arena: Arena) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as first:
-        first.await_line("run 1 of 1")
-        with arena.running("victim", "quick") as second:
-            second.await_line("waiting")
-            first.signal(signal.SIGINT)
-            assert first.end().code == 130
-            done = second.end()
+    with arena.under_load() as first, arena.running("victim", "quick") as second:
+        second.await_line("waiting")
+        first.signal(signal.SIGINT)
+        assert first.end().code == 130
+        done = second.end()
     assert done.code == 0, done
     assert len(arena.records("victim")) == 2
 
 
 def test_a_killed_benchmark_does_not_hold_the_lock(arena: Arena) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as first:
-        first.await_line("run 1 of 1")
+    with arena.under_load() as first:
         eventually(lambda: arena.processes(arena.ghz.name), "ghz runs")
         first.signal(signal.SIGKILL)
         first.end()

@@ -80,8 +80,7 @@ def test_an_interrupt_ends_a_docker_session_and_leaves_nothing(
 @pytest.mark.usefixtures("docker")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_a_ghz_in_docker_too(arena: Arena, number: signal.Signals) -> None:
-    with arena.running("victim", "quick", "--duration", "60s", LOADGEN_DOCKER="true") as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load(LOADGEN_DOCKER="true") as running:
         eventually(arena.containers, "ghz runs in a container")
         running.signal(number)
         assert running.end().code == 130
@@ -89,8 +88,7 @@ def test_an_interrupt_ends_a_ghz_in_docker_too(arena: Arena, number: signal.Sign
 
 
 def test_a_queued_benchmark_can_be_interrupted(arena: Arena) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as first:
-        first.await_line("run 1 of 1")
+    with arena.under_load() as first:
         with arena.running("victim", "quick") as second:
             second.await_line("waiting")
             second.signal(signal.SIGTERM)
@@ -102,8 +100,7 @@ def test_a_queued_benchmark_can_be_interrupted(arena: Arena) -> None:
 def test_server_and_ghz_die_with_a_killed_runner_and_its_draft_goes_at_the_next_start(
     arena: Arena,
 ) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load() as running:
         for program in ("server", arena.ghz.name):
             eventually(lambda name=program: arena.processes(name), f"{program} runs")  # type: ignore[misc]
         running.signal(signal.SIGKILL)
@@ -122,8 +119,7 @@ def test_server_and_ghz_die_with_a_killed_runner_and_its_draft_goes_at_the_next_
 @pytest.mark.usefixtures("docker", "victim_image")
 def test_a_container_left_by_a_killed_runner_is_removed_at_the_next_start(arena: Arena) -> None:
     arena.containerize("victim")
-    with arena.running("victim", "quick", "--duration", "60s", runtime="docker") as running:
-        running.await_line("run 1 of 1")
+    with arena.under_load(runtime="docker") as running:
         eventually(lambda: arena.processes(arena.ghz.name), "ghz runs")
         running.signal(signal.SIGKILL)
         running.end()

@@ -209,8 +209,7 @@ def test_bad_usage_is_refused_in_a_line(
 
 
 def test_a_benchmark_that_runs_is_not_disturbed(arena: Arena) -> None:
-    with arena.running("victim", "quick", "--duration", "60s") as first:
-        first.await_line("run 1 of 1")
+    with arena.under_load() as first:
         for words in (["--runtime", "native"], ["--running"]):
             done = arena.command("validate", "victim", "quick", *words)
             assert done.code == 3

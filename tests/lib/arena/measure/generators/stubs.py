@@ -1,6 +1,6 @@
 """Stub programs that note their calls in $OUTSIDE, what they noted, and their command lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from arena.base.workspace import Workspace
@@ -8,6 +8,19 @@ from arena.machine.child import whole_command
 from arena.measure import generators
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
+from tests.fakes import FakeProgress
+
+Find = Callable[..., Program]
+
+
+def finder(name: str, bin_: Path, workspace: Workspace) -> Find:
+    """Return what finds a generator, with only the stubs on PATH."""
+
+    def find(**environment: str) -> Program:
+        located = generators.locate(name, workspace, {"PATH": str(bin_), **environment})
+        return located.ready(workspace, None, FakeProgress())
+
+    return find
 
 
 def docker_stub(version: str) -> str:

@@ -1,7 +1,6 @@
 """ghz: its command line, and the ways it is found (stub programs on PATH)."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from arena.measure.generators.measurements import of_ghz
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import argv, preview
+from tests.lib.arena.measure.generators.stubs import Find, argv, finder, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "ghz"
@@ -37,17 +36,10 @@ version) printf '%s: go1.24\\n\\tmod\\tgithub.com/bojand/ghz\\tv0.121.0\\th1:x=\
 esac
 """
 
-Find = Callable[..., Program]
-
 
 @pytest.fixture
 def find(bin_: Path, workspace: Workspace) -> Find:
-    def resolve(**environment: str) -> Program:
-        path = {"PATH": str(bin_)}
-        located = generators.locate("ghz", workspace, {**path, **environment})
-        return located.ready(workspace, None, FakeProgress())
-
-    return resolve
+    return finder("ghz", bin_, workspace)
 
 
 def found(generator: Program) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """h2load: its command line, what it refuses, the ways it is found, what is read of it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,14 @@ from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
-from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import argv, docker_stub, lines, preview
+from tests.fakes import a_profile, a_program
+from tests.lib.arena.measure.generators.stubs import Find, argv, docker_stub, finder, lines, preview
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
 H2LOAD = '[ "$1" = --version ] && echo h2load nghttp2/1.52.0 && exit'
 DAEMON = docker_stub("h2load nghttp2/1.70.0")
 OLD, DEBIAN_12, NEW = "1.43.0", "1.52.0", "1.69.0"
 BODY = ".tools/bodies/000000000408011002.bin"
-
-Find = Callable[..., Program]
 
 
 def unary(**changes: Any) -> MeasuredProfile:
@@ -45,13 +42,7 @@ def unary(**changes: Any) -> MeasuredProfile:
 @pytest.fixture
 def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     """Return what finds h2load."""
-
-    def resolve(**environment: str) -> Program:
-        path = {"PATH": str(bin_)}
-        located = generators.locate("h2load", workspace, {**path, **environment})
-        return located.ready(workspace, None, FakeProgress())
-
-    return resolve
+    return finder("h2load", bin_, workspace)
 
 
 def found(generator: Program) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """volley: its command line, the ways it is found, and when it is built (stub programs)."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from arena.measure import generators
 from arena.measure.generators import ghz_flags, volley
 from arena.measure.generators.program import Program
 from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import argv, docker_stub, lines, preview
+from tests.lib.arena.measure.generators.stubs import Find, argv, docker_stub, finder, lines, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 VOLLEY = '[ "$1" = --version ] && echo volley 0.1.0 && exit'
@@ -27,8 +26,6 @@ chmod +x "$last/release/volley"
 """
 DAEMON = docker_stub("volley 0.1.0")
 
-Find = Callable[..., Program]
-
 
 @pytest.fixture
 def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
@@ -39,13 +36,7 @@ def find(bin_: Path, outside: Path, workspace: Workspace) -> Find:
     (workspace.volley / "Cargo.lock").write_text("locked")
     (workspace.volley / "src" / "main.rs").write_text("fn main() {}")
     (workspace.volley / "src" / "http2" / "frame.rs").write_text("struct Frame;")
-
-    def resolve(**environment: str) -> Program:
-        path = {"PATH": str(bin_)}
-        located = generators.locate("volley", workspace, {**path, **environment})
-        return located.ready(workspace, None, FakeProgress())
-
-    return resolve
+    return finder("volley", bin_, workspace)
 
 
 def found(generator: Program) -> tuple[str, str]:
