@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from arena.base.numbers import format_ns
+from arena.judge.figure_words import bar_of, figure_words, value_words
 from arena.judge.flags import missed
-from arena.judge.words import bar_of, figure_words, value_words
 from arena.record.figures import figure_of
 from arena.record.measurement import Run
 from arena.record.record import Record

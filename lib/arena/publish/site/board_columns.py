@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from arena.base.numbers import TIMES_NS, cost_words, in_unit
+from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.leaderboard import Board, Result
-from arena.judge.words import rounded_interval, rounded_words
 
 _NONE = "–"
 

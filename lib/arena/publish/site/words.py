@@ -1,8 +1,8 @@
 """Words of the pages about types, loads and stand-ins."""
 
 from arena.judge.entry import Entry
+from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board
-from arena.judge.words import rounded_words
 from arena.what.loads import LoadShape
 
 WARNING = (

@@ -6,8 +6,8 @@ from functools import cached_property, partial
 from typing import TypeVar
 
 from arena.base.model import to_json
+from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Result, Row
-from arena.judge.words import rounded_words
 from arena.publish.charts.picture import MOST
 from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, words

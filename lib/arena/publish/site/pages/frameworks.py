@@ -7,8 +7,8 @@ from functools import partial
 
 from arena.base.model import to_json
 from arena.judge.entry import Entry, by_load
+from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
-from arena.judge.words import rounded_words
 from arena.publish.site import links, words
 from arena.publish.site.edition import Edition, Site, Standing
 from arena.publish.site.outputs import Output, Page

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from arena.base.reading import tail
+from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
-from arena.judge.words import rounded_interval, rounded_words
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import SHOWN, run_picture
 from arena.publish.site import links, words

@@ -1,0 +1,157 @@
+"""What a reader must know before trusting a headline."""
+
+import pytest
+
+from arena.judge.flags import flags_of, missed
+from arena.judge.headline import headline_of, spread_of
+from arena.record.measurement import BlastPoint, Run, Second, Unchecked
+from arena.what.metrics import Metric
+from tests.fakes import MEAN_NS, a_profile, a_run
+from tests.lib.arena.judge.runs import (
+    BLAST,
+    KEPT,
+    POINTS,
+    SCHEDULED,
+    a_point,
+    a_second,
+    a_timed_run,
+    swept,
+)
+
+
+def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
+    runs = [run, *more]
+    return flags_of(a_profile(), runs, headline_of(a_profile(), runs), cpus)
+
+
+def test_without_a_run_there_is_nothing_to_say() -> None:
+    assert headline_of(a_profile(), []) is None
+    assert spread_of(Metric.MESSAGES, []) is None
+    assert flags_of(a_profile(), [], None, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "cpus", "expected"),
+    [
+        (a_run(), 2, ()),
+        # Five seconds on two CPUs are ten; 90 % of them are the limit.
+        (a_run(generator_cpu_s=8.99), 2, ()),
+        (a_run(generator_cpu_s=9.0), 2, ("client-bound",)),
+        (a_run(generator_cpu_s=4.0, server_cpu_s=1.0), 2, ()),
+        # On shared CPUs it is the one that uses more.
+        (a_run(generator_cpu_s=4.0, server_cpu_s=4.0), None, ("unpinned",)),
+        (a_run(generator_cpu_s=4.01, server_cpu_s=4.0), None, ("client-bound", "unpinned")),
+        (a_run(mean_ns=MEAN_NS * 1.149), 2, ()),
+        (a_run(mean_ns=MEAN_NS * 1.151), 2, ("littles-law",)),
+        (a_run(mean_ns=MEAN_NS * 0.851), 2, ()),
+        (a_run(mean_ns=MEAN_NS * 0.849), 2, ("littles-law",)),
+        (a_run(mean_ns=None), 2, ()),
+        (a_run(cut=1), 2, ("cut-calls",)),
+        (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
+        (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
+        # Messages that were counted are certain, whatever was cut.
+        (a_run(ok=900, cut=256, counted=5_000_000), 2, ()),
+        (a_run(ok=0, cut=256, counted=5_000_000, mean_ns=None), 2, ("none-finished",)),
+        # And they say how much of the cut calls was done: 1000 calls' worth, though 800 ended.
+        (a_run(ok=800, cut=256, counted=5_000_000), 2, ()),
+        (a_run(ok=800, cut=256, counted=4_200_000), 2, ("littles-law",)),
+        # An open loop has as many calls in flight as it must.
+        (a_run(mean_ns=MEAN_NS / 9, kind="response"), 2, ()),
+    ],
+)
+def test_every_flag_begins_at_its_limit(
+    run: Run, cpus: int | None, expected: tuple[str, ...]
+) -> None:
+    assert flags(run, cpus=cpus) == expected
+
+
+def test_flags_are_of_the_best_run_but_a_failed_call_anywhere_counts() -> None:
+    best, other = a_run(2e6), a_run(1e6, cut=5, failed={"Internal": 1}, generator_cpu_s=10.0)
+    assert flags(best, other) == ("failed-calls",)
+
+
+@pytest.mark.parametrize(
+    ("intended", "sent", "expected"),
+    [
+        (200, 200, False),
+        (200, 190, False),
+        (200, 210, False),
+        (200, 189, True),
+        (200, 211, True),
+        # One call may fall on the other side of the second's edge.
+        (5, 4, False),
+        (5, 6, False),
+        (5, 3, True),
+        (0, 1, False),
+        (0, 2, True),
+        (40, 38, False),
+        (40, 37, True),
+        (None, 7, False),
+        (7, None, False),
+    ],
+)
+def test_a_second_is_missed_from_5_percent_on(
+    intended: int | None, sent: int | None, *, expected: bool
+) -> None:
+    assert missed(a_second(intended, sent)) is expected
+
+
+def test_a_run_that_missed_its_schedule_is_not_the_best_and_one_without_a_latency_neither() -> None:
+    runs = [a_timed_run(0, KEPT), a_timed_run(1e3, a_second(200, 100)), a_timed_run(9e6, KEPT)]
+    headline = headline_of(SCHEDULED, runs)
+    assert headline
+    assert (headline.value, headline.run) == (9e6, 3)
+    assert flags_of(SCHEDULED, runs, headline, 2) == ()
+
+
+def test_a_schedule_that_nobody_looked_at_was_not_kept() -> None:
+    runs = [a_timed_run(1e6)]
+    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2) == ("missed-schedule",)
+
+
+def test_a_schedule_is_missed_if_one_second_of_the_best_run_is() -> None:
+    def said(*seconds: Second) -> tuple[str, ...]:
+        runs = [a_timed_run(1e6, *seconds), a_timed_run(2e6, a_second(200, 0))]
+        return flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+
+    assert said(a_second(200, 200), a_second(200, 200)) == ()
+    assert said(a_second(200, 200), a_second(200, 180)) == ("missed-schedule",)
+
+
+def test_a_scheduled_load_is_never_bound_by_a_busy_generator_nor_littles_law() -> None:
+    runs = [a_timed_run(1e6, KEPT, generator_cpu_s=9.9, mean_ns=1.0)]
+    assert flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), None) == ("unpinned",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "flag"),
+    [
+        ({"unchecked": Unchecked(status=9, replies=9)}, "status-unchecked"),
+        ({"unchecked": Unchecked(status=0, replies=9)}, None),
+        ({"unchecked": None}, None),
+        ({"approximate": True}, "approximate"),
+    ],
+)
+def test_what_the_generator_did_not_do_is_said(
+    changes: dict[str, object], flag: str | None
+) -> None:
+    run = a_run().model_copy(update=changes)
+    assert flags(run) == ((flag,) if flag else ())
+
+
+@pytest.mark.parametrize(
+    ("points", "repetitions", "expected"),
+    [
+        (POINTS, 10, ()),
+        (POINTS[:3], 10, ("cut-short",)),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=6)), 10, ()),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=5)), 10, ("cut-short",)),
+        ((*POINTS[:3], a_point(8, 20, 40.0, repetitions=5)), 5, ()),
+    ],
+)
+def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
+    points: tuple[BlastPoint, ...], repetitions: int, expected: tuple[str, ...]
+) -> None:
+    blast = BLAST.changed(load=BLAST.load.changed(repetitions=repetitions))
+    runs = [swept(*points)]
+    assert flags_of(blast, runs, headline_of(blast, runs), 2) == expected
