@@ -9,7 +9,7 @@ import pytest
 from arena.machine import certs
 from arena.measure.contract import idle
 from arena.measure.contract.wire import Answer
-from tests.lib.arena.measure.contract.outside import Clock
+from tests.lib.arena.measure.contract.lying_server import Clock
 from tests.lib.arena.measure.contract.peer import Peer
 from tests.lib.arena.measure.contract.short import shorten
 

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from arena.measure.contract.messages import frame
+from arena.measure.contract.messages import frame, is_grpc
 from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
-from tests.lib.arena.measure.contract.talk import Manner, RefusedError, Steps, Talk
+from tests.lib.arena.measure.contract.talk import RefusedError, Steps, Talk, manner
 
 _METHODS = ("GetSum", "StreamSum", "CollectSum", "EchoSum")
 
@@ -17,17 +17,14 @@ Asked = TypeVar("Asked", bound=Message)
 
 
 def path_of(method: str) -> str:
-    """Return the path of a method of the service."""
     return f"/benchmark.BenchmarkService/{method}"
 
 
 def wrapped(value: int) -> int:
-    """Return a sum as int32 holds it."""
     return (value & 0xFFFF_FFFF) - ((value & 0x8000_0000) << 1)
 
 
 def reply(value: int) -> bytes:
-    """Return one SumReply, with its prefix."""
     return frame(SumReply(result=value).SerializeToString())
 
 
@@ -90,33 +87,42 @@ def echoed(talk: Talk) -> Steps[int | None]:
     return wrapped(each.a + each.b)
 
 
-def is_grpc(content_type: str) -> bool:
-    """Tell the content-type of a gRPC call."""
-    return content_type.startswith("application/grpc")
+def echoes(
+    talk: Talk,
+    each: Callable[[int], Iterable[int]],
+    last: Iterable[int] = (),
+    ends: Callable[[Talk], None] = Talk.trailers,
+) -> Steps[None]:
+    """Answer each request of EchoSum as it comes, and the end of the requests."""
+    talk.headers()
+    while (value := (yield from echoed(talk))) is not None:
+        yield from replies(talk, each(value))
+    yield from replies(talk, last)
+    ends(talk)
 
 
-def changed(change: Change) -> Manner:
-    """Return the manner of a server that is right but for the values of its replies."""
+def is_right(talk: Talk, *methods: str) -> bool:
+    """Return whether a call is one of the service's, or one of these methods."""
+    known = map(path_of, methods or _METHODS)
+    return talk.path in known and is_grpc(talk.content_type)
 
-    def manner(talk: Talk) -> Steps[None]:
-        if not is_grpc(talk.content_type):
-            talk.headers(status="415", end=True)
-            return
-        if talk.path not in map(path_of, _METHODS):
-            talk.trailers_only(12, "unknown method")
-            return
-        try:
-            if talk.method == "EchoSum":
-                talk.headers()
-                while (value := (yield from echoed(talk))) is not None:
-                    yield from replies(talk, change([value]))
-                talk.trailers()
-            else:
-                yield from answer(talk, change((yield from values_of(talk))))
-        except RefusedError as error:
-            talk.trailers_only(error.status, error.message)
 
-    return manner
+@manner
+def changed(talk: Talk, change: Change) -> Steps[None]:
+    """Answer rightly but for the values of the replies."""
+    if not is_grpc(talk.content_type):
+        talk.headers(status="415", end=True)
+        return
+    if not is_right(talk):
+        talk.trailers_only(12, "unknown method")
+        return
+    try:
+        if talk.method == "EchoSum":
+            yield from echoes(talk, lambda value: change([value]))
+        else:
+            yield from answer(talk, change((yield from values_of(talk))))
+    except RefusedError as error:
+        talk.trailers_only(error.status, error.message)
 
 
 honest = changed(lambda values: values)

@@ -1,11 +1,11 @@
 """A liar: a server that is wrong in one way, and what the contract must say of it."""
 
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from arena.measure.contract import Call
+from tests.lib.arena.measure.contract.lying_server import Tls
 from tests.lib.arena.measure.contract.talk import Manner
 
 # Patterns: a number, 32 bytes and that there are more, and what is said of a server that is gone.
@@ -24,19 +24,6 @@ _CALLS: Mapping[str, frozenset[Call]] = {
     "echo": frozenset({"EchoSum"}),
     "half": frozenset({"CollectSum", "EchoSum"}),
 }
-
-
-@dataclass(frozen=True)
-class Tls:
-    """The TLS of a server: what it chooses by ALPN, and the versions it speaks.
-
-    A liar's is right for its first `honest` connections.
-    """
-
-    protocols: tuple[str, ...] = ("h2",)
-    least: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
-    most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
-    honest: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,31 @@
 """Those whose streams do not flow, and those that cannot do many things at once."""
 
-from tests.lib.arena.measure.contract.breaks import (
+from tests.lib.arena.measure.contract.honest import changed, honest
+from tests.lib.arena.measure.contract.liar import MANY_BYTES, NUMBER, Liar
+from tests.lib.arena.measure.contract.lies import (
     after_cancel,
+    at_most,
     buffering,
+    constant,
     dying,
-    ending,
     failing,
     hanging,
     hanging_up,
     ignoring_the_window,
+    last_off_by_one,
     losing_the_connection,
+    off_by_one,
+    prepared,
+    refusing,
     resetting,
     resetting_now,
     sending_on,
-    until_closed,
-    working,
-)
-from tests.lib.arena.measure.contract.honest import changed, honest
-from tests.lib.arena.measure.contract.liar import MANY_BYTES, NUMBER, Liar
-from tests.lib.arena.measure.contract.lies import (
-    constant,
-    last_off_by_one,
-    off_by_one,
-    only_so_many,
-    prepared,
-    refusing,
     swapped,
+    until_closed,
     with_one_more,
     without_end,
     without_last,
+    working,
 )
 from tests.lib.arena.measure.contract.short import CONNECTIONS, LONG, SOON_S
 from tests.lib.arena.measure.contract.when import at_call, endlessly, on_stream, streaming
@@ -58,9 +55,9 @@ LONG_STREAM = [
          short=_LONG_HANG),
     Liar(_LONG, "all is made and kept before any is sent", streaming(buffering(40 * _MIB), LONG),
          "no first reply while its memory grows by 80 MiB: all is made before"),
-    Liar(_LONG, "an end at the closed window", streaming(until_closed(ending), LONG),
+    Liar(_LONG, "an end at the closed window", streaming(until_closed(failing(0)), LONG),
          rf"the stream ended after \d+ replies, not {LONG}", short=_QUIET),
-    Liar(_LONG, "an end after a few", streaming(changed(only_so_many(100)), LONG),
+    Liar(_LONG, "an end after a few", streaming(changed(at_most(100)), LONG),
          f"the stream ended after 100 replies, not {LONG}", short=_QUIET),
     Liar(_LONG, "an error", streaming(until_closed(failing(8, "no memory")), LONG),
          r"grpc-status is 8, not 0 \(no memory\)", short=_QUIET),
@@ -97,9 +94,9 @@ BACKPRESSURE = [
          endlessly(working(honest, growth=30 * _MIB), narrow=True),
          "its memory grows with the window closed: by 90 MiB, replies that nobody takes"),
     Liar(_BACK, "a wrong value", endlessly(changed(off_by_one), narrow=True), f"reply 0 {_WRONG}"),
-    Liar(_BACK, "an end at the closed window", endlessly(until_closed(ending), narrow=True),
+    Liar(_BACK, "an end at the closed window", endlessly(until_closed(failing(0)), narrow=True),
          r"the stream ended after \d+ replies", short=_QUIET),
-    Liar(_BACK, "an end after a few", endlessly(changed(only_so_many(100)), narrow=True),
+    Liar(_BACK, "an end after a few", endlessly(changed(at_most(100)), narrow=True),
          "the stream ended after 100 replies", short=_QUIET),
     Liar(_BACK, "an error", endlessly(until_closed(failing(8)), narrow=True),
          "grpc-status is 8, not 0", short=_QUIET),
@@ -116,7 +113,7 @@ CANCEL = [
          short={"flow_control.TIMEOUT_S": 1, "flow_control._SILENT_S": 0.5}),
     Liar(_CANCEL, "the connection dies with it",
          endlessly(after_cancel(losing_the_connection), narrow=False), _LOST),
-    Liar(_CANCEL, "an end before it", endlessly(changed(only_so_many(100)), narrow=False),
+    Liar(_CANCEL, "an end before it", endlessly(changed(at_most(100)), narrow=False),
          "the stream ended after 100 replies"),
     Liar(_CANCEL, "an error before it", endlessly(refusing(8), narrow=False),
          "grpc-status is 8, not 0"),

@@ -1,16 +1,28 @@
 """Those that mistake garbage for a call, or do not survive it."""
 
+from math import inf
+
 from google.protobuf.message import DecodeError
 
-from arena.measure.contract.messages import PREFIX
+from arena.measure.contract.expected import INT32_MAX
+from arena.measure.contract.messages import PREFIX, is_grpc
 from arena.what.benchmark_pb2 import SumRequest
-from tests.lib.arena.measure.contract.breaks import dropping, dying, hanging, resetting_now, talking
-from tests.lib.arena.measure.contract.honest import answer, honest, is_grpc
+from tests.lib.arena.measure.contract.honest import answer, honest
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
-from tests.lib.arena.measure.contract.lies import bare, constant, only_trailers, page
+from tests.lib.arena.measure.contract.lies import (
+    bare,
+    constant,
+    dropping,
+    dying,
+    hanging,
+    only_trailers,
+    page,
+    resetting_now,
+    talking,
+)
 from tests.lib.arena.measure.contract.short import SOON_S
-from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk
-from tests.lib.arena.measure.contract.when import INT32_MAX
+from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, manner
+from tests.lib.arena.measure.contract.when import at
 
 _UNKNOWN = "unknown-method"
 _MALFORMED = "malformed-message"
@@ -50,42 +62,17 @@ def sort_of_body(body: bytes) -> str:
     return ""
 
 
-def given(sort: str, lie: Manner) -> Manner:
-    """Return a server that is honest but to that garbage."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (lie if (yield from sort_of(talk)) == sort else honest)(talk)
-
-    return manner
+@manner
+def given(talk: Talk, sort: str, lie: Manner) -> Steps[None]:
+    """Lie only about that garbage."""
+    yield from (lie if (yield from sort_of(talk)) == sort else honest)(talk)
 
 
-def longer_than(least: int, lie: Manner) -> Manner:
-    """Lie only if a request has so many bytes: the others are refused."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from talk.half_close()
-        yield from (lie if len(talk.inbox) >= least else honest)(talk)
-
-    return manner
-
-
-def shorter_than(most: int, lie: Manner) -> Manner:
-    """Lie only if a request has fewer bytes."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from talk.half_close()
-        yield from (lie if len(talk.inbox) < most else honest)(talk)
-
-    return manner
-
-
-def at(path: str, lie: Manner) -> Manner:
-    """Lie only at that path."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (lie if talk.path == path else honest)(talk)
-
-    return manner
+@manner
+def sized(talk: Talk, lie: Manner, least: float = 0, below: float = inf) -> Steps[None]:
+    """Lie only if a request has `least` bytes or more, and fewer than `below`."""
+    yield from talk.half_close()
+    yield from (lie if least <= len(talk.inbox) < below else honest)(talk)
 
 
 def answering_anyway(talk: Talk) -> Steps[None]:
@@ -134,12 +121,12 @@ UNKNOWN_METHOD = [
 ]  # fmt: skip
 
 MALFORMED = [
-    Liar(_MALFORMED, "OK to what never ends", given(_MALFORMED, longer_than(9, answering_anyway)),
+    Liar(_MALFORMED, "OK to what never ends", given(_MALFORMED, sized(answering_anyway, least=9)),
          "it is answered with OK", "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff"),
     Liar(_MALFORMED, "OK to what reaches beyond",
-         given(_MALFORMED, shorter_than(9, answering_anyway)),
+         given(_MALFORMED, sized(answering_anyway, below=9)),
          "it is answered with OK", "00 00 00 00 03 0a 7f 01"),
-    Liar(_MALFORMED, "no answer", given(_MALFORMED, shorter_than(9, hanging)),
+    Liar(_MALFORMED, "no answer", given(_MALFORMED, sized(hanging, below=9)),
          "never answered: 00 00 00 00 03 0a 7f 01", status="warn", short=_SHORT),
     Liar(_MALFORMED, "the connection is closed", given(_MALFORMED, dropping),
          "the whole connection is closed, with all its other calls", status="warn"),
@@ -156,13 +143,13 @@ MALFORMED = [
 ]  # fmt: skip
 
 TRUNCATED = [
-    Liar(_TRUNCATED, "OK to half a message", given(_TRUNCATED, longer_than(5, answering_anyway)),
+    Liar(_TRUNCATED, "OK to half a message", given(_TRUNCATED, sized(answering_anyway, least=5)),
          "it is answered with OK", "00 00 00 00 04 08 01"),
-    Liar(_TRUNCATED, "OK to half a prefix", given(_TRUNCATED, shorter_than(5, answering_anyway)),
+    Liar(_TRUNCATED, "OK to half a prefix", given(_TRUNCATED, sized(answering_anyway, below=5)),
          "it is answered with OK", "00 00 00"),
-    Liar(_TRUNCATED, "no answer", given(_TRUNCATED, shorter_than(5, hanging)),
+    Liar(_TRUNCATED, "no answer", given(_TRUNCATED, sized(hanging, below=5)),
          "never answered: 00 00 00", status="warn", short=_SHORT),
-    Liar(_TRUNCATED, "it dies", given(_TRUNCATED, shorter_than(5, dying)),
+    Liar(_TRUNCATED, "it dies", given(_TRUNCATED, sized(dying, below=5)),
          f"nothing listens there; then {_ENDED}", "00 00 00", alone=False),
 ]  # fmt: skip
 

@@ -2,11 +2,19 @@
 
 from collections.abc import Callable
 
-from tests.lib.arena.measure.contract.breaks import hanging
-from tests.lib.arena.measure.contract.honest import answer, changed, echoed, honest, replies, reply
+from tests.lib.arena.measure.contract.honest import (
+    answer,
+    changed,
+    echoed,
+    echoes,
+    honest,
+    replies,
+    reply,
+)
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
 from tests.lib.arena.measure.contract.lies import (
     constant,
+    hanging,
     nothing,
     off_by_one,
     only_trailers,
@@ -14,7 +22,8 @@ from tests.lib.arena.measure.contract.lies import (
     with_one_more,
 )
 from tests.lib.arena.measure.contract.short import SOON_S
-from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk
+from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, manner
+from tests.lib.arena.measure.contract.when import choosing
 
 _COLLECT = "collect-sum"
 _ECHO = "echo-sum"
@@ -25,7 +34,16 @@ _QUIET = {"streams._QUIET_S": SOON_S}
 _SHORT = {"streams.TIMEOUT_S": SOON_S}
 
 
-def collecting(lie: Manner, *, some: bool) -> Manner:
+@manner
+def _either(talk: Talk, method: str, lie: Manner, *, some: bool) -> Steps[None]:
+    if talk.method != method:
+        yield from honest(talk)
+        return
+    has_some = (yield from talk.peek()) is not None
+    yield from (lie if has_some == some else honest)(talk)
+
+
+def collecting(lie: Manner, *, some: bool = True) -> Manner:
     """Lie about CollectSum with some requests, or about that with none."""
     return _either("CollectSum", lie, some=some)
 
@@ -35,33 +53,14 @@ def echoing(lie: Manner, *, some: bool = True) -> Manner:
     return _either("EchoSum", lie, some=some)
 
 
-def _either(method: str, lie: Manner, *, some: bool) -> Manner:
-    def manner(talk: Talk) -> Steps[None]:
-        if talk.method != method:
-            yield from honest(talk)
-            return
-        has_some = (yield from talk.peek()) is not None
-        yield from (lie if has_some == some else honest)(talk)
-
-    return manner
-
-
 def one_by_one(lie: Manner) -> Manner:
     """Lie about EchoSum if its requests come one after the other."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (honest if talk.half_closed else lie)(talk)
-
-    return echoing(manner)
+    return echoing(choosing(lambda talk: not talk.half_closed, lie))
 
 
 def all_at_once(lie: Manner) -> Manner:
     """Lie about EchoSum if all its requests have come at once."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (lie if talk.half_closed else honest)(talk)
-
-    return echoing(manner)
+    return echoing(choosing(lambda talk: talk.half_closed, lie))
 
 
 def early(talk: Talk) -> Steps[None]:
@@ -77,90 +76,81 @@ def early_reply(talk: Talk) -> Steps[None]:
     talk.trailers()
 
 
-def at_the_end(change: Callable[[list[int]], list[int]]) -> Manner:
+@manner
+def at_the_end(talk: Talk, change: Callable[[list[int]], list[int]]) -> Steps[None]:
     """Answer all requests once there are no more."""
+    values = []
+    while (value := (yield from echoed(talk))) is not None:
+        values.append(value)
+    yield from answer(talk, change(values))
 
-    def manner(talk: Talk) -> Steps[None]:
-        values = []
-        while (value := (yield from echoed(talk))) is not None:
-            values.append(value)
-        yield from answer(talk, change(values))
 
-    return manner
+@manner
+def the_first(talk: Talk, count: int, error: int = 0) -> Steps[None]:
+    """Answer so many requests, each with this error."""
+    talk.headers()
+    for _ in range(count):
+        value = yield from echoed(talk)
+        assert value is not None
+        yield from replies(talk, [value + error])
 
 
 def a_few(talk: Talk) -> Steps[None]:
     """Answer three requests, and end the call."""
-    talk.headers()
-    for _ in range(3):
-        value = yield from echoed(talk)
-        assert value is not None
-        yield from replies(talk, [value])
+    yield from the_first(3)(talk)
     talk.trailers()
 
 
 def wrong_once(talk: Talk) -> Steps[None]:
     """Answer the first request wrongly, and no other."""
-    talk.headers()
-    value = yield from echoed(talk)
-    assert value is not None
-    yield from replies(talk, [value + 1])
+    yield from the_first(1, error=1)(talk)
     yield from hanging(talk)
 
 
 def twice(talk: Talk) -> Steps[None]:
     """Answer each request twice."""
-    talk.headers()
-    while (value := (yield from echoed(talk))) is not None:
-        yield from replies(talk, [value, value])
-    talk.trailers()
+    yield from echoes(talk, lambda value: [value, value])
 
 
 def one_behind(talk: Talk) -> Steps[None]:
     """Answer each request once the next has come."""
     talk.headers()
-    before = yield from echoed(talk)
+    before: list[int] = []
     while (value := (yield from echoed(talk))) is not None:
-        yield from replies(talk, [before or 0])
-        before = value
-    yield from replies(talk, [before or 0])
+        yield from replies(talk, before)
+        before = [value]
+    yield from replies(talk, before)
     talk.trailers()
 
 
 def one_more_at_the_end(talk: Talk) -> Steps[None]:
     """Answer the end of the requests as well."""
-    talk.headers()
-    while (value := (yield from echoed(talk))) is not None:
-        yield from replies(talk, [value])
-    yield from replies(talk, [7])
-    talk.trailers()
+    yield from echoes(talk, lambda value: [value], [7])
 
 
 def without_an_end(talk: Talk) -> Steps[None]:
     """Answer every request, and wait for more."""
-    talk.headers()
-    while (value := (yield from echoed(talk))) is not None:
-        yield from replies(talk, [value])
+    yield from echoes(talk, lambda value: [value], ends=lambda _: None)
     yield from hanging(talk)
 
 
 REQUESTS = [
-    Liar(_COLLECT, "an answer to the first request", collecting(early, some=True),
+    Liar(_COLLECT, "an answer to the first request", collecting(early),
          "the answer comes before the client has ended its requests", short=_QUIET),
-    Liar(_COLLECT, "a reply to the first request", collecting(early_reply, some=True),
+    Liar(_COLLECT, "a reply to the first request", collecting(early_reply),
          "the answer comes before the client has ended its requests", short=_QUIET),
-    Liar(_COLLECT, "a wrong sum", collecting(changed(off_by_one), some=True), f"reply 0 {_WRONG}"),
-    Liar(_COLLECT, "the sum, and one more", collecting(changed(with_one_more), some=True),
+    Liar(_COLLECT, "a wrong sum", collecting(changed(off_by_one)), f"reply 0 {_WRONG}"),
+    Liar(_COLLECT, "the sum, and one more", collecting(changed(with_one_more)),
          "2 replies, not 1"),
-    Liar(_COLLECT, "OK with an empty body", collecting(changed(nothing), some=True),
+    Liar(_COLLECT, "OK with an empty body", collecting(changed(nothing)),
          "0 replies, not 1"),
-    Liar(_COLLECT, "a stub", collecting(only_trailers(12), some=True),
+    Liar(_COLLECT, "a stub", collecting(only_trailers(12)),
          "grpc-status is 12, not 0"),
-    Liar(_COLLECT, "no CollectSum", collecting(refusing(12, "unknown method"), some=True),
+    Liar(_COLLECT, "no CollectSum", collecting(refusing(12, "unknown method")),
          r"grpc-status is 12, not 0 \(unknown method\)", short=_QUIET),
-    Liar(_COLLECT, "OK at once", collecting(refusing(0), some=True),
+    Liar(_COLLECT, "OK at once", collecting(refusing(0)),
          "the answer comes before the client has ended its requests", short=_QUIET),
-    Liar(_COLLECT, "no answer after the last", collecting(hanging, some=True),
+    Liar(_COLLECT, "no answer after the last", collecting(hanging),
          "no answer within 0.3 s", short=_SHORT),
     Liar(_ECHO, "no EchoSum", one_by_one(refusing(12, "unknown method")),
          r"grpc-status is 12, not 0 \(unknown method\)"),

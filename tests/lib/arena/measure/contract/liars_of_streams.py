@@ -3,14 +3,12 @@
 from tests.lib.arena.measure.contract.honest import changed
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
 from tests.lib.arena.measure.contract.lies import (
-    first_only,
+    at_most,
+    formed,
     glued,
-    headers_with,
-    in_frames,
     last_off_by_one,
     nothing,
     off_by_one,
-    only_so_many,
     only_trailers,
     payload,
     prepared,
@@ -30,7 +28,7 @@ _WRONG = f"is {NUMBER}, not {NUMBER}"
 VALUES = [
     Liar("stream-10", "the fourth and the fifth in each other's place",
          streaming(on_stream(1, changed(swapped)), 10), f"reply 3 {_WRONG}"),
-    Liar("stream-10", "the first only", streaming(on_stream(1, changed(first_only)), 10),
+    Liar("stream-10", "the first only", streaming(on_stream(1, changed(at_most(1))), 10),
          "1 reply, not 10"),
     Liar("stream-10", "OK with an empty body", streaming(on_stream(1, changed(nothing)), 10),
          "0 replies, not 10"),
@@ -51,7 +49,7 @@ VALUES = [
          "(5001 replies, not 5000|there are more than 5000 replies)"),
     Liar("stream-5000", "the last is one too large", streaming(changed(last_off_by_one), 5000),
          f"reply 4999 {_WRONG}"),
-    Liar("stream-5000", "what a buffer holds", streaming(changed(only_so_many(4096)), 5000),
+    Liar("stream-5000", "what a buffer holds", streaming(changed(at_most(4096)), 5000),
          "4096 replies, not 5000"),
     Liar("stream-5000", "no end", streaming(changed(without_end), 5000),
          "there are more than 5000 replies"),
@@ -81,14 +79,14 @@ FORMS = [
          unary(trailers_with(0, "", (":status", "200"))),
          "the trailers have a pseudo-header, :status"),
     Liar(_FRAMING, "grpc-status before the replies, and after",
-         unary(headers_with(("grpc-status", "0"))),
+         unary(formed(("grpc-status", "0"))),
          "grpc-status is in the headers, before the replies"),
     Liar(_FRAMING, "grpc-status before the replies of a stream",
-         streaming(headers_with(("grpc-status", "0")), 10),
+         streaming(formed(("grpc-status", "0")), 10),
          "grpc-status is in the headers, before the replies"),
     Liar(_FRAMING, "trailers only, in the second call of a connection",
          streaming(on_stream(2, only_trailers(0)), 10), "the answer has no trailers of its own"),
-    Liar(_FRAMING, "messages glued into one", unary(in_frames(glued)),
+    Liar(_FRAMING, "messages glued into one", unary(formed(cut=glued)),
          r"\d\d bytes are too long for a SumReply", r"08 [0-9a-f ]+…?"),
 ]  # fmt: skip
 

@@ -3,7 +3,8 @@
 import ssl
 
 from tests.lib.arena.measure.contract.honest import honest
-from tests.lib.arena.measure.contract.liar import Liar, Tls
+from tests.lib.arena.measure.contract.liar import Liar
+from tests.lib.arena.measure.contract.lying_server import Tls
 
 _NO_ALPN = (
     r"the server does not choose h2 by ALPN; "

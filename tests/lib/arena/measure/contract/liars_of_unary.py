@@ -2,40 +2,35 @@
 
 from hyperframe.frame import HeadersFrame, PushPromiseFrame
 
+from arena.measure.contract.expected import INT32_MAX, INT32_MIN
 from arena.measure.contract.messages import frame
 from arena.what.benchmark_pb2 import SumRequest
-from tests.lib.arena.measure.contract.breaks import (
-    dying,
-    going_away,
-    hanging,
-    hanging_up,
-    resetting,
-    talking,
-)
 from tests.lib.arena.measure.contract.honest import changed
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
 from tests.lib.arena.measure.contract.lies import (
     bare,
     constant,
     data_after_trailers,
-    data_before_headers,
-    ended_by_data,
+    dying,
     formed,
-    headers_with,
-    intruding,
+    going_away,
+    hanging,
+    hanging_up,
     nothing,
     off_by_one,
     only_trailers,
     page,
     payload,
     prepared,
+    resetting,
+    talking,
     trailers_with,
     with_one_more,
     without_end,
 )
 from tests.lib.arena.measure.contract.short import SOON_S
 from tests.lib.arena.measure.contract.talk import Talk
-from tests.lib.arena.measure.contract.when import INT32_MAX, INT32_MIN, lying, unary
+from tests.lib.arena.measure.contract.when import lying, unary
 
 _SUM = "unary-sum"
 _EXTREMES = "unary-extremes"
@@ -94,10 +89,11 @@ FORMS = [
          r"grpc-status is 13, not 0 \(it broke\)", alone=False),
     Liar(_SUM, "right replies, and an error", unary(trailers_with(2)),
          "grpc-status is 2, not 0", alone=False),
-    Liar(_SUM, "no trailers", unary(ended_by_data()),
+    Liar(_SUM, "no trailers", unary(formed(ends=Talk.end)),
          r"the call ended without grpc-status in its trailers; "
          r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
-    Liar(_SUM, "grpc-status in the headers instead", unary(ended_by_data(("grpc-status", "0"))),
+    Liar(_SUM, "grpc-status in the headers instead",
+         unary(formed(("grpc-status", "0"), ends=Talk.end)),
          r"the call ended without grpc-status in its trailers "
          r"\(it is in the headers, before the replies\); "
          r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
@@ -105,7 +101,7 @@ FORMS = [
          "a reply is compressed, unasked", f"01 {_A_REPLY}", alone=False),
     Liar(_SUM, "a flag that is not known", unary(payload(lambda data: b"\7" + data[1:])),
          "a reply's flag is 7", f"07 {_A_REPLY}", alone=False),
-    Liar(_SUM, "grpc-encoding says gzip", unary(headers_with(("grpc-encoding", "gzip"))),
+    Liar(_SUM, "grpc-encoding says gzip", unary(formed(("grpc-encoding", "gzip"))),
          r"the replies are compressed, unasked \(grpc-encoding: gzip\)", alone=False),
     Liar(_SUM, "a reply that is cut off", unary(payload(lambda data: data[:-1])),
          "the last reply is cut off", f"00 {_A_REPLY}", alone=False),
@@ -122,17 +118,17 @@ FORMS = [
     Liar(_SUM, "a page", unary(page("200")),
          r"the content-type is 'text/html'; "
          r"then GetSum is not answered \(the answer has no grpc-status\)", alone=False),
-    Liar(_SUM, "right replies as a page", unary(headers_with(content_type="text/html")),
+    Liar(_SUM, "right replies as a page", unary(formed(content_type="text/html")),
          "the content-type is 'text/html'", alone=False),
-    Liar(_SUM, "gRPC-Web", unary(headers_with(content_type="application/grpc-web+proto")),
+    Liar(_SUM, "gRPC-Web", unary(formed(content_type="application/grpc-web+proto")),
          "the content-type is 'application/grpc-web[+]proto'", alone=False),
-    Liar(_SUM, "DATA before the headers", unary(formed(data_before_headers)),
+    Liar(_SUM, "DATA before the headers", unary(formed(early=True)),
          gone("DATA comes before the headers"), f"00 {_A_REPLY}", alone=False),
-    Liar(_SUM, "DATA after the trailers", unary(formed(data_after_trailers)),
+    Liar(_SUM, "DATA after the trailers", unary(formed(ends=data_after_trailers)),
          "DATA follows the end of its stream", "00 00 00 00 02 08 07", alone=False),
-    Liar(_SUM, "headers twice", unary(intruding(more_headers)),
+    Liar(_SUM, "headers twice", unary(formed(intruder=more_headers)),
          gone("headers come in the middle of a stream"), alone=False),
-    Liar(_SUM, "a push", unary(intruding(push)),
+    Liar(_SUM, "a push", unary(formed(intruder=push)),
          gone("the server pushes, though that was turned off"), alone=False),
     Liar(_SUM, "what is no HTTP/2", unary(talking(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
          gone("a frame of 4740180 bytes is larger than allowed"), "48 54 54 50 2f 31 2e 31 20",

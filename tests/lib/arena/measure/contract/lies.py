@@ -1,14 +1,33 @@
-"""Lies that fit any call: wrong values, and wrong forms."""
+"""Lies that fit any call: wrong values, wrong forms, answers that break off or do not flow."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, count, islice
-from typing import Any, cast
+from itertools import chain, islice, repeat
 
 from hyperframe.frame import DataFrame, Frame, HeadersFrame
 
 from arena.measure.contract.messages import PREFIX
-from tests.lib.arena.measure.contract.honest import Change, answer, changed, reply, values_of
-from tests.lib.arena.measure.contract.talk import TURN, Manner, Steps, Talk
+from arena.what.benchmark_pb2 import StreamRequest
+from tests.lib.arena.measure.contract.honest import (
+    Change,
+    answer,
+    changed,
+    honest,
+    parsed,
+    replies,
+    reply,
+    sums,
+    values_of,
+)
+from tests.lib.arena.measure.contract.talk import (
+    NEWS,
+    TURN,
+    Field,
+    HangupError,
+    Manner,
+    Steps,
+    Talk,
+    manner,
+)
 
 # Wrong values.
 
@@ -32,24 +51,19 @@ def without_last(values: Iterable[int]) -> Iterable[int]:
     return list(values)[:-1]
 
 
-def first_only(values: Iterable[int]) -> Iterable[int]:
-    return list(values)[:1]
-
-
-def nothing(values: Iterable[int]) -> Iterable[int]:
-    return []
-
-
 def with_one_more(values: Iterable[int]) -> Iterable[int]:
     return chain(values, [7])
 
 
 def without_end(values: Iterable[int]) -> Iterable[int]:
-    return chain(values, (7 for _ in count()))
+    return chain(values, repeat(7))
 
 
-def only_so_many(most: int) -> Change:
-    return lambda values: islice(values, most)
+def at_most(count: int) -> Change:
+    return lambda values: islice(values, count)
+
+
+nothing = at_most(0)
 
 
 def constant(*values: int) -> Manner:
@@ -61,154 +75,238 @@ def prepared() -> Manner:
     """Answer every call of a method as the first was answered rightly."""
     first: dict[str, list[int]] = {}
 
-    def manner(talk: Talk) -> Steps[None]:
+    def prepared_manner(talk: Talk) -> Steps[None]:
         values = list((yield from values_of(talk)))
         yield from answer(talk, first.setdefault(talk.method, values))
 
-    return manner
+    return prepared_manner
 
 
 # Wrong forms: the values are right.
 
-
-def formed(form: Callable[[Talk, list[bytes]], Steps[None]]) -> Manner:
-    """Answer with messages that are right, in any form."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        values = yield from values_of(talk)
-        yield from form(talk, [reply(value) for value in values])
-
-    return manner
+Cut = Callable[[list[bytes]], Iterable[bytes]]
 
 
-def payload(change: Callable[[bytes], bytes]) -> Manner:
-    """Change the bytes of the DATA."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers()
-        yield from talk.data(change(b"".join(messages)))
-        talk.trailers()
-
-    return formed(form)
-
-
-def in_frames(cut: Callable[[list[bytes]], Iterable[bytes]]) -> Manner:
-    """Send DATA frames that are cut in any way."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers()
-        for each in cut(messages):
-            yield from talk.data(each)
-        talk.trailers()
-
-    return formed(form)
-
-
-def headers_with(*extra: tuple[str, str], **changes: str) -> Manner:
-    """Send headers that say more, or something else."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers(*extra, **cast("Any", changes))
-        yield from talk.data(b"".join(messages))
-        talk.trailers()
-
-    return formed(form)
-
-
-def trailers_with(status: int, message: str = "", *extra: tuple[str, str]) -> Manner:
-    """Send other trailers."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers()
-        yield from talk.data(b"".join(messages))
-        talk.trailers(status, message, *extra)
-
-    return formed(form)
-
-
-def intruding(make: Callable[[Talk], Frame]) -> Manner:
-    """Send a frame that has no business there, between headers and replies."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers()
-        talk.raw(make(talk))
-        yield from talk.data(b"".join(messages))
-        talk.trailers()
-
-    return formed(form)
-
-
-def data_before_headers(talk: Talk, messages: list[bytes]) -> Steps[None]:
-    """Send the first reply twice: before the headers, too."""
-    talk.raw(DataFrame(talk.stream, messages[0]))
-    talk.headers()
-    yield from talk.data(b"".join(messages))
-    talk.trailers()
-
-
-def data_after_trailers(talk: Talk, messages: list[bytes]) -> Steps[None]:
-    """Send one reply more, when all is over."""
-    talk.headers()
-    yield from talk.data(b"".join(messages))
-    block = talk.block([("grpc-status", "0")])
-    trailers = HeadersFrame(talk.stream, block, flags=["END_HEADERS", "END_STREAM"])
-    talk.raw(trailers, DataFrame(talk.stream, reply(7)))
-
-
-def ended_by_data(*headers: tuple[str, str]) -> Manner:
-    """Send no trailers at all."""
-
-    def form(talk: Talk, messages: list[bytes]) -> Steps[None]:
-        talk.headers(*headers)
-        yield from talk.data(b"".join(messages))
-        talk.end()
-
-    return formed(form)
-
-
-def only_trailers(status: int, message: str = "") -> Manner:
-    """Send no replies at all."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from talk.half_close()
-        talk.trailers_only(status, message)
-
-    return manner
-
-
-def refusing(status: int, message: str = "") -> Manner:
-    """Send an error, whatever the client has still to say."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield TURN
-        talk.trailers_only(status, message)
-
-    return manner
-
-
-def bare(status: str, *extra: tuple[str, str]) -> Manner:
-    """Answer with an HTTP status, and nothing of gRPC's but what is told."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from talk.half_close()
-        talk.headers(*extra, status=status, content_type="text/html", end=True)
-
-    return manner
-
-
-def page(status: str) -> Manner:
-    """Answer with a page that says in words what is wrong."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from talk.half_close()
-        talk.headers(status=status, content_type="text/html")
-        yield from talk.data(b"<!doctype html><h1>Something is wrong</h1>")
-        talk.end()
-
-    return manner
+def whole(messages: list[bytes]) -> list[bytes]:
+    return [b"".join(messages)]
 
 
 def glued(messages: list[bytes]) -> list[bytes]:
     """Put four messages into one: to protobuf, the last of them counts."""
     inner = b"".join(each[PREFIX.size :] * 4 for each in messages)
     return [PREFIX.pack(0, len(inner)) + inner]
+
+
+@manner
+def formed(
+    talk: Talk,
+    *headers: Field,
+    content_type: str = "application/grpc",
+    early: bool = False,
+    intruder: Callable[[Talk], Frame] | None = None,
+    cut: Cut = whole,
+    ends: Callable[[Talk], None] = Talk.trailers,
+) -> Steps[None]:
+    """Answer with messages that are right, in a form that may be wrong.
+
+    The first reply may come `early`, before the headers; an `intruder` comes after them. The DATA
+    frames are `cut` in any way.
+    """
+    messages = [reply(value) for value in (yield from values_of(talk))]
+    if early:
+        talk.raw(DataFrame(talk.stream, messages[0]))
+    talk.headers(*headers, content_type=content_type)
+    if intruder:
+        talk.raw(intruder(talk))
+    for each in cut(messages):
+        yield from talk.data(each)
+    ends(talk)
+
+
+def payload(change: Callable[[bytes], bytes]) -> Manner:
+    """Change the bytes of the DATA."""
+    return formed(cut=lambda messages: [change(b"".join(messages))])
+
+
+def trailers_with(status: int, message: str = "", *extra: Field) -> Manner:
+    return formed(ends=lambda talk: talk.trailers(status, message, *extra))
+
+
+def data_after_trailers(talk: Talk) -> None:
+    block = talk.block([("grpc-status", "0")])
+    trailers = HeadersFrame(talk.stream, block, flags=["END_HEADERS", "END_STREAM"])
+    talk.raw(trailers, DataFrame(talk.stream, reply(7)))
+
+
+@manner
+def only_trailers(talk: Talk, status: int, message: str = "") -> Steps[None]:
+    """Send no replies at all."""
+    yield from talk.half_close()
+    talk.trailers_only(status, message)
+
+
+@manner
+def refusing(talk: Talk, status: int, message: str = "") -> Steps[None]:
+    """Send an error, before the client has sent all."""
+    yield TURN
+    talk.trailers_only(status, message)
+
+
+@manner
+def bare(talk: Talk, status: str, *extra: Field) -> Steps[None]:
+    """Answer with an HTTP status, and with nothing of gRPC's but these fields."""
+    yield from talk.half_close()
+    talk.headers(*extra, status=status, content_type="text/html", end=True)
+
+
+@manner
+def page(talk: Talk, status: str) -> Steps[None]:
+    """Answer with a page that reports an error in words."""
+    yield from talk.half_close()
+    talk.headers(status=status, content_type="text/html")
+    yield from talk.data(b"<!doctype html><h1>Something is wrong</h1>")
+    talk.end()
+
+
+# Answers that break off.
+
+
+def hanging(_: Talk) -> Steps[None]:
+    while True:
+        yield NEWS
+
+
+def some(talk: Talk, change: Change) -> Steps[None]:
+    """Send the headers and some replies."""
+    found = yield from values_of(talk)
+    talk.headers()
+    yield from replies(talk, change(found))
+
+
+@manner
+def hanging_after(talk: Talk, change: Change) -> Steps[None]:
+    """Send some replies, and nothing more."""
+    yield from some(talk, change)
+    yield from hanging(talk)
+
+
+@manner
+def resetting(talk: Talk, code: int) -> Steps[None]:
+    """Send the headers, then RST_STREAM."""
+    yield from some(talk, nothing)
+    talk.reset(code)
+
+
+@manner
+def resetting_now(talk: Talk, code: int) -> Steps[None]:
+    """Send RST_STREAM, whatever was sent before."""
+    yield TURN
+    talk.reset(code)
+
+
+@manner
+def going_away(talk: Talk, code: int) -> Steps[None]:
+    """Send GOAWAY, and close the connection."""
+    yield from talk.half_close()
+    talk.goaway(code)
+    yield from talk.hang_up()
+
+
+def hanging_up(talk: Talk) -> Steps[None]:
+    """Close the connection in the middle of the call."""
+    yield from talk.half_close()
+    talk.headers()
+    yield from talk.hang_up()
+
+
+def dropping(talk: Talk) -> Steps[None]:
+    """Close the connection without an answer."""
+    yield from talk.half_close()
+    raise HangupError
+
+
+def losing_the_connection(_: Talk) -> Steps[None]:
+    """Close the connection, whatever was sent before."""
+    yield TURN
+    raise HangupError
+
+
+def dying(talk: Talk) -> Steps[None]:
+    """End the whole server."""
+    yield from talk.half_close()
+    talk.server.die("signal 11")
+
+
+@manner
+def talking(talk: Talk, data: bytes) -> Steps[None]:
+    """Send bytes that are no answer."""
+    yield from talk.half_close()
+    talk.raw(data)
+    yield from hanging(talk)
+
+
+# Streams that do not flow.
+
+
+def ignoring_the_window(talk: Talk) -> Steps[None]:
+    request = parsed(StreamRequest, (yield from talk.message()))
+    talk.headers()
+    yield TURN
+    values = iter(sums(request))
+    while part := list(map(reply, islice(values, 500))):
+        talk.raw(DataFrame(talk.stream, b"".join(part)))
+        yield TURN
+    talk.trailers()
+
+
+@manner
+def until_closed(talk: Talk, lie: Manner) -> Steps[None]:
+    """Answer a stream rightly until its window is closed."""
+    request = parsed(StreamRequest, (yield from talk.message()))
+    talk.headers()
+    for pause in replies(talk, sums(request)):
+        if pause is NEWS:
+            break
+        yield pause
+    yield from lie(talk)
+
+
+@manner
+def failing(talk: Talk, status: int, message: str = "") -> Steps[None]:
+    """Send trailers with a status, after the headers."""
+    yield TURN
+    talk.trailers(status, message)
+
+
+@manner
+def working(talk: Talk, lie: Manner, growth: int = 0, *, busy: bool = True) -> Steps[None]:
+    """Use CPU, and more memory at each look, beside what is seen on the wire."""
+    talk.server.busy, talk.server.growth = busy, growth
+    try:
+        yield from lie(talk)
+    finally:
+        talk.server.busy, talk.server.growth = False, 0
+
+
+@manner
+def buffering(talk: Talk, growth: int) -> Steps[None]:
+    """Make all replies before the first is sent: memory grows, and the client waits."""
+    yield from talk.half_close()
+    yield from working(hanging, growth, busy=False)(talk)
+
+
+@manner
+def after_cancel(talk: Talk, lie: Manner) -> Steps[None]:
+    """Answer rightly until the call is cancelled."""
+    talk.deaf = True
+    steps = honest(talk)
+    while not talk.cancelled:
+        yield next(steps)
+    yield from lie(talk)
+
+
+def sending_on(talk: Talk) -> Steps[None]:
+    """Send without end what nobody wants."""
+    while True:
+        talk.raw(DataFrame(talk.stream, reply(7) * 500))
+        yield TURN

@@ -6,12 +6,15 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 import h2.config
 import h2.connection
 import h2.events
 import h2.exceptions
 
+from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.talk import TURN, HangupError, Manner, Pause, Steps, Talk
 
 _PATIENCE_S = 20.0
@@ -94,6 +97,32 @@ class Connection:
                 steps.close()
 
 
+@dataclass(frozen=True)
+class Tls:
+    """The TLS of a server: what it chooses by ALPN, and the versions it speaks.
+
+    A liar's is right for its first `honest` connections.
+    """
+
+    protocols: tuple[str, ...] = ("h2",)
+    least: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
+    most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED
+    honest: int = 0
+
+
+def context_of(tls: Tls, certificates: Path) -> ssl.SSLContext:
+    """Return a server's context; versions that are deprecated are those a liar is found by."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
+    if tls.least < ssl.TLSVersion.TLSv1_2:
+        context.set_ciphers("ALL:@SECLEVEL=0")
+    context.minimum_version = tls.least
+    context.maximum_version = tls.most
+    if tls.protocols:
+        context.set_alpn_protocols(list(tls.protocols))
+    return context
+
+
 class Server:
     """The listener and its connections, and what its manners want to be seen from the outside.
 
@@ -166,3 +195,42 @@ def serving(manner: Manner, tls: ssl.SSLContext | None = None) -> Iterator[Serve
     finally:
         server.die("the test is over")
         server.join()
+
+
+# How it looks from the outside.
+
+
+class Clock:
+    """Stands in for the module `time`: it passes when somebody sleeps, or reads it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Outside:
+    """A Watched: the server's process as its manners want it to be seen."""
+
+    def __init__(self, server: Server, clock: Clock) -> None:
+        self._server = server
+        self._clock = clock
+        self._seen = clock.now
+        self._cpu_s = 1.5
+        self._peak_bytes = 50 << 20
+
+    def ended(self) -> str | None:
+        return self._server.how_ended
+
+    def cost(self) -> Cost:
+        """Return one CPU's time for as long as it was busy, and more memory at each look."""
+        if self._server.how_ended:
+            raise ProcessLookupError("there is no such process")
+        passed, self._seen = self._clock.now - self._seen, self._clock.now
+        self._cpu_s += passed if self._server.busy else 0.0
+        self._peak_bytes += self._server.growth
+        return Cost(cpu_s=self._cpu_s, peak_bytes=self._peak_bytes)

@@ -8,7 +8,7 @@ their say first. h2 speaks for it, and keeps the rules; `raw` is the way around 
 import socket
 from collections.abc import Callable, Generator, Sequence
 from enum import Enum, auto
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from hyperframe.frame import Frame
 
@@ -24,8 +24,6 @@ Field: TypeAlias = tuple[str, str]
 
 
 class Pause(Enum):
-    """What a manner waits for."""
-
     NEWS = auto()
     TURN = auto()
 
@@ -33,6 +31,14 @@ class Pause(Enum):
 NEWS, TURN = Pause.NEWS, Pause.TURN
 Steps: TypeAlias = Generator[Pause, None, Value]
 Manner: TypeAlias = Callable[["Talk"], Steps[None]]
+Parameters = ParamSpec("Parameters")
+
+
+def manner(
+    steps: Callable[Concatenate["Talk", Parameters], Steps[None]],
+) -> Callable[Parameters, Manner]:
+    """Let a function return manners: generators that have these parameters, beside their call."""
+    return lambda *args, **options: lambda talk: steps(talk, *args, **options)
 
 
 class HangupError(Exception):
@@ -102,7 +108,6 @@ class Talk:
         return bytes(self.inbox[PREFIX.size : PREFIX.size + length])
 
     def message(self) -> Steps[bytes | None]:
-        """Return the next message, and take it away."""
         message = yield from self.peek()
         if message is not None:
             del self.inbox[: PREFIX.size + len(message)]
@@ -122,7 +127,6 @@ class Talk:
         content_type: str = "application/grpc",
         end: bool = False,
     ) -> None:
-        """Send the headers."""
         fields = [(":status", status), ("content-type", content_type), *extra]
         self.connection.h2.send_headers(self.stream, fields, end_stream=end)
 
@@ -152,7 +156,6 @@ class Talk:
         self.connection.h2.end_stream(self.stream)
 
     def reset(self, code: int) -> None:
-        """Send RST_STREAM."""
         self.connection.h2.reset_stream(self.stream, code)
 
     def goaway(self, code: int) -> None:

@@ -3,33 +3,34 @@
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from arena.measure.contract import Call, Report, Scope, check, concurrency, values
+from arena.measure.contract.idle import Watched
 from arena.record.measurement import Cost
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
-from tests.lib.arena.measure.contract.breaks import dying, hanging, working
 from tests.lib.arena.measure.contract.honest import changed, honest
-from tests.lib.arena.measure.contract.liar import Tls
 from tests.lib.arena.measure.contract.liars_of_garbage import given
 from tests.lib.arena.measure.contract.lies import (
     bare,
     constant,
-    in_frames,
+    dying,
+    formed,
+    hanging,
     nothing,
     off_by_one,
     page,
+    working,
 )
-from tests.lib.arena.measure.contract.lying_server import serving
-from tests.lib.arena.measure.contract.outside import Clock, Outside, context_of
+from tests.lib.arena.measure.contract.lying_server import Clock, Outside, Tls, context_of, serving
 from tests.lib.arena.measure.contract.short import CONNECTIONS, EARNEST, LONG, PROFILE
 from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk
 from tests.lib.arena.measure.contract.when import endlessly, lying, streaming, unary
 
-ALL = frozenset[Call]({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
+ALL: tuple[Call, ...] = ("StreamSum", "CollectSum", "EchoSum")
 
 UNARY = ["unary-sum", "unary-extremes"]
 STREAMS = ["stream-10", "stream-5000", "stream-zero", "stream-negative"]
@@ -42,6 +43,7 @@ GARBAGE = [
     "oversized-prefix",
     "content-type",
 ]
+ALONE = [*UNARY, "framing", *CROWD, *GARBAGE]
 REQUESTS = ["collect-sum", "echo-sum", "half-close"]
 TLS = ["tls-alpn", "tls-version", "tls-downgrade"]
 
@@ -50,57 +52,73 @@ def names(report: Report) -> list[str]:
     return [each.check for each in report.checks]
 
 
+def failed(report: Report) -> list[str]:
+    return [each.check for each in report.checks if each.status == "fail"]
+
+
 def assert_honest(report: Report, expected: list[str]) -> None:
-    """Each check passed, and has nothing to say."""
+    """Each check passed, and has nothing to report."""
     assert report.checks == tuple(Check(check=name, status="pass") for name in expected)
     assert report.verdict == "pass"
 
 
-def report_on(manner: Manner, *calls: Call) -> Report:
-    with serving(manner) as server:
-        return check(Scope(server.port, tls=False, calls=frozenset({"GetSum", *calls})), None)
+def report_on(
+    manner: Manner,
+    *calls: Call,
+    certificates: Path | None = None,
+    clock: Clock | None = None,
+    watched: Watched | None = None,
+    busy: bool = False,
+    died: str = "",
+    **more: Any,
+) -> Report:
+    """Check a server: over TLS if it has certificates, and watched if there is a clock."""
+    tls = context_of(Tls(), certificates) if certificates else None
+    with serving(manner, tls) as server:
+        server.busy = busy
+        if died:
+            server.die(died)
+        asked = frozenset[Call]({"GetSum", *calls})
+        scope = Scope(server.port, tls=tls is not None, calls=asked, **more)
+        return check(scope, Outside(server, clock) if clock else watched)
 
 
 # Honest servers.
 
 
 def test_an_honest_server_passes_everything(clock: Clock) -> None:
-    with serving(honest) as server:
-        scope = Scope(server.port, tls=False, calls=ALL, requests=(PROFILE,))
-        report = check(scope, Outside(server, clock))
+    report = report_on(honest, *ALL, clock=clock, requests=(PROFILE,))
     streams = [*STREAMS[:2], "stream-profile", *STREAMS[2:]]
     assert_honest(report, [*UNARY, *streams, "framing", *FLOW, *CROWD, *GARBAGE, *REQUESTS])
     assert report.messages_per_data_frame == 500
 
 
-def test_so_it_does_without_being_watched_and_over_tls(certificates: Path) -> None:
-    with serving(honest, context_of(Tls(), certificates)) as server:
-        report = check(Scope(server.port, tls=True, calls=ALL), None)
-    everything = [*UNARY, *STREAMS, "framing", *FLOW, *CROWD, *GARBAGE, *REQUESTS, *TLS]
-    assert_honest(report, everything)
+@pytest.mark.parametrize(
+    ("light", "heavy"), [(False, [*FLOW, *CROWD, *GARBAGE]), (True, [])], ids=["full", "light"]
+)
+def test_it_also_passes_unwatched_over_tls_and_a_light_scope_is_only_the_values_and_tls(
+    light: bool, heavy: list[str], certificates: Path
+) -> None:
+    report = report_on(honest, *ALL, certificates=certificates, light=light)
+    assert_honest(report, [*UNARY, *STREAMS, "framing", *heavy, *REQUESTS, *TLS])
 
 
-def test_a_light_scope_is_only_the_values_and_tls(certificates: Path) -> None:
-    with serving(honest, context_of(Tls(), certificates)) as server:
-        report = check(Scope(server.port, tls=True, calls=ALL, light=True), None)
-    assert_honest(report, [*UNARY, *STREAMS, "framing", *REQUESTS, *TLS])
-
-
-def test_get_sum_alone_is_checked_in_all_that_is_not_streaming() -> None:
-    report = report_on(honest)
-    assert_honest(report, [*UNARY, "framing", *CROWD, *GARBAGE])
+@pytest.mark.parametrize(
+    ("manner", "calls", "own"),
+    [
+        (honest, (), []),
+        (given("content-type", page("415")), (), []),
+        (honest, ("CollectSum",), ["collect-sum", "half-close"]),
+        (honest, ("EchoSum",), ["echo-sum", "half-close"]),
+    ],
+    ids=["GetSum alone", "a page refuses what is not gRPC", "CollectSum", "EchoSum"],
+)
+def test_a_call_brings_its_own_checks(
+    manner: Manner, calls: tuple[Call, ...], own: list[str]
+) -> None:
+    report = report_on(manner, *calls)
+    assert_honest(report, [*ALONE, *own])
     assert report.messages_per_data_frame is None
-
-
-def test_a_page_may_refuse_what_is_no_grpc() -> None:
-    report = report_on(given("content-type", page("415")))
-    assert_honest(report, [*UNARY, "framing", *CROWD, *GARBAGE])
-
-
-@pytest.mark.parametrize(("call", "own"), [("CollectSum", "collect-sum"), ("EchoSum", "echo-sum")])
-def test_a_call_brings_its_own_checks(call: Call, own: str) -> None:
-    expected = [*UNARY, "framing", *CROWD, *GARBAGE, own, "half-close"]
-    assert_honest(report_on(honest, call), expected)
 
 
 def test_a_call_that_is_not_subscribed_to_may_be_anything() -> None:
@@ -128,7 +146,7 @@ def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
         yield from honest(talk)
 
     with serving(streaming(together, 50)) as server:
-        concurrency.connections(Scope(server.port, tls=False, calls=ALL))
+        concurrency.connections(Scope(server.port, tls=False, calls=frozenset(ALL)))
 
 
 # What is measured.
@@ -151,9 +169,7 @@ def hundreds(messages: list[bytes]) -> Iterable[bytes]:
 def test_messages_per_data_frame_are_measured(
     cut: Callable[[list[bytes]], Iterable[bytes]], measured: float
 ) -> None:
-    with serving(streaming(in_frames(cut), 5000)) as server:
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls, light=True), None)
+    report = report_on(streaming(formed(cut=cut), 5000), "StreamSum", light=True)
     assert report.verdict == "pass"
     assert report.messages_per_data_frame == measured
 
@@ -163,7 +179,7 @@ def test_messages_may_be_cut_across_frames_anywhere() -> None:
         whole = b"".join(messages)
         return (whole[at : at + 7] for at in range(0, len(whole), 7))
 
-    liar = streaming(in_frames(sevens), 10, 0, -3, 50)
+    liar = streaming(formed(cut=sevens), 10, 0, -3, 50)
     assert report_on(liar, "StreamSum").verdict == "pass"
 
 
@@ -174,81 +190,70 @@ def test_a_stream_that_is_wrong_is_not_measured() -> None:
 # The end.
 
 
-def test_each_check_is_told_once_it_is_made_and_before_the_next() -> None:
-    told: list[Check] = []
-    told_at: list[int] = []
+def test_each_check_is_announced_once_it_is_made_and_before_the_next() -> None:
+    announced: list[Check] = []
+    announced_at: list[int] = []
 
     def note(talk: Talk) -> Steps[None]:
-        told_at.append(len(told))
+        announced_at.append(len(announced))
         yield from honest(talk)
 
     with serving(note) as server:
-        report = check(Scope(server.port, tls=False), None, told.append)
-    assert tuple(told) == report.checks
-    assert told_at == sorted(told_at)
-    assert set(told_at) == set(range(len(told)))
+        report = check(Scope(server.port, tls=False), None, announced.append)
+    assert tuple(announced) == report.checks
+    assert announced_at == sorted(announced_at)
+    assert set(announced_at) == set(range(len(announced)))
 
 
 def test_a_failure_does_not_keep_the_rest_from_being_made() -> None:
     report = report_on(unary(changed(off_by_one), -3, 2))
-    assert names(report) == [*UNARY, "framing", *CROWD, *GARBAGE]
-    assert [each.check for each in report.checks if each.status == "fail"] == ["unary-sum"]
+    assert (names(report), failed(report)) == (ALONE, ["unary-sum"])
     assert report.first_failure == report.checks[0]
 
 
-def test_once_the_server_is_gone_nothing_more_is_made(clock: Clock) -> None:
-    with serving(streaming(dying, 5000)) as server:
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls), Outside(server, clock))
-    assert names(report) == [*UNARY, "stream-10", "stream-5000"]
-    assert report.checks[-1].detail.endswith("; then the server ended (signal 11)")
+def jamming(talk: Talk) -> Steps[None]:
+    talk.server.manner = hanging
+    yield from bare("500")(talk)
 
 
-def test_a_server_whose_end_is_not_seen_no_longer_answers() -> None:
-    report = report_on(streaming(dying, 5000), "StreamSum")
-    assert names(report) == [*UNARY, "stream-10", "stream-5000"]
-    said = "; then GetSum is not answered (nothing listens there)"
-    assert report.checks[-1].detail.endswith(said)
-
-
-def test_a_server_that_lives_but_does_not_answer_is_left_too(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("lie", "count", "watched", "said"),
+    [
+        (dying, 5000, True, "then the server ended (signal 11)"),
+        (dying, 5000, False, "then GetSum is not answered (nothing listens there)"),
+        (jamming, 10, True, "then GetSum is not answered (no answer within 0.1 s)"),
+    ],
+    ids=["it ends", "its end is not seen", "it lives but does not answer"],
+)
+def test_once_the_server_is_gone_nothing_more_is_made(
+    lie: Manner,
+    count: int,
+    watched: bool,
+    said: str,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("arena.measure.contract.checks._PROBE_TIMEOUT_S", 0.1)
-
-    def jammed(talk: Talk) -> Steps[None]:
-        talk.server.manner = hanging
-        yield from bare("500")(talk)
-
-    with serving(streaming(jammed, 10)) as server:
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls), Outside(server, clock))
-    assert names(report) == [*UNARY, "stream-10"]
-    said = "; then GetSum is not answered (no answer within 0.1 s)"
-    assert report.checks[-1].detail.endswith(said)
+    report = report_on(streaming(lie, count), "StreamSum", clock=clock if watched else None)
+    assert names(report) == [*UNARY, "stream-10", *(["stream-5000"] if count == 5000 else [])]
+    assert report.checks[-1].detail.endswith(f"; {said}")
 
 
 def test_a_server_that_was_never_there_fails_the_first_check(clock: Clock) -> None:
-    with serving(honest) as server:
-        server.die("exit code 3")
-        report = check(Scope(server.port, tls=False), Outside(server, clock))
-    assert [(each.check, each.status, each.detail) for each in report.checks] == [
-        ("unary-sum", "fail", "nothing listens there; then the server ended (exit code 3)")
-    ]
+    report = report_on(honest, clock=clock, died="exit code 3")
+    said = "nothing listens there; then the server ended (exit code 3)"
+    assert report.checks == (Check(check="unary-sum", status="fail", detail=said),)
 
 
 # Watching.
 
 
 def test_a_server_that_is_never_idle_is_not_judged_by_its_cpu(clock: Clock) -> None:
-    with serving(honest) as server:
-        server.busy = True
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls), Outside(server, clock))
-    assert report.verdict == "pass"
+    assert report_on(honest, "StreamSum", clock=clock, busy=True).verdict == "pass"
 
 
-def test_who_need_not_rest_is_not_watched() -> None:
+@pytest.mark.parametrize(("calls", "light"), [(("StreamSum",), True), ((), False)])
+def test_a_server_that_need_not_rest_is_not_watched(calls: tuple[Call, ...], light: bool) -> None:
     class Unseen:
         def ended(self) -> str | None:
             return None
@@ -256,23 +261,20 @@ def test_who_need_not_rest_is_not_watched() -> None:
         def cost(self) -> Cost:
             pytest.fail("it was watched")
 
-    with serving(honest) as server:
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        for scope in (
-            Scope(server.port, tls=False, calls=calls, light=True),
-            Scope(server.port, tls=False),
-        ):
-            assert check(scope, Unseen()).verdict == "pass"
+    assert report_on(honest, *calls, watched=Unseen(), light=light).verdict == "pass"
 
 
-def test_but_by_its_memory_it_is(clock: Clock) -> None:
-    with serving(endlessly(working(honest, 40 << 20), narrow=True)) as server:
-        server.busy = True
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls), Outside(server, clock))
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_server_that_hoards_an_endless_stream_fails_and_is_not_given_another(
+    busy: bool, clock: Clock
+) -> None:
+    hoarding = endlessly(working(honest, 40 << 20), narrow=True)
+    report = report_on(hoarding, "StreamSum", clock=clock, busy=busy)
     assert report.first_failure
-    assert report.first_failure.check == "backpressure"
+    assert failed(report) == ["backpressure"]
     assert report.first_failure.detail.startswith("its memory grows with the window closed")
+    assert "cancel" not in names(report)
+    assert "four-streams" in names(report)
 
 
 # What is asked.
@@ -285,9 +287,7 @@ def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
         asked.append(request)
         return False
 
-    calls = frozenset[Call]({"GetSum", "StreamSum"})
-    with serving(lying("StreamSum", honest, note)) as server:
-        check(Scope(server.port, tls=False, calls=calls, requests=(PROFILE,)), None)
+    report_on(lying("StreamSum", honest, note), "StreamSum", requests=(PROFILE,))
     own = StreamRequest(**PROFILE)
     assert asked.count(own) == 1
     assert [each.count for each in asked[:6]] == [10, 5000, PROFILE["count"], 0, -3, 10]
@@ -315,9 +315,8 @@ def test_no_two_calls_are_the_same_but_at_the_edges() -> None:
         asked.append((request.a, request.b))
         return False
 
-    with serving(lying("GetSum", honest, note)) as server:
-        for _ in range(2):
-            check(Scope(server.port, tls=False), None)
+    for _ in range(2):
+        report_on(lying("GetSum", honest, note))
     edges = {*values._EXTREMES, *values._OVERFLOWS, (-3, 2), (0, 0)}
     random = [each for each in asked if each not in edges]
     assert edges <= set(asked)
@@ -329,22 +328,15 @@ def test_in_earnest_a_stream_is_long_and_connections_are_many() -> None:
     assert EARNEST == (100_000, 64)
 
 
-def test_a_server_that_hoards_one_endless_stream_is_not_given_another(clock: Clock) -> None:
-    with serving(endlessly(working(honest, 40 << 20), narrow=True)) as server:
-        calls = frozenset[Call]({"GetSum", "StreamSum"})
-        report = check(Scope(server.port, tls=False, calls=calls), Outside(server, clock))
-    assert [each.check for each in report.checks if each.status == "fail"] == ["backpressure"]
-    assert "cancel" not in names(report)
-    assert "four-streams" in names(report)
+@pytest.mark.parametrize("absent", ["a", "b"])
+def test_operands_that_are_left_out_are_asked_for_too(absent: str) -> None:
+    """A decoder written by hand may take the first field for granted."""
 
+    def half(asked: SumRequest) -> bool:
+        return getattr(asked, absent) == 0 and (asked.a, asked.b) != (0, 0)
 
-def test_operands_that_are_left_out_are_asked_for_too() -> None:
-    """A decoder by hand may take the first field for granted."""
-    for lie in (lambda asked: asked.a == 0 != asked.b, lambda asked: asked.b == 0 != asked.a):
-        with serving(lying("GetSum", constant(1), lie)) as server:
-            report = check(Scope(server.port, tls=False), None)
-        assert report.first_failure
-        assert report.first_failure.check == "unary-sum"
+    report = report_on(lying("GetSum", constant(1), half))
+    assert failed(report)[0] == "unary-sum"
 
 
 # The report.

@@ -12,7 +12,6 @@ from arena.measure.contract import Scope
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import sum_request
 from arena.measure.contract.messages import WrongError
-from tests.lib.arena.measure.contract.breaks import going_away, hanging, hanging_up, resetting
 from tests.lib.arena.measure.contract.clients import (
     LONG_S,
     SOON_S,
@@ -24,9 +23,8 @@ from tests.lib.arena.measure.contract.clients import (
     until_end,
 )
 from tests.lib.arena.measure.contract.honest import honest
-from tests.lib.arena.measure.contract.liar import Tls
-from tests.lib.arena.measure.contract.lying_server import serving
-from tests.lib.arena.measure.contract.outside import context_of
+from tests.lib.arena.measure.contract.lies import going_away, hanging, hanging_up, resetting
+from tests.lib.arena.measure.contract.lying_server import Tls, context_of, serving
 
 # Connecting.
 

@@ -10,7 +10,6 @@ from arena.measure.contract import Scope
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import stream_request, sum_request
 from arena.measure.contract.messages import WrongError
-from tests.lib.arena.measure.contract.breaks import hanging, hanging_after, hanging_up, resetting
 from tests.lib.arena.measure.contract.clients import (
     LONG_S,
     SOON_S,
@@ -21,7 +20,14 @@ from tests.lib.arena.measure.contract.clients import (
     until_end,
 )
 from tests.lib.arena.measure.contract.honest import changed, reply
-from tests.lib.arena.measure.contract.lies import only_so_many, without_end
+from tests.lib.arena.measure.contract.lies import (
+    at_most,
+    hanging,
+    hanging_after,
+    hanging_up,
+    resetting,
+    without_end,
+)
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.talk import TURN, Steps, Talk
 from tests.lib.arena.measure.contract.when import streaming, unary
@@ -158,7 +164,7 @@ def test_an_answer_larger_than_every_window_arrives_whole() -> None:
 
 
 def test_quiet_comes_when_nothing_has_come_for_a_while() -> None:
-    with a_client(streaming(hanging_after(only_so_many(30)))) as client:
+    with a_client(streaming(hanging_after(at_most(30)))) as client:
         answer = client.call("StreamSum", stream_request(100))
         client.until_quiet(0.2)
         assert len(answer.messages) == 30

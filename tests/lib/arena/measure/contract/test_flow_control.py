@@ -1,15 +1,17 @@
 """How much the contract takes before it gives a stream up."""
 
+from collections.abc import Callable
+
 import pytest
 
 from arena.measure.contract import Call, Scope, flow_control, values
 from arena.measure.contract.client import Client
 from arena.measure.contract.expected import stream_request
-from arena.measure.contract.messages import WrongError
 from arena.measure.contract.wire import Answer
 from tests.lib.arena.measure.contract.honest import changed
 from tests.lib.arena.measure.contract.lies import without_end
 from tests.lib.arena.measure.contract.lying_server import serving
+from tests.lib.arena.measure.contract.peer import wrong
 from tests.lib.arena.measure.contract.short import LONG
 from tests.lib.arena.measure.contract.when import streaming
 
@@ -30,17 +32,17 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
     return found
 
 
-def test_a_long_stream_without_an_end_is_given_up_soon_after_its_time(
-    answers: list[Answer],
+@pytest.mark.parametrize(
+    ("ask", "count"),
+    [
+        (flow_control.long_stream, LONG),
+        (lambda scope: values.stream(scope, stream_request(10)), 10),
+    ],
+)
+def test_a_stream_without_an_end_is_given_up_soon_after_its_time(
+    ask: Callable[[Scope], object], count: int, answers: list[Answer]
 ) -> None:
-    said = f"^there are more than {LONG} replies$"
-    with serving(streaming(changed(without_end))) as server, pytest.raises(WrongError, match=said):
-        flow_control.long_stream(Scope(server.port, tls=False, calls=CALLS))
-    assert LONG < len(answers[0].messages) < 4 * LONG
-
-
-def test_so_is_a_short_one(answers: list[Answer]) -> None:
-    said = r"^there are more than 10 replies$"
-    with serving(streaming(changed(without_end))) as server, pytest.raises(WrongError, match=said):
-        values.stream(Scope(server.port, tls=False, calls=CALLS), stream_request(10))
-    assert len(answers[0].messages) < 4 * LONG
+    with serving(streaming(changed(without_end))) as server:
+        error = wrong(ask, Scope(server.port, tls=False, calls=CALLS))
+    assert error.detail == f"there are more than {count} replies"
+    assert count < len(answers[0].messages) < 4 * LONG

@@ -6,7 +6,7 @@ import pytest
 
 from arena.measure.contract.idle import PATIENCE_S, Rest, rest
 from arena.record.measurement import Cost
-from tests.lib.arena.measure.contract.outside import Clock
+from tests.lib.arena.measure.contract.lying_server import Clock
 
 
 class Told:

@@ -11,15 +11,21 @@ from arena.measure.contract import Call, Scope, check, checks
 from arena.measure.contract.messages import frame, hexadecimal
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import SumReply
-from tests.lib.arena.measure.contract.liar import Liar, Tls
+from tests.lib.arena.measure.contract.liar import Liar
 from tests.lib.arena.measure.contract.liars_of_flow import FLOW
 from tests.lib.arena.measure.contract.liars_of_garbage import GARBAGE
 from tests.lib.arena.measure.contract.liars_of_requests import REQUESTS
 from tests.lib.arena.measure.contract.liars_of_streams import STREAMS
 from tests.lib.arena.measure.contract.liars_of_tls import TLS
 from tests.lib.arena.measure.contract.liars_of_unary import UNARY
-from tests.lib.arena.measure.contract.lying_server import Server, serving
-from tests.lib.arena.measure.contract.outside import Clock, Outside, context_of
+from tests.lib.arena.measure.contract.lying_server import (
+    Clock,
+    Outside,
+    Server,
+    Tls,
+    context_of,
+    serving,
+)
 from tests.lib.arena.measure.contract.short import PROFILE
 
 LIARS = [*UNARY, *STREAMS, *FLOW, *GARBAGE, *REQUESTS, *TLS]

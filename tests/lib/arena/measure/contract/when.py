@@ -6,33 +6,29 @@ from typing import Any
 
 from arena.measure.contract import flow_control
 from arena.measure.contract.client import OPEN_WINDOW
+from arena.measure.contract.expected import INT32_MAX
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
-from tests.lib.arena.measure.contract.honest import honest, is_grpc, parsed, path_of
-from tests.lib.arena.measure.contract.talk import Manner, RefusedError, Steps, Talk
-
-INT32_MAX = 2**31 - 1
-INT32_MIN = -(2**31)
-
-About = Callable[[Any], bool]
+from tests.lib.arena.measure.contract.honest import honest, is_right, parsed
+from tests.lib.arena.measure.contract.talk import Manner, RefusedError, Steps, Talk, manner
 
 
-def is_right(talk: Talk, method: str) -> bool:
-    """Tell a call of the service's method."""
-    return talk.path == path_of(method) and is_grpc(talk.content_type)
-
-
-def lying(method: str, lie: Manner, about: About = lambda _: True) -> Manner:
-    """Return a server that is honest but in those calls: `about` is asked of the first request."""
+@manner
+def lying(
+    talk: Talk, method: str, lie: Manner, about: Callable[[Any], bool] = lambda _: True
+) -> Steps[None]:
+    """Lie about a method: `about` is asked of the first request."""
     kind = StreamRequest if method == "StreamSum" else SumRequest
+    try:
+        meant = is_right(talk, method) and about(parsed(kind, (yield from talk.peek())))
+    except RefusedError:
+        meant = False
+    yield from (lie if meant else honest)(talk)
 
-    def manner(talk: Talk) -> Steps[None]:
-        try:
-            meant = is_right(talk, method) and about(parsed(kind, (yield from talk.peek())))
-        except RefusedError:
-            meant = False
-        yield from (lie if meant else honest)(talk)
 
-    return manner
+@manner
+def choosing(talk: Talk, about: Callable[[Talk], bool], lie: Manner) -> Steps[None]:
+    """Lie in some calls."""
+    yield from (lie if about(talk) else honest)(talk)
 
 
 def unary(lie: Manner, a: int | None = None, b: int | None = None) -> Manner:
@@ -47,28 +43,21 @@ def streaming(lie: Manner, *counts: int) -> Manner:
 
 def endlessly(lie: Manner, *, narrow: bool) -> Manner:
     """Lie about a StreamSum without end: through a narrow window, or a wide one."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        is_narrow = talk.first_window <= OPEN_WINDOW
-        yield from (lie if is_narrow == narrow else honest)(talk)
-
-    return streaming(manner, flow_control.ENDLESS, INT32_MAX)
+    lie = choosing(lambda talk: (talk.first_window <= OPEN_WINDOW) == narrow, lie)
+    return streaming(lie, flow_control.ENDLESS, INT32_MAX)
 
 
 def on_stream(number: int, lie: Manner) -> Manner:
     """Lie on one stream of each connection, counted from 1."""
-
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (lie if talk.stream == 2 * number - 1 else honest)(talk)
-
-    return manner
+    return choosing(lambda talk: talk.stream == 2 * number - 1, lie)
 
 
 def at_call(number: int, lie: Manner) -> Manner:
     """Lie in one call, counted from 1."""
     calls = count(1)
+    return choosing(lambda _: next(calls) == number, lie)
 
-    def manner(talk: Talk) -> Steps[None]:
-        yield from (lie if next(calls) == number else honest)(talk)
 
-    return manner
+def at(path: str, lie: Manner) -> Manner:
+    """Lie only at that path."""
+    return choosing(lambda talk: talk.path == path, lie)
