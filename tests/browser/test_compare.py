@@ -121,9 +121,7 @@ def test_of_latencies_the_lower_is_better(compare: Any) -> None:
     expect(cells.nth(2).locator(".ratio")).to_contain_text("better")
 
 
-def test_what_was_not_measured_is_a_dash_and_a_profile_nobody_has_is_left_out(
-    compare: Any,
-) -> None:
+def test_what_was_not_measured_is_a_dash_and_a_profile_nobody_has_is_left_out(compare: Any) -> None:
     page = compare(framework("a", at0=rate(1, 1, 1)), framework("b", at1=rate(1, 1, 1)))
     rows = page.get_by_role("table").locator("tbody tr")
     expect(rows.first.locator("td").last).to_have_text("–")

@@ -9,14 +9,7 @@ from arena.judge.flags import missed
 from arena.judge.leaderboard import Board
 from arena.publish.charts.axes import latencies, rates, steps, top
 from arena.publish.charts.picture import Picture, Table, first_results
-from arena.publish.charts.seconds import (
-    HEIGHT,
-    second_words,
-    stairs,
-    starts,
-    time,
-    timeline,
-)
+from arena.publish.charts.seconds import HEIGHT, second_words, stairs, starts, time, timeline
 from arena.publish.charts.svg import ACCENT, BAD, FAINT, QUIET, Plot, Series, svg
 from arena.record.measurement import Run, Second
 from arena.record.record import Record

@@ -122,11 +122,7 @@ class Plot:
         self._path("rule", [path], stroke=series.colour, width=1, dash="10 4")
 
     def boxes(
-        self,
-        kind: str,
-        boxes: Iterable[tuple[Place, float, float]],
-        fill: str,
-        opacity: float,
+        self, kind: str, boxes: Iterable[tuple[Place, float, float]], fill: str, opacity: float
     ) -> None:
         """Draw boxes: the top left place, the width and the height (px)."""
         paths = [

@@ -282,11 +282,7 @@ def test_a_board_links_to_its_like_and_says_which_one_it_is() -> None:
     )
     texts = pages_of(site, boards)
     (nav,) = re.findall(r'<nav class="switches".*?</nav>', texts[PATH], re.DOTALL)
-    assert re.findall(r'aria-current="page">([^<]+)<', nav) == [
-        "64",
-        "ghz",
-        "production and tuned",
-    ]
+    assert re.findall(r'aria-current="page">([^<]+)<', nav) == ["64", "ghz", "production and tuned"]
     assert 'href="../../8/ghz/index.html"' in nav
     assert 'href="../volley/index.html"' in nav
     (engines,) = (each for each in site.current.boards if each.division == "engine")

@@ -1,6 +1,6 @@
 """Write the records of many frameworks, profiles and nights, as real ones would be.
 
-    PYTHONPATH=lib:. .venv/bin/python -m tests.synthetic FOLDER
+    PYTHONPATH=lib:. .venv/bin/python -m tools.synthetic FOLDER
         [--frameworks 300] [--profiles 12] [--nights 30] [--seed 1] [--raw NIGHTS]
 
 FOLDER becomes a set of records, like results/. The same numbers and seed write the same bytes.
@@ -336,6 +336,7 @@ def _write_raw(folder: Path, chance: random.Random) -> None:
 
 
 def main() -> None:
+    """Write the records that are asked for, and print how many they are."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--frameworks", type=int, default=300)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from arena.judge.archive import open_archive
 from arena.judge.leaderboard import rank_entries
-from tests import synthetic
+from tools import synthetic
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,9 +1,9 @@
 """Print how long the site of very many records takes to build, and how much memory.
 
-    PYTHONPATH=lib:. .venv/bin/python -m tests.bench_site
+    PYTHONPATH=lib:. .venv/bin/python -m tools.bench_site
         [--frameworks 300] [--profiles 12] [--nights 30] [--folder FOLDER]
 
-Writes synthetic records (tests/synthetic.py) to a checkout in FOLDER, which must not exist yet, or
+Writes synthetic records (tools/synthetic.py) to a checkout in FOLDER, which must not exist yet, or
 in a temporary one that is removed again, and builds its site: with nothing known, with nothing new,
 and with one record that is new. Some file systems (ext4) are slow for minutes where very many files
 were removed, so leave some time between two benches.
@@ -27,7 +27,7 @@ from pathlib import Path
 import click
 import psutil
 
-from tests import synthetic
+from tools import synthetic
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 0.1
@@ -98,13 +98,14 @@ def bench(folder: Path, frameworks: int, profiles: int, nights: int) -> None:
             f"{name + bar:28} {cost.wall_s:6.1f} s, CPU {cost.cpu_s:6.1f} s, "
             f"{cost.shared_once_bytes / (1 << 20):5.0f} MiB, "
             f"resident sum {cost.resident_bytes / (1 << 20):5.0f} MiB "
-            f"(bar: {_BAR_BYTES >> 20} MiB)",
+            f"(bar: {_BAR_BYTES >> 20} MiB)"
         )
     files = sum(len(names) for _, _, names in os.walk(folder / "site" / "public"))
     click.echo(f"{files:,} files in the site")
 
 
 def main() -> None:
+    """Bench a site of the size that is asked for, in a folder that is kept if it is named."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--frameworks", type=int, default=300)
     parser.add_argument("--profiles", type=int, default=12)
