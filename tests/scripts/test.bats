@@ -111,6 +111,20 @@ never() { # pattern
     [ "$status" -eq 3 ]
 }
 
+@test "root installs a missing package; everybody else is told the command" {
+    # shellcheck disable=SC2016 # words of the script, not of this one
+    sed -i 's/\[shfmt\]=shfmt/[shfmt]=no-such-program/; s/\$EUID/0/' "$root/scripts/test.sh"
+    run "$root/scripts/test.sh"
+    [ "$status" -eq 0 ]
+    grep -q '^apt-get install .* shfmt$' "$calls"
+    : >"$calls"
+    sed -i 's/0 -ne 0/1000 -ne 0/' "$root/scripts/test.sh"
+    run "$root/scripts/test.sh"
+    [ "$status" -eq 0 ]
+    [[ $output == *'Not installed: shfmt. On Debian:'*'sudo apt-get install shfmt'* ]]
+    never '^apt-get'
+}
+
 @test "base images that cannot be made end it after all the rest" {
     # shellcheck disable=SC2016 # it is for that script to expand
     printf '#!/bin/sh\n[ "$1" = --list ] || { echo no debootstrap; exit 3; }\n' >"$root/scripts/standin-images.sh"
