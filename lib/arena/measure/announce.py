@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from arena.base.numbers import format_ns
 from arena.judge.figure_words import bar_of, figure_words, value_words
-from arena.judge.flags import missed
+from arena.judge.flags import UNRANKED, WORDS, missed
 from arena.record.figures import figure_of
 from arena.record.measurement import Run
 from arena.record.record import Record
@@ -47,5 +47,6 @@ def notes(record: Record) -> Iterator[str]:
         seconds = record.runs[record.headline.run - 1].seconds
         count = f"{sum(map(missed, seconds))} of {len(seconds)} seconds"
         yield f"{count} did not have the calls that were due, so there is no rank"
-    if "cut-short" in record.flags:
-        yield "the time limit came before each point had enough shots, so there is no rank"
+    for name in record.flags:
+        if name in UNRANKED - {"missed-schedule"}:
+            yield f"{name}: {WORDS[name]}"
