@@ -150,11 +150,7 @@ FLAGS: tuple[Flag, ...] = (
         "The generator can only approximate this load. The methodology explains how closely, "
         "and why.",
     ),
-    Flag(
-        "unpinned",
-        lambda it: it.generator_cpus is None,
-        "Server and generator shared the CPUs.",
-    ),
+    Flag("unpinned", lambda it: it.generator_cpus is None, "Server and generator shared the CPUs."),
 )
 
 # By name. A record of a newer runner may have names that are not here.

@@ -48,9 +48,7 @@ def ensure_certificate(folder: Path) -> None:
     # The certificate comes last: a pair that was cut short is made again.
     certificate.unlink(missing_ok=True)
     pem = private.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     write_atomic(key, pem.decode())
     folder.chmod(0o755)

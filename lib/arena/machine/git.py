@@ -17,10 +17,6 @@ def git_state(root: Path) -> Git | None:
 
 def _git(root: Path, *arguments: str) -> str:
     done = subprocess.run(
-        ["git", "-C", str(root), *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=20,
+        ["git", "-C", str(root), *arguments], check=True, capture_output=True, text=True, timeout=20
     )
     return done.stdout.strip()

@@ -68,10 +68,7 @@ class Plan:
 
 
 def plan_sessions(
-    workspace: Workspace,
-    options: RunOptions,
-    environment: Mapping[str, str],
-    selected: Selection,
+    workspace: Workspace, options: RunOptions, environment: Mapping[str, str], selected: Selection
 ) -> list[Plan]:
     """Return the sessions to run: framework x profile x connections. UsageError on bad input.
 

@@ -36,10 +36,7 @@ ROOT = Path(__file__).resolve().parents[4]
     ],
 )
 def test_every_failure_is_a_line_and_its_own_code(
-    line: Line,
-    raised: BaseException,
-    code: int,
-    said: str,
+    line: Line, raised: BaseException, code: int, said: str
 ) -> None:
     @click.command()
     @options.root
@@ -101,9 +98,7 @@ def test_for_debugging_there_is_a_traceback(line: Line, monkeypatch: pytest.Monk
     ],
 )
 def test_bad_usage_ends_with_2(
-    line: Line,
-    monkeypatch: pytest.MonkeyPatch,
-    words: list[str],
+    line: Line, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.setattr(lock, "only_benchmark", lambda *_, **__: pytest.fail("locked"))
     outcome = line(*words)

@@ -42,9 +42,7 @@ def files(folder: Path) -> dict[str, bytes]:
 TRIAL = {"RUNS": "1"}
 
 
-def test_a_round_holds_what_current_boards_show_byte_for_byte(
-    workspace: Workspace,
-) -> None:
+def test_a_round_holds_what_current_boards_show_byte_for_byte(workspace: Workspace) -> None:
     old = save(workspace, a_record(minute=1))
     good = save(workspace, a_record(minute=2))
     trial = save(workspace, a_trial("grpc-go", 1e6, minute=3))

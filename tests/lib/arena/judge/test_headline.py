@@ -6,15 +6,7 @@ from arena.judge.headline import headline_of, spread_of
 from arena.record.figures import interval_of
 from arena.what.metrics import Metric
 from tests.fakes import a_profile, a_run
-from tests.lib.arena.judge.runs import (
-    BLAST,
-    KEPT,
-    POINTS,
-    SCHEDULED,
-    a_point,
-    a_timed_run,
-    swept,
-)
+from tests.lib.arena.judge.runs import BLAST, KEPT, POINTS, SCHEDULED, a_point, a_timed_run, swept
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,7 @@ import psutil
 import pytest
 
 from arena.machine import child as child_room
-from arena.machine.child import (
-    Child,
-    _peak_resident,
-    allow_open_files,
-    exit_words,
-    run_bounded,
-)
+from arena.machine.child import Child, _peak_resident, allow_open_files, exit_words, run_bounded
 from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
 

@@ -128,12 +128,7 @@ def test_a_good_session_becomes_a_record(measure: Measure) -> None:
     assert record.headline
     assert (record.headline.value, record.headline.run) == (3e6, 2)
     assert [run.rate for run in record.runs] == [1e6, 3e6, 2e6]
-    assert generator.fired == [
-        ("warm-up", 2.0),
-        ("run-1", 5.0),
-        ("run-2", 5.0),
-        ("run-3", 5.0),
-    ]
+    assert generator.fired == [("warm-up", 2.0), ("run-1", 5.0), ("run-2", 5.0), ("run-3", 5.0)]
     assert runtime.stopped == 1
 
 
@@ -231,8 +226,7 @@ def test_an_output_that_cannot_be_read_is_the_generators_fault(measure: Measure)
 
 
 @pytest.mark.parametrize(
-    ("failed", "said"),
-    [({"Internal": 7}, "7 x Internal"), ({}, "none was made")],
+    ("failed", "said"), [({"Internal": 7}, "7 x Internal"), ({}, "none was made")]
 )
 def test_where_no_call_succeeds_the_framework_failed(
     measure: Measure, failed: dict[str, int], said: str

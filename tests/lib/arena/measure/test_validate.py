@@ -286,8 +286,7 @@ def test_a_port_that_is_never_ready_fails_after_the_first_was_good(
 
 
 @pytest.mark.parametrize(
-    ("options", "ready_s"),
-    [({}, 60.0), ({"ready_timeout": 5.0}, 5.0), ({"running": True}, 2.0)],
+    ("options", "ready_s"), [({}, 60.0), ({"ready_timeout": 5.0}, 5.0), ({"running": True}, 2.0)]
 )
 def test_a_port_may_take_its_time_until_it_answers(
     shop: Shop, options: dict[str, Any], ready_s: float

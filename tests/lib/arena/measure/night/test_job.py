@@ -25,9 +25,7 @@ def test_each_framework_has_a_turn_before_any_has_another_and_the_short_ones_com
     assert shop.published == 1
 
 
-def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(
-    shop: Shop,
-) -> None:
+def test_what_was_measured_longest_ago_comes_first_and_what_never_was_before_it(shop: Shop) -> None:
     shop.night("beta", profiles=(SLOW,))
     shop.night("alpha", profiles=(QUICK,))
     shop.add("gamma", QUICK)
