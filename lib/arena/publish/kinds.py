@@ -26,15 +26,10 @@ class Shown:
     course: str
     caption: str
     run_title: str
-    beside: Callable[[Board, Sequence[Board]], Sequence[Board]]
     of_board: Callable[[Board, Sequence[Board]], list[Picture]]
     of_run: Callable[[str, Record, Run], Picture | None]
+    beside: Callable[[Board, Sequence[Board]], Sequence[Board]] = lambda _, __: ()
     about_runs: str = ""
-
-
-def _none(board: Board, boards: Sequence[Board]) -> Sequence[Board]:
-    del board, boards
-    return ()
 
 
 # In the order of the first page.
@@ -46,7 +41,6 @@ SHOWN: dict[type[LoadShape], Shown] = {
         course="Second by second",
         caption="Throughput, second by second. Each picture has its own scale.",
         run_title="Second by second",
-        beside=_none,
         of_board=closed.of_board,
         of_run=closed.of_run,
     ),
@@ -58,7 +52,6 @@ SHOWN: dict[type[LoadShape], Shown] = {
         caption="Calls due and calls sent, and the latency of calls that succeeded, second by "
         "second. All pictures share one latency scale.",
         run_title="Second by second",
-        beside=_none,
         of_board=scheduled.of_board,
         of_run=scheduled.of_run,
     ),

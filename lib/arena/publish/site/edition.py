@@ -12,7 +12,7 @@ from arena.judge.entry import Entry
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
 from arena.judge.load_key import Place
-from arena.publish.site import links
+from arena.publish.site.links import INDEX, name
 from arena.publish.site.raw_outputs import raw_files
 from arena.record.record import Record
 
@@ -57,10 +57,11 @@ class Edition:
         """Return the boards of the current loads: no trials beside full ones, nothing outdated."""
         return [board for board in self.boards if board.is_current]
 
-    @property
-    def shown_records(self) -> Sequence[str]:
-        """Return the paths of the records that have a page: on a board, or in a round."""
-        return sorted(self.entries) if self.round else shown_records(self.boards)
+    @cached_property
+    def shown_records(self) -> Mapping[str, Entry]:
+        """The records that have a page, by path: those on a board, or in a round."""
+        paths = sorted(self.entries) if self.round else shown_records(self.boards)
+        return {path: self.entries[path] for path in paths}
 
     def current_of(self, board: Board) -> Board:
         """Return the board of the current load: of the same division, if there is one."""
@@ -69,15 +70,18 @@ class Edition:
 
     def home(self) -> str:
         """Return the edition's first page."""
-        return self.root + links.INDEX
+        return self.root + INDEX
 
     def board(self, board: Board) -> str:
         """Return a board's page."""
-        return f"{self.board_folder(board)}/{links.INDEX}"
+        return f"{self.board_folder(board)}/{INDEX}"
 
     def board_folder(self, board: Board) -> str:
         """Return a board's folder."""
-        return self.root + links.board_folder(board)
+        load = "" if board.is_current else f"/{board.load}"
+        engines = "/engines" if board.division == "engine" else ""
+        place = f"{name(board.profile)}/{board.connections}/{name(board.generator)}"
+        return f"{self.root}boards/{place}{load}{engines}"
 
     def board_digest(self, board: Board) -> str:
         """Return a digest of the records that a board, and those of other loads, are made of."""
@@ -107,25 +111,33 @@ class Edition:
         return dict(found)
 
     @cached_property
+    def by_time(self) -> Sequence[Entry]:
+        """All entries, the oldest first."""
+        return sorted(self.entries.values(), key=lambda each: (each.started_at, each.path))
+
+    @cached_property
     def by_framework(self) -> Mapping[str, Sequence[Entry]]:
         """Every framework's entries, by its name, the oldest first."""
         found: dict[str, list[Entry]] = defaultdict(list)
-        entries = self.entries.values()
-        for entry in sorted(entries, key=lambda each: (each.started_at, each.path)):
+        for entry in self.by_time:
             found[entry.framework].append(entry)
         return dict(found)
 
-    def framework(self, name: str) -> str:
-        """Return a framework's page."""
-        return f"{self.root}{links.framework_folder(name)}/{links.INDEX}"
+    def framework(self, framework: str, file: str = INDEX) -> str:
+        """Return a framework's page, or another file of its folder."""
+        return f"{self.root}frameworks/{name(framework)}/{file}"
 
-    def record(self, path: str) -> str:
-        """Return the page of a record that has one."""
-        return f"{self.root}{links.record_folder(path)}/{links.INDEX}"
+    def record(self, path: str, file: str = INDEX) -> str:
+        """Return the page of a record that has one, or another file of the record's folder."""
+        return f"{self.root}records/{path.removesuffix('.json')}/{file}"
 
     def record_json(self, path: str) -> str:
         """Return a record's JSON, which each of them has."""
-        return f"{self.root}{links.record_folder(path)}/record.json"
+        return self.record(path, "record.json")
+
+    def page_or_json(self, path: str) -> str:
+        """Return a record's page, or its JSON if it has none."""
+        return self.record(path) if path in self.shown_records else self.record_json(path)
 
     def below(self, path: str) -> str:
         """Return a path of the site as one below this edition's folder."""
@@ -136,11 +148,11 @@ class Edition:
 
         Only what lies beside the record, which has a page, is its own.
         """
-        folder, _, name = (path or "").rpartition("/")
+        folder, _, file = (path or "").rpartition("/")
         if f"{folder}.json" != record:
             return None
-        is_taken = any(each.name == name for each in raw_files(self.folder, record))
-        return f"{self.root}{links.record_folder(record)}/{name}" if is_taken else None
+        is_taken = any(each.name == file for each in raw_files(self.folder, record))
+        return self.record(record, file) if is_taken else None
 
 
 class Link(NamedTuple):

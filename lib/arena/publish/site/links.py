@@ -6,8 +6,6 @@ path of a server, and on one without index files.
 
 import re
 
-from arena.judge.leaderboard import Board
-
 INDEX = "index.html"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -21,25 +19,6 @@ def relative(target: str, page: str) -> str:
         common += 1
     steps = [".."] * (len(here) - common) + there[common:]
     return "/".join(steps) + mark + rest
-
-
-def board_folder(board: Board) -> str:
-    """Return a board's folder below its edition."""
-    engines = "/engines" if board.division == "engine" else ""
-    load = "" if board.is_current else f"/{board.load}"
-    return (
-        f"boards/{name(board.profile)}/{board.connections}/{name(board.generator)}{load}{engines}"
-    )
-
-
-def framework_folder(framework: str) -> str:
-    """Return a framework's folder below its edition."""
-    return f"frameworks/{name(framework)}"
-
-
-def record_folder(path: str) -> str:
-    """Return a record's folder below its edition, where its raw outputs lie too."""
-    return f"records/{path.removesuffix('.json')}"
 
 
 def name(text: str) -> str:

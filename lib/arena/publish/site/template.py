@@ -35,8 +35,9 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
 
 
 def frame(edition: Edition) -> str:
-    """Return the part of an edition that is on all of its pages, for their keys."""
-    return repr((edition.title, edition.round and edition.round.frozen_at))
+    """Return what pages show of an edition beside its records, for their keys."""
+    of = edition.round
+    return repr((edition.title, of and (of.frozen_at, of.note)))
 
 
 @cache
@@ -62,6 +63,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         commas="{:,}".format,
         connections=lambda board: words.connections(board.shape, board.connections),
         load_note=words.load_note,
+        outcome=words.entry_words,
         plain=plain,
         web=web,
     )

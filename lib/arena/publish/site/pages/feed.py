@@ -28,20 +28,13 @@ _NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
 def outputs(site: Site) -> Iterator[Output]:
     """Yield the feed of the current records."""
     edition = site.current
-    found = newest(edition)
-    key = repr(([each.sha256 for each in found], edition.shown_records))
-    yield Page(PATH, key, partial(feed, edition, found))
-
-
-def newest(edition: Edition) -> Sequence[Entry]:
-    """Return the records that are in the feed, the newest first."""
-    by_time = sorted(edition.entries.values(), key=lambda each: (each.started_at, each.path))
-    return by_time[: -_NEWEST - 1 : -1]
+    newest = edition.by_time[: -_NEWEST - 1 : -1]
+    key = repr(([each.sha256 for each in newest], list(edition.shown_records)))
+    yield Page(PATH, key, partial(feed, edition, newest))
 
 
 def feed(edition: Edition, entries: Sequence[Entry]) -> str:
     """Return the feed. Its links are relative, for the site may be on any host."""
-    shown = set(edition.shown_records)
     root = ET.Element("feed", xmlns=_ATOM)
     _text(root, "id", _id("feed"))
     _text(root, "title", _TITLE)
@@ -50,22 +43,20 @@ def feed(edition: Edition, entries: Sequence[Entry]) -> str:
     ET.SubElement(root, "link", rel="alternate", type="text/html", href=edition.home())
     _text(ET.SubElement(root, "author"), "name", "HttpArena gRPC")
     for entry in entries:
-        _append(root, entry, edition, is_shown=entry.path in shown)
+        _append(root, entry, edition)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, "unicode")}\n'
 
 
-def _append(root: ET.Element, entry: Entry, edition: Edition, *, is_shown: bool) -> None:
+def _append(root: ET.Element, entry: Entry, edition: Edition) -> None:
     """Append a record. Without a page any more, it is linked as JSON."""
     element = ET.SubElement(root, "entry")
     _text(element, "id", _id(entry.sha256))
     _text(element, "title", f"{entry.framework}: {_outcome(entry)}")
     _text(element, "updated", _time(entry.started_at))
-    if is_shown:
-        target, kind = edition.record(entry.path), "text/html"
-    else:
-        target, kind = edition.record_json(entry.path), "application/json"
-    ET.SubElement(element, "link", rel="alternate", type=kind, href=links.relative(target, PATH))
+    kind = "text/html" if entry.path in edition.shown_records else "application/json"
+    target = links.relative(edition.page_or_json(entry.path), PATH)
+    ET.SubElement(element, "link", rel="alternate", type=kind, href=target)
     made_by = f", loaded by {entry.made_by}" if entry.made_by else ""
     connections = words.count(entry.load.connections, "connection")
     summary = f"{entry.load.profile} over {connections}{made_by}, on {entry.machine}."

@@ -9,7 +9,7 @@ from arena.base.model import to_json
 from arena.judge.entry import Entry, by_load
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
-from arena.publish.site import links, words
+from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site, Standing
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.schemas import FrameworkData, History, Result
@@ -37,21 +37,14 @@ class FrameworkLine:
 
 
 @dataclass(frozen=True)
-class Moment:
-    """A record in a history: its path, its outcome in words, and what changed before it."""
-
-    entry: Entry
-    path: str
-    words: str
-    changes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class HistoryTable:
-    """A framework's records on a board: newest first, and `more` that are not listed."""
+    """A framework's records on a board: newest first, and `more` that are not listed.
+
+    Each comes with the names of what changed before it.
+    """
 
     board: Board
-    moments: tuple[Moment, ...]
+    moments: Sequence[tuple[Entry, Sequence[str]]]
     more: int
     drawn: Strip | None
     first: str
@@ -67,22 +60,21 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     page = f"{edition.root}frameworks/index.html"
     make = partial(render, site, "frameworks.html.j2", page, edition, known=known)
     yield Page(page, repr((frame(edition), known)), make)
-    shown = frozenset(edition.shown_records)
     for each in known:
         page = edition.framework(each.name)
         mine = entries[each.name]
         # A row is made of its framework's records, but for its rank.
         depends = (
             frame(edition),
-            [(entry.path, entry.sha256, entry.path in shown) for entry in mine],
+            [(entry.path, entry.sha256, entry.path in edition.shown_records) for entry in mine],
             [
                 (one.path, one.board.title, words.load_note(one.board), one.row.rank, one.ranked)
                 for one in standings[each.name]
             ],
         )
-        make = partial(_make, site, edition, each, standings[each.name], mine, shown)
+        make = partial(_make, site, edition, each, standings[each.name], mine)
         yield Page(page, repr(depends), make)
-        path = f"{edition.root}{links.framework_folder(each.name)}/framework.json"
+        path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
 
 
@@ -92,7 +84,6 @@ def _make(
     known: FrameworkLine,
     standings: Sequence[Standing],
     entries: Sequence[Entry],
-    shown: frozenset[str],
 ) -> str:
     newest = edition.read(entries[-1].path)
     return render(
@@ -104,7 +95,7 @@ def _make(
         meta=newest.framework,
         versions=_versions(entries),
         standings=standings,
-        histories=_histories(edition, entries, standings, shown),
+        histories=_histories(entries, standings),
     )
 
 
@@ -138,27 +129,19 @@ def _day(entry: Entry) -> str:
     return parse_utc(entry.started_at).strftime("%Y-%m-%d")
 
 
-def _histories(
-    edition: Edition, entries: Sequence[Entry], standings: Sequence[Standing], shown: frozenset[str]
-) -> list[HistoryTable]:
+def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
     """Return the histories of more than one record, in the order of the boards."""
     of_load = by_load(entries)
     return [
-        _history(edition, standing.board, own, shown)
+        _history(standing.board, own)
         for standing in standings
         if len(own := of_load[standing.board.key]) > 1
     ]
 
 
-def _history(
-    edition: Edition, board: Board, entries: Sequence[Entry], shown: frozenset[str]
-) -> HistoryTable:
+def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
     """Return a history of records, the oldest first."""
-    changes = _changes(entries)
-    moments = [
-        Moment(entry, _path(edition, entry, shown), words.entry_words(entry), changes[entry.path])
-        for entry in reversed(entries[-_LISTED:])
-    ]
+    moments = list(zip(entries, _changes(entries), strict=True))[: -_LISTED - 1 : -1]
     full = [
         (entry, (entry.low, entry.value, entry.high))
         for entry in entries
@@ -167,7 +150,7 @@ def _history(
     most = max((high for _, (_, _, high) in full), default=0.0)
     return HistoryTable(
         board=board,
-        moments=tuple(moments),
+        moments=moments,
         more=len(entries) - len(moments),
         drawn=line([figures for _, figures in full]) if len(full) > 1 else None,
         first=_day(full[0][0]) if full else "",
@@ -176,26 +159,20 @@ def _history(
     )
 
 
-def _changes(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+def _changes(entries: Sequence[Entry]) -> list[list[str]]:
     """Return what differs between each record and the one before it, in words."""
-    seen: dict[str, tuple[str, ...]] = {}
     aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
         ("source", lambda entry: entry.source_sha256),
         ("machine", lambda entry: entry.machine),
         ("generator", lambda entry: entry.made_by),
     ]
-    for before, entry in zip([entries[0], *entries], entries, strict=False):
-        seen[entry.path] = tuple(word for word, of in aspects if of(before) != of(entry))
-    return seen
-
-
-def _path(edition: Edition, entry: Entry, shown: frozenset[str]) -> str:
-    """Return a record's page, or its JSON if it has none."""
-    return edition.record(entry.path) if entry.path in shown else edition.record_json(entry.path)
+    return [
+        [word for word, of in aspects if of(before) != of(entry)]
+        for before, entry in zip([entries[0], *entries], entries, strict=False)
+    ]
 
 
 def _framework_json(edition: Edition, name: str) -> str:
-    """Return a framework's JSON."""
     entries = edition.by_framework[name]
     of_load = by_load(entries)
     histories = [
@@ -211,24 +188,10 @@ def _framework_json(edition: Edition, name: str) -> str:
         )
         for standing in edition.standings.get(name, ())
     ]
-    newest = entries[-1]
-    framework = edition.read(newest.path).framework
+    framework = edition.read(entries[-1].path).framework
     return to_json(FrameworkData(framework=framework, histories=tuple(histories)))
 
 
 def _result(edition: Edition, entry: Entry) -> Result:
-    return Result(
-        started_at=entry.started_at,
-        status=entry.status,
-        value=entry.value,
-        low=entry.low,
-        high=entry.high,
-        is_trial=entry.is_trial,
-        flags=entry.flags,
-        failure=entry.failure,
-        made_by=entry.made_by,
-        machine=entry.machine,
-        commit=entry.commit,
-        source_sha256=entry.source_sha256,
-        record=edition.below(edition.record_json(entry.path)),
-    )
+    same = {name: getattr(entry, name) for name in Result.model_fields if hasattr(entry, name)}
+    return Result(**same, record=edition.below(edition.record_json(entry.path)))

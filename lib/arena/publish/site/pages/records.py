@@ -15,7 +15,7 @@ from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
 from arena.publish.charts.latency import latency_picture
 from arena.publish.kinds import SHOWN, run_picture
-from arena.publish.site import links, words
+from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Copy, Output, Page
 from arena.publish.site.raw_outputs import raw_files
@@ -62,14 +62,12 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         yield Copy(edition.record_json(path), f"{edition.folder}/{path}", entry.sha256)
     shown = edition.shown_records
     boards = _boards(edition)
-    neighbours = _neighbours(edition, shown)
-    for path in shown:
-        entry = edition.entries[path]
+    neighbours = _neighbours(edition)
+    for path, entry in shown.items():
         older, newer = neighbours[path]
         files = raw_files(edition.folder, path)
         for file in files:
-            folder = f"{edition.root}{links.record_folder(path)}"
-            yield Copy(f"{folder}/{file.name}", str(file.source))
+            yield Copy(edition.record(path, file.name), str(file.source))
         around = Around(
             board=boards.get((entry.load.key, entry.framework)),
             older=older,
@@ -89,26 +87,20 @@ def _boards(edition: Edition) -> dict[tuple[Key, str], str]:
     return found
 
 
-def _neighbours(edition: Edition, shown: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
-    """Return the records before and after each of those of the same profile and framework."""
-    pages = set(shown)
-    keys = {path.rpartition("/")[0] for path in shown}
+def _neighbours(edition: Edition) -> dict[str, tuple[str | None, str | None]]:
+    """Return the records before and after each shown one, of the same profile and framework."""
+    keys = {path.rpartition("/")[0] for path in edition.shown_records}
     histories: dict[str, list[str]] = defaultdict(list)
     for path in sorted(edition.entries):
         if (key := path.rpartition("/")[0]) in keys:
             histories[key].append(path)
 
-    def place(path: str) -> str:
-        if path in pages:
-            return edition.record(path)
-        return edition.record_json(path)
-
     older: dict[str, str] = {}
     newer: dict[str, str] = {}
     for history in histories.values():
         for first, second in pairwise(history):
-            older[second], newer[first] = place(first), place(second)
-    return {path: (older.get(path), newer.get(path)) for path in shown}
+            older[second], newer[first] = map(edition.page_or_json, (first, second))
+    return {path: (older.get(path), newer.get(path)) for path in edition.shown_records}
 
 
 def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
@@ -117,6 +109,8 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     log = _name(record.failure.log) if record.failure and record.failure.log else None
     runs = [_name(run.raw.path) for run in record.runs]
     provenance, kind = record.provenance, type(record.profile.load)
+    metric, it = record.profile.metric, record.headline
+    figures = (metric, it.value, it.low, it.high) if it else None
     return render(
         site,
         "record.html.j2",
@@ -126,8 +120,8 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         about_runs=SHOWN[kind].about_runs,
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
-        headline=_headline(record),
-        bar=_bar(record),
+        headline=rounded_words(*figures, record.flags) if figures else "",
+        bar=rounded_interval(*figures) if figures else "",
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),
@@ -150,22 +144,6 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
 def _name(path: str) -> str:
     """Return a raw output's name; wherever its path leads, it lies beside its record."""
     return PurePosixPath(path).name
-
-
-def _headline(record: Record) -> str:
-    """Return the headline with the digits that its interval leaves it; empty without one."""
-    if record.headline is None:
-        return ""
-    it = record.headline
-    return rounded_words(record.profile.metric, it.value, it.low, it.high, record.flags)
-
-
-def _bar(record: Record) -> str:
-    """Return the interval in words; empty without one, or if it has no width."""
-    if record.headline is None:
-        return ""
-    it = record.headline
-    return rounded_interval(record.profile.metric, it.value, it.low, it.high)
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:
