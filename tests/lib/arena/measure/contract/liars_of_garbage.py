@@ -7,19 +7,9 @@ from google.protobuf.message import DecodeError
 from arena.measure.contract.expected import INT32_MAX
 from arena.measure.contract.messages import PREFIX, is_grpc
 from arena.what.benchmark_pb2 import SumRequest
+from tests.lib.arena.measure.contract import lies
 from tests.lib.arena.measure.contract.honest import answer, honest
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
-from tests.lib.arena.measure.contract.lies import (
-    bare,
-    constant,
-    dropping,
-    dying,
-    hanging,
-    only_trailers,
-    page,
-    resetting_now,
-    talking,
-)
 from tests.lib.arena.measure.contract.short import SOON_S
 from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, manner
 from tests.lib.arena.measure.contract.when import at
@@ -30,7 +20,7 @@ _TRUNCATED = "truncated-message"
 _OVERSIZED = "oversized-prefix"
 _TYPE = "content-type"
 
-_SHORT = {"garbage._TIMEOUT_S": SOON_S, "garbage._AFTERWARDS_S": SOON_S}
+_SHORT = {"garbage._TIMEOUT_S": SOON_S}
 _METHOD = "/benchmark.BenchmarkService/GetDifference"
 _SERVICE = "/benchmark.NoSuchService/GetSum"
 _ENDED = r"the server ended \(signal 11\)"
@@ -82,55 +72,56 @@ def answering_anyway(talk: Talk) -> Steps[None]:
 
 def wrong_ever_after(talk: Talk) -> Steps[None]:
     """Refuse it, and never be right again."""
-    talk.server.manner = constant(7)
-    yield from only_trailers(13)(talk)
+    talk.server.manner = lies.constant(7)
+    yield from lies.only_trailers(13)(talk)
 
 
 def refusing_ever_after(talk: Talk) -> Steps[None]:
     """Refuse it, and all that follows."""
-    talk.server.manner = only_trailers(14)
-    yield from only_trailers(13)(talk)
+    talk.server.manner = lies.only_trailers(14)
+    yield from lies.only_trailers(13)(talk)
 
 
 UNKNOWN_METHOD = [
     Liar(_UNKNOWN, "OK", given(_UNKNOWN, answering_anyway),
          rf"{_METHOD}: grpc-status 0, not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "INTERNAL", given(_UNKNOWN, only_trailers(13)),
+    Liar(_UNKNOWN, "INTERNAL", given(_UNKNOWN, lies.only_trailers(13)),
          rf"{_METHOD}: grpc-status 13, not UNIMPLEMENTED \(12\)"),
     Liar(_UNKNOWN, "any service's GetSum", at(_SERVICE, answering_anyway),
          rf"{_SERVICE}: grpc-status 0, not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "HTTP 404", given(_UNKNOWN, bare("404")),
+    Liar(_UNKNOWN, "HTTP 404", given(_UNKNOWN, lies.bare("404")),
          f"{_SERVICE}: HTTP status 404, and no grpc-status", status="warn"),
-    Liar(_UNKNOWN, "a page with HTTP 404", given(_UNKNOWN, page("404")),
+    Liar(_UNKNOWN, "a page with HTTP 404", given(_UNKNOWN, lies.page("404")),
          f"{_SERVICE}: HTTP status 404, and no grpc-status", status="warn"),
-    Liar(_UNKNOWN, "a page with HTTP 200", given(_UNKNOWN, page("200")),
+    Liar(_UNKNOWN, "a page with HTTP 200", given(_UNKNOWN, lies.page("200")),
          rf"{_METHOD}: HTTP status 200, not UNIMPLEMENTED \(12\)"),
     Liar(_UNKNOWN, "HTTP 404, and INTERNAL",
-         given(_UNKNOWN, bare("404", ("grpc-status", "13"))),
+         given(_UNKNOWN, lies.bare("404", ("grpc-status", "13"))),
          rf"{_METHOD}: grpc-status 13, not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "HTTP 500", given(_UNKNOWN, bare("500")),
+    Liar(_UNKNOWN, "HTTP 500", given(_UNKNOWN, lies.bare("500")),
          rf"{_METHOD}: HTTP status 500, not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "RST_STREAM", given(_UNKNOWN, resetting_now(7)),
+    Liar(_UNKNOWN, "RST_STREAM", given(_UNKNOWN, lies.resetting_now(7)),
          rf"{_METHOD}: RST_STREAM \(REFUSED_STREAM\), not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "the connection is closed", given(_UNKNOWN, dropping),
+    Liar(_UNKNOWN, "the connection is closed", given(_UNKNOWN, lies.dropping),
          rf"{_METHOD}: the connection is closed, not UNIMPLEMENTED \(12\)"),
-    Liar(_UNKNOWN, "no answer", at(_SERVICE, hanging), f"{_SERVICE}: no answer within 0.3 s",
-         short=_SHORT),
-    Liar(_UNKNOWN, "it dies", given(_UNKNOWN, dying),
-         f"nothing listens there; then {_ENDED}", alone=False),
+    Liar(_UNKNOWN, "no answer", at(_SERVICE, lies.hanging), f"{_SERVICE}: no answer within 0.3 s",
+         short={"garbage._AFTERWARDS_S": SOON_S}),
+    Liar(_UNKNOWN, "it dies", given(_UNKNOWN, lies.dying), f"nothing listens there; then {_ENDED}",
+         alone=False),
 ]  # fmt: skip
 
 MALFORMED = [
     Liar(_MALFORMED, "OK to what never ends", given(_MALFORMED, sized(answering_anyway, least=9)),
          "it is answered with OK", "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff"),
     Liar(_MALFORMED, "OK to what reaches beyond",
-         given(_MALFORMED, sized(answering_anyway, below=9)),
-         "it is answered with OK", "00 00 00 00 03 0a 7f 01"),
-    Liar(_MALFORMED, "no answer", given(_MALFORMED, sized(hanging, below=9)),
+         given(_MALFORMED, sized(answering_anyway, below=9)), "it is answered with OK",
+         "00 00 00 00 03 0a 7f 01"),
+    Liar(_MALFORMED, "no answer", given(_MALFORMED, sized(lies.hanging, below=9)),
          "never answered: 00 00 00 00 03 0a 7f 01", status="warn", short=_SHORT),
-    Liar(_MALFORMED, "the connection is closed", given(_MALFORMED, dropping),
+    Liar(_MALFORMED, "the connection is closed", given(_MALFORMED, lies.dropping),
          "the whole connection is closed, with all its other calls", status="warn"),
-    Liar(_MALFORMED, "it dies", given(_MALFORMED, dying), f"nothing listens there; then {_ENDED}",
+    Liar(_MALFORMED, "it dies", given(_MALFORMED, lies.dying),
+         f"nothing listens there; then {_ENDED}",
          "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff", alone=False),
     Liar(_MALFORMED, "wrong ever after", given(_MALFORMED, wrong_ever_after),
          f"afterwards, GetSum: reply 0 is 7, not {NUMBER}", "00 00 00 00 02 08 07", alone=False),
@@ -138,7 +129,7 @@ MALFORMED = [
          "afterwards, GetSum: grpc-status is 14, not 0",
          "00 00 00 00 0c 08 ff ff ff ff ff ff ff ff ff ff ff", alone=False),
     Liar(_MALFORMED, "what is no HTTP/2",
-         given(_MALFORMED, talking(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+         given(_MALFORMED, lies.talking(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
          "a frame of 4740180 bytes is larger than allowed", "48 54 54 50 2f 31 2e 31 20"),
 ]  # fmt: skip
 
@@ -147,27 +138,27 @@ TRUNCATED = [
          "it is answered with OK", "00 00 00 00 04 08 01"),
     Liar(_TRUNCATED, "OK to half a prefix", given(_TRUNCATED, sized(answering_anyway, below=5)),
          "it is answered with OK", "00 00 00"),
-    Liar(_TRUNCATED, "no answer", given(_TRUNCATED, sized(hanging, below=5)),
+    Liar(_TRUNCATED, "no answer", given(_TRUNCATED, sized(lies.hanging, below=5)),
          "never answered: 00 00 00", status="warn", short=_SHORT),
-    Liar(_TRUNCATED, "it dies", given(_TRUNCATED, sized(dying, below=5)),
+    Liar(_TRUNCATED, "it dies", given(_TRUNCATED, sized(lies.dying, below=5)),
          f"nothing listens there; then {_ENDED}", "00 00 00", alone=False),
 ]  # fmt: skip
 
 OVERSIZED = [
     Liar(_OVERSIZED, "OK", given(_OVERSIZED, answering_anyway), "it is answered with OK",
          "00 ff ff ff ff 08 01"),
-    Liar(_OVERSIZED, "no answer", given(_OVERSIZED, hanging),
+    Liar(_OVERSIZED, "no answer", given(_OVERSIZED, lies.hanging),
          "never answered: 00 ff ff ff ff 08 01", status="warn", short=_SHORT),
-    Liar(_OVERSIZED, "it dies of its memory", given(_OVERSIZED, dying),
+    Liar(_OVERSIZED, "it dies of its memory", given(_OVERSIZED, lies.dying),
          f"nothing listens there; then {_ENDED}", "00 ff ff ff ff 08 01", alone=False),
 ]  # fmt: skip
 
 CONTENT_TYPE = [
     Liar(_TYPE, "text/plain is answered", given(_TYPE, answering_anyway),
          "text/plain is taken for gRPC, and answered", status="warn"),
-    Liar(_TYPE, "no answer", given(_TYPE, hanging), "text/plain is never answered", status="warn",
-         short=_SHORT),
-    Liar(_TYPE, "it dies", given(_TYPE, dying), f"nothing listens there; then {_ENDED}",
+    Liar(_TYPE, "no answer", given(_TYPE, lies.hanging), "text/plain is never answered",
+         status="warn", short=_SHORT),
+    Liar(_TYPE, "it dies", given(_TYPE, lies.dying), f"nothing listens there; then {_ENDED}",
          alone=False),
 ]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tests.lib.arena.measure.contract import lies
 from tests.lib.arena.measure.contract.honest import (
     answer,
     changed,
@@ -12,15 +13,6 @@ from tests.lib.arena.measure.contract.honest import (
     reply,
 )
 from tests.lib.arena.measure.contract.liar import NUMBER, Liar
-from tests.lib.arena.measure.contract.lies import (
-    constant,
-    hanging,
-    nothing,
-    off_by_one,
-    only_trailers,
-    refusing,
-    with_one_more,
-)
 from tests.lib.arena.measure.contract.short import SOON_S
 from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, manner
 from tests.lib.arena.measure.contract.when import choosing
@@ -104,7 +96,7 @@ def a_few(talk: Talk) -> Steps[None]:
 def wrong_once(talk: Talk) -> Steps[None]:
     """Answer the first request wrongly, and no other."""
     yield from the_first(1, error=1)(talk)
-    yield from hanging(talk)
+    yield from lies.hanging(talk)
 
 
 def twice(talk: Talk) -> Steps[None]:
@@ -131,7 +123,7 @@ def one_more_at_the_end(talk: Talk) -> Steps[None]:
 def without_an_end(talk: Talk) -> Steps[None]:
     """Answer every request, and wait for more."""
     yield from echoes(talk, lambda value: [value], ends=lambda _: None)
-    yield from hanging(talk)
+    yield from lies.hanging(talk)
 
 
 REQUESTS = [
@@ -139,27 +131,25 @@ REQUESTS = [
          "the answer comes before the client has ended its requests", short=_QUIET),
     Liar(_COLLECT, "a reply to the first request", collecting(early_reply),
          "the answer comes before the client has ended its requests", short=_QUIET),
-    Liar(_COLLECT, "a wrong sum", collecting(changed(off_by_one)), f"reply 0 {_WRONG}"),
-    Liar(_COLLECT, "the sum, and one more", collecting(changed(with_one_more)),
+    Liar(_COLLECT, "a wrong sum", collecting(changed(lies.off_by_one)), f"reply 0 {_WRONG}"),
+    Liar(_COLLECT, "the sum, and one more", collecting(changed(lies.with_one_more)),
          "2 replies, not 1"),
-    Liar(_COLLECT, "OK with an empty body", collecting(changed(nothing)),
-         "0 replies, not 1"),
-    Liar(_COLLECT, "a stub", collecting(only_trailers(12)),
-         "grpc-status is 12, not 0"),
-    Liar(_COLLECT, "no CollectSum", collecting(refusing(12, "unknown method")),
+    Liar(_COLLECT, "OK with an empty body", collecting(changed(lies.nothing)), "0 replies, not 1"),
+    Liar(_COLLECT, "a stub", collecting(lies.only_trailers(12)), "grpc-status is 12, not 0"),
+    Liar(_COLLECT, "no CollectSum", collecting(lies.refusing(12, "unknown method")),
          r"grpc-status is 12, not 0 \(unknown method\)", short=_QUIET),
-    Liar(_COLLECT, "OK at once", collecting(refusing(0)),
+    Liar(_COLLECT, "OK at once", collecting(lies.refusing(0)),
          "the answer comes before the client has ended its requests", short=_QUIET),
-    Liar(_COLLECT, "no answer after the last", collecting(hanging),
-         "no answer within 0.3 s", short=_SHORT),
-    Liar(_ECHO, "no EchoSum", one_by_one(refusing(12, "unknown method")),
+    Liar(_COLLECT, "no answer after the last", collecting(lies.hanging), "no answer within 0.3 s",
+         short=_SHORT),
+    Liar(_ECHO, "no EchoSum", one_by_one(lies.refusing(12, "unknown method")),
          r"grpc-status is 12, not 0 \(unknown method\)"),
-    Liar(_ECHO, "OK at once", one_by_one(refusing(0)), "the call ends after 0 of 10 requests"),
+    Liar(_ECHO, "OK at once", one_by_one(lies.refusing(0)), "the call ends after 0 of 10 requests"),
     Liar(_ECHO, "no answer before the last", one_by_one(at_the_end(list)),
          "request 0 is not answered before the next: no answer within 0.3 s", short=_SHORT),
     Liar(_ECHO, "one behind", one_by_one(one_behind),
          "request 0 is not answered before the next: no answer within 0.3 s", short=_SHORT),
-    Liar(_ECHO, "a wrong value", one_by_one(changed(off_by_one)), f"reply 0 {_WRONG}"),
+    Liar(_ECHO, "a wrong value", one_by_one(changed(lies.off_by_one)), f"reply 0 {_WRONG}"),
     Liar(_ECHO, "a wrong value, and no other", one_by_one(wrong_once), f"reply 0 {_WRONG}",
          short=_SHORT),
     Liar(_ECHO, "each is answered twice", one_by_one(twice), f"reply 1 {_WRONG}"),
@@ -167,17 +157,17 @@ REQUESTS = [
     Liar(_ECHO, "no end", one_by_one(without_an_end), "no answer within 0.3 s", short=_SHORT),
     Liar(_ECHO, "one reply more, at the end", one_by_one(one_more_at_the_end),
          "11 replies, not 10"),
-    Liar(_HALF, "a sum of nothing is no reply", collecting(changed(nothing), some=False),
+    Liar(_HALF, "a sum of nothing is no reply", collecting(changed(lies.nothing), some=False),
          "0 replies, not 1"),
-    Liar(_HALF, "a sum of nothing is one", collecting(constant(1), some=False),
+    Liar(_HALF, "a sum of nothing is one", collecting(lies.constant(1), some=False),
          "reply 0 is 1, not 0"),
-    Liar(_HALF, "CollectSum without a request is not ended", collecting(hanging, some=False),
+    Liar(_HALF, "CollectSum without a request is not ended", collecting(lies.hanging, some=False),
          "no answer within 0.3 s", short=_SHORT),
-    Liar(_HALF, "EchoSum without a request is not ended", echoing(hanging, some=False),
+    Liar(_HALF, "EchoSum without a request is not ended", echoing(lies.hanging, some=False),
          "no answer within 0.3 s", short=_SHORT),
     Liar(_HALF, "EchoSum without a request has a reply", echoing(one_more_at_the_end, some=False),
          "1 reply, not 0"),
-    Liar(_HALF, "EchoSum without a request is an error", echoing(only_trailers(3), some=False),
+    Liar(_HALF, "EchoSum without a request is an error", echoing(lies.only_trailers(3), some=False),
          "grpc-status is 3, not 0"),
     Liar(_HALF, "EchoSum is not ended", all_at_once(without_an_end), "no answer within 0.3 s",
          short=_SHORT),
