@@ -12,9 +12,10 @@ from arena.measure.contract.expected import (
     require_form,
     require_value,
 )
-from arena.measure.contract.messages import WrongError, frame, hexadecimal
+from arena.measure.contract.messages import frame, hexadecimal
 from arena.measure.contract.wire import Answer
 from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
+from tests.lib.arena.measure.contract.peer import wrong
 
 HEADERS = {":status": "200", "content-type": "application/grpc"}
 OK = {"grpc-status": "0"}
@@ -38,10 +39,7 @@ def an_answer(
     return answer
 
 
-def wrong(answer: Answer, expected: Sequence[int]) -> WrongError:
-    with pytest.raises(WrongError) as caught:
-        require(answer, expected)
-    return caught.value
+ALONE = an_answer(headers={**HEADERS, **OK}, trailers=None)
 
 
 # Sums.
@@ -49,18 +47,9 @@ def wrong(answer: Answer, expected: Sequence[int]) -> WrongError:
 
 @pytest.mark.parametrize(
     ("value", "held"),
-    [
-        (0, 0),
-        (-1, -1),
-        (INT32_MAX, INT32_MAX),
-        (INT32_MAX + 1, INT32_MIN),
-        (INT32_MIN, INT32_MIN),
-        (INT32_MIN - 1, INT32_MAX),
-        (2 * INT32_MAX, -2),
-        (2 * INT32_MIN, 0),
-        (2**32 * 7 + 5, 5),
-    ],
-)
+    [(0, 0), (-1, -1), (INT32_MAX, INT32_MAX), (INT32_MAX + 1, INT32_MIN), (INT32_MIN, INT32_MIN),
+     (INT32_MIN - 1, INT32_MAX), (2 * INT32_MAX, -2), (2 * INT32_MIN, 0), (2**32 * 7 + 5, 5)],
+)  # fmt: skip
 def test_a_sum_wraps_around(value: int, held: int) -> None:
     assert expected.int32(value) == held
 
@@ -87,15 +76,14 @@ def test_the_answer_to_a_sum_is_a_plus_b() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "sums"), [(3, [5, 6, 7]), (1, [5]), (0, [5]), (-3, [5]), (INT32_MIN, [5])]
-)
-def test_the_answer_to_a_stream_is_a_plus_b_plus_i(count: int, sums: list[int]) -> None:
-    assert expected.sums_of(StreamRequest(a=7, b=-2, count=count)) == sums
-
-
-def test_the_sums_of_a_stream_wrap_around() -> None:
-    request = StreamRequest(a=INT32_MAX, b=0, count=2)
-    assert expected.sums_of(request) == [INT32_MAX, INT32_MIN]
+    ("a", "b", "count", "sums"),
+    [(7, -2, 3, [5, 6, 7]), (7, -2, 1, [5]), (7, -2, 0, [5]), (7, -2, -3, [5]),
+     (7, -2, INT32_MIN, [5]), (INT32_MAX, 0, 2, [INT32_MAX, INT32_MIN])],
+)  # fmt: skip
+def test_the_answer_to_a_stream_is_a_plus_b_plus_i(
+    a: int, b: int, count: int, sums: list[int]
+) -> None:
+    assert expected.sums_of(StreamRequest(a=a, b=b, count=count)) == sums
 
 
 # Answers.
@@ -107,142 +95,101 @@ def test_a_right_answer_is_right(values: list[int]) -> None:
 
 
 def test_trailers_alone_answer_what_has_no_replies() -> None:
-    require(an_answer(headers={**HEADERS, **OK}, trailers=None), [])
+    require(ALONE, [])
 
 
-def test_trailers_alone_are_no_replies() -> None:
-    answer = an_answer(headers={**HEADERS, **OK}, trailers=None)
-    said = "there are only trailers (grpc-status 0), not "
-    assert wrong(answer, [7]).detail == f"{said}1 reply"
-    assert wrong(answer, [7, 8]).detail == f"{said}2 replies"
+# Wrong answers.
+
+
+def status(code: str, message: str = "") -> dict[str, str]:
+    return {"grpc-status": code, "grpc-message": message}
+
+
+def content(kind: str) -> Answer:
+    return an_answer([1], {**HEADERS, "content-type": kind})
+
+
+def encoded(encoding: str) -> Answer:
+    return an_answer([1], {**HEADERS, "grpc-encoding": encoding})
+
+
+WITHOUT_HEADERS = an_answer()
+WITHOUT_HEADERS.headers = None
+ONLY = "there are only trailers (grpc-status 0), not"
+NOT_OK = "grpc-status is"
+CONTENT = "the content-type is"
+HTTP = "the server answered with HTTP status"
+NO_STATUS = "the call ended without grpc-status in its trailers"
 
 
 @pytest.mark.parametrize(
-    ("values", "expected", "said"),
+    ("answer", "expected", "said", "shown"),
     [
-        ([], [7], "0 replies, not 1"),
-        ([7], [7, 8], "1 reply, not 2"),
-        ([7, 8], [7], "2 replies, not 1"),
-        ([7], [], "1 reply, not 0"),
+        (ALONE, [7], f"{ONLY} 1 reply", ""),
+        (ALONE, [7, 8], f"{ONLY} 2 replies", ""),
+        (an_answer([]), [7], "0 replies, not 1", ""),
+        (an_answer([7]), [7, 8], "1 reply, not 2", ""),
+        (an_answer([7, 8]), [7], "2 replies, not 1", ""),
+        (an_answer([7]), [], "1 reply, not 0", ""),
+        # The first wrong reply comes before the wrong number of them, and the status before both.
+        (an_answer([1, 3, 2]), [1, 2, 3], "reply 1 is 3, not 2", "00 00 00 00 02 08 03"),
+        (an_answer([1, 3]), [1, 2, 3], "reply 1 is 3, not 2", "00 00 00 00 02 08 03"),
+        (an_answer([1], trailers=status("13", "it broke")), [2], f"{NOT_OK} 13, not 0 (it broke)",
+         ""),
+        (an_answer([1], trailers=status("4")), [1], f"{NOT_OK} 4, not 0", ""),
+        (an_answer(trailers=status("2", "100 %25 %E2%9C%97")), [1], f"{NOT_OK} 2, not 0 (100 % ✗)",
+         ""),
+        (an_answer(headers={**HEADERS, **status("12", "no such method")}, trailers=None), [1],
+         f"{NOT_OK} 12, not 0 (no such method)", ""),
+        # What is long is cut.
+        (an_answer([1], trailers=status("9" * 4000, "x" * 4000)), [1],
+         f"{NOT_OK} {'9' * 20}, not 0 ({'x' * 100})", ""),
+        (content(""), [1], f"{CONTENT} ''", ""),
+        (content("text/html"), [1], f"{CONTENT} 'text/html'", ""),
+        (content("application/grpc-web"), [1], f"{CONTENT} 'application/grpc-web'", ""),
+        (content("application/grpcx"), [1], f"{CONTENT} 'application/grpcx'", ""),
+        (content("x" * 400), [1], f"{CONTENT} '{'x' * 59}", ""),
+        (an_answer([1], {":status": "200"}), [1], f"{CONTENT} ''", ""),
+        # The HTTP status comes first.
+        (an_answer(headers={":status": "503"}), [1], f"{HTTP} 503", ""),
+        (an_answer(headers={}), [1], f"{HTTP} None", ""),
+        (an_answer(headers={":status": "2" * 400}), [1], f"{HTTP} {'2' * 10}", ""),
+        (WITHOUT_HEADERS, [], f"{HTTP} None", ""),
+        (encoded("z" * 90), [1],
+         f"the replies are compressed, unasked (grpc-encoding: {'z' * 20})", ""),
+        (an_answer([1], pending=b"\0\0\0\0\2\x08"), [1], "the last reply is cut off",
+         "00 00 00 00 02 08"),
+        (an_answer([1], trailers={}), [1], NO_STATUS, ""),
+        (an_answer([1], {**HEADERS, **OK}, {}), [1],
+         f"{NO_STATUS} (it is in the headers, before the replies)", ""),
     ],
-)
-def test_replies_are_counted(values: list[int], expected: list[int], said: str) -> None:
-    error = wrong(an_answer(values), expected)
-    assert (error.detail, error.wire) == (said, "")
+)  # fmt: skip
+def test_a_wrong_answer_is_reported(
+    answer: Answer, expected: list[int], said: str, shown: str
+) -> None:
+    error = wrong(require, answer, expected)
+    assert (error.detail, error.wire) == (said, shown)
 
 
-def test_the_first_reply_that_is_wrong_is_told_with_its_bytes() -> None:
-    error = wrong(an_answer([1, 3, 2]), [1, 2, 3])
-    assert (error.detail, error.wire) == ("reply 1 is 3, not 2", "00 00 00 00 02 08 03")
-
-
-def test_a_wrong_value_is_told_before_a_wrong_number() -> None:
-    assert wrong(an_answer([1, 3]), [1, 2, 3]).detail == "reply 1 is 3, not 2"
-
-
-def test_a_status_that_is_not_ok_is_told_before_its_replies() -> None:
-    trailers = {"grpc-status": "13", "grpc-message": "it broke"}
-    error = wrong(an_answer([1], trailers=trailers), [2])
-    assert error.detail == "grpc-status is 13, not 0 (it broke)"
-
-
-def test_a_status_without_a_message_says_no_more() -> None:
-    trailers = {"grpc-status": "4", "grpc-message": ""}
-    assert wrong(an_answer([1], trailers=trailers), [1]).detail == "grpc-status is 4, not 0"
-
-
-def test_a_message_is_read_as_it_is_meant() -> None:
-    trailers = {"grpc-status": "2", "grpc-message": "100 %25 %E2%9C%97"}
-    assert wrong(an_answer(trailers=trailers), [1]).detail == "grpc-status is 2, not 0 (100 % ✗)"
-
-
-def test_the_message_of_trailers_alone_is_told() -> None:
-    headers = {**HEADERS, "grpc-status": "12", "grpc-message": "no such method"}
-    said = "grpc-status is 12, not 0 (no such method)"
-    assert wrong(an_answer(headers=headers, trailers=None), [1]).detail == said
-
-
-def test_what_is_long_is_cut() -> None:
-    trailers = {"grpc-status": "9" * 4000, "grpc-message": "x" * 4000}
-    said = f"grpc-status is {'9' * 20}, not 0 ({'x' * 100})"
-    assert wrong(an_answer([1], trailers=trailers), [1]).detail == said
+# Messages and their form.
 
 
 def test_a_value_is_that_of_its_message() -> None:
     require_value(message(7), 7, 0)
     require_value(b"", 0, 0)
-    with pytest.raises(WrongError) as caught:
-        require_value(message(-1), 1, 41)
-    assert caught.value.detail == "reply 41 is -1, not 1"
-    assert caught.value.wire == hexadecimal(frame(message(-1)))
+    error = wrong(require_value, message(-1), 1, 41)
+    assert (error.detail, error.wire) == ("reply 41 is -1, not 1", hexadecimal(frame(message(-1))))
 
 
 def test_what_is_no_protobuf_is_shown() -> None:
-    with pytest.raises(WrongError) as caught:
-        require_value(b"\x08", 0, 3)
-    assert caught.value.detail == "reply 3 is not a SumReply"
-    assert caught.value.wire == "00 00 00 00 01 08"
-
-
-# Their form.
+    error = wrong(require_value, b"\x08", 0, 3)
+    assert (error.detail, error.wire) == ("reply 3 is not a SumReply", "00 00 00 00 01 08")
 
 
 @pytest.mark.parametrize(
-    "content_type",
-    ["application/grpc", "application/grpc+proto", "application/grpc; charset=utf-8"],
-)
-def test_a_content_type_of_grpcs_is_right(content_type: str) -> None:
-    require_form(an_answer(headers={**HEADERS, "content-type": content_type}))
-
-
-@pytest.mark.parametrize(
-    ("content_type", "shown"),
-    [
-        ("", "''"),
-        ("text/html", "'text/html'"),
-        ("application/grpc-web", "'application/grpc-web'"),
-        ("application/grpcx", "'application/grpcx'"),
-        ("x" * 400, "'" + "x" * 59),
-    ],
-)
-def test_another_content_type_is_wrong(content_type: str, shown: str) -> None:
-    error = wrong(an_answer([1], headers={**HEADERS, "content-type": content_type}), [1])
-    assert error.detail == f"the content-type is {shown}"
-
-
-def test_no_content_type_is_wrong() -> None:
-    error = wrong(an_answer([1], headers={":status": "200"}), [1])
-    assert error.detail == "the content-type is ''"
-
-
-@pytest.mark.parametrize(
-    ("headers", "shown"),
-    [({":status": "503"}, "503"), ({}, "None"), ({":status": "2" * 400}, "2" * 10)],
-)
-def test_an_http_status_that_is_not_200_comes_first(headers: dict[str, str], shown: str) -> None:
-    error = wrong(an_answer(headers=headers), [1])
-    assert error.detail == f"the server answered with HTTP status {shown}"
-
-
-def test_an_answer_without_headers_has_no_http_status() -> None:
-    answer = an_answer()
-    answer.headers = None
-    assert wrong(answer, []).detail == "the server answered with HTTP status None"
-
-
-def test_identity_is_no_compression_and_all_else_is() -> None:
-    require_form(an_answer(headers={**HEADERS, "grpc-encoding": "identity"}))
-    error = wrong(an_answer([1], headers={**HEADERS, "grpc-encoding": "z" * 90}), [1])
-    assert error.detail == f"the replies are compressed, unasked (grpc-encoding: {'z' * 20})"
-
-
-def test_a_reply_that_is_cut_off_is_shown() -> None:
-    error = wrong(an_answer([1], pending=b"\0\0\0\0\2\x08"), [1])
-    assert (error.detail, error.wire) == ("the last reply is cut off", "00 00 00 00 02 08")
-
-
-def test_a_status_is_needed_in_the_trailers() -> None:
-    said = "the call ended without grpc-status in its trailers"
-    assert wrong(an_answer([1], trailers={}), [1]).detail == said
-    early = an_answer([1], headers={**HEADERS, **OK}, trailers={})
-    assert wrong(early, [1]).detail == f"{said} (it is in the headers, before the replies)"
+    "answer",
+    [content("application/grpc"), content("application/grpc+proto"),
+     content("application/grpc; charset=utf-8"), encoded("identity")],
+)  # fmt: skip
+def test_the_content_type_of_grpc_without_compression_is_right(answer: Answer) -> None:
+    require_form(answer)

@@ -3,6 +3,7 @@
 import pytest
 
 from arena.measure.contract.messages import WrongError, frame, hexadecimal, split
+from tests.lib.arena.measure.contract.peer import wrong
 
 THREE = frame(b"ab") + frame(b"") + frame(b"c")
 
@@ -29,30 +30,22 @@ def test_what_is_not_complete_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "said"),
+    ("prefix", "said"),
     [
-        (1, "a reply is compressed, unasked"),
-        (2, "a reply's flag is 2"),
-        (255, "a reply's flag is 255"),
+        (b"\1\0\0\0\x09", "a reply is compressed, unasked"),
+        (b"\2\0\0\0\x09", "a reply's flag is 2"),
+        (b"\xff\0\0\0\x09", "a reply's flag is 255"),
+        (b"\0\0\x40\0\1", "a reply announces 4194305 bytes"),
     ],
 )
-def test_a_flag_is_wrong_as_soon_as_the_prefix_is_there(flag: int, said: str) -> None:
-    wrong = bytes([flag]) + b"\0\0\0\x09"
-    assert split(bytearray(wrong[:4])) == []
-    with pytest.raises(WrongError) as caught:
-        split(bytearray(frame(b"ab") + wrong))
-    assert (caught.value.detail, caught.value.wire) == (said, hexadecimal(wrong))
+def test_a_prefix_is_wrong_as_soon_as_it_is_complete(prefix: bytes, said: str) -> None:
+    assert split(bytearray(prefix[:4])) == []
+    error = wrong(split, bytearray(frame(b"ab") + prefix))
+    assert (error.detail, error.wire) == (said, hexadecimal(prefix))
 
 
-def test_four_megabytes_are_the_most() -> None:
+def test_four_megabytes_are_the_largest_message() -> None:
     assert split(bytearray(b"\0\0\x40\0\0")) == []
-    with pytest.raises(WrongError) as caught:
-        split(bytearray(b"\0\0\x40\0\1"))
-    assert caught.value.detail == "a reply announces 4194305 bytes"
-    assert caught.value.wire == "00 00 40 00 01"
-
-
-def test_a_message_of_that_size_is_taken() -> None:
     assert split(bytearray(frame(bytes(4 << 20)))) == [bytes(4 << 20)]
 
 
