@@ -5,50 +5,57 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-import pytest
-
 from arena.measure.contract import Scope
 from arena.measure.contract.client import OPEN_WINDOW, Client
 from arena.measure.contract.expected import sum_request
-from arena.measure.contract.messages import WrongError
 from tests.lib.arena.measure.contract.honest import honest
 from tests.lib.arena.measure.contract.lying_server import serving
+from tests.lib.arena.measure.contract.peer import wrong
 from tests.lib.arena.measure.contract.talk import Manner
 
 SOON_S = 0.1
 LONG_S = 20.0
 
+Converse = Callable[[socket.socket], object]
+
 
 @contextmanager
-def answering(converse: Callable[[socket.socket], None]) -> Iterator[Scope]:
-    """Accept one connection, and hold it with this."""
+def answering(converse: Converse, *, tls: bool = False) -> Iterator[Scope]:
+    """Hold every connection with this, one after the other."""
 
     def run() -> None:
-        connection, _ = listener.accept()
-        connection.settimeout(LONG_S)
-        with connection:
-            converse(connection)
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.settimeout(LONG_S)
+                with connection, suppress(OSError):
+                    converse(connection)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(LONG_S)
         thread = threading.Thread(target=run)
         thread.start()
         try:
-            yield Scope(listener.getsockname()[1], tls=False)
+            yield Scope(listener.getsockname()[1], tls=tls)
         finally:
+            listener.shutdown(socket.SHUT_RDWR)
             thread.join(LONG_S)
             assert not thread.is_alive()
 
 
 def until_end(connection: socket.socket) -> None:
-    """Read, and say nothing, until the client has hung up."""
-    with suppress(ConnectionError):
-        while connection.recv(1 << 16):
-            pass
+    """Read, and send nothing, until the client has hung up."""
+    while connection.recv(1 << 16):
+        pass
 
 
-def over_tls(scope: Scope) -> Scope:
-    return Scope(scope.port, tls=True)
+def hearing(connection: socket.socket) -> None:
+    """Hang up at the first bytes."""
+    assert connection.recv(1 << 16)
+
+
+def speaking_http1(connection: socket.socket) -> None:
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    until_end(connection)
 
 
 @contextmanager
@@ -56,10 +63,7 @@ def a_client(
     manner: Manner = honest, timeout_s: float = LONG_S, window: int = OPEN_WINDOW
 ) -> Iterator[Client]:
     """Connect to a server of this manner."""
-    with (
-        serving(manner) as server,
-        Client(Scope(server.port, tls=False), timeout_s, window=window) as client,
-    ):
+    with serving(manner) as server, Client(server.scope, timeout_s, window=window) as client:
         yield client
 
 
@@ -69,6 +73,9 @@ def get_sum(client: Client) -> None:
 
 def problem(scope: Scope, timeout_s: float = LONG_S) -> str:
     """Return what is wrong with GetSum."""
-    with pytest.raises(WrongError) as caught, Client(scope, timeout_s) as client:
-        get_sum(client)
-    return caught.value.detail
+
+    def call() -> None:
+        with Client(scope, timeout_s) as client:
+            get_sum(client)
+
+    return wrong(call).detail

@@ -1,5 +1,6 @@
 """What the tests of the contract share: short counts and waits, a certificate, a clock."""
 
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(idle, "time", clock)
     return clock
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """Keep a port at which nobody listens, and which nobody else gets."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

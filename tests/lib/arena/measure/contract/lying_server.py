@@ -14,6 +14,7 @@ import h2.connection
 import h2.events
 import h2.exceptions
 
+from arena.measure.contract.scope import Scope
 from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.talk import TURN, HangupError, Manner, Pause, Steps, Talk
 
@@ -142,6 +143,11 @@ class Server:
         self._transports: set[socket.socket] = set()
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of GetSum alone."""
+        return Scope(self.port, tls=self.tls is not None)
 
     def die(self, how: str) -> None:
         """Close everything at once, as the system does for a process that ended."""

@@ -133,7 +133,7 @@ def test_as_many_calls_at_a_time_as_are_allowed_are_not_too_many(
     # Servers on h2 allow 100 streams.
     monkeypatch.setattr(concurrency, "_STREAMS", 100)
     with serving(honest) as server:
-        assert concurrency.streams(Scope(server.port, tls=False)) == ""
+        assert concurrency.streams(server.scope) == ""
 
 
 def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_each_check_is_announced_once_it_is_made_and_before_the_next() -> None:
         yield from honest(talk)
 
     with serving(note) as server:
-        report = check(Scope(server.port, tls=False), None, announced.append)
+        report = check(server.scope, None, announced.append)
     assert tuple(announced) == report.checks
     assert announced_at == sorted(announced_at)
     assert set(announced_at) == set(range(len(announced)))
@@ -301,7 +301,7 @@ def test_the_edges_of_int32_are_asked_and_what_is_beyond() -> None:
         return False
 
     with serving(lying("GetSum", honest, note)) as server:
-        assert values.unary_extremes(Scope(server.port, tls=False)) == ""
+        assert values.unary_extremes(server.scope) == ""
     most, least = 2**31 - 1, -(2**31)
     assert {(most, 0), (least, 0), (most - 1, 1), (least + 1, -1)} <= asked
     assert {(most, least), (least, most), (0, 0), (1, -1), (-1, -1)} <= asked
