@@ -17,7 +17,10 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
+from arena.base.cpu_list import parse_cpus
 from arena.base.workspace import Workspace
+from arena.machine.child import whole_command
+from arena.what.overrides import ENVIRONMENT, TRIAL
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTS = (8080, 8443)
@@ -29,11 +32,7 @@ _GRACE_S = 30.0
 _POLL_S = 0.02
 
 # What would change a run if the person who starts the tests had it set.
-_STEERING = (
-    "ARENA_DEBUG", "DOCKER_HOST", "DURATION", "GHZ", "GHZ_IMAGE", "H2LOAD", "H2LOAD_IMAGE",
-    "LOADGEN_CPUS", "LOADGEN_DOCKER", "REQUESTS", "RUNS", "RUNTIME", "SERVER_CPUS", "VOLLEY",
-    "VOLLEY_IMAGE",
-)  # fmt: skip
+_STEERING = ("ARENA_DEBUG", "DOCKER_HOST", "RUNTIME", *ENVIRONMENT, *TRIAL)
 
 Value = TypeVar("Value")
 Snapshot = dict[str, tuple[int, int]]
@@ -46,6 +45,15 @@ def eventually(condition: Callable[[], Value], what: str, timeout_s: float = PAT
         assert time.monotonic() < deadline, f"not within {timeout_s:g} s: {what}"
         time.sleep(_POLL_S)
     return value
+
+
+def load_command(record: dict[str, Any]) -> list[str]:
+    """Return how a record's generator was started, without what bound it to its CPUs."""
+    argv: list[str] = record["provenance"]["generator"]["argv"]
+    cpus = record["provenance"]["cpus"]["generator"]
+    bound = whole_command([], parse_cpus(cpus) if cpus else None)
+    assert argv[: len(bound)] == bound
+    return argv[len(bound) :]
 
 
 def listeners() -> list[str]:

@@ -54,6 +54,6 @@ def test_both_connection_counts_give_a_good_record_that_says_what_nobody_looked_
     for record in records.values():
         generator = record["provenance"]["generator"]
         assert (generator["name"], generator["found"]) == ("h2load", "PATH")
-        assert record["profile"]["streams_per_connection"] == 2
+        assert record["profile"]["load"]["streams_per_connection"] == 2
         check_unchecked(bare, record)
     assert (bare.root / ".tools" / "bodies" / "000000000408011002.bin").exists()

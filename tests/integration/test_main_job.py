@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from tests.integration.plumbing import ROOT, Arena
+from tests.integration.plumbing import ROOT, Arena, load_command
 
 pytestmark = pytest.mark.integration
 
@@ -76,9 +76,8 @@ def test_grpc_go_ends_up_measured_saved_ranked_and_on_the_page(
     assert record["profile"]["connection_count"] == 64
     assert len(record["runs"]) == 2
     check_figures(real, record)
-    argv = record["provenance"]["generator"]["argv"]
     encryption = "--skipTLS" if port == 8443 else "--insecure"
-    assert " ".join(argv[1:]) == (
+    assert " ".join(load_command(record)[1:]) == (
         f"{encryption} --proto requests/benchmark.proto "
         "--call benchmark.BenchmarkService/StreamSum "
         '-d {"a":1,"b":2,"count":5000} --connections 64 -c 256 -z 1s '
@@ -137,7 +136,7 @@ def test_what_overrides_the_profile_is_in_force_and_on_record(arena: Arena) -> N
     assert done.code == 0, done
     record = arena.records("victim")[-1]
     assert len(record["runs"]) == record["profile"]["runs"] == 2
-    assert record["profile"]["duration_s"] == 0.4
+    assert record["profile"]["load"]["duration_s"] == 0.4
     assert record["provenance"]["overrides"] == {
         "DURATION": "400ms",
         "GENERATOR": "ghz",
@@ -153,8 +152,9 @@ def test_the_ghz_that_is_named_is_used_and_recorded_with_its_version(arena: Aren
     shutil.copy(arena.ghz, other)
     done = arena.run("victim", "quick", GHZ=str(other))
     assert done.code == 0, done
-    generator = arena.records("victim")[-1]["provenance"]["generator"]
-    assert generator["argv"][0] == "./other-ghz"
+    record = arena.records("victim")[-1]
+    generator = record["provenance"]["generator"]
+    assert load_command(record)[0] == "./other-ghz"
     assert generator["found"] == "$GHZ"
     assert generator["version"].lstrip("v")[:2] == "0."
 
@@ -165,9 +165,9 @@ def test_a_ghz_on_path_is_found_without_being_named(arena: Arena) -> None:
     (folder / "ghz").symlink_to(arena.ghz)
     done = arena.run("victim", "quick", GHZ="", PATH=f"{folder}:{os.environ['PATH']}")
     assert done.code == 0, done
-    generator = arena.records("victim")[-1]["provenance"]["generator"]
-    assert generator["found"] == "PATH"
-    assert generator["argv"][0] == "./bin/ghz"
+    record = arena.records("victim")[-1]
+    assert record["provenance"]["generator"]["found"] == "PATH"
+    assert load_command(record)[0] == "./bin/ghz"
 
 
 def test_a_dry_run_shows_the_commands_and_does_nothing(arena: Arena) -> None:

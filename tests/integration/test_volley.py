@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import parse_ghz
-from tests.integration.plumbing import ROOT, Arena
+from tests.integration.plumbing import ROOT, Arena, load_command
 
 pytestmark = pytest.mark.integration
 
@@ -71,7 +71,7 @@ def test_in_the_place_of_ghz_volley_is_volley_and_has_its_own_board(
     assert record["profile"]["generator"] == "volley"
     generator = record["provenance"]["generator"]
     assert (generator["name"], generator["found"]) == ("volley", "$GHZ")
-    assert " ".join(generator["argv"][1:]) == (
+    assert " ".join(load_command(record)[1:]) == (
         "--insecure --proto requests/benchmark.proto "
         "--call benchmark.BenchmarkService/StreamSum "
         '-d {"a":1,"b":2,"count":100} --connections 4 -c 8 -z 300ms '
