@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from markupsafe import Markup
 
@@ -33,15 +34,24 @@ _SHAPES = ("circle", "square", "triangle", "diamond", "wedge")
 class Way:
     """One way to spread the requests of a blast, its points by N.
 
-    Throughput stops growing at N = `full_at`, the first call fails at N = `fails_at`, and the same
-    connections sustain `sustained` requests per second, as far as each of these is known.
+    The same connections sustain `sustained` requests per second, if that is known.
     """
 
     series: Series
-    points: tuple[BlastPoint, ...]
-    full_at: int | None
-    fails_at: int | None
+    points: Sequence[BlastPoint]
     sustained: float | None
+
+    @cached_property
+    def full_at(self) -> int | None:
+        """The N at which throughput stops growing; None if it grows on, or no call succeeded."""
+        highest = max(point.rate for point in self.points)
+        near = (point.requests for point in self.points[:-1] if point.rate >= FULL * highest > 0)
+        return next(near, None)
+
+    @cached_property
+    def fails_at(self) -> int | None:
+        """The N at which the first call fails; None if none does."""
+        return next((each.requests for each in self.points if any(each.failed.values())), None)
 
 
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
@@ -79,38 +89,16 @@ def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tup
     """Return the points by the way they were spread, the fewest connections first."""
     ways = []
     for at, connections in enumerate(sorted({point.connections for point in points})):
-        own = tuple(
-            sorted(
-                (each for each in points if each.connections == connections),
-                key=lambda each: each.requests,
-            )
-        )
+        own = [each for each in points if each.connections == connections]
+        own.sort(key=lambda each: each.requests)
         series = Series(
             _name(connections, own),
             _COLOURS[at % len(_COLOURS)],
             dash=_DASHES[at % len(_DASHES)],
             shape=_SHAPES[at % len(_SHAPES)],
         )
-        ways.append(
-            Way(
-                series=series,
-                points=own,
-                full_at=_full_at(own),
-                fails_at=next((each.requests for each in own if sum(each.failed.values())), None),
-                sustained=sustained.get(connections),
-            )
-        )
+        ways.append(Way(series, own, sustained.get(connections)))
     return tuple(ways)
-
-
-def _full_at(points: Sequence[BlastPoint]) -> int | None:
-    """Return the N at which throughput stops growing; None if it grows on, or no call succeeded.
-
-    `points` are those of one way, by N.
-    """
-    highest = max(point.rate for point in points)
-    near = (point.requests for point in points[:-1] if point.rate >= FULL * highest > 0)
-    return next(near, None)
 
 
 def _name(connections: int, points: Sequence[BlastPoint]) -> str:
@@ -130,10 +118,11 @@ def _sustained(
     Only a load of the same calls counts, made by the same generator under the same conditions.
     """
     found: dict[int, float] = {}
+    made = result.generator, conditions(result)
     for other in sustained_boards(board, boards):
         for row in other.rows:
             it = row.result if row.framework == framework else None
-            if it and is_sustained(it.seconds) and _made(it) == _made(result):
+            if it and is_sustained(it.seconds) and (it.generator, conditions(it)) == made:
                 found.setdefault(other.connections, it.value)
     return found
 
@@ -146,10 +135,6 @@ def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
 
 def _same_load(board: Board) -> tuple[object, ...]:
     return board.call, board.tls, board.generator, board.metric, board.division
-
-
-def _made(result: Result) -> tuple[object, ...]:
-    return result.generator, *conditions(result)
 
 
 def _words(way: Way) -> str:
@@ -192,15 +177,14 @@ def _drawn(ways: Sequence[Way]) -> Markup:
     for way in ways:
         spans = [(each.requests, each.rate_at_least, each.rate_at_most) for each in way.points]
         plot.upright(way.series.colour, spans)
-    rings = []
     for way in ways:
         points = [(each.requests, each.rate) for each in way.points]
         plot.line(way.series, points)
         plot.dots(way.series, points)
-        rings.append((way.series, [point for point in points if point[0] == way.full_at]))
     _mark_sustained(plot, ways)
-    for series, points in rings:
-        plot.shapes(plot.places(points), "ring", stroke=series.colour)
+    for way in ways:
+        full = [(each.requests, each.rate) for each in way.points if each.requests == way.full_at]
+        plot.shapes(plot.places(full), "ring", stroke=way.series.colour)
     failed = [
         (each.requests, each.rate)
         for way in ways for each in way.points if each.requests == way.fails_at
@@ -213,9 +197,9 @@ def _failures(ways: Sequence[Way]) -> Plot:
     """Return the plot of failures: the share of the calls of each N (%)."""
     shares = [
         [
-            (each.requests, 100 * sum(each.failed.values()) / (each.ok + sum(each.failed.values())))
+            (each.requests, 100 * failed / (each.ok + failed))
             for each in way.points
-            if each.ok or sum(each.failed.values())
+            if (failed := sum(each.failed.values())) or each.ok
         ]
         for way in ways
     ]

@@ -1,13 +1,13 @@
 """Boards: a page, JSON and CSV for each profile x connections x generator x division."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
 from arena.base.model import to_json
 from arena.judge.figure_words import rounded_words
-from arena.judge.leaderboard import Board, Result, Row
+from arena.judge.leaderboard import Board, Result
 from arena.publish.charts.picture import MOST
 from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, words
@@ -16,6 +16,14 @@ from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip, scale_of
 from arena.publish.site.template import frame, render
+
+# What boards of one profile differ in: the words for it, its field, and a board's own name in it.
+_DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
+    ("Connections", "connections", lambda each: f"{each.connections:,}"),
+    ("Generator", "generator", lambda each: each.generator),
+    ("Type", "division", lambda each: words.DIVISIONS[each.division]),
+    ("Load", "load_digest", words.load),
+)
 
 _Value = TypeVar("_Value")
 
@@ -30,29 +38,14 @@ class Switch:
 
 @dataclass(frozen=True)
 class BoardView:
-    """A board as its page shows it."""
+    """What a board's page shows of all results together."""
 
     board: Board
 
     @cached_property
-    def rows(self) -> Sequence[Row]:
-        """The rows that have a result, the best first."""
-        return [row for row in self.board.rows if row.result]
-
-    @cached_property
     def results(self) -> Sequence[Result]:
-        """What those rows come to."""
+        """The results of the rows that have one, the best first."""
         return [row.result for row in self.board.rows if row.result]
-
-    @cached_property
-    def without(self) -> Sequence[Row]:
-        """The rows of frameworks that have no good record."""
-        return [row for row in self.board.rows if not row.result]
-
-    @cached_property
-    def since(self) -> Sequence[Row]:
-        """The rows whose framework has failed since its good record."""
-        return [row for row in self.rows if row.failure]
 
     @cached_property
     def columns(self) -> Sequence[board_columns.Column]:
@@ -104,36 +97,19 @@ class BoardView:
         """The overrides that all rows have."""
         return self._in_all(lambda each: sorted(each.overrides.items()))
 
-    @cached_property
-    def machines(self) -> Sequence[str]:
-        """The machines of the rows."""
-        return self._values(lambda each: each.machine)
-
-    @cached_property
-    def made_by(self) -> Sequence[str]:
-        """The programs that made the load."""
-        return self._values(lambda each: each.generator)
-
-    @cached_property
-    def runtimes(self) -> Sequence[str]:
-        """How the servers were started."""
-        return self._values(lambda each: each.runtime)
-
-    @cached_property
-    def latencies(self) -> Sequence[str]:
+    @property
+    def latencies(self) -> Iterable[str]:
         """What the latencies count from, if there are any."""
-        return self._values(lambda it: it.latency_kind if it.p50_ns is not None else None)
+        return dict.fromkeys(it.latency_kind for it in self.results if it.p50_ns is not None)
+
+    def values(self, field: str) -> list[str]:
+        """Return the values of a field of the results, each once, the best row's first."""
+        return list(dict.fromkeys(filter(None, (getattr(it, field) for it in self.results))))
 
     def _in_all(self, of: Callable[[Result], Sequence[_Value]]) -> list[_Value]:
         """Return what every result has, if there are several."""
-        first, *others = self.results
-        return (
-            [each for each in of(first) if all(each in of(it) for it in others)] if others else []
-        )
-
-    def _values(self, of: Callable[[Result], _Value | None]) -> list[_Value]:
-        """Return what the results have of something, each once, the best row's first."""
-        return list(dict.fromkeys(value for each in self.results if (value := of(each))))
+        first, *others = map(of, self.results)
+        return [each for each in first if others and all(each in other for other in others)]
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
@@ -175,48 +151,23 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
 
     Each leads to the board that differs the least in the rest.
     """
-    same = [each for each in edition.boards if each.profile == board.profile]
-    # One of the same connections and generator differs in its load alone.
-    beside = [each for each in same if each.place == board.place]
-
-    def choices(
-        label: str,
-        among: Sequence[Board],
-        of: Callable[[Board], object],
-        name: Callable[[Board], str],
-        *kept: str,
-    ) -> Switch:
-        def likeness(each: Board) -> tuple[bool, ...]:
-            return tuple(getattr(each, field) == getattr(board, field) for field in kept)
-
+    found = []
+    for label, field, name in _DIFFERENCES:
+        rest = [each for _, each, _ in _DIFFERENCES if each != field]
         best: dict[object, Board] = {}
-        for each in among:
-            known = best.get(of(each))
-            if known is None or likeness(each) > likeness(known):
-                best[of(each)] = each
-        best[of(board)] = board
-        found = [(name(each), edition.board(each), each is board) for each in best.values()]
-        return Switch(label, tuple(found))
+        for each in edition.boards:
+            # A load is chosen among those of the same connections and generator.
+            is_like = each.place == board.place or field != "load_digest"
+            if each.profile == board.profile and is_like:
+                known = best.setdefault(getattr(each, field), each)
+                if _likeness(each, board, rest) > _likeness(known, board, rest):
+                    best[getattr(each, field)] = each
+        best[getattr(board, field)] = board
+        choices = [(name(each), edition.board(each), each is board) for each in best.values()]
+        if len(choices) > 1:
+            found.append(Switch(label, tuple(choices)))
+    return found
 
-    found = [
-        choices(
-            "Connections", same,
-            lambda each: each.connections,
-            lambda each: f"{each.connections:,}",
-            "generator", "division", "load_digest",
-        ),
-        choices(
-            "Generator", same,
-            lambda each: each.generator,
-            lambda each: each.generator,
-            "connections", "division", "load_digest",
-        ),
-        choices(
-            "Type", same,
-            lambda each: each.division,
-            lambda each: words.DIVISIONS[each.division],
-            "connections", "generator", "load_digest",
-        ),
-        choices("Load", beside, lambda each: each.load, words.load, "division"),
-    ]  # fmt: skip
-    return [each for each in found if len(each.choices) > 1]
+
+def _likeness(one: Board, other: Board, fields: Sequence[str]) -> tuple[bool, ...]:
+    return tuple(getattr(one, each) == getattr(other, each) for each in fields)
