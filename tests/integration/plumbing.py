@@ -241,13 +241,15 @@ class Arena:
         found = sorted(self.results.glob(f"{profile}/*/{framework}/*.json"))
         return [json.loads(path.read_bytes()) for path in found]
 
-    def row(self, framework: str, profile: str = "quick") -> dict[str, Any]:
-        """Return the framework's one row on the profile's leaderboard."""
+    def row(
+        self, framework: str, profile: str = "quick", *, is_current: bool = True
+    ) -> dict[str, Any]:
+        """Return the framework's one row on the board of the profile's current load, or a trial."""
         boards = json.loads((self.results / "leaderboard.json").read_bytes())["boards"]
         rows: list[dict[str, Any]] = [
             row
             for board in boards
-            if board["profile"] == profile
+            if board["profile"] == profile and board["is_current"] == is_current
             for row in board["rows"]
             if row["framework"] == framework
         ]

@@ -14,9 +14,17 @@ pytestmark = pytest.mark.integration
 
 
 def failure_on_record(
-    arena: Arena, done: Outcome, status: str, stage: str, good: dict[str, Any]
+    arena: Arena,
+    done: Outcome,
+    status: str,
+    stage: str,
+    good: dict[str, Any],
+    trial: str = "",
 ) -> dict[str, Any]:
-    """Check that the failure was saved and published beside the good value; return its record."""
+    """Check that the failure was saved and published beside the good value; return its record.
+
+    A trial's failure stands on the board of that load, and the good row is as it was.
+    """
     record = arena.records("victim")[-1]
     assert record["status"] == status
     assert record["failure"]["stage"] == stage
@@ -24,16 +32,21 @@ def failure_on_record(
     assert done.error == f"error: victim: {stage}: {record['failure']['reason']}"
     assert Path(arena.root, done.said("record: ")).is_file()
 
-    row = arena.row("victim")
+    row = arena.row("victim", is_current=not trial)
     assert row.pop("failure") == {
         **record["failure"],
         "status": status,
         "started_at": record["started_at"],
         "record": f"quick/4/victim/{record['started_at']}.json",
     }
-    assert row == {name: value for name, value in good.items() if name != "failure"}
-    assert row["rank"] == 1
-    assert f'<b class="bad">{status}</b>' in arena.page("boards/quick/4/ghz/index.html")
+    if trial:
+        assert (row["rank"], row["result"]) == (None, None)
+        assert arena.row("victim") == good
+    else:
+        assert row == {name: value for name, value in good.items() if name != "failure"}
+        assert row["rank"] == 1
+    board = Path("boards/quick/4/ghz", trial, "index.html")
+    assert f'<b class="bad">{status}</b>' in arena.page(str(board))
     return record
 
 
@@ -212,7 +225,7 @@ def test_a_server_that_dies_under_load_ends_the_session_at_that_stage(
         done = running.end()
     assert done.code == 1
     assert f"{stage}: the server ended in the middle of it" in done.error
-    record = failure_on_record(arena, done, "failed", stage, good)
+    record = failure_on_record(arena, done, "failed", stage, good, "500ms-x-2")
     assert len(record["runs"]) == runs
 
 
@@ -226,7 +239,7 @@ def test_a_ghz_that_is_killed_is_the_hosts_fault_and_says_at_which_run(
     assert (
         done.error == "error: victim: run 1 of 1: ghz ended in the middle of it (killed by SIGKILL)"
     )
-    failure_on_record(arena, done, "failed", "run 1 of 1", good)
+    failure_on_record(arena, done, "failed", "run 1 of 1", good, "60s-x-1")
 
 
 @pytest.mark.parametrize(
