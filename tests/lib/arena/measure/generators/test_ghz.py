@@ -12,6 +12,7 @@ from arena.measure.generators import ghz, ghz_flags, program, volley
 from arena.measure.generators.measurements import of_ghz
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
+from arena.what.overrides import GENERATORS
 from tests.fakes import FakeProgress, a_profile, a_program
 from tests.lib.arena.measure.generators.stubs import Find, argv, finder, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
@@ -79,6 +80,7 @@ def test_the_flags_are_httparenas(
 
 
 def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
+    assert tuple(generators._descriptions()) == GENERATORS
     with pytest.raises(UsageError, match=r"^here: there is no generator `gzh` \(did you mean ghz"):
         generators.require_known("gzh", "here")
 
