@@ -8,13 +8,4 @@ from arena.measure.contract.checks import Report, check, wait_ready
 from arena.measure.contract.idle import Watched
 from arena.measure.contract.scope import Call, Scope, scope_of, scopes_of
 
-__all__ = [
-    "Call",
-    "Report",
-    "Scope",
-    "Watched",
-    "check",
-    "scope_of",
-    "scopes_of",
-    "wait_ready",
-]
+__all__ = ["Call", "Report", "Scope", "Watched", "check", "scope_of", "scopes_of", "wait_ready"]

@@ -18,9 +18,7 @@ from arena.what.benchmark_pb2 import StreamRequest
 
 _POLL_S = 0.05
 _PROBE_TIMEOUT_S = 5.0
-
-# A crash takes a moment to be seen after the connection broke.
-_LAST_BREATH_S = 0.5
+_LAST_BREATH_S = 0.5  # a crash takes a moment to be seen after the connection broke
 
 _MEASURED = "stream-5000"
 
@@ -40,7 +38,7 @@ class Report:
 
     @property
     def verdict(self) -> Literal["pass", "warn", "fail"]:
-        """The worst of all."""
+        """The worst status of all checks."""
         found = {check.status for check in self.checks}
         return "fail" if "fail" in found else "warn" if "warn" in found else "pass"
 
@@ -53,7 +51,7 @@ class Report:
 def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
     """Poll with a real GetSum every 50 ms until it is answered; FrameworkError when it is not.
 
-    Any gRPC answer will do here: whether it is right is the contract's business.
+    Any gRPC answer will do: the contract checks whether it is right.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -74,10 +72,10 @@ def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) 
 def check(
     scope: Scope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
 ) -> Report:
-    """Make every check of a scope; the report has what is wrong.
+    """Make every check of a scope.
 
     With `server`, its CPU and memory are checked, too. `tell` is called with each check as it is
-    made. Once the server no longer answers at all, no further check is made.
+    made. No check is made after the server has stopped answering.
     """
     done: list[Check] = []
     measured: list[float] = []
@@ -156,7 +154,7 @@ def _streams(scope: Scope, requests: Sequence[StreamRequest], measured: list[flo
 
 
 def _rests(server: Watched) -> bool:
-    """Whether a server that has nothing to do does nothing: not so one that polls its sockets."""
+    """Return whether a server is idle without a call; one that polls its sockets is not."""
     try:
         return rest(server).idle
     except OSError:
@@ -164,7 +162,7 @@ def _rests(server: Watched) -> bool:
 
 
 def _gone(scope: Scope, server: Watched | None) -> str:
-    """Return in words that a server no longer answers; empty if it does."""
+    """Return in words how a server stopped answering; empty if it still answers."""
     problem = _probe(scope)
     if problem is None:
         return ""

@@ -6,7 +6,6 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from google.protobuf.message import Message
@@ -16,19 +15,19 @@ from arena.measure.contract.scope import Call, Scope
 from arena.measure.contract.wire import Answer, Wire, code_name
 
 SERVICE = "benchmark.BenchmarkService"
+OPEN_WINDOW = 1 << 20  # what a stream may send before some of it is given back
 
-# More replies than any call has whose end is awaited.
-_MANY = 10_000
-
-# What a stream may send before some of it is given back.
-OPEN_WINDOW = 1 << 20
-
+_MANY = 10_000  # no call whose end is awaited has more replies
 _READ = 1 << 16
 _STEP_S = 0.1
 
 
 class HangError(WrongError):
     """What was awaited did not come in time."""
+
+
+class _LostError(WrongError):
+    """The connection is closed, or broken."""
 
 
 class Client:
@@ -64,12 +63,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -78,7 +72,7 @@ class Client:
             self._socket.close()
 
     def call(self, call: Call, *requests: Message, end: bool = True) -> Answer:
-        """Open a call with these requests; `end` says that there are no more."""
+        """Open a call with these requests; with `end`, there are no more."""
         return self.wire.request(f"{SERVICE}/{call}", _framed(requests), end=end)
 
     def send(self, answer: Answer, *requests: Message, end: bool = False) -> None:
@@ -100,19 +94,8 @@ class Client:
 
     def until_over(self, answer: Answer) -> None:
         """Wait until a call is over or the server has hung up; HangError if neither comes."""
-        while not answer.over:
-            try:
-                self.flush()
-                data = self._read(self._left_or_hang())
-            except TimeoutError as error:
-                raise self._failure(error) from error
-            except HangError:
-                raise
-            except WrongError:
-                return
-            if not data:
-                return
-            self.wire.take(data)
+        with suppress(_LostError):
+            self.wait(lambda: answer.over)
 
     def wait(
         self, condition: Callable[[], object], meanwhile: Callable[[], None] | None = None
@@ -125,7 +108,7 @@ class Client:
             if condition():
                 return
             with suppress(TimeoutError):
-                self._taken(self._read(min(step, self._left_or_hang())))
+                self._taken(self._read(min(step, self._left())))
             if meanwhile and time.monotonic() >= due:
                 meanwhile()
                 due = time.monotonic() + step
@@ -134,7 +117,7 @@ class Client:
         """Exchange bytes until none came for `quiet_s`, or the server has hung up."""
         while True:
             self.flush()
-            left = self._left_or_hang()
+            left = self._left()
             try:
                 data = self._read(min(quiet_s, left))
             except TimeoutError:
@@ -151,10 +134,10 @@ class Client:
             return
         data, self.wire.output = bytes(self.wire.output), bytearray()
         try:
-            self._socket.settimeout(self._left_or_hang())
+            self._socket.settimeout(self._left())
             self._socket.sendall(data)
         except (OSError, ValueError) as error:
-            # It may have said why, before it closed the connection.
+            # The server may have sent the reason before it closed the connection.
             with suppress(TimeoutError):
                 self._taken(self._read(_STEP_S))
             raise self._failure(error) from error
@@ -163,7 +146,7 @@ class Client:
         if not data:
             goaway = self.wire.goaway
             said = "" if goaway is None else f", with GOAWAY ({code_name(goaway)})"
-            raise WrongError(f"the server closed the connection in the middle of the call{said}")
+            raise _LostError(f"the server closed the connection in the middle of the call{said}")
         self.wire.take(data)
 
     def _read(self, timeout_s: float) -> bytes:
@@ -176,28 +159,23 @@ class Client:
             raise self._failure(error) from error
 
     def _left(self) -> float:
-        return max(self._deadline - time.monotonic(), 0.001)
-
-    def _left_or_hang(self) -> float:
-        if time.monotonic() >= self._deadline:
+        if (left := self._deadline - time.monotonic()) <= 0:
             raise self._hang()
-        return self._left()
+        return left
 
     def _hang(self) -> HangError:
         return HangError(f"no answer within {self._timeout_s:g} s")
 
     def _failure(self, error: Exception) -> WrongError:
-        if isinstance(error, WrongError):
-            return error
         if isinstance(error, TimeoutError):
             return self._hang()
         if isinstance(error, ConnectionRefusedError):
-            return WrongError("nothing listens there")
+            return _LostError("nothing listens there")
         if isinstance(error, ConnectionError):
-            return WrongError(f"the connection broke ({error.strerror or error})")
+            return _LostError(f"the connection broke ({error.strerror or error})")
         if isinstance(error, ssl.SSLError):
-            return WrongError(f"TLS failed ({error.reason or error})")
-        return WrongError(str(error).strip() or type(error).__name__)
+            return _LostError(f"TLS failed ({error.reason or error})")
+        return _LostError(str(error).strip() or type(error).__name__)
 
 
 def _framed(requests: Sequence[Message]) -> bytes:
@@ -205,37 +183,20 @@ def _framed(requests: Sequence[Message]) -> bytes:
 
 
 def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
-    """Connect to localhost, by whichever of its addresses answers."""
-    problem: OSError = ConnectionRefusedError()
-    for family, kind, protocol, _, address in socket.getaddrinfo(
-        "localhost", port, type=socket.SOCK_STREAM
-    ):
-        plain = socket.socket(family, kind, protocol)
-        try:
-            if receive_buffer is not None:
-                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            plain.settimeout(timeout_s)
-            plain.connect(address)
-        except OSError as error:
-            plain.close()
-            problem = error
-        else:
-            return plain
-    raise problem
+    """Connect to localhost, at the first of its addresses that answers."""
+    plain = socket.create_connection(("localhost", port), timeout_s)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if receive_buffer is not None:
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    return plain
 
 
-def tls_context(
-    protocols: Sequence[str] = ("h2",),
-    most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
-) -> ssl.SSLContext:
+def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
     """Return a client's context that trusts any certificate: the test's is self-signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    context.maximum_version = most
-    if protocols:
-        context.set_alpn_protocols(list(protocols))
+    context.set_alpn_protocols(list(protocols))
     return context
 
 

@@ -22,35 +22,29 @@ def int32(value: int) -> int:
     return (value + 2**31) % 2**32 - 2**31
 
 
-def operands() -> tuple[int, int]:
-    """Return two random numbers, so that no answer can be prepared."""
-    return (
-        random.randint(-_LARGEST_OPERAND, _LARGEST_OPERAND),  # noqa: S311 - not a secret
-        random.randint(-_LARGEST_OPERAND, _LARGEST_OPERAND),  # noqa: S311
-    )
+def operands() -> dict[str, int]:
+    """Return random values for `a` and `b`, so that no answer can be prepared."""
+    most = _LARGEST_OPERAND
+    return {name: random.randint(-most, most) for name in ("a", "b")}  # noqa: S311 - no secret
 
 
 def sum_request() -> SumRequest:
     """Return a request with random operands."""
-    a, b = operands()
-    return SumRequest(a=a, b=b)
+    return SumRequest(**operands())
 
 
 def stream_request(count: int) -> StreamRequest:
     """Return a request for `count` replies, with random operands."""
-    a, b = operands()
-    return StreamRequest(a=a, b=b, count=count)
+    return StreamRequest(**operands(), count=count)
 
 
-def sum_of(request: SumRequest) -> int:
-    """Return what answers a SumRequest."""
-    return int32(request.a + request.b)
-
-
-def sums_of(request: StreamRequest) -> list[int]:
-    """Return what answers a StreamRequest: at least one value."""
-    first = request.a + request.b
-    return [int32(first + i) for i in range(max(request.count, 1))]
+def sums_of(*requests: SumRequest | StreamRequest) -> list[int]:
+    """Return what answers these requests, one after the other: at least one value for each."""
+    return [
+        int32(each.a + each.b + i)
+        for each in requests
+        for i in range(max(each.count, 1) if isinstance(each, StreamRequest) else 1)
+    ]
 
 
 def require(answer: Answer, expected: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Whether it streams: it stops at a closed window, goes on when it opens, ends when cancelled."""
+"""Whether a stream stops at a closed window, goes on when it opens, and ends when cancelled."""
 
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
@@ -10,30 +10,17 @@ from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
 LONG = 100_000
 
-# More than any window or buffer holds; and a server that makes all of it before it sends any
+# More than any window or buffer holds, yet a server that makes all of it before it sends any
 # does not take the whole host's memory.
 ENDLESS = 20_000_000
 
-# The slowest servers there are make some 10,000 replies a second.
-_LONG_TIMEOUT_S = 60.0
-
-# After this long without a byte, all that was sent has arrived: it crosses no network.
-_QUIET_S = 0.15
-
-# After a cancel, only bytes that were on their way may still arrive, for this long.
-_SILENT_S = 0.5
-
-# Runtimes compile and collect garbage for a while after work; on a busy host it takes long.
-_PATIENCE_S = 10.0
-
-# How many replies are read before a stream is cancelled.
-_BEFORE_CANCEL = 2000
-
-# How much the memory of a rightly blocked server may grow: it may still collect garbage.
-_RUNAWAY_BYTES = 64 << 20
-
-# With a large buffer, millions of replies would still have to be read after a cancel.
-_SMALL_BUFFER = 128 << 10
+_LONG_TIMEOUT_S = 60.0  # the slowest servers make about 10,000 replies a second
+_QUIET_S = 0.15  # after this long without a byte, all that was sent has arrived on this host
+_SILENT_S = 0.5  # after a cancel, only bytes on their way may still arrive, for this long
+_PATIENCE_S = 10.0  # runtimes compile and collect garbage after work; a busy host takes long
+_BEFORE_CANCEL = 2000  # how many replies are read before a stream is cancelled
+_RUNAWAY_BYTES = 64 << 20  # how much a blocked server may grow: it may still collect garbage
+_SMALL_BUFFER = 128 << 10  # a large one holds millions of replies to read after a cancel
 
 
 def long_stream(scope: Scope, server: Watched | None = None) -> None:
@@ -58,7 +45,10 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
     with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
         answer = client.call("StreamSum", request)
         _until_closed(client, answer, server)
-        _require_beginning(answer, request.a + request.b)
+        if answer.over:
+            raise _ended_early(answer)
+        for number, message in enumerate(answer.messages):
+            require_value(message, request.a + request.b + number, number)
         _require_rest(server, "with the window closed", judged=judged)
         client.wire.cancel(answer)
         client.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
@@ -111,13 +101,6 @@ def _ended_early(answer: Answer, more: str = "") -> WrongError:
     """Return what is wrong with a stream that has ended; its status says more, if it is not OK."""
     require_ok(answer)
     return WrongError(f"the stream ended after {len(answer.messages)} replies{more}")
-
-
-def _require_beginning(answer: Answer, first: int) -> None:
-    if answer.over:
-        raise _ended_early(answer)
-    for number, message in enumerate(answer.messages):
-        require_value(message, first + number, number)
 
 
 def _require_rest(server: Watched | None, when: str, *, judged: bool) -> None:

@@ -1,4 +1,4 @@
-"""What it does with what no honest client sends: anything but OK, and it lives and stays right.
+"""Whether a server refuses what no honest client sends, and still answers rightly afterwards.
 
 The checks return what is only odd: a client could live with it.
 """
@@ -10,8 +10,7 @@ from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import still_right
 from arena.measure.contract.wire import Answer, code_name
 
-# Whatever a server makes of garbage, it need not think long.
-_TIMEOUT_S = 2.0
+_TIMEOUT_S = 2.0  # a server needs little time to refuse garbage
 _AFTERWARDS_S = 10.0
 
 _UNIMPLEMENTED = "12"
@@ -59,7 +58,7 @@ def oversized_prefix(scope: Scope) -> str:
 def content_type(scope: Scope) -> str:
     """Send a content-type that is not gRPC's: it is not to be answered with OK."""
     body = frame(sum_request().SerializeToString())
-    answer = _answered(scope, f"{SERVICE}/GetSum", body, content_type="text/plain")
+    answer = _answered(scope, f"{SERVICE}/GetSum", body, kind="text/plain")
     if answer is not None and _is_ok(answer):
         return "text/plain is taken for gRPC, and answered"
     return "" if answer is not None else "text/plain is never answered"
@@ -84,20 +83,16 @@ def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
 
 
 def _answered(
-    scope: Scope,
-    path: str,
-    body: bytes,
-    content_type: str = "application/grpc",
-    timeout_s: float | None = None,
+    scope: Scope, path: str, body: bytes, kind: str = "application/grpc", timeout_s: float = 0
 ) -> Answer | None:
     """Return what comes back, even a reset or a closed connection; None if nothing does.
 
     WrongError if the server does not answer a right call afterwards.
     """
-    answer: Answer | None
+    answer: Answer | None = None
     with Client(scope, timeout_s or _TIMEOUT_S) as client:
         try:
-            answer = client.wire.request(path, body, content_type=content_type)
+            answer = client.wire.request(path, body, content_type=kind)
             client.until_over(answer)
         except HangError:
             answer = None

@@ -7,13 +7,12 @@ from typing import Protocol
 
 from arena.record.measurement import Cost
 
+PATIENCE_S = 2.0  # a server that has just started may still be busy with itself
+
 # A server that uses less of one CPU than this, over a slice, is idle. CPU time is counted in
 # steps of 10 ms.
 _IDLE_SHARE = 0.3
 _SLICE_S = 0.1
-
-# A server that has just started may still be busy with itself.
-PATIENCE_S = 2.0
 
 
 class Watched(Protocol):

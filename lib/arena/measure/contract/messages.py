@@ -4,14 +4,10 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# One flag byte, then the message's length.
-PREFIX = struct.Struct(">BI")
+PREFIX = struct.Struct(">BI")  # one flag byte, then the message's length
 
-# A reply has a few bytes; servers, too, refuse messages larger than this.
-_LARGEST = 4 << 20
-
-# How many of the wrong bytes are shown.
-_SHOWN = 32
+_LARGEST = 4 << 20  # a reply has a few bytes; servers, too, refuse larger messages
+_SHOWN = 32  # how many of the wrong bytes are shown
 
 
 class WrongError(Exception):

@@ -1,25 +1,16 @@
 """Client and bidirectional streaming."""
 
 from arena.measure.contract.client import Client, HangError
-from arena.measure.contract.expected import (
-    int32,
-    require,
-    require_ok,
-    require_value,
-    sum_of,
-    sum_request,
-)
+from arena.measure.contract.expected import int32, require_ok, require_value, sum_request, sums_of
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
-from arena.measure.contract.values import TIMEOUT_S
+from arena.measure.contract.values import TIMEOUT_S, finish
 from arena.measure.contract.wire import Answer
 from arena.what.benchmark_pb2 import SumRequest
 
 _REQUESTS = 100
 _ROUNDS = 10
-
-# A reply that must not come yet would have come by then.
-_QUIET_S = 0.05
+_QUIET_S = 0.05  # a reply that must not come yet would have come by then
 
 
 def collect_sum(scope: Scope) -> None:
@@ -32,8 +23,7 @@ def collect_sum(scope: Scope) -> None:
         if answer.messages or answer.over:
             raise WrongError("the answer comes before the client has ended its requests")
         client.send(answer, requests[-1], end=True)
-        client.finish(answer)
-        require(answer, [int32(sum(each.a + each.b for each in requests))])
+        finish(client, answer, [int32(sum(each.a + each.b for each in requests))])
 
 
 def echo_sum(scope: Scope) -> None:
@@ -45,8 +35,7 @@ def echo_sum(scope: Scope) -> None:
             client.send(answer, request)
             _await_reply(client, answer, number, request)
         client.send(answer, end=True)
-        client.finish(answer)
-        require(answer, [sum_of(each) for each in requests])
+        finish(client, answer, sums_of(*requests))
 
 
 def half_close(scope: Scope) -> None:
@@ -56,16 +45,11 @@ def half_close(scope: Scope) -> None:
             nothing = client.call("CollectSum", end=False)
             client.until_quiet(_QUIET_S)
             client.send(nothing, end=True)
-            client.finish(nothing)
-            require(nothing, [0])
+            finish(client, nothing, [0])
         if "EchoSum" in scope.calls:
-            silent = client.call("EchoSum")
-            client.finish(silent)
-            require(silent, [])
+            finish(client, client.call("EchoSum"), [])
             requests = [sum_request() for _ in range(_REQUESTS)]
-            answer = client.call("EchoSum", *requests)
-            client.finish(answer)
-            require(answer, [sum_of(each) for each in requests])
+            finish(client, client.call("EchoSum", *requests), sums_of(*requests))
 
 
 def _await_reply(client: Client, answer: Answer, number: int, request: SumRequest) -> None:
@@ -77,4 +61,4 @@ def _await_reply(client: Client, answer: Answer, number: int, request: SumReques
     if len(answer.messages) <= number:
         require_ok(answer)
         raise WrongError(f"the call ends after {number} of {_ROUNDS} requests")
-    require_value(answer.messages[number], sum_of(request), number)
+    require_value(answer.messages[number], sums_of(request)[0], number)

@@ -1,12 +1,8 @@
-"""Whether its TLS is that of today, and leads to HTTP/2 and nowhere else.
-
-The checks return what is only odd.
-"""
+"""Whether a server's TLS is up to date and leads to HTTP/2. The checks return what is only odd."""
 
 import ssl
 import warnings
 from contextlib import closing
-from typing import NamedTuple
 
 from arena.measure.contract.client import connected, tls_context, tls_over
 from arena.measure.contract.messages import WrongError
@@ -17,10 +13,10 @@ _TIMEOUT_S = 5.0
 
 def alpn(scope: Scope) -> str:
     """Offer h2: it is chosen, and preferred to HTTP/1.1."""
-    if (chosen := _handshake(scope, ("h2",)).protocol) != "h2":
+    if (chosen := _handshake(scope)[0]) != "h2":
         raise WrongError(f"offered h2, the server chooses {chosen or 'nothing'}")
     for offer in (("h2", "http/1.1"), ("http/1.1", "h2")):
-        if (chosen := _handshake(scope, offer).protocol) != "h2":
+        if (chosen := _handshake(scope, offer)[0]) != "h2":
             return f"offered {' and '.join(offer)}, the server chooses {chosen or 'nothing'}"
     return ""
 
@@ -29,7 +25,7 @@ def version(scope: Scope) -> None:
     """Offer nothing newer than TLS 1.0 and 1.1: neither is spoken."""
     for old in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
         try:
-            spoken = _handshake(scope, ("h2",), most=old).version
+            _, spoken = _handshake(scope, only=old)
         except _RefusedError:
             continue
         raise WrongError(f"the server speaks {spoken}")
@@ -37,7 +33,7 @@ def version(scope: Scope) -> None:
 
 def downgrade(scope: Scope) -> str:
     """Offer all versions: the newest is chosen."""
-    spoken = _handshake(scope, ("h2",)).version
+    _, spoken = _handshake(scope)
     if spoken != "TLSv1.3":
         return f"the server chooses {spoken}, though TLSv1.3 is offered"
     return ""
@@ -47,29 +43,21 @@ class _RefusedError(WrongError):
     """The server ended the handshake."""
 
 
-class _Shaken(NamedTuple):
-    """What a handshake agreed on."""
-
-    protocol: str | None
-    version: str | None
-
-
 def _handshake(
-    scope: Scope,
-    protocols: tuple[str, ...],
-    most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
-) -> _Shaken:
+    scope: Scope, protocols: tuple[str, ...] = ("h2",), only: ssl.TLSVersion | None = None
+) -> tuple[str | None, str | None]:
+    """Return the protocol and the TLS version that a handshake agreed on."""
     with warnings.catch_warnings():
         # That these versions are deprecated is why they are tried.
         warnings.simplefilter("ignore", DeprecationWarning)
-        context = tls_context(protocols, most)
-        if most is not ssl.TLSVersion.MAXIMUM_SUPPORTED:
-            context.minimum_version = most
+        context = tls_context(protocols)
+        if only is not None:
+            context.minimum_version = context.maximum_version = only
             context.set_ciphers("ALL:@SECLEVEL=0")
     try:
         plain = connected(scope.port, _TIMEOUT_S)
         with closing(tls_over(plain, context)) as secure:
-            return _Shaken(secure.selected_alpn_protocol(), secure.version())
+            return secure.selected_alpn_protocol(), secure.version()
     except ssl.SSLError as error:
         raise _RefusedError(f"the TLS handshake fails ({error.reason or error})") from error
     except TimeoutError as error:

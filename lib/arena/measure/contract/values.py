@@ -1,5 +1,7 @@
 """Whether the replies are right: their number, order, values and form."""
 
+from collections.abc import Sequence
+
 from arena.measure.contract.client import Client
 from arena.measure.contract.expected import (
     INT32_MAX,
@@ -7,7 +9,6 @@ from arena.measure.contract.expected import (
     int32,
     require,
     stream_request,
-    sum_of,
     sum_request,
     sums_of,
 )
@@ -17,9 +18,7 @@ from arena.measure.contract.wire import Answer
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 
 TIMEOUT_S = 20.0
-
-# A tag and the longest varint.
-_LONGEST_REPLY = 11
+_LONGEST_REPLY = 11  # a tag and the longest varint
 
 _EXTREMES = (
     (0, 0), (1, -1), (-1, -1), (INT32_MAX, 0), (INT32_MIN, 0), (INT32_MAX, INT32_MIN),
@@ -28,13 +27,17 @@ _EXTREMES = (
 _OVERFLOWS = ((INT32_MAX, 1), (INT32_MAX, INT32_MAX), (INT32_MIN, -1), (INT32_MIN, INT32_MIN))
 
 
+def finish(client: Client, answer: Answer, expected: Sequence[int]) -> Answer:
+    """Wait until a call is over; its answer must be exactly this."""
+    client.finish(answer)
+    require(answer, expected)
+    return answer
+
+
 def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
     """Make one call of GetSum, with random operands by default; the reply must be right."""
     request = request or sum_request()
-    answer = client.call("GetSum", request)
-    client.finish(answer)
-    require(answer, [sum_of(request)])
-    return answer
+    return finish(client, client.call("GetSum", request), sums_of(request))
 
 
 def still_right(client: Client) -> None:
@@ -80,31 +83,26 @@ def _saying(client: Client, a: int, b: int) -> None:
 def stream(scope: Scope, request: StreamRequest) -> Answer:
     """Call StreamSum: exactly the replies it must have, in order, and OK."""
     with Client(scope, TIMEOUT_S) as client:
-        answer = client.call("StreamSum", request)
-        finish_stream(client, answer, request)
-        return answer
+        return finish_stream(client, client.call("StreamSum", request), request)
 
 
-def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> None:
+def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> Answer:
     """Wait for the rest of a stream, but no longer than it is right; all of it must be."""
     most = max(request.count, 1)
     client.wait(lambda: answer.over or len(answer.messages) > most)
     if not answer.over:
         raise WrongError(f"there are more than {most} replies")
-    client.finish(answer)
-    require(answer, sums_of(request))
+    return finish(client, answer, sums_of(request))
 
 
 def framing(scope: Scope) -> None:
     """Look at the form: each reply in DATA, as a message of its own; after them, the trailers."""
     with Client(scope, TIMEOUT_S) as client:
-        answers = [get_sum(client)]
+        _require_framing(get_sum(client))
         if "StreamSum" in scope.calls:
             streamed = client.call("StreamSum", stream_request(10))
             client.finish(streamed)
-            answers.append(streamed)
-        for answer in answers:
-            _require_framing(answer)
+            _require_framing(streamed)
 
 
 def _require_framing(answer: Answer) -> None:
@@ -113,8 +111,7 @@ def _require_framing(answer: Answer) -> None:
         raise WrongError("the answer has no trailers of its own")
     if "grpc-status" in headers:
         raise WrongError("grpc-status is in the headers, before the replies")
-    odd = [name for name in answer.trailers if name.startswith(":")]
-    if odd:
+    if odd := [name for name in answer.trailers if name.startswith(":")]:
         raise WrongError(f"the trailers have a pseudo-header, {odd[0]:.20}")
     for message in answer.messages:
         if len(message) > _LONGEST_REPLY:

@@ -10,19 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import hpack
+from hyperframe import frame
 from hyperframe.exceptions import HyperframeError
-from hyperframe.frame import (
-    ContinuationFrame,
-    DataFrame,
-    Frame,
-    GoAwayFrame,
-    HeadersFrame,
-    PingFrame,
-    PushPromiseFrame,
-    RstStreamFrame,
-    SettingsFrame,
-    WindowUpdateFrame,
-)
 
 from arena.measure.contract.messages import WrongError, is_grpc, split
 
@@ -33,11 +22,11 @@ LARGEST_WINDOW = 2**31 - 1
 _FRAME_HEAD = 9
 _LARGEST_FRAME = 16_384
 
-# What generators call themselves.
+# The names that generators give themselves.
 _USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")
 _CANCEL = 8
 
-# Of an HPACK encoder, unless the server wants a smaller one (RFC 9113, section 6.5.2).
+# The table of an HPACK encoder, unless the server wants a smaller one (RFC 9113, section 6.5.2).
 _LARGEST_TABLE = 4096
 
 # Names of error codes (RFC 9113, section 7), by number.
@@ -116,13 +105,7 @@ class Wire:
     """
 
     def __init__(
-        self,
-        authority: str,
-        *,
-        tls: bool,
-        window: int,
-        held: bool = False,
-        tight: bool = False,
+        self, authority: str, *, tls: bool, window: int, held: bool = False, tight: bool = False
     ) -> None:
         self.output = bytearray(PREFACE)
         self.answers: dict[int, Answer] = {}
@@ -144,19 +127,22 @@ class Wire:
         self._sending: dict[int, _Sending] = {}
         self._server_window = DEFAULT_WINDOW
         self._server_left = DEFAULT_WINDOW
-        self._handlers: Mapping[type[Frame], Callable[[Any], None]] = {
-            DataFrame: self._data,
-            HeadersFrame: self._headers,
-            ContinuationFrame: self._continuation,
-            RstStreamFrame: self._reset,
-            SettingsFrame: self._settings,
-            PingFrame: self._ping,
-            GoAwayFrame: self._goaway,
-            PushPromiseFrame: self._push,
-            WindowUpdateFrame: self._window_update,
+        self._handlers: Mapping[type[frame.Frame], Callable[[Any], None]] = {
+            frame.DataFrame: self._data,
+            frame.HeadersFrame: self._headers,
+            frame.ContinuationFrame: self._continuation,
+            frame.RstStreamFrame: self._reset,
+            frame.SettingsFrame: self._settings,
+            frame.PingFrame: self._ping,
+            frame.GoAwayFrame: self._goaway,
+            frame.PushPromiseFrame: self._push,
+            frame.WindowUpdateFrame: self._window_update,
         }
-        settings = {SettingsFrame.ENABLE_PUSH: 0, SettingsFrame.INITIAL_WINDOW_SIZE: window}
-        self._send(SettingsFrame(0, settings=settings))
+        settings = {
+            frame.SettingsFrame.ENABLE_PUSH: 0,
+            frame.SettingsFrame.INITIAL_WINDOW_SIZE: window,
+        }
+        self._send(frame.SettingsFrame(0, settings=settings))
         if not tight:
             self.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
 
@@ -177,7 +163,7 @@ class Wire:
             ("user-agent", self._user_agent),
         ]
         block = self._encoder.encode(fields)
-        self._send(HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
+        self._send(frame.HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
         if body or end:
             self.send(answer, body, end=end)
         return answer
@@ -193,17 +179,17 @@ class Wire:
         """Reset a stream: what still arrives of it is counted, and dropped."""
         answer.cancelled = True
         self._sending.pop(answer.stream, None)
-        self._send(RstStreamFrame(answer.stream, error_code=_CANCEL))
+        self._send(frame.RstStreamFrame(answer.stream, error_code=_CANCEL))
 
     def open_window(self, answer: Answer, increment: int) -> None:
         """Let the server send `increment` more bytes on a stream."""
         answer.window += increment
-        self._send(WindowUpdateFrame(answer.stream, window_increment=increment))
+        self._send(frame.WindowUpdateFrame(answer.stream, window_increment=increment))
 
     def open_connection(self, increment: int) -> None:
         """Let the server send `increment` more bytes on all streams together."""
         self._left += increment
-        self._send(WindowUpdateFrame(0, window_increment=increment))
+        self._send(frame.WindowUpdateFrame(0, window_increment=increment))
 
     def take(self, data: bytes) -> None:
         """Take what the server sent; WrongError if it is no HTTP/2, or not allowed."""
@@ -212,7 +198,7 @@ class Wire:
         while len(self._partial) - at >= _FRAME_HEAD:
             head = bytes(self._partial[at : at + _FRAME_HEAD])
             length = int.from_bytes(head[:3], "big")
-            if not self.greeted and head[3] != SettingsFrame.type:
+            if not self.greeted and head[3] != frame.SettingsFrame.type:
                 raise WrongError("the server does not speak HTTP/2", self._partial[at:])
             if length > _LARGEST_FRAME:
                 raise WrongError(f"a frame of {length} bytes is larger than allowed", head)
@@ -221,28 +207,28 @@ class Wire:
             body = memoryview(bytes(self._partial[at + _FRAME_HEAD : at + _FRAME_HEAD + length]))
             at += _FRAME_HEAD + length
             try:
-                parsed, _ = Frame.parse_frame_header(memoryview(head))
+                parsed, _ = frame.Frame.parse_frame_header(memoryview(head))
                 parsed.parse_body(body)
             except HyperframeError as error:
                 raise WrongError(f"a frame is broken: {error}", head + bytes(body)) from error
             self._frame(parsed)
         del self._partial[:at]
 
-    def _send(self, sent: Frame) -> None:
+    def _send(self, sent: frame.Frame) -> None:
         self.output += sent.serialize()
 
-    def _frame(self, seen: Frame) -> None:
-        if self._block is not None and not isinstance(seen, ContinuationFrame):
+    def _frame(self, seen: frame.Frame) -> None:
+        if self._block is not None and not isinstance(seen, frame.ContinuationFrame):
             raise WrongError("a header block is interrupted by another frame")
         # PRIORITY, and what is yet to be invented, does not matter here.
         if handle := self._handlers.get(type(seen)):
             handle(seen)
 
-    def _headers(self, seen: HeadersFrame) -> None:
+    def _headers(self, seen: frame.HeadersFrame) -> None:
         self._block = (seen.stream_id, "END_STREAM" in seen.flags, bytearray())
         self._continuation(seen)
 
-    def _continuation(self, seen: HeadersFrame | ContinuationFrame) -> None:
+    def _continuation(self, seen: frame.HeadersFrame | frame.ContinuationFrame) -> None:
         if self._block is None or self._block[0] != seen.stream_id:
             raise WrongError("a CONTINUATION follows no HEADERS")
         stream, ends, block = self._block
@@ -258,28 +244,30 @@ class Wire:
         if not answer.cancelled:
             _take_fields(answer, decoded, ends=ends)
 
-    def _reset(self, seen: RstStreamFrame) -> None:
+    def _reset(self, seen: frame.RstStreamFrame) -> None:
         answer = self._answer(seen.stream_id)
         self._sending.pop(answer.stream, None)
         if not answer.over:
             answer.reset = seen.error_code
 
-    def _settings(self, seen: SettingsFrame) -> None:
+    def _settings(self, seen: frame.SettingsFrame) -> None:
         self.greeted = True
         if "ACK" in seen.flags:
             return
         settings = seen.settings
-        table = settings.get(SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
+        table = settings.get(frame.SettingsFrame.HEADER_TABLE_SIZE, _LARGEST_TABLE)
         self._encoder.header_table_size = min(table, _LARGEST_TABLE)
-        self.most_streams = settings.get(SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams)
-        self._send(SettingsFrame(0, flags=["ACK"]))
-        window = settings.get(SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
+        self.most_streams = settings.get(
+            frame.SettingsFrame.MAX_CONCURRENT_STREAMS, self.most_streams
+        )
+        self._send(frame.SettingsFrame(0, flags=["ACK"]))
+        window = settings.get(frame.SettingsFrame.INITIAL_WINDOW_SIZE, self._server_window)
         for sending in self._sending.values():
             sending.window += window - self._server_window
         self._server_window = window
         self._send_all_on()
 
-    def _window_update(self, seen: WindowUpdateFrame) -> None:
+    def _window_update(self, seen: frame.WindowUpdateFrame) -> None:
         if seen.stream_id == 0:
             self._server_left += seen.window_increment
         elif sending := self._sending.get(seen.stream_id):
@@ -301,24 +289,21 @@ class Wire:
             sending.window -= len(part)
             self._server_left -= len(part)
             last = sending.end and not sending.body
-            self._send(DataFrame(stream, part, flags=["END_STREAM"] if last else []))
+            self._send(frame.DataFrame(stream, part, flags=["END_STREAM"] if last else []))
             if last:
                 del self._sending[stream]
                 return
 
-    def _ping(self, seen: PingFrame) -> None:
+    def _ping(self, seen: frame.PingFrame) -> None:
         if "ACK" not in seen.flags:
-            self._send(PingFrame(0, seen.opaque_data, flags=["ACK"]))
+            self._send(frame.PingFrame(0, seen.opaque_data, flags=["ACK"]))
 
-    def _goaway(self, seen: GoAwayFrame) -> None:
+    def _goaway(self, seen: frame.GoAwayFrame) -> None:
         self.goaway = seen.error_code
-        if any(
-            not answer.over and stream > seen.last_stream_id
-            for stream, answer in self.answers.items()
-        ):
+        if any(e.stream > seen.last_stream_id and not e.over for e in self.answers.values()):
             raise WrongError(f"the server refuses the call: GOAWAY ({code_name(seen.error_code)})")
 
-    def _push(self, _: PushPromiseFrame) -> None:
+    def _push(self, _: frame.PushPromiseFrame) -> None:
         raise WrongError("the server pushes, though that was turned off")
 
     def _answer(self, stream: int) -> Answer:
@@ -327,14 +312,12 @@ class Wire:
         except KeyError:
             raise WrongError(f"a frame came on stream {stream}, which was not opened") from None
 
-    def _data(self, seen: DataFrame) -> None:
+    def _data(self, seen: frame.DataFrame) -> None:
         answer = self._answer(seen.stream_id)
         size = seen.flow_controlled_length
         answer.received += size
         self._left -= size
-        if self._left < 0:
-            more = -self._left
-            raise WrongError(f"the server sent {more} bytes more than the window allows", seen.data)
+        _require_room(self._left, seen)
         if answer.cancelled:
             return
         if answer.ended:
@@ -342,9 +325,7 @@ class Wire:
         if answer.headers is None:
             raise WrongError("DATA comes before the headers", seen.data)
         answer.window -= size
-        if answer.window < 0:
-            more = -answer.window
-            raise WrongError(f"the server sent {more} bytes more than the window allows", seen.data)
+        _require_room(answer.window, seen)
         if seen.data:
             answer.data_frames += 1
         if answer.is_grpc:
@@ -354,6 +335,11 @@ class Wire:
             answer.ended = True
         elif not self.held and answer.window < self._window // 2:
             self.open_window(answer, self._window - answer.window)
+
+
+def _require_room(left: int, seen: frame.DataFrame) -> None:
+    if left < 0:
+        raise WrongError(f"the server sent {-left} bytes more than the window allows", seen.data)
 
 
 def _take_fields(

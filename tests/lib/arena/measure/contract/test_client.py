@@ -42,7 +42,7 @@ def test_a_refused_connection_is_reported_in_plain_words(closed_port: int, tls: 
 
 
 def resolved_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
-    def resolve(host: str, port: int, **_: object) -> list[object]:
+    def resolve(host: str, port: int, *_: object) -> list[object]:
         assert host == "localhost"
         kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
         return [(*kind, (address, port)) for address in addresses]
@@ -64,7 +64,7 @@ def test_if_none_answers_the_last_is_reported(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_host_that_cannot_be_resolved_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def resolve(*_: object, **__: object) -> list[object]:
+    def resolve(*_: object) -> list[object]:
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
