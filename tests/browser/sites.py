@@ -16,7 +16,7 @@ from arena.publish.site.build import build
 from arena.record.measurement import Latency, Run
 from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, FakeProgress, a_record, a_run, at, save
-from tests.lib.arena.publish.charts.loads import a_second, blast, lasting, scheduled
+from tests.lib.arena.publish.loads import a_second, blast, lasting, scheduled
 
 Records = Iterable[Record]
 

@@ -10,7 +10,7 @@ from arena.record.reading import read_record
 from arena.record.upgrade import upgraded
 from arena.what.loads import Blast, Closed, Scheduled
 from arena.what.loads.schedule import Schedule
-from tests.lib.arena.publish.site.editions import ROOT
+from tests.lib.arena.publish.editions import ROOT
 
 ROUND = ROOT / "results" / "rounds" / "2026-11"
 OLD = sorted(ROUND.glob("*/*/*/*.json"))

@@ -18,8 +18,8 @@ from arena.publish.charts.tax import taxed_loads
 from arena.publish.kinds import SHOWN, run_picture
 from arena.record.measurement import BlastPoint, Second
 from tests.fakes import a_record
-from tests.lib.arena.publish.charts.drawn import Drawn, heights
-from tests.lib.arena.publish.charts.loads import (
+from tests.lib.arena.publish.drawn import Drawn, heights
+from tests.lib.arena.publish.loads import (
     POINTS,
     a_point,
     a_second,

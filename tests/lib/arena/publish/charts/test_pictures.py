@@ -1,26 +1,15 @@
 """What a board's pictures show and say, as numbers and words."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from arena.judge.leaderboard import rank
-from arena.publish.charts.blast import Way, ways_of
+from arena.publish.charts.blast import ways_of
 from arena.publish.charts.picture import MOST, Picture
 from arena.publish.kinds import SHOWN
-from arena.record.measurement import BlastPoint
 from arena.record.record import GeneratorInfo, Record
 from tests.fakes import a_provenance, a_record, a_run
-from tests.lib.arena.publish.charts.drawn import Drawn
-from tests.lib.arena.publish.charts.loads import (
-    POINTS,
-    a_point,
-    a_second,
-    blast,
-    lasting,
-    scheduled,
-)
+from tests.lib.arena.publish.drawn import Drawn
+from tests.lib.arena.publish.loads import POINTS, a_point, a_second, blast, lasting, made, scheduled
 
 
 def pictures(*records: Record, profile: str) -> list[Picture]:
@@ -31,15 +20,6 @@ def pictures(*records: Record, profile: str) -> list[Picture]:
         if board.profile == profile
         for picture in SHOWN[board.shape].of_board(board, boards)
     ]
-
-
-def ways(points: Sequence[BlastPoint]) -> tuple[Way, ...]:
-    return ways_of(points, {})
-
-
-def way_of(*points: tuple[int, float]) -> Way:
-    (way,) = ways([a_point(1, n, rate) for n, rate in points])
-    return way
 
 
 @pytest.mark.parametrize(
@@ -56,7 +36,8 @@ def way_of(*points: tuple[int, float]) -> Way:
 def test_a_way_stops_growing_at_the_first_n_near_its_highest(
     points: list[tuple[int, float]], full: int | None
 ) -> None:
-    assert way_of(*points).full_at == full
+    (way,) = ways_of([a_point(1, n, rate) for n, rate in points], {})
+    assert way.full_at == full
 
 
 def test_the_first_failure_is_that_of_the_smallest_n() -> None:
@@ -66,7 +47,7 @@ def test_the_first_failure_is_that_of_the_smallest_n() -> None:
         a_point(1, 1, 100.0, {"Internal": 0}),
         a_point(8, 100, 900.0),
     ]
-    assert [way.fails_at for way in ways(points)] == [10, None]
+    assert [way.fails_at for way in ways_of(points, {})] == [10, None]
 
 
 def test_the_words_of_a_blast_say_where_it_is_full_and_where_it_fails() -> None:
@@ -86,7 +67,7 @@ def test_the_words_of_a_blast_say_where_it_is_full_and_where_it_fails() -> None:
 
 def test_a_way_is_named_by_what_it_is_for_most_of_the_sweep() -> None:
     points = [a_point(c, n, 1.0) for c in (1, 8, 1000) for n in (1, 10, 100, 1000, 10_000)]
-    assert [way.series.name for way in ways(points)] == [
+    assert [way.series.name for way in ways_of(points, {})] == [
         "1 connection", "8 connections", "one per request, up to 1,000"
     ]  # fmt: skip
 
@@ -98,12 +79,6 @@ def test_the_numbers_of_a_blast_are_in_its_table() -> None:
         ("8", "1,000", "20.0 k", "18.0 k – 22.0 k", "1.00 ms", "2.00 ms",
          "1 Internal, 1,200 Unavailable"),
     )  # fmt: skip
-
-
-def on(record: Record, **changes: Any) -> Record:
-    """Return the record, made under other conditions."""
-    changed = record.provenance.model_copy(update=changes)
-    return record.model_copy(update={"provenance": changed})
 
 
 def test_what_the_same_connections_sustain_stands_beside_the_blast() -> None:
@@ -131,9 +106,9 @@ HOST = a_provenance().host.model_copy(update={"cpu": "another CPU"})
         lasting("a", 15_000.0, flags=["unpinned"]),
         lasting("a", 15_000.0, overrides={"SERVER_CPUS": "0"}),
         lasting("a", 15_000.0, overrides={"LOADGEN_CPUS": "0"}),
-        on(lasting("a", 15_000.0), host=HOST),
-        on(lasting("a", 15_000.0), generator=OTHER),
-        on(lasting("a", 15_000.0), runtime=None),
+        made(lasting("a", 15_000.0), host=HOST),
+        made(lasting("a", 15_000.0), generator=OTHER),
+        made(lasting("a", 15_000.0), runtime=None),
         scheduled("a", [a_second()] * 9, profile={"connection_count": 8}),
     ],
 )

@@ -7,8 +7,8 @@ from arena.publish.kinds import run_picture
 from arena.record.measurement import Run
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
-from tests.lib.arena.publish.charts.drawn import Drawn, heights
-from tests.lib.arena.publish.charts.loads import a_second, blast, lasting, scheduled, with_latency
+from tests.lib.arena.publish.drawn import Drawn, heights
+from tests.lib.arena.publish.loads import a_second, blast, lasting, scheduled, with_latency
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from arena.judge.leaderboard import rank
 from arena.publish.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
-from tests.lib.arena.publish.charts.drawn import Drawn
-from tests.lib.arena.publish.charts.loads import under
+from tests.lib.arena.publish.drawn import Drawn
+from tests.lib.arena.publish.loads import under
 
 
 def found(*records: Record) -> list[TaxedLoad]:

@@ -11,10 +11,9 @@ from arena.judge.flags import FLAGS
 from arena.publish.site.pages import boards
 from arena.publish.site.pages.boards import switches
 from arena.record.measurement import Run
-from arena.record.record import Check, Host, Record
+from arena.record.record import Check, Record
 from tests.fakes import PASSED, WARNED, a_provenance, a_record, a_run, a_trial
-from tests.lib.arena.publish.charts.loads import SCHEDULED, a_second, blast, lasting, scheduled
-from tests.lib.arena.publish.site.editions import (
+from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_round,
     a_site,
@@ -22,6 +21,15 @@ from tests.lib.arena.publish.site.editions import (
     keys_of,
     pages_of,
     text_of,
+)
+from tests.lib.arena.publish.loads import (
+    SCHEDULED,
+    a_second,
+    blast,
+    lasting,
+    logged,
+    made,
+    scheduled,
 )
 
 PATH = "boards/stream-grpc/64/ghz/index.html"
@@ -31,13 +39,6 @@ def of_latency(**changes: Any) -> Run:
     """Return a run whose latency has other figures."""
     run = a_run()
     return run.model_copy(update={"latency_ns": replace(run.latency_ns, **changes)})
-
-
-def on(machine: str, record: Record) -> Record:
-    """Return the record as it would be from another machine."""
-    host = a_provenance().host.model_copy(update={"cpu": machine})
-    assert isinstance(host, Host)
-    return record.model_copy(update={"provenance": a_provenance(host=host)})
 
 
 def page(*records: Record) -> str:
@@ -81,6 +82,8 @@ def cells(html: str, name: str, table: str = "board") -> list[str]:
         (scheduled("a", []), "2.10 s"),
         (scheduled("a", []), "response latency"),
         (scheduled("a", []), "s per million requests"),
+        # A trial without a full record stands in its place.
+        (a_trial("a", 2e6), "Trials only."),
     ],
 )
 def test_each_state_of_a_row_is_shown(record: Record, shown: str) -> None:
@@ -184,9 +187,7 @@ def test_a_newer_failure_is_said_on_the_row_and_below_and_the_value_stays() -> N
 def test_a_log_is_linked_if_the_site_has_it(tmp_path: Path) -> None:
     bad = a_record("a", failure="it broke")
     log = f"{bad.path.removesuffix('.json')}/server.log"
-    assert bad.failure
-    failure = bad.failure.model_copy(update={"log": log})
-    record = bad.model_copy(update={"failure": failure})
+    record = logged(bad, log)
     site = a_site(record)
     assert "server.log" not in pages_of(site, boards)[PATH]
     edition = an_edition(record, folder=tmp_path)
@@ -201,19 +202,13 @@ def test_a_log_that_is_another_records_is_not_linked(tmp_path: Path) -> None:
     log = f"{older.path.removesuffix('.json')}/server.log"
     (tmp_path / log).parent.mkdir(parents=True)
     (tmp_path / log).write_text("last words")
-    assert newer.failure
-    failure = newer.failure.model_copy(update={"log": log})
-    newer = newer.model_copy(update={"failure": failure})
-    edition = an_edition(older, newer, folder=tmp_path)
+    edition = an_edition(older, logged(newer, log), folder=tmp_path)
     assert ">log<" not in pages_of(a_site(), boards, edition)[PATH]
 
 
 @pytest.mark.parametrize("log", ["../../secret.log", "/etc/passwd", "x/server.log"])
 def test_a_log_that_is_no_records_is_not_linked(log: str, tmp_path: Path) -> None:
-    bad = a_record("a", failure="it broke")
-    assert bad.failure
-    failure = bad.failure.model_copy(update={"log": log})
-    edition = an_edition(bad.model_copy(update={"failure": failure}), folder=tmp_path)
+    edition = an_edition(logged(a_record("a", failure="it broke"), log), folder=tmp_path)
     (text,) = pages_of(a_site(), boards, edition).values()
     assert ">log<" not in text
 
@@ -222,7 +217,8 @@ def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
     one = page(a_record("a", 1e6), a_record("b", 2e6))
     assert one.count("a CPU, 4 CPUs") == 1
     assert "Machine<" not in one
-    two = page(a_record("a", 1e6), on("another CPU", a_record("b", 2e6)))
+    host = a_provenance().host.model_copy(update={"cpu": "another CPU"})
+    two = page(a_record("a", 1e6), made(a_record("b", 2e6), host=host))
     assert "These rows come from 2 machines." in two
     # The best row's machine is the first.
     assert "1" in cells(two, "b")[-2:]
@@ -287,9 +283,8 @@ def test_a_board_links_to_its_like_and_says_which_one_it_is() -> None:
     assert 'href="../volley/index.html"' in nav
     (engines,) = (each for each in site.current.boards if each.division == "engine")
     labels = {each.label: each.choices for each in switches(site.current, engines)}
-    assert ("production and tuned", "boards/stream-grpc/64/volley/index.html", False) in labels[
-        "Type"
-    ]
+    path = "boards/stream-grpc/64/volley/index.html"
+    assert ("production and tuned", path, False) in labels["Type"]
 
 
 def test_a_trial_is_a_page_of_its_own_that_names_what_differs_from_the_full_load() -> None:
@@ -302,10 +297,6 @@ def test_a_trial_is_a_page_of_its_own_that_names_what_differs_from_the_full_load
     for text in texts.values():
         assert "Load 5s × 3 5s × 1" in text_of(text)
     assert "trial" not in text_of(texts[PATH]).lower()
-
-
-def test_a_trial_without_a_full_record_stands_in_its_place() -> None:
-    assert "Trials only." in page(a_trial("a", 2e6))
 
 
 def test_an_older_load_is_called_so() -> None:
@@ -321,8 +312,7 @@ def test_a_board_alone_has_no_switches() -> None:
 def test_boards_of_a_round_stay_in_it_and_say_its_name() -> None:
     of = an_edition(a_record("a", 1e6), of=a_round("first"))
     site = a_site(rounds=[of])
-    ((path, text),) = pages_of(site, boards, of).items()
-    assert path == f"rounds/first/{PATH}"
+    text = pages_of(site, boards, of)[f"rounds/first/{PATH}"]
     assert "frozen on 2026-02-03" in text
     assert 'href="../../../../frameworks/a/index.html"' in text
 
@@ -364,21 +354,21 @@ def test_where_nothing_can_be_drawn_nothing_is_said_of_pictures() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["display_name", "language", "reason", "title", "override", "check", "detail"]
+    ("record", "is_shown"),
+    [
+        (a_record("a", 1.0, display_name=HOSTILE), True),
+        (a_record("a", 1.0, language=HOSTILE), True),
+        (a_record("a", failure=HOSTILE), True),
+        (a_record("a", 1.0, profile={"title": HOSTILE}), True),
+        (a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]), True),
+        (a_record("a", 1.0, overrides={"DURATION": HOSTILE}), False),
+        (a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]), False),
+    ],
 )
-def test_hostile_words_are_only_words(key: str) -> None:
-    records = {
-        "display_name": a_record("a", 1.0, display_name=HOSTILE),
-        "language": a_record("a", 1.0, language=HOSTILE),
-        "reason": a_record("a", failure=HOSTILE),
-        "title": a_record("a", 1.0, profile={"title": HOSTILE}),
-        "override": a_record("a", 1.0, overrides={"DURATION": HOSTILE}),
-        "check": a_record("a", 1.0, contract=[Check(check=HOSTILE, status="warn")]),
-        "detail": a_record("a", 1.0, contract=[Check(check="x", status="warn", detail=HOSTILE)]),
-    }
-    text = page(records[key])
+def test_hostile_words_are_only_words(record: Record, is_shown: bool) -> None:
+    text = page(record)
     assert "<script>" not in text
-    if key not in {"detail", "override"}:
+    if is_shown:
         assert "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&#34;&amp;{{ 7*7 }}" in text
 
 
@@ -410,17 +400,17 @@ def test_a_pages_key_changes_with_its_rows_and_its_switches() -> None:
 
 def test_all_latencies_of_a_board_are_in_one_unit() -> None:
     slow = of_latency(p50=2e8, p99=9e8, p999=3e9)
-    text = text_of(pages_of(a_site(a_record("a", runs=[slow])), boards)[PATH])
+    text = text_of(page(a_record("a", runs=[slow])))
     assert "p50 ms p99 ms p99.9 ms" in text
     assert "200 900 3,000" in text
 
 
 def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another() -> None:
-    text = text_of(pages_of(a_site(a_record("a", 2e6)), boards)[PATH])
+    text = text_of(page(a_record("a", 2e6)))
     assert "Each headline is a single run" in text
     assert "nothing is known about the spread between runs" in text
     assert "one run" in text
-    several = text_of(pages_of(a_site(a_record("a", 2e6, 1e6)), boards)[PATH])
+    several = text_of(page(a_record("a", 2e6, 1e6)))
     assert "The headline is the best run" in several
     assert "another run would be" not in several
     assert "one run" not in several

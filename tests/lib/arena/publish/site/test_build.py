@@ -17,7 +17,7 @@ from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
-from tests.lib.arena.publish.charts.loads import lasting
+from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
 
 

@@ -2,7 +2,7 @@
 
 from arena.publish.site.pages import compare
 from tests.fakes import a_record
-from tests.lib.arena.publish.site.editions import a_round, a_site, an_edition, pages_of
+from tests.lib.arena.publish.editions import a_round, a_site, an_edition, pages_of
 
 
 def test_the_page_names_its_data_and_leads_to_the_boards_without_a_script() -> None:

@@ -7,7 +7,7 @@ import pytest
 from arena.publish.site.pages import frameworks
 from arena.record.record import Record
 from tests.fakes import a_record, a_trial
-from tests.lib.arena.publish.site.editions import HOSTILE, a_site, keys_of, pages_of, text_of
+from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, rows_of, text_of
 
 
 def page(*records: Record, name: str = "a") -> str:
@@ -17,11 +17,7 @@ def page(*records: Record, name: str = "a") -> str:
 def history(html: str) -> list[str]:
     """Return the words of each line of the page's histories."""
     sections = re.findall('<section class="history".*?</section>', html, re.DOTALL)
-    return [
-        text_of(row)
-        for section in sections
-        for row in re.findall("<tr>.*?</tr>", section, re.DOTALL)[1:]
-    ]
+    return [row for section in sections for row in rows_of(section)[1:]]
 
 
 def test_the_list_has_everyone_and_counts_their_boards() -> None:
@@ -32,8 +28,7 @@ def test_the_list_has_everyone_and_counts_their_boards() -> None:
         a_record("c", failure="it broke"),
     )
     text = pages_of(site, frameworks)["frameworks/index.html"]
-    rows = [text_of(row) for row in re.findall("<tr>.*?</tr>", text)][1:]
-    assert rows == [
+    assert rows_of(text)[1:] == [
         "a Go production 2 1 2026-01-01",
         "Bee b Rust production 1 1 2026-01-01",
         "c Go production – – 2026-01-01",
@@ -76,7 +71,7 @@ def test_every_board_it_is_on_is_a_line_with_its_rank_of_how_many() -> None:
         a_record("b", 2e6),
         a_record("a", failure="it broke", profile={"name": "other"}),
     )
-    rows = [text_of(row) for row in re.findall("<tr><th scope=.*?</tr>", text, re.DOTALL)]
+    rows = rows_of(text)
     assert any("2 of 2 ≥ 1.00 M messages/s client-bound" in row for row in rows)
     assert any("– – failed on 2026-01-01 run 1 of 3: it broke" in row for row in rows)
     assert 'href="../../boards/stream-grpc/64/ghz/index.html"' in text

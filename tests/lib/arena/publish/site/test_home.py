@@ -5,16 +5,17 @@ import re
 from arena.publish.site.pages import home
 from arena.record.record import Record
 from tests.fakes import a_record
-from tests.lib.arena.publish.charts.loads import blast, scheduled
-from tests.lib.arena.publish.site.editions import (
+from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_round,
     a_site,
     an_edition,
     keys_of,
     pages_of,
+    rows_of,
     text_of,
 )
+from tests.lib.arena.publish.loads import blast, scheduled
 
 
 def page(*records: Record) -> str:
@@ -24,8 +25,7 @@ def page(*records: Record) -> str:
 def rows(html: str) -> list[str]:
     """Return the words of each row of the tables of boards."""
     tables = re.findall('<table class="boards">.*?</table>', html, re.DOTALL)
-    found = [row for table in tables for row in re.findall("<tr>.*?</tr>", table, re.DOTALL)]
-    return [text_of(row) for row in found if "<td" in row]
+    return [row for table in tables for row in rows_of(table.partition("</thead>")[2])]
 
 
 def test_every_board_is_a_line_with_its_first_its_headline_and_a_link() -> None:

@@ -1,20 +1,19 @@
 """The page of a record: every run, how it came about, and how to repeat it."""
 
+import html as html_text
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from arena.judge.frozen_rounds import Round
 from arena.publish.site.edition import Edition
 from arena.publish.site.pages import records
-from arena.record.measurement import Latency, Raw, Run
-from arena.record.record import Cpus, Failure, GeneratorInfo, Git, Record, RuntimeInfo
+from arena.record.measurement import Raw, Run
+from arena.record.record import Cpus, GeneratorInfo, Git, Record, RuntimeInfo
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
-from tests.lib.arena.publish.charts.loads import a_second, blast, lasting, scheduled
-from tests.lib.arena.publish.site.editions import (
+from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_round,
     an_edition,
@@ -22,6 +21,15 @@ from tests.lib.arena.publish.site.editions import (
     pages_of,
     site_of,
     text_of,
+)
+from tests.lib.arena.publish.loads import (
+    a_second,
+    blast,
+    lasting,
+    logged,
+    made,
+    scheduled,
+    with_latency,
 )
 
 BIDI = "\u202egnp.exe\u202c"
@@ -39,11 +47,6 @@ def saved(folder: Path, record: Record, *names: str, text: str = "it said this\n
     for name in names:
         (beside / name).write_text(text)
     return record
-
-
-def changed(record: Record, **provenance: Any) -> Record:
-    made = record.provenance.model_copy(update=provenance)
-    return record.model_copy(update={"provenance": made})
 
 
 def with_raw(*names: str) -> list[Run]:
@@ -79,12 +82,12 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", failure="no reply in time"), "failed at run 1 of 3: no reply in time"),
         (a_record("a", failure="wrong", status="invalid"), "invalid at run 1 of 3: wrong"),
         (blast("a"), "those of the whole sweep"),
-        (changed(a_record(), git=Git(commit="ab" * 20, dirty=True)), "with local changes"),
-        (changed(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
+        (made(a_record(), git=Git(commit="ab" * 20, dirty=True)), "with local changes"),
+        (made(a_record(), cpus=Cpus(policy="pinned", server="0-1", generator="2,3")),
          "pinned: server 0-1, generator 2,3"),
-        (changed(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
+        (made(a_record(), runtime=RuntimeInfo(name="docker", argv=("docker",), standin="go 1")),
          "docker; stand-in : go 1"),
-        (changed(a_record(), generator=None, runtime=None), "not started"),
+        (made(a_record(), generator=None, runtime=None), "not started"),
         (a_record(), "a CPU, 4 CPUs (2 cores), 8.00 GiB memory, kernel 6, governor unknown"),
         (a_record(), "Stages build 0.1 s"),
         (a_record(overrides={"DURATION": "1s"}), "Overrides DURATION=1s"),
@@ -108,8 +111,7 @@ def test_the_pictures_of_a_record_are_those_of_its_headlines_run() -> None:
 
 
 def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
-    known = Latency(kind="service", mean=2e6, max=9e6, samples=None)
-    run = a_run().model_copy(update={"latency_ns": known})
+    run = with_latency(mean=2e6, max=9e6, samples=None)
     html = page(a_record("a", runs=[run], profile={"generator": "h2load"}))
     assert "<svg role" not in html
     assert "h2load reports no percentiles for this load" in html
@@ -140,25 +142,20 @@ def test_a_raw_output_lies_beside_its_record_wherever_its_path_leads(tmp_path: P
     assert 'href="passwd"' not in html
 
 
-def failed_with_log(log: str) -> Record:
-    record = a_record("a", failure="broke")
-    failure = Failure(stage="build", reason="broke", log=log)
-    return record.model_copy(update={"failure": failure})
+FAILED_BUILD = logged(a_record("a", failure="broke"), "x/build.log")
 
 
 def test_a_failure_shows_the_end_of_its_log(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(100)]
-    record = failed_with_log("x/build.log")
-    html = page(saved(tmp_path, record, "build.log", text="\n".join(lines)), tmp_path)
+    html = page(saved(tmp_path, FAILED_BUILD, "build.log", text="\n".join(lines)), tmp_path)
     assert "line 99</pre>" in html
     assert "line 1\n" not in html
     assert html.count('href="build.log"') == 2
 
 
 def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
-    record = failed_with_log("x/build.log")
     text = f"\x1b[2J{HOSTILE}\n{'long ' * 5000}\n{BIDI}\n"
-    html = page(saved(tmp_path, record, "build.log", text=text), tmp_path)
+    html = page(saved(tmp_path, FAILED_BUILD, "build.log", text=text), tmp_path)
     assert "<script>alert" not in html
     assert "\x1b" not in html
     assert "\u202e" not in html
@@ -166,22 +163,19 @@ def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
 
 
 def test_a_failure_whose_log_is_gone_says_so() -> None:
-    html = page(failed_with_log("x/build.log"))
+    html = page(FAILED_BUILD)
     assert "Its log is no longer here." in html
     assert "log<" not in html
 
 
 def pre(html: str, at: int) -> str:
     found = re.findall(r'<pre class="command"[^>]*>(.*?)</pre>', html, re.DOTALL)
-    text: str = found[at]
-    for code, char in (("&#39;", "'"), ("&#34;", '"'), ("&lt;", "<"), ("&gt;", ">")):
-        text = text.replace(code, char)
-    return text.replace("&amp;", "&")
+    return html_text.unescape(found[at])
 
 
 def test_the_command_lines_are_those_that_were_run() -> None:
     argv = ("/usr/bin/ghz", "-d", '{"a": 1}', "it's", "localhost:8080")
-    record = changed(
+    record = made(
         a_record(),
         generator=GeneratorInfo(name="ghz", version="v1", found="PATH", argv=argv),
         runtime=RuntimeInfo(name="native", argv=("/bin/sh", "-c", "exec ./server")),
@@ -192,13 +186,9 @@ def test_the_command_lines_are_those_that_were_run() -> None:
 
 
 OVERRIDES = {
-    "RUNS": "1",
-    "DURATION": "2s",
-    "SERVER_CPUS": "0-1",
-    "GENERATOR": "ghz",
-    "RUNTIME": "native",
-    "GHZ": "/my/ghz",
-}
+    "RUNS": "1", "DURATION": "2s", "SERVER_CPUS": "0-1",
+    "GENERATOR": "ghz", "RUNTIME": "native", "GHZ": "/my/ghz",
+}  # fmt: skip
 REPEATED = (
     "SERVER_CPUS=0-1 ./scripts/benchmark.sh a stream-grpc --generator ghz --runs 1 --duration 2s "
     "--runtime native"
@@ -208,18 +198,11 @@ REPEATED = (
 @pytest.mark.parametrize(
     ("record", "commands"),
     [
-        (
-            a_record("a"),
-            ["./scripts/benchmark.sh a stream-grpc --generator ghz --runtime native"],
-        ),
-        (
-            changed(a_record("a", overrides=OVERRIDES), git=Git(commit="ab" * 20, dirty=False)),
-            [f"git checkout {'ab' * 20}", REPEATED],
-        ),
-        (
-            changed(a_record("a"), git=Git(commit="--orphan x; true", dirty=False), runtime=None),
-            ["./scripts/benchmark.sh a stream-grpc --generator ghz"],
-        ),
+        (a_record("a"), ["./scripts/benchmark.sh a stream-grpc --generator ghz --runtime native"]),
+        (made(a_record("a", overrides=OVERRIDES), git=Git(commit="ab" * 20, dirty=False)),
+         [f"git checkout {'ab' * 20}", REPEATED]),
+        (made(a_record("a"), git=Git(commit="--orphan x; true", dirty=False), runtime=None),
+         ["./scripts/benchmark.sh a stream-grpc --generator ghz"]),
     ],
 )  # fmt: skip
 def test_a_command_repeats_the_record(record: Record, commands: list[str]) -> None:
@@ -228,7 +211,7 @@ def test_a_command_repeats_the_record(record: Record, commands: list[str]) -> No
 
 def test_nothing_of_a_record_runs_in_the_shell_that_repeats_it() -> None:
     evil = "1; touch /tmp/x; $(x) `x`\n'\""
-    record = changed(
+    record = made(
         a_record("a", overrides={"RUNS": evil, "SERVER_CPUS": evil, "LD_PRELOAD": evil, evil: "1"}),
         runtime=RuntimeInfo(name=evil, argv=("x",)),
     )
@@ -292,7 +275,7 @@ def test_a_hostile_record_is_inert() -> None:
                                                                        "wire": nasty})],
     )  # fmt: skip
     host = a_provenance().host.model_copy(update={"cpu": nasty, "kernel": nasty, "docker": nasty})
-    record = changed(
+    record = made(
         record,
         host=host,
         git=Git(commit=nasty, dirty=False),

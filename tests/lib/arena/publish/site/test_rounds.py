@@ -1,13 +1,12 @@
 """Rounds: a line for each, and what it is made of."""
 
-import re
-
 from arena.publish.site.edition import Site
 from arena.publish.site.outputs import Page
 from arena.publish.site.pages import rounds
-from arena.record.record import Git, Record
-from tests.fakes import a_provenance, a_record
-from tests.lib.arena.publish.site.editions import HOSTILE, a_round, a_site, an_edition, text_of
+from arena.record.record import Git
+from tests.fakes import a_record
+from tests.lib.arena.publish.editions import HOSTILE, a_round, a_site, an_edition, rows_of, text_of
+from tests.lib.arena.publish.loads import made
 
 
 def page(site: Site) -> str:
@@ -16,24 +15,20 @@ def page(site: Site) -> str:
     return found.make()
 
 
-def by(commit: str, record: Record, *, dirty: bool = False) -> Record:
-    provenance = a_provenance(git=Git(commit=commit, dirty=dirty))
-    return record.model_copy(update={"provenance": provenance})
-
-
 def test_a_round_says_when_what_where_and_by_which_runner() -> None:
+    dirty = Git(commit="b" * 40, dirty=True)
     of = an_edition(
-        by("a" * 40, a_record("a", 1e6)),
-        by("b" * 40, a_record("b", 1e6), dirty=True),
-        by("b" * 40, a_record("b", failure="no", minute=1), dirty=True),
+        made(a_record("a", 1e6), git=Git(commit="a" * 40, dirty=False)),
+        made(a_record("b", 1e6), git=dirty),
+        made(a_record("b", failure="no", minute=1), git=dirty),
         of=a_round("first", note="a small machine"),
     )
     text = page(a_site(a_record("z"), rounds=[of]))
-    (row,) = re.findall('<tr><th scope="row">.*?</tr>', text)
-    assert text_of(row) == (
+    (row,) = rows_of(text, '<tr><th scope="row">')
+    assert row == (
         "first 2026-02-03 3 1 2 a CPU, 4 CPUs bbbbbbbbbb-dirty , aaaaaaaaaa a small machine"
     )
-    assert 'href="first/index.html"' in row
+    assert '<a href="first/index.html"' in text
     assert "The current set has 1 record" in text_of(text)
 
 

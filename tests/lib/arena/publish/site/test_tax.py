@@ -2,8 +2,8 @@
 
 from arena.publish.site.pages import tax
 from arena.record.record import Record
-from tests.lib.arena.publish.charts.loads import under
-from tests.lib.arena.publish.site.editions import HOSTILE, a_site, keys_of, pages_of, text_of
+from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, text_of
+from tests.lib.arena.publish.loads import under
 
 
 def page(*records: Record) -> str:

@@ -12,7 +12,7 @@ from arena.publish.site.outputs import Page
 from arena.publish.site.pages import texts
 from arena.publish.site.pages.texts import PAGES, text_of
 from arena.record import figures
-from tests.lib.arena.publish.site.editions import ROOT, a_site
+from tests.lib.arena.publish.editions import ROOT, a_site
 
 DOCS = ROOT / "docs"
 

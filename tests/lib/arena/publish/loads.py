@@ -80,15 +80,23 @@ POINTS = (
 )
 
 
-def _with(run: Run, **changes: Any) -> Run:
-    return run.model_copy(update=changes)
+def made(record: Record, **changes: Any) -> Record:
+    """Return the record as it was made under other conditions: its provenance has changes."""
+    provenance = record.provenance.model_copy(update=changes)
+    return record.model_copy(update={"provenance": provenance})
+
+
+def logged(record: Record, log: str) -> Record:
+    """Return a record that failed, with the path of its log."""
+    assert record.failure
+    return record.model_copy(update={"failure": record.failure.model_copy(update={"log": log})})
 
 
 def scheduled(name: str, seconds: Sequence[Second], **record: Any) -> Record:
     """Return a scheduled load's record."""
     return a_record(
         name,
-        runs=[_with(a_run(100.0, kind="response"), seconds=tuple(seconds))],
+        runs=[a_run(100.0, kind="response").model_copy(update={"seconds": tuple(seconds)})],
         profile={**SCHEDULED, **record.pop("profile", {})},
         **record,
     )
@@ -99,7 +107,7 @@ def blast(name: str, points: Sequence[BlastPoint] = POINTS, **record: Any) -> Re
     best = max((point.rate for point in points), default=0.0)
     return a_record(
         name,
-        runs=[_with(a_run(best, kind="response"), points=tuple(points))],
+        runs=[a_run(best, kind="response").model_copy(update={"points": tuple(points)})],
         profile={**BLAST, **record.pop("profile", {})},
         **record,
     )
@@ -107,9 +115,9 @@ def blast(name: str, points: Sequence[BlastPoint] = POINTS, **record: Any) -> Re
 
 def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **record: Any) -> Record:
     """Return the record of a closed load that goes on for some seconds."""
-    second = a_second(int(rate), None)
+    seconds = (a_second(int(rate), None),) * count
     profile = {**LASTING, "connection_count": connections, **record.pop("profile", {})}
-    runs = [_with(a_run(rate), seconds=(second,) * count)]
+    runs = [a_run(rate).model_copy(update={"seconds": seconds})]
     return a_record(name, runs=runs, profile=profile, **record)
 
 

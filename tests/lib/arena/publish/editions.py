@@ -16,7 +16,7 @@ from arena.publish.site.links import INDEX
 from arena.publish.site.outputs import Page
 from arena.record.record import Record
 
-ROOT = Path(__file__).resolve().parents[5]
+ROOT = Path(__file__).resolve().parents[4]
 NOWHERE = Path("/nonexistent")
 HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
 
@@ -55,22 +55,22 @@ def page(site: Site, path: str) -> str:
 
 def pages_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
     """Return the pages of one kind, that of the current edition if none is given, by path."""
-    found = kind.outputs(site, edition or site.current)
-    return {
-        each.path: each.make()
-        for each in found
-        if isinstance(each, Page) and each.path.endswith(INDEX)
-    }
+    return {each.path: each.make() for each in _pages(site, kind, edition)}
 
 
 def keys_of(site: Site, kind: ModuleType, edition: Edition | None = None) -> dict[str, str]:
     """Return what the pages of one kind depend on, by path."""
+    return {each.path: each.key for each in _pages(site, kind, edition)}
+
+
+def _pages(site: Site, kind: ModuleType, edition: Edition | None) -> list[Page]:
     found = kind.outputs(site, edition or site.current)
-    return {
-        each.path: each.key
-        for each in found
-        if isinstance(each, Page) and each.path.endswith(INDEX)
-    }
+    return [each for each in found if isinstance(each, Page) and each.path.endswith(INDEX)]
+
+
+def rows_of(html: str, begin: str = "<tr") -> list[str]:
+    """Return the words of each row that begins so."""
+    return [text_of(row) for row in re.findall(f"{begin}.*?</tr>", html, re.DOTALL)]
 
 
 def text_of(html: str) -> str:
