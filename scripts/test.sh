@@ -287,7 +287,7 @@ provide_images() {
 run_pytest() { # argument...
     local workers
     workers=$(nproc)
-    .venv/bin/pytest --numprocesses "$((workers < 2 ? 2 : workers > 8 ? 8 : workers))" --dist loadgroup "$@"
+    .venv/bin/pytest --numprocesses "$((workers < 2 ? 2 : workers > 8 ? 8 : workers))" "$@"
 }
 
 main() {

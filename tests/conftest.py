@@ -6,6 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.base.workspace import Workspace
 
@@ -36,20 +38,40 @@ def volley_program() -> Path:
     return Path(located.ready(workspace, None, FakeProgress()).program)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run everything that starts real servers in one worker: a host has one port 8080."""
-    for item in items:
-        if item.get_closest_marker("integration"):
-            item.add_marker(pytest.mark.xdist_group("host"))
-    # Last of all: by then another worker has built the frameworks.
-    items.sort(key=lambda item: item.path.name == "test_every_framework.py")
+# What needs the ports and the lock of the host, or ends the processes of killed benchmarks.
+_HOST = (
+    "tests/integration/",
+    "tests/volley/",
+    "tests/lib/arena/machine/test_leftovers.py",
+    "tests/test_every_framework.py::test_it_keeps_the_contract",
+)
+
+
+class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """One worker runs all tests that need the host for themselves; the other tests go anywhere.
+
+    Not pytest-xdist's groups: pytest 9.2 ignores them (pytest-xdist issue 1386).
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "host" if nodeid.startswith(_HOST) else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HostScheduling:
+    """Distribute tests like this, however many workers there are."""
+    return HostScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lower the priority of tests that need no server: another worker may be measuring."""
-    if "PYTEST_XDIST_WORKER" in os.environ and not item.get_closest_marker("xdist_group"):
+    """Lower the priority of tests that run beside those of the host: these may be measuring."""
+    if "PYTEST_XDIST_WORKER" in os.environ and not item.nodeid.startswith(_HOST):
         os.nice(max(0, 10 - os.nice(0)))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Check every framework last: by then another worker has built them."""
+    items.sort(key=lambda item: item.path.name == "test_every_framework.py")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,11 +11,7 @@ from arena.machine.child import Child
 from arena.machine.leftovers import end_leftovers
 from tests.lib.arena.machine.children import FOREVER, a_runner, alive, wait_for
 
-# A benchmark that a test starts meanwhile would end the same processes.
-HOST = pytest.mark.xdist_group("host")
 
-
-@HOST
 def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
     tmp_path: Path, sh: Callable[..., Child]
 ) -> None:
@@ -32,7 +28,6 @@ def test_what_a_killed_runner_left_is_ended_and_what_a_living_one_has_is_not(
     assert alive(mine.pid)
 
 
-@HOST
 @pytest.mark.parametrize("mark", ["1-1-1", "", "nonsense", "{}-x", "{}-None", "{}-" + "9" * 5000])
 def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -> None:
     mark = mark.format(Path("/proc/self/ns/pid").stat().st_ino)
@@ -45,7 +40,6 @@ def test_a_mark_of_another_pid_namespace_or_of_nobody_is_not_judged(mark: str) -
         stranger.wait()
 
 
-@HOST
 def test_a_runner_that_a_leftover_started_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
