@@ -71,6 +71,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Check every framework last: by then another worker has built them."""
+    servers = [item.nodeid for item in items if item.get_closest_marker("integration")]
+    strays = [each for each in servers if not each.startswith(_HOST)]
+    assert not strays, f"these start servers, and are not in _HOST: {', '.join(strays)}"
     items.sort(key=lambda item: item.path.name == "test_every_framework.py")
 
 
