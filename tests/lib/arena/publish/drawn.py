@@ -12,8 +12,10 @@ Places = list[tuple[float, float]]
 class Drawn:
     """The SVG of a picture."""
 
-    def __init__(self, picture: Picture) -> None:
-        self.root = ET.fromstring(f"<svg {picture.svg}")
+    def __init__(self, picture: Picture | None) -> None:
+        assert picture
+        self.svg = picture.svg
+        self.root = ET.fromstring(f"<svg {self.svg}")
 
     @property
     def words(self) -> list[str]:

@@ -73,6 +73,13 @@ def rows_of(html: str, begin: str = "<tr") -> list[str]:
     return [text_of(row) for row in re.findall(f"{begin}.*?</tr>", html, re.DOTALL)]
 
 
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return every file below a folder, by its path there."""
+    return {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
+
+
 def text_of(html: str) -> str:
     """Return a page's words as they are read: no tags, and one space between them."""
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())

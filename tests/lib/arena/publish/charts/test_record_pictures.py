@@ -37,12 +37,10 @@ def test_a_run_without_percentiles_is_only_in_the_table() -> None:
 
 
 def test_a_curve_says_what_its_latency_counts_from() -> None:
-    service = latency_picture(a_record())
-    response = latency_picture(a_record(runs=[a_run(kind="response")]))
-    assert service
-    assert response
-    assert service.words[0].startswith("Service latency")
-    assert response.words[0].startswith("Response latency")
+    for kind in ("service", "response"):
+        picture = latency_picture(a_record(runs=[a_run(kind=kind)]))
+        assert picture
+        assert picture.words[0].startswith(f"{kind.capitalize()} latency")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
+from tests.lib.arena.publish.editions import files_in
 from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
 
@@ -30,19 +31,16 @@ def whole(workspace: Workspace) -> Workspace:
 
 
 def there(workspace: Workspace) -> dict[str, bytes]:
-    return {
-        path.relative_to(workspace.public).as_posix(): path.read_bytes()
-        for path in workspace.public.rglob("*")
-        if path.is_file()
-    }
+    return {name: path.read_bytes() for name, path in files_in(workspace.public).items()}
 
 
 def written(workspace: Workspace) -> dict[str, int]:
-    return {
-        path.relative_to(workspace.public).as_posix(): path.stat().st_mtime_ns
-        for path in workspace.public.rglob("*")
-        if path.is_file()
-    }
+    return {name: path.stat().st_mtime_ns for name, path in files_in(workspace.public).items()}
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
 
 
 def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_warm(
@@ -51,12 +49,8 @@ def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_wa
     progress = FakeProgress()
     save(whole.results, a_record("first", 2e6), a_record("first", minute=9, failure="it fell"))
     freeze(whole, "spring", "", FakeProgress())
-    save(
-        whole.results,
-        a_record("second", 1e6),
-        lasting("third", 1000.0),
-        a_record("box", type="engine"),
-    )
+    others = lasting("third", 1000.0), a_record("box", type="engine")
+    save(whole.results, a_record("second", 1e6), *others)
     page = build(whole, progress)
     assert page == whole.public / "index.html"
     cold = there(whole)
@@ -88,16 +82,11 @@ def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Worksp
     build(whole, FakeProgress())
     after = written(whole)
     changed = {path for path in after if after[path] != before.get(path)}
-    expected = {
-        "index.html",
-        "feed.xml",
-        "frameworks/a/index.html",
-        "frameworks/a/framework.json",
-        "boards/stream-grpc/64/ghz/index.html",
-        "boards/stream-grpc/64/ghz/board.json",
+    assert {
+        "index.html", "feed.xml", "frameworks/a/index.html", "frameworks/a/framework.json",
+        "boards/stream-grpc/64/ghz/index.html", "boards/stream-grpc/64/ghz/board.json",
         "records/stream-grpc/64/a/2026-01-01T00-05-00.000000Z/record.json",
-    }
-    assert expected <= changed
+    } <= changed  # fmt: skip
     assert not any("unary-grpc" in path or "frameworks/b" in path for path in changed)
 
 
@@ -142,15 +131,14 @@ HOSTILE: dict[str, Any] = {
     "repo": "javascript:alert(1)",
     "description": "=HYPERLINK(1) " + "x" * 10_000,
     "language": "]]>&lt;\x00\x1b[31m",
-    "maintainers": ["<img src=x onerror=alert(1)>"],
+    "maintainers": ("<img src=x>",),
 }
 
 
 def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
-    text = to_json(a_record("evil", 1e6, **{**HOSTILE, "maintainers": ("<img src=x>",)}))
+    text = to_json(a_record("evil", 1e6, **HOSTILE))
     path = whole.results / a_record("evil").path
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
+    put(path, text)
     beside = path.with_suffix("")
     beside.mkdir()
     for name in ("page.html", "index.html", "record.json", "a b.log", ".hidden.log", "x.svg"):
@@ -173,21 +161,15 @@ def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
 def test_a_generator_that_would_lead_out_of_the_site_leaves_one_line(whole: Workspace) -> None:
     data = json.loads(to_json(a_record("a")))
     data["profile"]["generator"] = "../../../../ghz"
-    path = whole.results / a_record("a").path
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(data))
+    put(whole.results / a_record("a").path, json.dumps(data))
     progress = FakeProgress()
     build(whole, progress)
     (line,) = progress.lines
     assert "is left out: profile.generator: " in line
 
 
-def _unwritable(folder: Path) -> None:
-    folder.write_text("in the way")
-
-
 @pytest.mark.parametrize(
-    "harm", [_unwritable, lambda folder: (folder / "lock").mkdir(parents=True)]
+    "harm", [lambda folder: folder.touch(), lambda folder: (folder / "lock").mkdir(parents=True)]
 )
 def test_a_folder_for_the_cache_that_cannot_be_had_costs_only_time(
     whole: Workspace, harm: Callable[[Path], None]
@@ -209,16 +191,16 @@ def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
             said.set()
 
     progress = Progress()
+
+    def enter() -> None:
+        with built._alone(folder, progress):
+            progress.lines.append("in")
+
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        second = threading.Thread(target=_enter, args=(folder, progress))
+        second = threading.Thread(target=enter)
         second.start()
         assert said.wait(30)
         assert second.is_alive()
     second.join(30)
     assert progress.lines == ["waiting: another build of the site is running", "in"]
-
-
-def _enter(folder: Path, progress: FakeProgress) -> None:
-    with built._alone(folder, progress):
-        progress.lines.append("in")

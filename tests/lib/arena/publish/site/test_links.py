@@ -25,6 +25,5 @@ def test_names_of_ours_stay_apart_and_others_stay_in_their_folder() -> None:
     assert [name(each) for each in ours] == ours
     assert name("p99 latency") == "p99-latency"
     assert name("messages/s") == "messages-s"
-    assert [name(each) for each in ("", ".", "..", "../x", "a/../b")] == [
-        "-", "-", "-", "-x", "a-..-b",
-    ]  # fmt: skip
+    strange = [name(each) for each in ("", ".", "..", "../x", "a/../b")]
+    assert strange == ["-", "-", "-", "-x", "a-..-b"]

@@ -14,6 +14,7 @@ from arena.publish.site import outputs as made
 from arena.publish.site.build import FOLDERS
 from arena.publish.site.outputs import Copy, Output, Page, write_changed
 from tests.fakes import FakeProgress
+from tests.lib.arena.publish.editions import files_in
 
 
 @dataclass
@@ -38,12 +39,12 @@ class Maker:
         write_changed(outputs, self.public, FOLDERS, code, Cache(self.cache), self.progress)
         return sorted(notes.read_text().split())
 
-    def page(self, path: str, key: str = "1", text: str = "") -> Page:
+    def page(self, path: str, key: str = "1") -> Page:
         def render() -> str:
             # In a process of its own, so by way of a file.
             with (self.root / "notes").open("a") as notes:
                 notes.write(f"{path}\n")
-            return text or f"{path} {key}"
+            return f"{path} {key}"
 
         return Page(path, key, render)
 
@@ -54,17 +55,11 @@ class Maker:
         return Copy(path, str(source))
 
     def there(self) -> dict[str, str]:
-        return {
-            path.relative_to(self.public).as_posix(): path.read_text()
-            for path in self.public.rglob("*")
-            if path.is_file()
-        }
+        return {name: path.read_text() for name, path in files_in(self.public).items()}
 
     def times(self) -> dict[str, tuple[int, int]]:
-        return {
-            name: ((self.public / name).stat().st_ino, (self.public / name).stat().st_mtime_ns)
-            for name in self.there()
-        }
+        statuses = {name: path.stat() for name, path in files_in(self.public).items()}
+        return {name: (each.st_ino, each.st_mtime_ns) for name, each in statuses.items()}
 
 
 @pytest.fixture
@@ -247,8 +242,8 @@ def test_files_can_be_read_by_a_server(maker: Maker) -> None:
     copy = maker.copy("records/x.log")
     Path(copy.source).chmod(0o600)
     maker(maker.page("a.html"), copy)
-    for name in maker.there():
-        assert stat.S_IMODE((maker.public / name).stat().st_mode) & 0o444 == 0o444
+    for path in files_in(maker.public).values():
+        assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
 
 
 def test_many_files_are_said_and_made_by_several_processes(

@@ -9,18 +9,13 @@ from markupsafe import Markup
 
 from arena.publish.site.template import frame, plain, render, web
 from tests.fakes import a_record
-from tests.lib.arena.publish.editions import a_site, an_edition
+from tests.lib.arena.publish.editions import a_round, a_site, an_edition
 
 
 def rendered(tmp_path: Path, template: str, **context: object) -> str:
     (tmp_path / "x.html.j2").write_text(template)
-    return render(
-        replace(a_site(), templates=tmp_path),
-        "x.html.j2",
-        "a/b/index.html",
-        an_edition(),
-        **context,
-    )
+    site = replace(a_site(), templates=tmp_path)
+    return render(site, "x.html.j2", "a/b/index.html", an_edition(), **context)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +86,5 @@ def test_a_typing_error_in_a_template_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_an_edition_says_on_each_page_is_in_its_frame() -> None:
-    from tests.lib.arena.publish.editions import a_round
-
     assert frame(an_edition()) != frame(an_edition(of=a_round()))
     assert frame(an_edition(of=a_round("a"))) != frame(an_edition(of=a_round("b")))

@@ -29,9 +29,8 @@ def of(source: str) -> Text:
 def test_a_heading_is_the_title_and_sections_have_anchors_and_a_place_in_the_contents() -> None:
     text = of("# T `x`\n\nwords\n\n## Part *one*\n\n### Deeper\n\n## Part one\n")
     assert text.title == "T x"
-    assert text.contents == (
-        (2, "part-one", "Part one"), (3, "deeper", "Deeper"), (2, "part-one-2", "Part one"),
-    )  # fmt: skip
+    one, two = (2, "part-one", "Part one"), (2, "part-one-2", "Part one")
+    assert text.contents == (one, (3, "deeper", "Deeper"), two)
     assert '<h2 id="part-one">Part <em>one</em></h2>' in text.html
     assert "<h1" not in text.html
 
@@ -56,10 +55,8 @@ def test_markup_is_shown_or_left_out_and_never_made() -> None:
 
 
 def test_links_lead_to_pages_or_are_left_as_words() -> None:
-    html = of(
-        "# T\n\n[there](https://example.org) and [`x` here](y.md) and [on](https://e.org)"
-    ).html
-    assert html == (
+    source = "# T\n\n[there](https://example.org) and [`x` here](y.md) and [on](https://e.org)"
+    assert of(source).html == (
         '<p><a href="https://example.org">there</a> and <code>x</code> here and '
         '<a href="https://e.org">on</a></p>\n'
     )
