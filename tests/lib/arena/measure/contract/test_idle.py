@@ -1,16 +1,17 @@
 """Whether a server rests, by its CPU and its memory."""
 
 from collections.abc import Iterable
+from math import inf
 
 import pytest
 
-from arena.measure.contract.idle import PATIENCE_S, Rest, rest
+from arena.measure.contract.idle import PATIENCE_S, rest
 from arena.record.measurement import Cost
 from tests.lib.arena.measure.contract.lying_server import Clock
 
 
 class Told:
-    """A Watched that uses so many seconds of CPU and so many bytes more, slice after slice."""
+    """A Watched that uses this much more CPU (seconds) and memory (bytes) in each slice."""
 
     def __init__(self, cpu_s: Iterable[float], grown: Iterable[int] = ()) -> None:
         self._cpu_s = iter((0.0, *cpu_s))
@@ -30,27 +31,35 @@ class Told:
         return self._now
 
 
-def rounded(found: Rest) -> tuple[bool, float, float, int]:
-    return found.idle, round(found.passed_s, 3), round(found.cpu_s, 3), found.grown_bytes
-
-
-def test_a_server_that_does_nothing_is_idle_after_a_slice(clock: Clock) -> None:
-    assert rounded(rest(Told([0.0]))) == (True, 0.1, 0.0, 0)
-
-
-def test_a_little_is_nothing_and_a_third_of_a_cpu_is_not(clock: Clock) -> None:
-    assert rounded(rest(Told([0.02]))) == (True, 0.1, 0.02, 0)
-    assert rounded(rest(Told([0.031, 0.02]))) == (True, 0.2, 0.051, 0)
-
-
-def test_a_server_may_come_to_rest_within_two_seconds(clock: Clock) -> None:
-    assert rounded(rest(Told([0.1, 0.2, 0.05, 0.0], [5, 6, 7]))) == (True, 0.4, 0.35, 18)
-
-
-def test_each_slice_is_judged_by_itself(clock: Clock) -> None:
-    """Much at first is soon forgotten, and a little all the time does not add up."""
-    assert rest(Told([9.0, 0.0])).idle
-    assert rest(Told([0.04, 0.01])).idle
+@pytest.mark.parametrize(
+    ("cpu_s", "grown", "limits", "expected"),
+    [
+        ([0.0], [], (), (True, 0.1, 0.0, 0)),
+        # A little is nothing, and a third of a CPU is not.
+        ([0.02], [], (), (True, 0.1, 0.02, 0)),
+        ([0.031, 0.02], [], (), (True, 0.2, 0.051, 0)),
+        # A server may come to rest within two seconds, or within its longer patience.
+        ([0.1, 0.2, 0.05, 0.0], [5, 6, 7], (), (True, 0.4, 0.35, 18)),
+        ([*[0.1] * 50, 0.0], [], (inf, 6), (True, 5.1, 5.0, 0)),
+        # Each slice is judged by itself.
+        ([9.0, 0.0], [], (), (True, 0.2, 9.0, 0)),
+        ([0.04, 0.01], [], (), (True, 0.2, 0.05, 0)),
+        # A server that grows too much is not waited for; it may be idle though it grew.
+        ([0.1] * 100, [40] * 100, (79,), (False, 0.2, 0.2, 80)),
+        ([0.1] * 100, [40] * 100, (80,), (False, 0.3, 0.3, 120)),
+        ([0.0], [500], (100,), (True, 0.1, 0.0, 500)),
+    ],
+)
+def test_a_server_rests_or_is_given_up(
+    cpu_s: list[float],
+    grown: list[int],
+    limits: tuple[float, ...],
+    expected: tuple[bool, float, float, int],
+    clock: Clock,
+) -> None:
+    found = rest(Told(cpu_s, grown), *limits)
+    assert (found.idle, round(found.passed_s, 3), round(found.cpu_s, 3)) == expected[:3]
+    assert found.grown_bytes == expected[3]
 
 
 def test_a_server_that_never_rests_is_given_up(clock: Clock) -> None:
@@ -62,22 +71,7 @@ def test_a_server_that_never_rests_is_given_up(clock: Clock) -> None:
     assert server.looks <= 1 + 21
 
 
-def test_a_server_that_grows_too_much_is_not_waited_for(clock: Clock) -> None:
-    assert rounded(rest(Told([0.1] * 100, [40] * 100), 79)) == (False, 0.2, 0.2, 80)
-    assert rest(Told([0.1] * 100, [40] * 100), 80).grown_bytes == 120
-
-
-def test_a_server_may_be_idle_though_it_grew(clock: Clock) -> None:
-    assert rounded(rest(Told([0.0], [500]), 100)) == (True, 0.1, 0.0, 500)
-
-
-def test_patience_may_be_longer(clock: Clock) -> None:
-    assert not rest(Told([0.1] * 100)).idle
-    found = rest(Told([*[0.1] * 50, 0.0]), patience_s=6)
-    assert rounded(found) == (True, 5.1, 5.0, 0)
-
-
-def test_a_server_that_ends_meanwhile_is_told(clock: Clock) -> None:
+def test_a_server_that_ends_meanwhile_is_reported(clock: Clock) -> None:
     class Ending(Told):
         def ended(self) -> str | None:
             return "exit code 3" if clock.now >= 1000.25 else None

@@ -25,7 +25,7 @@ def profile(name: str, call: str = "StreamSum", *, tls: bool = False) -> Profile
     )
 
 
-CALLS = {
+CALLS: dict[str, Call] = {
     "unary-grpc": "GetSum",
     "stream-grpc": "StreamSum",
     "client-stream-grpc": "CollectSum",
@@ -38,87 +38,65 @@ KNOWN = tuple(
 )
 
 
-def scopes(*tests: str, profiles: tuple[Profile, ...] = KNOWN) -> list[Scope]:
-    return scopes_of(a_framework(tests=tests), profiles)
+STREAM = calls("GetSum", "StreamSum")
+PLAIN, SECURE = profile("stream-grpc"), profile("stream-grpc-tls", tls=True)
 
 
 # One profile.
 
 
-def test_a_streaming_profile_asks_its_own_request() -> None:
-    found = scope_of(profile("stream-grpc"))
-    assert found == Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,))
-
-
-@pytest.mark.parametrize("call", ["CollectSum", "EchoSum"])
-def test_a_profile_of_another_call_has_no_such_request(call: Call) -> None:
-    found = scope_of(profile("x", call))
-    assert found == Scope(8080, tls=False, calls=calls("GetSum", call))
-
-
-def test_a_unary_profile_is_only_about_get_sum() -> None:
-    assert scope_of(profile("unary-grpc", "GetSum")).calls == {"GetSum"}
-
-
-def test_a_call_that_is_not_known_is_not_checked() -> None:
-    assert scope_of(profile("x", "MultiplySum")).calls == {"GetSum"}
-
-
-def test_a_profile_has_its_port_and_its_tls_and_is_checked_in_full() -> None:
-    found = scope_of(profile("stream-grpc-tls", tls=True))
-    assert (found.port, found.tls, found.light) == (8443, True, False)
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        # A streaming profile asks its own request; a port with TLS alone is checked in full.
+        (PLAIN, Scope(8080, tls=False, calls=STREAM, requests=(REQUEST,))),
+        (SECURE, Scope(8443, tls=True, calls=STREAM, requests=(REQUEST,), light=False)),
+        (profile("x", "CollectSum"), Scope(8080, tls=False, calls=calls("GetSum", "CollectSum"))),
+        (profile("x", "EchoSum"), Scope(8080, tls=False, calls=calls("GetSum", "EchoSum"))),
+        (profile("unary-grpc", "GetSum"), Scope(8080, tls=False)),
+        # A call that is not known is not checked.
+        (profile("x", "MultiplySum"), Scope(8080, tls=False)),
+    ],
+)
+def test_a_profile_has_a_scope(one: Profile, expected: Scope) -> None:
+    assert scope_of(one) == expected
 
 
 # All that a framework subscribes to.
 
 
-def test_a_framework_that_subscribes_to_nothing_known_has_no_scope() -> None:
-    assert scopes() == []
-    assert scopes("json", "baseline-h2") == []
-
-
-def test_a_port_has_the_calls_of_all_its_tests() -> None:
-    assert scopes("unary-grpc", "stream-grpc", "client-stream-grpc", "bidi-grpc") == [
-        Scope(
-            8080,
-            tls=False,
-            calls=calls("GetSum", "StreamSum", "CollectSum", "EchoSum"),
-            requests=(REQUEST,),
-        )
-    ]
-
-
-def test_the_port_without_tls_comes_first_and_the_other_needs_only_the_values() -> None:
-    assert scopes("stream-grpc-tls", "unary-grpc-tls", "stream-grpc") == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,)),
-        Scope(8443, tls=True, calls=calls("GetSum", "StreamSum"), requests=(REQUEST,), light=True),
-    ]
-
-
-def test_a_port_is_checked_in_full_if_the_other_did_not_have_all_its_calls() -> None:
-    assert scopes("unary-grpc", "bidi-grpc-tls") == [
-        Scope(8080, tls=False, calls=calls("GetSum")),
-        Scope(8443, tls=True, calls=calls("GetSum", "EchoSum")),
-    ]
-
-
-def test_tls_alone_is_checked_in_full() -> None:
-    assert scopes("unary-grpc-tls") == [Scope(8443, tls=True, calls=calls("GetSum"))]
-
-
-def test_a_profile_is_known_by_its_name_and_brings_its_request() -> None:
-    known = (profile("stream-grpc"), profile("mine", "EchoSum"))
-    assert scopes("mine", "stream-grpc", "not-mine", profiles=known) == [
-        Scope(8080, tls=False, calls=calls("GetSum", "StreamSum", "EchoSum"), requests=(REQUEST,))
-    ]
+@pytest.mark.parametrize(
+    ("tests", "profiles", "expected"),
+    [
+        ("", KNOWN, []),
+        ("json baseline-h2", KNOWN, []),
+        # A port has the calls of all its tests.
+        ("unary-grpc stream-grpc client-stream-grpc bidi-grpc", KNOWN,
+         [Scope(8080, tls=False, calls=calls(*CALLS.values()), requests=(REQUEST,))]),
+        # The port without TLS comes first, and the other needs only the values ...
+        ("stream-grpc-tls unary-grpc-tls stream-grpc", KNOWN,
+         [Scope(8080, tls=False, calls=STREAM, requests=(REQUEST,)),
+          Scope(8443, tls=True, calls=STREAM, requests=(REQUEST,), light=True)]),
+        # ... unless the first did not have all its calls, or there is none.
+        ("unary-grpc bidi-grpc-tls", KNOWN,
+         [Scope(8080, tls=False), Scope(8443, tls=True, calls=calls("GetSum", "EchoSum"))]),
+        ("unary-grpc-tls", KNOWN, [Scope(8443, tls=True)]),
+        # A profile is known by its name, and brings its request.
+        ("mine stream-grpc not-mine", (PLAIN, profile("mine", "EchoSum")),
+         [Scope(8080, tls=False, calls=STREAM | {"EchoSum"}, requests=(REQUEST,))]),
+        # A profile that is not subscribed to is not checked.
+        ("stream-grpc-tls", (PLAIN, SECURE),
+         [Scope(8443, tls=True, calls=STREAM, requests=(REQUEST,))]),
+    ],
+)  # fmt: skip
+def test_a_framework_has_a_scope_for_each_port(
+    tests: str, profiles: tuple[Profile, ...], expected: list[Scope]
+) -> None:
+    assert scopes_of(a_framework(tests=tuple(tests.split())), profiles) == expected
 
 
 def test_every_request_of_a_port_is_asked_once() -> None:
     other = profile("two").model_copy(update={"request": {"count": 7}})
-    (found,) = scopes("one", "two", "same", profiles=(profile("one"), other, profile("same")))
+    profiles = (profile("one"), other, profile("same"))
+    (found,) = scopes_of(a_framework(tests=("one", "two", "same")), profiles)
     assert found.requests == (REQUEST, {"count": 7})
-
-
-def test_a_profile_that_is_not_subscribed_to_is_not_checked() -> None:
-    known = (profile("stream-grpc"), profile("stream-grpc-tls", tls=True))
-    assert [each.port for each in scopes("stream-grpc-tls", profiles=known)] == [8443]
