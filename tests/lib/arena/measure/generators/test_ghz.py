@@ -1,6 +1,7 @@
 """ghz: its command line, and the ways it is found (stub programs on PATH)."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from arena.measure.generators.measurements import of_ghz
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import GENERATORS
-from tests.fakes import FakeProgress, a_profile, a_program
+from tests.fakes import a_profile, a_program
 from tests.lib.arena.measure.generators.stubs import Find, argv, finder, preview
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
@@ -58,25 +59,11 @@ def found(generator: Program) -> tuple[str, str]:
 def test_the_flags_are_httparenas(
     workspace: Workspace, profile: MeasuredProfile, security: str, target: str
 ) -> None:
-    assert preview(profile, workspace, {"PATH": ""}) == [
-        "ghz",
-        security,
-        "--proto",
-        "requests/benchmark.proto",
-        "--call",
-        "benchmark.BenchmarkService/StreamSum",
-        "-d",
-        '{"a":1,"b":2,"count":5000}',
-        "--connections",
-        "64",
-        "-c",
-        "256",
-        "-z",
-        "5s",
-        "-O",
-        "json",
-        target,
-    ]
+    assert shlex.join(preview(profile, workspace, {"PATH": ""})) == (
+        f"ghz {security} --proto requests/benchmark.proto "
+        '--call benchmark.BenchmarkService/StreamSum -d \'{"a":1,"b":2,"count":5000}\' '
+        f"--connections 64 -c 256 -z 5s -O json {target}"
+    )
 
 
 def test_an_unknown_generator_is_answered_with_those_there_are() -> None:
@@ -90,19 +77,6 @@ def test_ghz_named_by_the_environment_comes_first(find: Find, bin_: Path, tmp_pa
     named = a_program(tmp_path / "mine", f"[ $1 = --help ] && {HELP} || echo v7")
     assert found(find(GHZ=str(named))) == ("$GHZ", "v7")
     assert argv(find(GHZ=str(named)), a_profile())[0] == "./mine"
-
-
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [("echo hello", "is not ghz"), ("exit 1", "is not ghz"), (None, "not a program that can be")],
-)
-def test_a_named_program_that_is_no_ghz_is_refused(
-    find: Find, tmp_path: Path, script: str | None, said: str
-) -> None:
-    if script:
-        a_program(tmp_path / "mine", script)
-    with pytest.raises(UsageError, match=rf"^GHZ: .*{said}"):
-        find(GHZ=str(tmp_path / "mine"))
 
 
 VOLLEY = f"[ $1 = --help ] && {HELP} || echo volley 0.1.0"
@@ -182,13 +156,6 @@ def test_a_build_that_fails_names_its_log_and_the_other_ways(
     assert list((workspace.tools / "bin").iterdir()) == []
 
 
-def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
-    with pytest.raises(HostError) as caught:
-        find()
-    for way in ("GHZ=/path/to/ghz", "PATH", "Go", "Docker"):
-        assert way in str(caught.value)
-
-
 def test_a_version_is_asked_of_go_and_else_of_ghz_itself(bin_: Path) -> None:
     command = [str(a_program(bin_ / "ghz", f"[ $1 = --help ] && {HELP} || echo v0.117.0"))]
     assert ghz.version_of(command) == "v0.117.0"
@@ -264,35 +231,24 @@ def test_a_container_whose_cost_cannot_be_read_is_a_problem(
     assert shot.problem == "the control group of ghz's container could not be read"
 
 
-@pytest.mark.parametrize(
-    ("environment", "said"),
-    [
-        ({"GHZ": "/no/such"}, "GHZ: /no/such is not a program"),
-        ({"GHZ": "/no/such", "LOADGEN_DOCKER": "true"}, None),
-        ({"GHZ": ""}, None),
-        ({}, None),
-    ],
-)
-def test_the_environment_is_checked_before_any_work(
-    workspace: Workspace, environment: dict[str, str], said: str | None
+# With Docker, $GHZ is not looked at.
+@pytest.mark.parametrize("docker", ["true", "TRUE", "1", "yes", "Yes"])
+@pytest.mark.parametrize("named", [{"GHZ": "/no/such"}, {"GHZ": ""}, {}])
+def test_yes_to_docker_can_be_written_in_several_ways(
+    workspace: Workspace, docker: str, named: dict[str, str]
 ) -> None:
-    if said is None:
-        generators.locate("ghz", workspace, environment)
-    else:
-        with pytest.raises(UsageError, match=said):
-            generators.locate("ghz", workspace, environment)
+    generators.locate("ghz", workspace, {"LOADGEN_DOCKER": docker, **named})
 
 
-@pytest.mark.parametrize("said", ["true", "TRUE", "1", "yes", "Yes"])
-def test_yes_to_docker_can_be_written_in_several_ways(workspace: Workspace, said: str) -> None:
-    # With Docker, $GHZ is not looked at.
-    generators.locate("ghz", workspace, {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
-
-
-@pytest.mark.parametrize("said", ["false", "False", "0", "no", ""])
-def test_no_to_docker_can_be_written_in_several_ways(workspace: Workspace, said: str) -> None:
+@pytest.mark.parametrize("docker", ["false", "False", "0", "no", "", None])
+def test_no_to_docker_can_be_written_in_several_ways(
+    workspace: Workspace, docker: str | None
+) -> None:
+    asked = {} if docker is None else {"LOADGEN_DOCKER": docker}
+    for named in ({}, {"GHZ": ""}):
+        generators.locate("ghz", workspace, asked | named)
     with pytest.raises(UsageError, match=r"^GHZ: /no/such is not a program"):
-        generators.locate("ghz", workspace, {"LOADGEN_DOCKER": said, "GHZ": "/no/such"})
+        generators.locate("ghz", workspace, {**asked, "GHZ": "/no/such"})
 
 
 @pytest.mark.parametrize("environment", [{}, {"GHZ": "/no/such"}])
@@ -302,21 +258,6 @@ def test_any_other_word_about_docker_is_refused(
     said = "^LOADGEN_DOCKER: write true or false, not 'banana'$"
     with pytest.raises(UsageError, match=said):
         generators.locate("ghz", workspace, {**environment, "LOADGEN_DOCKER": "banana"})
-
-
-@pytest.mark.parametrize("name", ["ghz", "volley"])
-def test_without_the_daemon_that_was_asked_for_it_is_said_what_asked_for_it(
-    workspace: Workspace, bin_: Path, name: str
-) -> None:
-    located = generators.locate(
-        name, workspace, {"LOADGEN_DOCKER": "yes", f"{name.upper()}_IMAGE": "mine:1"}
-    )
-    said = (
-        r"^LOADGEN_DOCKER: no Docker daemon answers: there is no `docker` command on PATH; "
-        r"start Docker here, or .*LOADGEN_DOCKER=false$"
-    )
-    with pytest.raises(HostError, match=said):
-        generators.ready(located, workspace, None, FakeProgress())
 
 
 def test_a_ghz_that_is_there_is_previewed_by_its_path(workspace: Workspace, bin_: Path) -> None:

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from arena.base.errors import HostError, UsageError
+from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure import generators
 from arena.measure.generators import Shot, h2load
 from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
@@ -182,27 +181,6 @@ def test_h2load_named_by_the_environment_comes_first(
     assert "--output-file=/dev/stdout" in whole
 
 
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("echo nghttp nghttp2/1.52.0", "is not h2load"),
-        ("exit 1", "is not h2load"),
-        (None, "not a program that can be run"),
-    ],
-)
-def test_a_named_program_that_is_not_h2load_is_refused_before_any_work(
-    bin_: Path, workspace: Workspace, tmp_path: Path, script: str | None, said: str
-) -> None:
-    if script:
-        a_program(tmp_path / "mine", script)
-    environment = {"H2LOAD": str(tmp_path / "mine")}
-    with pytest.raises(UsageError, match=rf"^H2LOAD: .*{said}"):
-        generators.locate("h2load", workspace, environment)
-    # It is not looked at where an image is asked for, or another generator is used.
-    generators.locate("h2load", workspace, {**environment, "LOADGEN_DOCKER": "true"})
-    generators.locate("volley", workspace, environment)
-
-
 def test_h2load_on_path_is_used(find: Find, bin_: Path) -> None:
     program = a_program(bin_ / "h2load", H2LOAD)
     generator = find()
@@ -216,13 +194,6 @@ def test_one_on_path_that_does_not_run_is_none(find: Find, bin_: Path) -> None:
     a_program(bin_ / "h2load", "exit 127")
     with pytest.raises(HostError, match="there is no h2load"):
         find()
-
-
-def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
-    with pytest.raises(HostError) as caught:
-        find()
-    for way in ("H2LOAD=/path/to/h2load", "nghttp2-client", "LOADGEN_DOCKER", "H2LOAD_IMAGE"):
-        assert way in str(caught.value)
 
 
 # ---- in a container
@@ -260,13 +231,6 @@ def test_in_docker_by_wish_even_with_h2load_named(
     assert whole[whole.index("--name") + 1] == "httparena-h2load-run"
     assert whole[whole.index("mine:1") + 1 :] == h2load.arguments(unary(), None, DEBIAN_12)
     assert preview(unary(), workspace, environment) == whole
-
-
-def test_an_image_that_is_not_h2load_is_refused(find: Find, bin_: Path, outside: Path) -> None:
-    a_program(bin_ / "docker", DAEMON.replace("h2load nghttp2/1.70.0", "hello"))
-    (outside / "images").write_text("abc")
-    with pytest.raises(UsageError, match=r"^H2LOAD_IMAGE: mine:1 is not h2load"):
-        find(LOADGEN_DOCKER="yes", H2LOAD_IMAGE="mine:1")
 
 
 # ---- running it

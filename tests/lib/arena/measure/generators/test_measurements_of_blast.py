@@ -1,6 +1,7 @@
 """A sweep as a measurement, from captured outputs of both generators."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -88,30 +89,9 @@ def test_a_closed_load_is_no_sweep(tmp_path: Path) -> None:
 
 
 def test_volley_is_told_the_whole_sweep() -> None:
-    assert volley.blast(a_blast(seed=7)) == [
-        "blast",
-        "--insecure",
-        "--proto",
-        "requests/benchmark.proto",
-        "--call",
-        "benchmark.BenchmarkService/GetSum",
-        "-d",
-        '{"a":1,"b":2}',
-        "--expect-replies",
-        "1",
-        "--expect",
-        "result = a + b",
-        "--requests",
-        "1,2,5",
-        "--connections",
-        "1,2",
-        "--repetitions",
-        "2",
-        "--seed",
-        "7",
-        "--max-duration",
-        "30s",
-        "-O",
-        "json",
-        "localhost:8080",
-    ]
+    assert shlex.join(volley.blast(a_blast(seed=7))) == (
+        "blast --insecure --proto requests/benchmark.proto "
+        '--call benchmark.BenchmarkService/GetSum -d \'{"a":1,"b":2}\' '
+        "--expect-replies 1 --expect 'result = a + b' --requests 1,2,5 --connections 1,2 "
+        "--repetitions 2 --seed 7 --max-duration 30s -O json localhost:8080"
+    )

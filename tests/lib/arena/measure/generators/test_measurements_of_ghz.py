@@ -1,5 +1,6 @@
 """From what ghz and volley report to a measurement, for every kind of call and of load."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -121,33 +122,26 @@ def test_streams_of_who_counts_calls_are_not_told_by_the_second() -> None:
 @pytest.mark.parametrize(
     ("schedule", "flags"),
     [
-        (Schedule(shape="const", rps=200), ["--rps", "200"]),
+        (Schedule(shape="const", rps=200), "--rps 200"),
         (
             Schedule(shape="step", start=50, step=10, step_duration_s=5, end=150),
-            [
-                "--load-schedule=step",
-                "--load-start=50",
-                "--load-step=10",
-                "--load-end=150",
-                "--load-step-duration=5s",
-            ],
+            (
+                "--load-schedule=step --load-start=50 --load-step=10 --load-end=150 "
+                "--load-step-duration=5s"
+            ),
         ),
         (
             Schedule(shape="step", start=200, step=-10, step_duration_s=5, max_duration_s=40),
-            [
-                "--load-schedule=step",
-                "--load-start=200",
-                "--load-step=-10",
-                "--load-step-duration=5s",
-                "--load-max-duration=40s",
-            ],
+            (
+                "--load-schedule=step --load-start=200 --load-step=-10 --load-step-duration=5s "
+                "--load-max-duration=40s"
+            ),
         ),
     ],
 )
-def test_a_schedule_is_told_in_ghzs_flags(schedule: Schedule, flags: list[str]) -> None:
+def test_a_schedule_is_told_in_ghzs_flags(schedule: Schedule, flags: str) -> None:
     argv = ghz_flags.scheduled(a_profile(**{**SCHEDULED, "schedule": schedule}))
-    start = argv.index("--async") + 1
-    assert argv[start : start + len(flags)] == flags
+    assert f" --async {flags} " in shlex.join(argv)
     assert argv[argv.index("-n") + 1] == "150"
     assert argv[argv.index("-c") + 1] == "10"
     assert "-z" not in argv

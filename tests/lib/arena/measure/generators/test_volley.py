@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.errors import HostError, UsageError
+from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure import generators
 from arena.measure.generators import ghz_flags, volley
@@ -77,28 +77,6 @@ def test_volley_named_by_the_environment_comes_first(
     assert found(find(VOLLEY=str(named))) == ("$VOLLEY", "7.0.0-beta")
     assert argv(find(VOLLEY=str(named)), a_profile())[0] == "./mine"
     assert lines(outside / "cargo.calls") == []
-
-
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("echo ghz 1", "is not volley"),
-        ("echo volleyball 1", "is not volley"),
-        ("exit 1", "is not volley"),
-        (None, "not a program that can be run"),
-    ],
-)
-def test_a_named_program_that_is_not_volley_is_refused_before_any_work(
-    bin_: Path, workspace: Workspace, tmp_path: Path, script: str | None, said: str
-) -> None:
-    if script:
-        a_program(tmp_path / "mine", script)
-    environment = {"VOLLEY": str(tmp_path / "mine"), "VOLLEY_IMAGE": "mine:1"}
-    with pytest.raises(UsageError, match=rf"^VOLLEY: .*{said}"):
-        generators.locate("volley", workspace, environment)
-    # It is not looked at where an image is asked for, or another generator is used.
-    generators.locate("volley", workspace, {**environment, "LOADGEN_DOCKER": "true"})
-    generators.locate("ghz", workspace, environment)
 
 
 def test_cargo_builds_it_once_and_what_it_built_is_used_again(
@@ -197,20 +175,6 @@ def test_volley_on_path_is_not_looked_for(find: Find, bin_: Path) -> None:
         find()
 
 
-def test_where_there_is_no_way_all_ways_are_named(find: Find) -> None:
-    with pytest.raises(HostError) as caught:
-        find()
-    for way in (
-        "VOLLEY=/path/to/volley",
-        "Rust",
-        "cargo",
-        "Docker",
-        "LOADGEN_DOCKER",
-        "VOLLEY_IMAGE",
-    ):
-        assert way in str(caught.value)
-
-
 def test_without_its_sources_the_missing_one_is_named(
     find: Find, bin_: Path, workspace: Workspace
 ) -> None:
@@ -254,13 +218,6 @@ def test_in_docker_by_wish_even_with_volley_named(
     assert whole[whole.index("--name") + 1] == "httparena-volley-run"
     assert whole[whole.index("mine:1") + 1 :] == volley.closed(a_profile())
     assert preview(a_profile(generator="volley"), workspace, environment) == whole
-
-
-def test_an_image_that_is_not_volley_is_refused(find: Find, bin_: Path, outside: Path) -> None:
-    a_program(bin_ / "docker", DAEMON.replace("run) echo volley 0.1.0", "run) echo hello"))
-    (outside / "images").write_text("abc")
-    with pytest.raises(UsageError, match=r"^VOLLEY_IMAGE: mine:1 is not volley"):
-        find(LOADGEN_DOCKER="yes", VOLLEY_IMAGE="mine:1")
 
 
 # ---- running it
