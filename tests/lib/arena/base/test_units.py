@@ -1,5 +1,7 @@
 """Durations, CPU lists and numbers for people."""
 
+from collections.abc import Callable
+
 import pytest
 
 from arena.base.cpu_list import format_cpus, parse_cpus
@@ -97,43 +99,35 @@ def test_what_is_no_cpu_list_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    ("words", "value", "text"),
     [
-        (0, "0"),
-        (7.125, "7.12"),
-        (789, "789"),
-        (999.4, "999"),
-        (999.6, "1.00 k"),
-        (45_600, "45.6 k"),
-        (999_600, "1.00 M"),
-        (1_234_567, "1.23 M"),
-        (123_456_789, "123 M"),
-        (2.5e9, "2.50 G"),
+        (format_rate, 0, "0"),
+        (format_rate, 7.125, "7.12"),
+        (format_rate, 789, "789"),
+        (format_rate, 999.4, "999"),
+        (format_rate, 999.6, "1.00 k"),
+        (format_rate, 45_600, "45.6 k"),
+        (format_rate, 999_600, "1.00 M"),
+        (format_rate, 1_234_567, "1.23 M"),
+        (format_rate, 123_456_789, "123 M"),
+        (format_rate, 2.5e9, "2.50 G"),
+        (format_ns, 12, "12 ns"),
+        (format_ns, 1500, "1.50 µs"),
+        (format_ns, 8.12e8, "812 ms"),
+        (format_ns, 1.05e9, "1.05 s"),
+        # Sizes are in binary units, limits of memory in decimal ones.
+        (format_bytes, 12, "12 B"),
+        (format_bytes, 1024, "1.00 KiB"),
+        (format_bytes, 23.4 * 2**20, "23.4 MiB"),
+        (format_megabytes, 0, "0.0 MB"),
+        (format_megabytes, 64_000_000, "64.0 MB"),
+        (format_megabytes, 1_234_567_890, "1234.6 MB"),
     ],
 )
-def test_a_rate_has_three_digits_and_a_unit(value: float, text: str) -> None:
-    assert format_rate(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(12, "12 ns"), (1500, "1.50 µs"), (8.12e8, "812 ms"), (1.05e9, "1.05 s")]
-)
-def test_a_time_has_a_readable_unit(value: float, text: str) -> None:
-    assert format_ns(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(12, "12 B"), (1024, "1.00 KiB"), (23.4 * 2**20, "23.4 MiB")]
-)
-def test_a_size_has_a_binary_unit(value: float, text: str) -> None:
-    assert format_bytes(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0.0 MB"), (64_000_000, "64.0 MB"), (1_234_567_890, "1234.6 MB")]
-)
-def test_a_limit_of_memory_has_a_decimal_unit(value: float, text: str) -> None:
-    assert format_megabytes(value) == text
+def test_a_figure_has_three_digits_and_a_unit(
+    words: Callable[[float], str], value: float, text: str
+) -> None:
+    assert words(value) == text
 
 
 @pytest.mark.parametrize(

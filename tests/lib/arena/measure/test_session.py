@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.base.errors import FrameworkError, HostError, StageError
+from arena.base.errors import FrameworkError, HostError
 from arena.base.workspace import Workspace
 from arena.judge.store import Draft
 from arena.machine import ports
@@ -17,7 +17,6 @@ from arena.measure.generators.ghz import GHZ
 from arena.measure.plan import Plan
 from arena.measure.session import Session
 from arena.record.reading import read_record
-from arena.record.record import Record
 from arena.what.measured import MeasuredProfile
 from tests.fakes import (
     FAILED,
@@ -76,11 +75,10 @@ class Outcome:
         )
         self.progress = FakeProgress()
         self.results = workspace.results
-        self.error: StageError | None
         with Draft(workspace.results) as draft:
             measuring = Session(workspace, plan, runtime, generator, self.progress)
             record, self.error = measuring.run(draft)
-            self.record: Record = read_record(draft.save(record))
+            self.record = read_record(draft.save(record))
         assert self.record == record
 
     def log(self) -> str:
@@ -96,6 +94,11 @@ class Outcome:
         assert self.record.headline is None
         assert self.error
         return self.record.status, self.record.failure.stage, self.record.failure.reason
+
+    def ended(self) -> tuple[int, str]:
+        """Return the exit code, and the last lines of the program that failed."""
+        assert self.error
+        return self.error.exit_code, self.error.output
 
 
 Measure = Callable[..., Outcome]
@@ -183,9 +186,7 @@ def test_a_server_that_dies_fails_at_its_stage_with_its_last_words(
     reason = "the server ended in the middle of it (killed by SIGSEGV)"
     assert outcome.failure() == ("failed", stage, reason)
     assert outcome.log() == "listening\nlast words\n"
-    assert outcome.error
-    assert outcome.error.output == "listening\nlast words"
-    assert outcome.error.exit_code == 1
+    assert outcome.ended() == (1, "listening\nlast words")
     assert len(outcome.record.runs) == runs
     assert runtime.stopped == 1
 
@@ -212,16 +213,14 @@ def test_a_broken_generator_is_not_the_frameworks_fault(
     outcome = measure(generator=generator)
     assert outcome.failure() == ("failed", stage, "it broke")
     assert outcome.log() == "its words\nits last line\n"
-    assert outcome.error
-    assert (outcome.error.exit_code, outcome.error.output) == (3, "its last line")
+    assert outcome.ended() == (3, "its last line")
 
 
 def test_an_output_that_cannot_be_read_is_the_generators_fault(measure: Measure) -> None:
     generator = FakeGenerator([a_measurement(), ValueError("not JSON")])
     outcome = measure(generator=generator)
     assert outcome.failure()[1:] == ("run 1 of 3", "ghz's output cannot be read: not JSON")
-    assert outcome.error
-    assert outcome.error.exit_code == 3
+    assert outcome.ended()[0] == 3
     assert outcome.log() == "1"
 
 
@@ -233,8 +232,7 @@ def test_where_no_call_succeeds_the_framework_failed(
 ) -> None:
     outcome = measure(generator=FakeGenerator([a_measurement(0.0, ok=0, failed=failed)]))
     assert outcome.failure() == ("failed", "warm-up", f"no call succeeded ({said})")
-    assert outcome.error
-    assert outcome.error.exit_code == 1
+    assert outcome.ended()[0] == 1
 
 
 @pytest.mark.parametrize("at", [0, 2])
@@ -248,7 +246,7 @@ def test_a_server_that_fails_more_than_a_call_in_a_hundred_failed(
     reason = "4 of 301 calls failed (3 x Internal, 1 x Unavailable)"
     assert outcome.failure() == ("failed", stage, reason)
     assert isinstance(outcome.error, FrameworkError)
-    assert outcome.error.exit_code == 1
+    assert outcome.ended()[0] == 1
     assert outcome.log() == str(at)
 
 
