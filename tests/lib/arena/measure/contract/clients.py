@@ -8,10 +8,9 @@ from contextlib import contextmanager, suppress
 from arena.measure.contract import Scope
 from arena.measure.contract.client import OPEN_WINDOW, Client
 from arena.measure.contract.expected import sum_request
-from tests.lib.arena.measure.contract.honest import honest
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.peer import wrong
-from tests.lib.arena.measure.contract.talk import Manner
+from tests.lib.arena.measure.contract.talk import Manner, honest
 
 SOON_S = 0.1
 LONG_S = 20.0

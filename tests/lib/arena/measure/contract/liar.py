@@ -14,12 +14,10 @@ MANY_BYTES = r"(?:[0-9a-f]{2} ){32}…"
 
 # The calls that checks are about, beside GetSum.
 _CALLS: Mapping[str, frozenset[Call]] = {
-    "stream": frozenset({"StreamSum"}),
-    "framing": frozenset({"StreamSum"}),
-    "backpressure": frozenset({"StreamSum"}),
-    "cancel": frozenset({"StreamSum"}),
-    "four": frozenset({"StreamSum"}),
-    "connections": frozenset({"StreamSum"}),
+    **dict.fromkeys(
+        ("stream", "framing", "backpressure", "cancel", "four", "connections"),
+        frozenset[Call]({"StreamSum"}),
+    ),
     "collect": frozenset({"CollectSum"}),
     "echo": frozenset({"EchoSum"}),
     "half": frozenset({"CollectSum", "EchoSum"}),

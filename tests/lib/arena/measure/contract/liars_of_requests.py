@@ -3,19 +3,22 @@
 from collections.abc import Callable
 
 from tests.lib.arena.measure.contract import lies
-from tests.lib.arena.measure.contract.honest import (
+from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.lies import choosing
+from tests.lib.arena.measure.contract.short import SOON_S
+from tests.lib.arena.measure.contract.talk import (
+    Manner,
+    Steps,
+    Talk,
     answer,
     changed,
     echoed,
     echoes,
     honest,
+    manner,
     replies,
     reply,
 )
-from tests.lib.arena.measure.contract.liar import NUMBER, Liar
-from tests.lib.arena.measure.contract.short import SOON_S
-from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, manner
-from tests.lib.arena.measure.contract.when import choosing
 
 _COLLECT = "collect-sum"
 _ECHO = "echo-sum"

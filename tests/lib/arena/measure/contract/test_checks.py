@@ -2,33 +2,27 @@
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
-from arena.measure.contract import Call, Report, Scope, check, concurrency, values
+from arena.measure.contract import Call, Report, Scope, check, concurrency, flow_control, values
+from arena.measure.contract.client import Client
+from arena.measure.contract.expected import stream_request
 from arena.measure.contract.idle import Watched
+from arena.measure.contract.wire import Answer
 from arena.record.measurement import Cost
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
-from tests.lib.arena.measure.contract.honest import changed, honest
+from tests.lib.arena.measure.contract import lies
 from tests.lib.arena.measure.contract.liars_of_garbage import given
-from tests.lib.arena.measure.contract.lies import (
-    bare,
-    constant,
-    dying,
-    formed,
-    hanging,
-    nothing,
-    off_by_one,
-    page,
-    working,
-)
+from tests.lib.arena.measure.contract.lies import endlessly, lying, streaming, unary
 from tests.lib.arena.measure.contract.lying_server import Clock, Outside, Tls, context_of, serving
+from tests.lib.arena.measure.contract.peer import wrong
 from tests.lib.arena.measure.contract.short import CONNECTIONS, EARNEST, LONG, PROFILE
-from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk
-from tests.lib.arena.measure.contract.when import endlessly, lying, streaming, unary
+from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, changed, honest
 
 ALL: tuple[Call, ...] = ("StreamSum", "CollectSum", "EchoSum")
 
@@ -36,13 +30,8 @@ UNARY = ["unary-sum", "unary-extremes"]
 STREAMS = ["stream-10", "stream-5000", "stream-zero", "stream-negative"]
 FLOW = [f"stream-{LONG}", "backpressure", "cancel"]
 CROWD = ["four-streams", f"connections-{CONNECTIONS}"]
-GARBAGE = [
-    "unknown-method",
-    "malformed-message",
-    "truncated-message",
-    "oversized-prefix",
-    "content-type",
-]
+MESSAGES = ["malformed-message", "truncated-message", "oversized-prefix"]
+GARBAGE = ["unknown-method", *MESSAGES, "content-type"]
 ALONE = [*UNARY, "framing", *CROWD, *GARBAGE]
 REQUESTS = ["collect-sum", "echo-sum", "half-close"]
 TLS = ["tls-alpn", "tls-version", "tls-downgrade"]
@@ -69,15 +58,12 @@ def report_on(
     clock: Clock | None = None,
     watched: Watched | None = None,
     busy: bool = False,
-    died: str = "",
     **more: Any,
 ) -> Report:
     """Check a server: over TLS if it has certificates, and watched if there is a clock."""
     tls = context_of(Tls(), certificates) if certificates else None
     with serving(manner, tls) as server:
         server.busy = busy
-        if died:
-            server.die(died)
         asked = frozenset[Call]({"GetSum", *calls})
         scope = Scope(server.port, tls=tls is not None, calls=asked, **more)
         return check(scope, Outside(server, clock) if clock else watched)
@@ -107,7 +93,7 @@ def test_it_also_passes_unwatched_over_tls_and_a_light_scope_is_only_the_values_
     ("manner", "calls", "own"),
     [
         (honest, (), []),
-        (given("content-type", page("415")), (), []),
+        (given("content-type", lies.page("415")), (), []),
         (honest, ("CollectSum",), ["collect-sum", "half-close"]),
         (honest, ("EchoSum",), ["echo-sum", "half-close"]),
     ],
@@ -122,18 +108,21 @@ def test_a_call_brings_its_own_checks(
 
 
 def test_a_call_that_is_not_subscribed_to_may_be_anything() -> None:
-    liar = streaming(changed(off_by_one))
+    liar = streaming(changed(lies.off_by_one))
     assert report_on(liar).verdict == "pass"
     assert report_on(liar, "StreamSum").verdict == "fail"
 
 
-def test_as_many_calls_at_a_time_as_are_allowed_are_not_too_many(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("streams", "odd"),
+    [(100, ""), (101, "no more than 100 of 101 calls are allowed at a time on a connection")],
+)
+def test_no_more_calls_at_a_time_are_opened_than_the_100_that_h2_allows(
+    streams: int, odd: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Servers on h2 allow 100 streams.
-    monkeypatch.setattr(concurrency, "_STREAMS", 100)
+    monkeypatch.setattr(concurrency, "_STREAMS", streams)
     with serving(honest) as server:
-        assert concurrency.streams(server.scope) == ""
+        assert concurrency.streams(server.scope) == odd
 
 
 def test_64_connections_are_open_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +158,7 @@ def hundreds(messages: list[bytes]) -> Iterable[bytes]:
 def test_messages_per_data_frame_are_measured(
     cut: Callable[[list[bytes]], Iterable[bytes]], measured: float
 ) -> None:
-    report = report_on(streaming(formed(cut=cut), 5000), "StreamSum", light=True)
+    report = report_on(streaming(lies.formed(cut=cut), 5000), "StreamSum", light=True)
     assert report.verdict == "pass"
     assert report.messages_per_data_frame == measured
 
@@ -179,12 +168,13 @@ def test_messages_may_be_cut_across_frames_anywhere() -> None:
         whole = b"".join(messages)
         return (whole[at : at + 7] for at in range(0, len(whole), 7))
 
-    liar = streaming(formed(cut=sevens), 10, 0, -3, 50)
+    liar = streaming(lies.formed(cut=sevens), 10, 0, -3, 50)
     assert report_on(liar, "StreamSum").verdict == "pass"
 
 
 def test_a_stream_that_is_wrong_is_not_measured() -> None:
-    assert report_on(streaming(changed(nothing), 5000), "StreamSum").messages_per_data_frame is None
+    report = report_on(streaming(changed(lies.nothing), 5000), "StreamSum")
+    assert report.messages_per_data_frame is None
 
 
 # The end.
@@ -206,21 +196,21 @@ def test_each_check_is_announced_once_it_is_made_and_before_the_next() -> None:
 
 
 def test_a_failure_does_not_keep_the_rest_from_being_made() -> None:
-    report = report_on(unary(changed(off_by_one), -3, 2))
+    report = report_on(unary(changed(lies.off_by_one), -3, 2))
     assert (names(report), failed(report)) == (ALONE, ["unary-sum"])
     assert report.first_failure == report.checks[0]
 
 
 def jamming(talk: Talk) -> Steps[None]:
-    talk.server.manner = hanging
-    yield from bare("500")(talk)
+    talk.server.manner = lies.hanging
+    yield from lies.bare("500")(talk)
 
 
 @pytest.mark.parametrize(
     ("lie", "count", "watched", "said"),
     [
-        (dying, 5000, True, "then the server ended (signal 11)"),
-        (dying, 5000, False, "then GetSum is not answered (nothing listens there)"),
+        (lies.dying, 5000, True, "then the server ended (signal 11)"),
+        (lies.dying, 5000, False, "then GetSum is not answered (nothing listens there)"),
         (jamming, 10, True, "then GetSum is not answered (no answer within 0.1 s)"),
     ],
     ids=["it ends", "its end is not seen", "it lives but does not answer"],
@@ -240,7 +230,9 @@ def test_once_the_server_is_gone_nothing_more_is_made(
 
 
 def test_a_server_that_was_never_there_fails_the_first_check(clock: Clock) -> None:
-    report = report_on(honest, clock=clock, died="exit code 3")
+    with serving(honest) as server:
+        server.die("exit code 3")
+        report = check(server.scope, Outside(server, clock))
     said = "nothing listens there; then the server ended (exit code 3)"
     assert report.checks == (Check(check="unary-sum", status="fail", detail=said),)
 
@@ -268,13 +260,46 @@ def test_a_server_that_need_not_rest_is_not_watched(calls: tuple[Call, ...], lig
 def test_a_server_that_hoards_an_endless_stream_fails_and_is_not_given_another(
     busy: bool, clock: Clock
 ) -> None:
-    hoarding = endlessly(working(honest, 40 << 20), narrow=True)
+    hoarding = endlessly(lies.working(honest, 40 << 20), narrow=True)
     report = report_on(hoarding, "StreamSum", clock=clock, busy=busy)
     assert report.first_failure
     assert failed(report) == ["backpressure"]
     assert report.first_failure.detail.startswith("its memory grows with the window closed")
     assert "cancel" not in names(report)
     assert "four-streams" in names(report)
+
+
+# Streams without an end.
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[Answer]:
+    """Collect what the contract is answered."""
+    found = []
+    call = Client.call
+
+    def noting(*arguments: object, **options: object) -> Answer:
+        found.append(call(*arguments, **options))  # type: ignore[arg-type]
+        return found[-1]
+
+    monkeypatch.setattr(Client, "call", noting)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ask", "count"),
+    [
+        (flow_control.long_stream, LONG),
+        (lambda scope: values.stream(scope, stream_request(10)), 10),
+    ],
+)
+def test_a_stream_without_an_end_is_given_up_soon_after_its_time(
+    ask: Callable[[Scope], object], count: int, answers: list[Answer]
+) -> None:
+    with serving(streaming(changed(lies.without_end))) as server:
+        error = wrong(ask, replace(server.scope, calls=frozenset({"GetSum", "StreamSum"})))
+    assert error.detail == f"there are more than {count} replies"
+    assert count < len(answers[0].messages) < 4 * LONG
 
 
 # What is asked.
@@ -335,7 +360,7 @@ def test_operands_that_are_left_out_are_asked_for_too(absent: str) -> None:
     def half(asked: SumRequest) -> bool:
         return getattr(asked, absent) == 0 and (asked.a, asked.b) != (0, 0)
 
-    report = report_on(lying("GetSum", constant(1), half))
+    report = report_on(lying("GetSum", lies.constant(1), half))
     assert failed(report)[0] == "unary-sum"
 
 

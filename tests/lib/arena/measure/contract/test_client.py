@@ -3,7 +3,7 @@
 import socket
 import ssl
 from pathlib import Path
-from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from hyperframe.frame import GoAwayFrame, SettingsFrame
@@ -23,12 +23,10 @@ from tests.lib.arena.measure.contract.clients import (
     speaking_http1,
     until_end,
 )
-from tests.lib.arena.measure.contract.honest import honest
-from tests.lib.arena.measure.contract.lies import going_away, hanging_up, resetting
+from tests.lib.arena.measure.contract.lies import going_away, hanging_up, resetting, unary
 from tests.lib.arena.measure.contract.lying_server import Tls, context_of, serving
 from tests.lib.arena.measure.contract.peer import wrong
-from tests.lib.arena.measure.contract.talk import Manner
-from tests.lib.arena.measure.contract.when import unary
+from tests.lib.arena.measure.contract.talk import Manner, honest
 
 CLOSED = "the server closed the connection in the middle of the call"
 RESET = ConnectionResetError(104, "Connection reset by peer")
@@ -140,32 +138,13 @@ def test_a_call_that_breaks_off_is_reported(manner: Manner, said: str) -> None:
         assert problem(server.scope) == said
 
 
-class Broken:
-    """A socket that cannot be used any more, though there may be something left to be read."""
-
-    def __init__(self, *unread: bytes | Exception) -> None:
-        self.unread = list(unread)
-
-    def settimeout(self, _: float) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def sendall(self, _: bytes) -> None:
-        raise BrokenPipeError(32, "Broken pipe")
-
-    def recv(self, _: int) -> bytes:
-        match self.unread.pop(0):
-            case bytes(data):
-                return data
-            case error:
-                raise error
-
-
 def broken(client: Client, *unread: bytes | Exception) -> None:
+    """Break the client's socket, though there may be something left to be read."""
     client.close()
-    client._socket = cast("socket.socket", Broken(*unread))
+    dead = Mock(spec=socket.socket)
+    dead.sendall.side_effect = BrokenPipeError(32, "Broken pipe")
+    dead.recv.side_effect = unread
+    client._socket = dead
 
 
 A_TLS_ERROR = ssl.SSLError(1, "[SSL: BAD_RECORD] bad record (_ssl.c:1)")

@@ -14,10 +14,8 @@ from arena.what.benchmark_pb2 import SumReply
 from tests.lib.arena.measure.contract.liar import Liar
 from tests.lib.arena.measure.contract.liars_of_flow import FLOW
 from tests.lib.arena.measure.contract.liars_of_garbage import GARBAGE
+from tests.lib.arena.measure.contract.liars_of_replies import STREAMS, TLS, UNARY
 from tests.lib.arena.measure.contract.liars_of_requests import REQUESTS
-from tests.lib.arena.measure.contract.liars_of_streams import STREAMS
-from tests.lib.arena.measure.contract.liars_of_tls import TLS
-from tests.lib.arena.measure.contract.liars_of_unary import UNARY
 from tests.lib.arena.measure.contract.lying_server import (
     Clock,
     Outside,

@@ -6,10 +6,9 @@ import pytest
 
 from arena.base.errors import FrameworkError
 from arena.measure.contract import Scope, checks, wait_ready
-from tests.lib.arena.measure.contract.honest import honest
 from tests.lib.arena.measure.contract.lies import bare, constant, hanging, only_trailers
 from tests.lib.arena.measure.contract.lying_server import serving
-from tests.lib.arena.measure.contract.talk import Manner
+from tests.lib.arena.measure.contract.talk import Manner, honest
 
 
 @pytest.mark.parametrize("manner", [honest, constant(7), only_trailers(12)])

@@ -1,5 +1,7 @@
 """What the client takes from a server over HTTP/2: answers, cut and framed in any way."""
 
+from collections.abc import Callable, Sequence
+
 import hpack
 import pytest
 from hyperframe.frame import (
@@ -105,14 +107,27 @@ def test_trailers_only_are_headers_and_trailers(peer: Peer, answer: Answer) -> N
     assert (answer.status, answer.over, answer.trailers) == ("12", True, None)
 
 
-@pytest.mark.parametrize("ended_by_data", [True, False])
-def test_a_status_in_the_headers_does_not_count_once_there_is_more(
-    ended_by_data: bool, peer: Peer, answer: Answer
+@pytest.mark.parametrize(
+    ("frames", "end"),
+    [
+        (lambda p, a: [p.headers(a), RstStreamFrame(a.stream, error_code=7)], (False, 7, None)),
+        (lambda p, a: [p.headers(a), p.trailers(a), RstStreamFrame(a.stream, error_code=0)],
+         (True, None, "0")),
+        # A status in the headers does not count once there are data, or trailers.
+        (lambda p, a: [p.headers(a, OK_EARLY), data(a, TWO, end=True)], (True, None, None)),
+        (lambda p, a: [p.headers(a, OK_EARLY), data(a, TWO), p.trailers(a, [("x", "y")])],
+         (True, None, None)),
+    ],
+)  # fmt: skip
+def test_the_first_end_of_an_answer_is_its_end(
+    frames: Callable[[Peer, Answer], Sequence[Frame]],
+    end: tuple[bool, int | None, str | None],
+    peer: Peer,
+    answer: Answer,
 ) -> None:
-    peer.take(peer.headers(answer, OK_EARLY), data(answer, TWO, end=ended_by_data))
-    if not ended_by_data:
-        peer.take(peer.trailers(answer, [("x", "y")]))
-    assert (answer.over, answer.status) == (True, None)
+    peer.take(*frames(peer, answer))
+    assert (answer.ended, answer.reset, answer.status) == end
+    assert answer.over
 
 
 def test_informational_headers_are_passed_over(peer: Peer, answer: Answer) -> None:
@@ -133,17 +148,6 @@ def test_values_that_are_no_text_do_no_harm(peer: Peer, answer: Answer) -> None:
     block = hpack.Encoder().encode([(b":status", b"200"), (b"x", b"\xff\xfe")])
     peer.take(HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
     assert answer.headers == {":status": "200", "x": "\N{REPLACEMENT CHARACTER}" * 2}
-
-
-def test_a_reset_ends_an_answer(peer: Peer, answer: Answer) -> None:
-    peer.take(peer.headers(answer), RstStreamFrame(answer.stream, error_code=7))
-    assert (answer.over, answer.ended, answer.reset, answer.status) == (True, False, 7, None)
-
-
-def test_a_reset_after_the_end_changes_nothing(peer: Peer, answer: Answer) -> None:
-    done = [peer.headers(answer), peer.trailers(answer)]
-    peer.take(*done, RstStreamFrame(answer.stream, error_code=0))
-    assert (answer.over, answer.reset, answer.status) == (True, None, "0")
 
 
 def test_answers_do_not_mix(peer: Peer) -> None:
