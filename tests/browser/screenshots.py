@@ -1,7 +1,7 @@
 """Take pictures of every kind of page, to look at: `python -m tests.browser.screenshots FOLDER`.
 
 Words after the folder choose sites (everyday, three, hundreds, long, one, failures, nothing,
-hostile, or a folder that has been built), kinds of pages (kinds.py), widths (390, 820, 1440) and
+hostile, or a folder that has been built), kinds of pages (sites.py), widths (390, 820, 1440) and
 schemes (light, dark).
 """
 
@@ -15,8 +15,8 @@ from playwright.sync_api import Browser
 
 from arena.record.record import Record
 from tests.browser import sites
-from tests.browser.kinds import KINDS
 from tests.browser.plumbing import required_chromium, served, started_browser
+from tests.browser.sites import KINDS
 from tests.fakes import a_record
 
 LONG = "A framework whose makers could not stop, with all of its features in its name, twice. "

@@ -24,6 +24,33 @@ ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("Go", "Rust", "Java", "C++", "Python", "C#", "Ruby", "Node.js", "Kotlin", "Zig")
 TYPES = ("production", "tuned", "production")
 FLAGS = ("client-bound", "cut-calls", "littles-law", "approximate", "unpinned")
+# One page of each kind, by where it lies in the site.
+KINDS = {
+    "home": "index.html",
+    "board": "boards/stream-grpc/64/ghz/index.html",
+    "board of engines": "boards/stream-grpc/64/ghz/engines/index.html",
+    "board of failures": "boards/stream-grpc/64/volley/engines/index.html",
+    "board of a schedule": "boards/steady/1/*/index.html",
+    "board of a blast": "boards/bang/8/*/index.html",
+    "board of a sustained load": "boards/lasting/8/*/index.html",
+    "compare": "compare/index.html",
+    "frameworks": "frameworks/index.html",
+    "framework": "frameworks/framework-001/index.html",
+    "record": "records/stream-grpc/64/framework-000/*/index.html",
+    "record that failed": "records/stream-grpc/64/framework-007/*/index.html",
+    "record that is invalid": "records/stream-grpc/64/framework-001/2026-01-04*/index.html",
+    "record of a schedule": "records/steady/1/framework-002/*/index.html",
+    "record of a blast": "records/bang/8/framework-000/*/index.html",
+    "record of a sustained load": "records/lasting/8/framework-000/*/index.html",
+    "tax": "tax/index.html",
+    "methodology": "methodology/index.html",
+    "glossary": "glossary/index.html",
+    "rounds": "rounds/index.html",
+    "a round's home": "rounds/round-1/index.html",
+    "a round's board": "rounds/round-2/boards/stream-grpc/64/ghz/index.html",
+    "a round's compare": "rounds/round-1/compare/index.html",
+}
+
 # What somebody may write into meta.json, or make a server say.
 SCRIPT = "<script>document.title='owned';alert('owned')</script>"
 MARKUP = "</td></table><img src=x onerror=alert('owned')><svg onload=alert('owned')>\"'`"
@@ -68,11 +95,9 @@ def on(night: int, record: Record) -> Record:
 def slower(times: float, record: Record) -> Record:
     """Return a record of a scheduled load with latencies so many times as long."""
     (run,) = record.runs
-    latency = run.latency_ns
-    longer = replace(latency, p50=1e6 * times, p99=2e6 * times)
+    longer = replace(run.latency_ns, p50=1e6 * times, p99=2e6 * times)
     runs = (run.model_copy(update={"latency_ns": longer}),)
-    headline = headline_of(record.profile, runs)
-    spread = spread_of(record.profile.metric, runs)
+    headline, spread = headline_of(record.profile, runs), spread_of(record.profile.metric, runs)
     return record.model_copy(update={"runs": runs, "headline": headline, "spread": spread})
 
 
@@ -85,16 +110,16 @@ def some_runs(dice: random.Random, rate: float, count: int = 3) -> list[Run]:
         run = a_run(got, server_cpu_s=spent, generator_cpu_s=3.0, cut=dice.choice((0, 0, 20)))
         p50 = 256 / rate * 5000 * 1e9
         latency = Latency(
-            kind="service",
-            mean=p50 * 1.05,
-            **{name: p50 * times for name, times in _PERCENTILES.items()},
-            samples=1000,
+            kind="service", samples=1000, **{name: p50 * times for name, times in _TIMES.items()}
         )
         runs.append(run.model_copy(update={"latency_ns": latency}))
     return runs
 
 
-_PERCENTILES = {"p50": 1.0, "p75": 1.3, "p90": 1.7, "p95": 2.2, "p99": 3.1, "p999": 5.4, "max": 7.0}
+# Latencies of a run, times its median.
+_TIMES = {
+    "mean": 1.05, "p50": 1.0, "p75": 1.3, "p90": 1.7, "p95": 2.2, "p99": 3.1, "p999": 5.4, "max": 7,
+}  # fmt: skip
 
 
 def many(
@@ -131,15 +156,9 @@ def everyday() -> Iterator[Record]:
     yield from many(2, profile={"connection_count": 256})
     yield a_record("rapid", runs=some_runs(random.Random(1), 4e6), language="C", type="engine")
     yield a_record("stalled", failure="no reply", profile=volley, language="C", type="engine")
-    invalid = a_record(
-        "framework-001",
-        failure="reply 3 is 4, not 5",
-        status="invalid",
-        contract=[PASSED, FAILED],
-        language="Rust",
-        type="tuned",
-    )
-    yield on(4, invalid)
+    wrong: dict[str, Any] = {"failure": "reply 3 is 4, not 5", "contract": [PASSED, FAILED]}
+    wrong |= {"status": "invalid", "language": "Rust", "type": "tuned"}
+    yield on(4, a_record("framework-001", **wrong))
     for number, name in enumerate(("framework-000", "framework-001", "framework-002")):
         who: dict[str, Any] = {"language": LANGUAGES[number], "type": TYPES[number]}
         missed = [a_second(80 if number == 2 else 100)] * 5

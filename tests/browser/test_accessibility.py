@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Site, visits
-from tests.browser.kinds import KINDS
 from tests.browser.plumbing import axe_violations, html_errors
+from tests.browser.sites import KINDS
 
 # What a keyboard must reach.
 CONTROLS = """() => [...document.querySelectorAll(

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open, Site
-from tests.browser.kinds import KINDS
 from tests.browser.plumbing import PAINTED
+from tests.browser.sites import KINDS
 
 BOARD = KINDS["board"]
 
@@ -18,20 +18,23 @@ def page(visit: Open, everyday: Site) -> Page:
     return visit(everyday).open(BOARD)
 
 
-def header(page: Page, key: str) -> str:
-    return f"#board th[data-key={key}]"
+def header(page: Page, key: str) -> Locator:
+    return page.locator(f"#board th[data-key={key}]")
+
+
+def sort(page: Page, key: str) -> None:
+    header(page, key).get_by_role("button").click()
 
 
 def shown(page: Page, table: str = "table:is(#board, #failed)") -> list[str]:
     """Return the frameworks whose rows are shown, in order."""
     rows = page.locator(f"{table} tr[data-fw]:visible")
-    found: list[str] = rows.evaluate_all("rows => rows.map((row) => row.dataset.fw)")
-    return found
+    return [str(each) for each in rows.evaluate_all("rows => rows.map((row) => row.dataset.fw)")]
 
 
 def keys(page: Page, key: str) -> list[float | None]:
     """Return what a column of the ranked rows is sorted by."""
-    at = page.locator(header(page, key)).evaluate("cell => cell.cellIndex")
+    at = header(page, key).evaluate("cell => cell.cellIndex")
     found: list[float | None] = page.locator("#board tr[data-fw]").evaluate_all(
         "(rows, at) => rows.map((row) => row.cells[at].dataset.v).map((v) => v ? Number(v) : null)",
         at,
@@ -40,13 +43,13 @@ def keys(page: Page, key: str) -> list[float | None]:
 
 
 def order_of(page: Page, key: str) -> str | None:
-    return page.locator(header(page, key)).get_attribute("aria-sort")
+    return header(page, key).get_attribute("aria-sort")
 
 
 @pytest.mark.parametrize("key", ["rank", "value", "p99", "cpu", "memory", "packed"])
 @pytest.mark.parametrize("press", ["Enter", "Space"])
 def test_a_column_is_sorted_by_keyboard_and_says_so(page: Page, key: str, press: str) -> None:
-    button = page.locator(header(page, key)).get_by_role("button")
+    button = header(page, key).get_by_role("button")
     button.focus()
     for _ in range(2):
         page.keyboard.press(press)
@@ -62,24 +65,19 @@ def test_a_column_is_sorted_by_keyboard_and_says_so(page: Page, key: str, press:
 
 
 def test_both_directions_come_and_the_best_comes_first(page: Page) -> None:
-    value = page.locator(header(page, "value")).get_by_role("button")
-    value.click()
-    assert order_of(page, "value") == "descending"
-    value.click()
-    assert order_of(page, "value") == "ascending"
-    p99 = page.locator(header(page, "p99")).get_by_role("button")
-    p99.click()
-    assert order_of(page, "p99") == "ascending"
+    for key, order in (("value", "descending"), ("value", "ascending"), ("p99", "ascending")):
+        sort(page, key)
+        assert order_of(page, key) == order
 
 
 def test_where_less_is_better_the_least_comes_first(visit: Open, everyday: Site) -> None:
     page = visit(everyday).open(everyday.page(KINDS["board of a schedule"]))
-    page.locator(header(page, "value")).get_by_role("button").click()
+    sort(page, "value")
     assert order_of(page, "value") == "ascending"
 
 
 def test_text_is_sorted_as_people_do(page: Page) -> None:
-    page.locator(header(page, "language")).get_by_role("button").click()
+    sort(page, "language")
     rows = page.locator("#board tr[data-fw]")
     languages = rows.evaluate_all("rows => rows.map((row) => row.dataset.language)")
     assert languages == sorted(languages, key=str.lower)
@@ -102,11 +100,9 @@ def test_filters_hide_rows_and_say_how_many_are_left(page: Page) -> None:
 
 
 def test_what_has_failed_since_is_shown_with_its_row(page: Page) -> None:
-    assert shown(page, "#failed-since") == ["framework-001"]
-    page.get_by_label("Language").select_option("Go")
-    assert shown(page, "#failed-since") == []
-    page.get_by_label("Language").select_option("Rust")
-    assert shown(page, "#failed-since") == ["framework-001"]
+    for language, names in {"": ["framework-001"], "Go": [], "Rust": ["framework-001"]}.items():
+        page.get_by_label("Language").select_option(language)
+        assert shown(page, "#failed-since") == names
 
 
 def test_enter_in_the_text_field_sends_nothing(page: Page) -> None:
@@ -134,7 +130,7 @@ def test_favourites_are_kept_in_the_url_and_can_be_shown_alone(page: Page) -> No
 
 
 def test_the_state_survives_a_reload_and_is_undone_by_back(page: Page) -> None:
-    page.locator(header(page, "p99")).get_by_role("button").click()
+    sort(page, "p99")
     page.get_by_label("Language").select_option("Go")
     page.get_by_label("Find").fill("frame")
     expect(page).to_have_url(re.compile("#sort=p99&dir=asc&language=Go&q=frame$"))
@@ -185,8 +181,7 @@ def test_a_broken_state_breaks_nothing(visit: Open, everyday: Site, state: str) 
 def test_the_switches_carry_the_state_along(page: Page) -> None:
     page.get_by_label("Find").fill("framework-00")
     page.get_by_role("button", name="Favourite: framework-002").click()
-    switch = page.locator("nav.switches a:not([aria-current])", has_text="volley").first
-    switch.click()
+    page.locator("nav.switches a:not([aria-current])", has_text="volley").first.click()
     expect(page).to_have_url(re.compile("/volley/index.html#q=framework-00&fav=framework-002$"))
     assert shown(page) != []
     assert all(name.startswith("framework-00") for name in shown(page))
@@ -208,9 +203,7 @@ def test_of_many_rows_all_are_there_in_the_end(visit: Open, wide: Site) -> None:
     page = visit(wide).open(BOARD)
     rows = page.locator("#board tr[data-fw]:visible")
     expect(rows).to_have_count(198)
-    page.locator(header(page, "p99")).get_by_role("button").click()
-    expect(rows).to_have_count(198)
-    page.get_by_label("Find").fill("framework-199")
-    expect(rows).to_have_count(1)
-    page.get_by_label("Find").fill("")
-    expect(rows).to_have_count(198)
+    sort(page, "p99")
+    for text, count in (("", 198), ("framework-199", 1), ("", 198)):
+        page.get_by_label("Find").fill(text)
+        expect(rows).to_have_count(count)

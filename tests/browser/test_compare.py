@@ -9,33 +9,15 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, Site
 
 PAGE = "compare/index.html"
-FIGURES: dict[str, Any] = {
-    "schema": 2,
-    "profiles": [
-        {
-            "id": "stream-grpc/64/ghz",
-            "title": "Streaming",
-            "metric": "messages/s",
-            "lower_is_better": False,
-            "href": "boards/stream-grpc/64/ghz/index.html",
-        },
-        {
-            "id": "steady/1/volley",
-            "title": "Steady",
-            "metric": "p99 latency",
-            "lower_is_better": True,
-            "href": "boards/steady/1/volley/index.html",
-        },
-        {
-            "id": "unmeasured/1/volley",
-            "title": "Nobody",
-            "metric": "requests/s",
-            "lower_is_better": False,
-            "href": "boards/unmeasured/1/volley/index.html",
-        },
-    ],
-    "frameworks": [],
-}
+PROFILES = [
+    {"id": id_, "title": title, "metric": metric, "lower_is_better": lower_is_better,
+     "href": f"boards/{id_}/index.html"}
+    for id_, title, metric, lower_is_better in (
+        ("stream-grpc/64/ghz", "Streaming", "messages/s", False),
+        ("steady/1/volley", "Steady", "p99 latency", True),
+        ("unmeasured/1/volley", "Nobody", "requests/s", False),
+    )
+]  # fmt: skip
 
 
 def framework(name: str, **figures: list[Any]) -> dict[str, Any]:
@@ -54,13 +36,16 @@ def rate(value: float, low: float, high: float, flags: str = "") -> list[Any]:
     return [value, low, high, flags, "records/x/index.html", words, interval, flags != "cut-short"]
 
 
+BOUND = rate(1e6, 1e6, 1e6, "client-bound")
+
+
 @pytest.fixture
 def compare(visit: Open, everyday: Site) -> Any:
     """Return what opens the page with these frameworks' figures in place of the real ones."""
 
     def start(*frameworks: dict[str, Any]) -> Page:
         page = visit(everyday).page
-        body = json.dumps({**FIGURES, "frameworks": frameworks})
+        body = json.dumps({"schema": 2, "profiles": PROFILES, "frameworks": frameworks})
         page.route("**/compare.json", lambda route: route.fulfill(body=body))
         names = ",".join(each["name"] for each in frameworks)
         page.goto(f"{everyday.url}{PAGE}#fw={names}")
@@ -76,30 +61,19 @@ def compare(visit: Open, everyday: Site) -> Any:
         (rate(1e6, 1e6, 1e6), rate(2e6, 2e6, 2e6), "× 2.00, better"),
         (rate(1e6, 8e5, 1e6), rate(2e6, 2e6, 3e6), "× 2.00 (2.00 – 3.75), better"),
         (rate(1e6, 9e5, 1e6), rate(5e5, 4e5, 6e5), "× 0.50 (0.40 – 0.67), worse"),
-        (rate(1e6, 1e6, 1e6), rate(1e6, 1e6, 1e6, "client-bound"), "no difference"),
+        (rate(1e6, 1e6, 1e6), BOUND, "no difference"),
         (rate(1e6, 1e6, 1e6), rate(2e6, 2e6, 2e6, "client-bound"), "≥ × 2.00, better"),
-        (
-            rate(1e6, 1e6, 1e6, "client-bound"),
-            rate(2e6, 2e6, 2e6),
-            "≤ × 2.00, limited by the generator",
-        ),
-        (
-            rate(2e6, 2e6, 2e6),
-            rate(1e6, 1e6, 1e6, "client-bound"),
-            "≥ × 0.50, limited by the generator",
-        ),
-        (
-            rate(2e6, 2e6, 2e6, "client-bound"),
-            rate(1e6, 1e6, 1e6, "client-bound,cut-calls"),
-            "× 0.50, limited by the generator",
-        ),
+        (BOUND, rate(2e6, 2e6, 2e6), "≤ × 2.00, limited by the generator"),
+        (rate(2e6, 2e6, 2e6), BOUND, "≥ × 0.50, limited by the generator"),
+        (rate(2e6, 2e6, 2e6, "client-bound"), rate(1e6, 1e6, 1e6, "client-bound,cut-calls"),
+         "× 0.50, limited by the generator"),
         (rate(5e5, 0, 5e5), rate(1e6, 1e6, 1e6), "× 2.00 (from 2.00), better"),
         (rate(1e6, 1e6, 1e6), rate(3456, 3456, 3456), "× 0.0035, worse"),
         (rate(0, 0, 1e5, "none-finished"), rate(2e6, 1e6, 2e6), "over × 10.0, better"),
         (rate(1e6, 1e6, 1e6), rate(0, 0, 1e5, "none-finished"), "under × 0.10, worse"),
         (rate(1e6, 1e6, 1e6), rate(2e6, 2e6, 2e6, "cut-short"), "not comparable"),
     ],
-)
+)  # fmt: skip
 def test_the_ratio_is_said_with_its_interval(
     compare: Any, first: list[Any], other: list[Any], compared: str
 ) -> None:

@@ -13,32 +13,29 @@ from arena.record.measurement import Raw
 from tests.browser import sites
 from tests.browser.conftest import Open, Site, visits
 from tests.fakes import FakeProgress, a_record, a_run, save
+from tests.lib.arena.publish.loads import logged
 
 # What turns the direction of text, or cannot be seen; a page needs none of it.
 INVISIBLE = "\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\0\x1b"
-POLICY = "meta[http-equiv='Content-Security-Policy']"
+# A page of each kind that shows something of a record.
+PAGES = [
+    "index.html",
+    "boards/stream-grpc/64/ghz/index.html",
+    "boards/titled/64/ghz/index.html",
+    "compare/index.html#fw=hostile,hostile.name__a-b,wide,data,good",
+    "frameworks/index.html",
+    "frameworks/hostile/index.html",
+    "frameworks/refused/index.html",
+    "frameworks/wide/index.html",
+    "records/stream-grpc/64/hostile/*/index.html",
+    "records/stream-grpc/64/refused/*/index.html",
+    "tax/index.html",
+    "rounds/index.html",
+    "rounds/round-1/index.html",
+]
 
 
-def hostile_pages() -> list[str]:
-    """Return a page of each kind that shows something of a record."""
-    return [
-        "index.html",
-        "boards/stream-grpc/64/ghz/index.html",
-        "boards/titled/64/ghz/index.html",
-        "compare/index.html#fw=hostile,hostile.name__a-b,wide,data,good",
-        "frameworks/index.html",
-        "frameworks/hostile/index.html",
-        "frameworks/refused/index.html",
-        "frameworks/wide/index.html",
-        "records/stream-grpc/64/hostile/*/index.html",
-        "records/stream-grpc/64/refused/*/index.html",
-        "tax/index.html",
-        "rounds/index.html",
-        "rounds/round-1/index.html",
-    ]
-
-
-@pytest.fixture(scope="module", params=hostile_pages())
+@pytest.fixture(scope="module", params=PAGES)
 def page(request: pytest.FixtureRequest, browser: Browser, hostile: Site) -> Iterator[Page]:
     """Open a page; that it made no request, dialog or error is checked in the end."""
     pattern, mark, state = request.param.partition("#")
@@ -135,18 +132,14 @@ def test_a_path_in_a_name_leads_nowhere(tmp_path: Path) -> None:
     save(workspace.results, a_record("good"))
     run = a_run().model_copy(update={"raw": Raw(path="../../secret.txt", sha256="0" * 64)})
     absolute = a_run().model_copy(update={"raw": Raw(path=str(secret), sha256="0" * 64)})
-    for name, runs in (("climber", [run]), ("absolute", [absolute])):
-        record = a_record(name, runs=runs)
+    for record in (
+        a_record("climber", runs=[run]),
+        a_record("absolute", runs=[absolute]),
+        logged(a_record("fallen", failure="it broke"), "../../secret.txt"),
+    ):
         path = workspace.results / record.path
         path.parent.mkdir(parents=True)
         path.write_text(to_json(record))
-    fallen = a_record("fallen", failure="it broke")
-    assert fallen.failure
-    log = fallen.failure.model_copy(update={"log": "../../secret.txt"})
-    fallen = fallen.model_copy(update={"failure": log})
-    path = workspace.results / fallen.path
-    path.parent.mkdir(parents=True)
-    path.write_text(to_json(fallen))
     path.with_suffix("").mkdir()
     (path.with_suffix("") / "server.log").symlink_to(secret)
     for number, name in enumerate(("../../../escaped", "/escaped", "a/../../b", "..")):

@@ -3,26 +3,29 @@
 import gzip
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Site
-from tests.browser.kinds import KINDS
 from tests.browser.plumbing import loaded_sizes
+from tests.browser.sites import KINDS
 
 KB = 1000
 BOARD = KINDS["board"]
 # From a disk browsers run no modules, and say so.
 NO_MODULES = (".js", "net::ERR_FAILED")
+# Every address on a page, as the browser resolves it.
+LINKS = """() => [...document.querySelectorAll('[href], [src]')].map((each) =>
+    new URL(each.getAttribute('href') ?? each.getAttribute('src'), document.baseURI).href)"""
 CELLS = """rows => rows.map((row) => [...row.cells].map(
     (cell) => cell.textContent.replace(/[★☆]/g, '').replace(/\\s+/g, ' ').trim()))"""
 
 
-def cells(page: Page) -> list[list[str]]:
-    found: list[list[str]] = page.locator("tr[data-fw]").evaluate_all(CELLS)
-    return found
+def cells(page: Page) -> Any:
+    return page.locator("tr[data-fw]").evaluate_all(CELLS)
 
 
 def test_without_scripts_a_board_has_the_same_rows_and_figures(visit: Open, everyday: Site) -> None:
@@ -44,16 +47,6 @@ def test_without_scripts_the_comparison_says_so_and_links_the_boards(
     assert page.locator("main a[href*=boards]").count() > 0
 
 
-def links_of(page: Page) -> list[str]:
-    """Return every address on a page, as the browser resolves it."""
-    found: list[str] = page.evaluate(
-        """() => [...document.querySelectorAll('[href], [src]')].map(
-            (each) => new URL(each.getAttribute('href') ?? each.getAttribute('src'),
-                              document.baseURI).href)"""
-    )
-    return found
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_a_disk_every_page_is_readable_and_its_links_lead_somewhere(
     visit: Open, everyday: Site, kind: str
@@ -63,7 +56,7 @@ def test_from_a_disk_every_page_is_readable_and_its_links_lead_somewhere(
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.locator("main").inner_text().strip()
     assert "system-ui" in page.evaluate("getComputedStyle(document.body).fontFamily")
-    for link in links_of(page):
+    for link in page.evaluate(LINKS):
         parts = urlsplit(link)
         if parts.scheme == "file":
             target = Path(unquote(parts.path))

@@ -57,5 +57,4 @@ def _corners(path: str) -> Places:
 
 
 def heights(places: Sequence[tuple[float, float]]) -> list[float]:
-    """Return how far down the places are."""
     return [y for _, y in places]

@@ -23,11 +23,9 @@ HOSTILE = "<script>alert('1')</script>\"&{{ 7*7 }}"
 
 def an_edition(*records: Record, of: Round | None = None, folder: Path = NOWHERE) -> Edition:
     """Return what is current, or a round, of these records; their raw outputs are in `folder`."""
-    by_path = {record.path: record for record in records}
-    entries = {
-        path: entry_of(record, sha256(to_json(record).encode()).hexdigest())
-        for path, record in by_path.items()
-    }
+    by_path = {each.path: each for each in records}
+    sums = {path: sha256(to_json(each).encode()).hexdigest() for path, each in by_path.items()}
+    entries = {path: entry_of(each, sums[path]) for path, each in by_path.items()}
     leaderboard = rank_entries(entries.values(), by_path.__getitem__)
     root = f"rounds/{of.name}/" if of else ""
     return Edition(root, folder, of, leaderboard, entries, by_path.__getitem__)
@@ -71,6 +69,12 @@ def _pages(site: Site, kind: ModuleType, edition: Edition | None) -> list[Page]:
 def rows_of(html: str, begin: str = "<tr") -> list[str]:
     """Return the words of each row that begins so."""
     return [text_of(row) for row in re.findall(f"{begin}.*?</tr>", html, re.DOTALL)]
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file, in folders that are made for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 def files_in(folder: Path) -> dict[str, Path]:

@@ -93,7 +93,6 @@ def logged(record: Record, log: str) -> Record:
 
 
 def scheduled(name: str, seconds: Sequence[Second], **record: Any) -> Record:
-    """Return a scheduled load's record."""
     return a_record(
         name,
         runs=[a_run(100.0, kind="response").model_copy(update={"seconds": tuple(seconds)})],
@@ -103,7 +102,6 @@ def scheduled(name: str, seconds: Sequence[Second], **record: Any) -> Record:
 
 
 def blast(name: str, points: Sequence[BlastPoint] = POINTS, **record: Any) -> Record:
-    """Return a blast's record."""
     best = max((point.rate for point in points), default=0.0)
     return a_record(
         name,
@@ -122,7 +120,6 @@ def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **reco
 
 
 def with_latency(rate: float = 1e6, **latency: Any) -> Run:
-    """Return a run with these latencies (ns)."""
     told = Latency(**{"kind": "service", "samples": 100, **latency})
     return a_run(rate).model_copy(update={"latency_ns": told})
 

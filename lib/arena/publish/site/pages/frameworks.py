@@ -72,27 +72,20 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
                 for one in standings[each.name]
             ],
         )
-        make = partial(_make, site, edition, each, standings[each.name], mine)
-        yield Page(page, repr(depends), make)
+        yield Page(page, repr(depends), partial(_make, site, edition, each))
         path = edition.framework(each.name, "framework.json")
         yield Page(path, repr(depends), partial(_framework_json, edition, each.name))
 
 
-def _make(
-    site: Site,
-    edition: Edition,
-    known: FrameworkLine,
-    standings: Sequence[Standing],
-    entries: Sequence[Entry],
-) -> str:
-    newest = edition.read(entries[-1].path)
+def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
+    standings, entries = edition.standings[known.name], edition.by_framework[known.name]
     return render(
         site,
         "framework.html.j2",
         edition.framework(known.name),
         edition,
         known=known,
-        meta=newest.framework,
+        meta=edition.read(entries[-1].path).framework,
         versions=_versions(entries),
         standings=standings,
         histories=_histories(entries, standings),

@@ -20,6 +20,7 @@ from tests.lib.arena.publish.editions import (
     an_edition,
     keys_of,
     pages_of,
+    put,
     text_of,
 )
 from tests.lib.arena.publish.loads import (
@@ -110,10 +111,8 @@ def test_every_row_is_as_wide_as_the_table(
     assert ("Messages per DATA frame" in table) == (packed is not None)
     # Where the p99 is the headline, it has no second column.
     assert len(re.findall(r">p99( latency)?\b[^.]", table)) == 1
-    widths = {
-        len(re.findall(r"<t[hd]\b", row)) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)
-    }
-    assert widths == {columns}
+    rows = re.findall("<tr.*?</tr>", table, re.DOTALL)
+    assert {len(re.findall(r"<t[hd]\b", row)) for row in rows} == {columns}
 
 
 def test_a_column_that_nobody_has_anything_in_is_left_out() -> None:
@@ -184,33 +183,28 @@ def test_a_newer_failure_is_said_on_the_row_and_below_and_the_value_stays() -> N
     assert 'id="failed"' not in text
 
 
+OLDER = a_record("a", failure="it broke")
+OLDER_LOG = f"{OLDER.path.removesuffix('.json')}/server.log"
+
+
 def test_a_log_is_linked_if_the_site_has_it(tmp_path: Path) -> None:
-    bad = a_record("a", failure="it broke")
-    log = f"{bad.path.removesuffix('.json')}/server.log"
-    record = logged(bad, log)
+    record = logged(OLDER, OLDER_LOG)
     site = a_site(record)
     assert "server.log" not in pages_of(site, boards)[PATH]
     edition = an_edition(record, folder=tmp_path)
-    (tmp_path / log).parent.mkdir(parents=True)
-    (tmp_path / log).write_text("last words")
-    assert f'href="../../../../records/{log}"' in pages_of(site, boards, edition)[PATH]
+    put(tmp_path / OLDER_LOG, "last words")
+    assert f'href="../../../../records/{OLDER_LOG}"' in pages_of(site, boards, edition)[PATH]
     assert keys_of(site, boards, edition) != keys_of(site, boards)
 
 
-def test_a_log_that_is_another_records_is_not_linked(tmp_path: Path) -> None:
-    older, newer = a_record("a", failure="it broke"), a_record("a", minute=1, failure="again")
-    log = f"{older.path.removesuffix('.json')}/server.log"
-    (tmp_path / log).parent.mkdir(parents=True)
-    (tmp_path / log).write_text("last words")
-    edition = an_edition(older, logged(newer, log), folder=tmp_path)
+@pytest.mark.parametrize("log", [OLDER_LOG, "../../secret.log", "/etc/passwd", "x/server.log"])
+def test_a_log_that_is_another_records_or_no_records_is_not_linked(
+    log: str, tmp_path: Path
+) -> None:
+    put(tmp_path / OLDER_LOG, "last words")
+    newer = logged(a_record("a", minute=1, failure="again"), log)
+    edition = an_edition(OLDER, newer, folder=tmp_path)
     assert ">log<" not in pages_of(a_site(), boards, edition)[PATH]
-
-
-@pytest.mark.parametrize("log", ["../../secret.log", "/etc/passwd", "x/server.log"])
-def test_a_log_that_is_no_records_is_not_linked(log: str, tmp_path: Path) -> None:
-    edition = an_edition(logged(a_record("a", failure="it broke"), log), folder=tmp_path)
-    (text,) = pages_of(a_site(), boards, edition).values()
-    assert ">log<" not in text
 
 
 def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
@@ -226,8 +220,7 @@ def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
 
 
 def test_what_all_rows_say_is_said_once_above_them() -> None:
-    flags = ["unpinned", "client-bound"]
-    overrides = {"DURATION": "1s"}
+    flags, overrides = ["unpinned", "client-bound"], {"DURATION": "1s"}
     text = page(
         a_record("a", 1e6, flags=flags, overrides=overrides),
         a_record("b", 2e6, flags=["unpinned"], overrides=overrides),
@@ -386,16 +379,16 @@ def test_the_same_records_make_the_same_page_and_key() -> None:
         a_record("c", 2.0, type="engine"),
         *KINDS,
     ]
-    assert pages_of(a_site(*records), boards) == pages_of(a_site(*reversed(records)), boards)
-    assert keys_of(a_site(*records), boards) == keys_of(a_site(*reversed(records)), boards)
+    there, back = a_site(*records), a_site(*reversed(records))
+    assert pages_of(there, boards) == pages_of(back, boards)
+    assert keys_of(there, boards) == keys_of(back, boards)
 
 
 def test_a_pages_key_changes_with_its_rows_and_its_switches() -> None:
-    one = keys_of(a_site(a_record("a", 1e6)), boards)[PATH]
-    other = keys_of(a_site(a_record("a", 1.5e6)), boards)[PATH]
+    one, other = a_record("a", 1e6), a_record("a", 1.5e6)
     beside = a_record("a", 1e6, profile={"connection_count": 8})
-    more = keys_of(a_site(a_record("a", 1e6), beside), boards)[PATH]
-    assert len({one, other, more}) == 3
+    sites = a_site(one), a_site(other), a_site(one, beside)
+    assert len({keys_of(each, boards)[PATH] for each in sites}) == 3
 
 
 def test_all_latencies_of_a_board_are_in_one_unit() -> None:

@@ -17,7 +17,7 @@ from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
 from tests.fakes import FakeProgress, a_record, save
-from tests.lib.arena.publish.editions import files_in
+from tests.lib.arena.publish.editions import files_in, put
 from tests.lib.arena.publish.loads import lasting
 from tools.site_check import check
 
@@ -36,11 +36,6 @@ def there(workspace: Workspace) -> dict[str, bytes]:
 
 def written(workspace: Workspace) -> dict[str, int]:
     return {name: path.stat().st_mtime_ns for name, path in files_in(workspace.public).items()}
-
-
-def put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
 
 
 def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_warm(
@@ -114,10 +109,9 @@ def test_a_round_that_is_broken_is_left_out_and_said(
 ) -> None:
     monkeypatch.chdir(whole.root)
     save(whole.results, a_record("a"))
-    folder = whole.rounds / "spring"
-    folder.mkdir(parents=True)
+    (whole.rounds / "spring").mkdir(parents=True)
     if content is not None:
-        (folder / "round.json").write_bytes(content)
+        (whole.rounds / "spring" / "round.json").write_bytes(content)
     progress = FakeProgress()
     build(whole, progress)
     (line,) = progress.lines
@@ -140,9 +134,8 @@ def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
     path = whole.results / a_record("evil").path
     put(path, text)
     beside = path.with_suffix("")
-    beside.mkdir()
     for name in ("page.html", "index.html", "record.json", "a b.log", ".hidden.log", "x.svg"):
-        (beside / name).write_text("<script>alert(1)</script>")
+        put(beside / name, "<script>alert(1)</script>")
     (beside / "passwd.log").symlink_to("/etc/passwd")
     (beside / "folder.log").mkdir()
     save(whole.results, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))

@@ -18,7 +18,7 @@ from arena.publish.site.raw_outputs import LARGEST_BYTES, raw_files
 from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
 from tests.fakes import WARNED, a_record, a_run, a_trial, save
-from tests.lib.arena.publish.editions import a_round, a_site, an_edition, page, site_of
+from tests.lib.arena.publish.editions import a_round, a_site, an_edition, page, put, site_of
 
 BOARD = "boards/stream-grpc/64/ghz"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -91,10 +91,9 @@ def test_a_framework_has_all_its_results_the_oldest_first() -> None:
     history, trials = found["histories"]
     assert (history["rank"], history["board"]) == (1, f"{BOARD}/index.html")
     results = history["results"]
-    assert [each["status"] for each in results] == ["ok", "failed"]
-    assert [each["value"] for each in results] == [1e6, None]
-    assert [each["is_trial"] for each in results] == [False, False]
-    assert results[1]["failure"] == "it fell"
+    keys = ("status", "value", "is_trial", "failure")
+    good, failed = ([each[key] for key in keys] for each in results)
+    assert (good, failed) == (["ok", 1e6, False, None], ["failed", None, False, "it fell"])
     assert (trials["load"], trials["board"]) == ("5s-x-1", f"{BOARD}/5s-x-1/index.html")
     assert [(each["value"], each["is_trial"]) for each in trials["results"]] == [(3e6, True)]
     assert results[0]["record"].endswith("T00-01-00.000000Z/record.json")
@@ -138,22 +137,18 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
 
 def test_every_json_is_as_its_published_schema_says() -> None:
     site = a_site(a_record("a", 2e6), a_record("a", minute=1, failure="x"), a_record("b"))
-    for path, name in {
-        f"{BOARD}/board.json": "board",
-        "frameworks/a/framework.json": "framework",
-        "compare/compare.json": "compare",
-    }.items():
+    for path in (f"{BOARD}/board", "frameworks/a/framework", "compare/compare"):
+        name = path.rpartition("/")[2]
         schema = json.loads(page(site, f"schema/{name}.schema.json"))
         assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
         jsonschema.Draft202012Validator.check_schema(schema)
-        jsonschema.validate(json.loads(page(site, path)), schema)
+        jsonschema.validate(json.loads(page(site, f"{path}.json")), schema)
     record = json.loads(to_json(a_record("a")))
     jsonschema.validate(record, schema_of("record"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**record, "status": "fine"}, schema_of("record"))
-    assert {each.path for each in outputs(site) if each.path.startswith("schema/")} == {
-        f"schema/{name}.schema.json" for name in MODELS
-    }
+    schemas = {each.path for each in outputs(site) if each.path.startswith("schema/")}
+    assert schemas == {f"schema/{name}.schema.json" for name in MODELS}
 
 
 def test_the_feed_is_atom_with_the_newest_records_first() -> None:
@@ -252,8 +247,7 @@ def test_a_folder_that_is_a_link_has_no_raw_outputs(tmp_path: Path) -> None:
     record = a_record("a")
     beside = tmp_path / record.path.removesuffix(".json")
     beside.parent.mkdir(parents=True)
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "server.log").write_text("secret")
+    put(tmp_path / "outside" / "server.log", "secret")
     beside.symlink_to(tmp_path / "outside")
     assert raw_files(tmp_path, record.path) == ()
 

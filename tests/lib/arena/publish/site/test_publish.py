@@ -10,6 +10,7 @@ from arena.base.workspace import Workspace
 from arena.judge.leaderboard import Leaderboard
 from arena.publish.site.build import build as publish
 from tests.fakes import FakeProgress, a_record, save
+from tests.lib.arena.publish.editions import put
 from tests.lib.arena.publish.loads import lasting
 
 
@@ -30,9 +31,7 @@ def test_a_broken_record_is_left_out_and_said(
 ) -> None:
     monkeypatch.chdir(workspace.root)
     save(workspace.results, a_record("good", 1e6))
-    broken = workspace.results / "stream-grpc" / "64" / "bad" / "2026.json"
-    broken.parent.mkdir()
-    broken.write_text('{"schema": 9}')
+    put(workspace.results / "stream-grpc/64/bad/2026.json", '{"schema": 9}')
     progress = FakeProgress()
     text = publish(workspace, progress).read_text()
     assert ">good<" in text
@@ -63,9 +62,7 @@ def test_a_record_that_cannot_be_a_row_is_left_out_and_the_others_stand(
     data = json.loads(to_json(a_record("bad", 9e6)))
     for key, value in changes.items():
         data[key] = {**data[key], **value} if isinstance(value, dict) else value
-    path = workspace.results / "stream-grpc" / "64" / folder / f"{stem}.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(data))
+    put(workspace.results / f"stream-grpc/64/{folder}/{stem}.json", json.dumps(data))
     save(workspace.results, a_record("good", 1e6))
     progress = FakeProgress()
     text = publish(workspace, progress).read_text()

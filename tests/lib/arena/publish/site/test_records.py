@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.judge.frozen_rounds import Round
-from arena.publish.site.edition import Edition
 from arena.publish.site.pages import records
 from arena.record.measurement import Raw, Run
 from arena.record.record import Cpus, GeneratorInfo, Git, Record, RuntimeInfo
@@ -19,6 +17,7 @@ from tests.lib.arena.publish.editions import (
     an_edition,
     keys_of,
     pages_of,
+    put,
     site_of,
     text_of,
 )
@@ -40,13 +39,11 @@ def page(record: Record, folder: Path = Path("/nonexistent")) -> str:
     return pages_of(site_of(edition), records)[edition.record(record.path)]
 
 
-def saved(folder: Path, record: Record, *names: str, text: str = "it said this\n") -> Record:
-    """Put files beside a record of a set."""
-    beside = folder / record.path.removesuffix(".json")
-    beside.mkdir(parents=True)
+def page_with(record: Record, folder: Path, *names: str, text: str = "it said this\n") -> str:
+    """Return a record's page when these files lie beside it."""
     for name in names:
-        (beside / name).write_text(text)
-    return record
+        put(folder / record.path.removesuffix(".json") / name, text)
+    return page(record, folder)
 
 
 def with_raw(*names: str) -> list[Run]:
@@ -105,9 +102,8 @@ def test_a_failed_record_shows_no_figure() -> None:
 
 
 def test_the_pictures_of_a_record_are_those_of_its_headlines_run() -> None:
-    assert page(lasting("a", 1000.0)).count("<svg role") == 2
-    assert page(a_record("a")).count("<svg role") == 1
-    assert page(a_record("a", failure="broke")).count("<svg role") == 0
+    records = lasting("a", 1000.0), a_record("a"), a_record("a", failure="broke")
+    assert [page(each).count("<svg role") for each in records] == [2, 1, 0]
 
 
 def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
@@ -121,9 +117,9 @@ def test_without_percentiles_a_sentence_stands_in_for_the_curve() -> None:
 
 def test_raw_outputs_and_logs_are_linked_where_they_are_there(tmp_path: Path) -> None:
     record = a_record("a", runs=with_raw("run-1.json", "run-2.json"))
-    second = page(saved(tmp_path / "second", record, "run-2.json"), tmp_path / "second")
+    second = page_with(record, tmp_path / "second", "run-2.json")
     assert "run-2.json</a>: the generator's output of run 2" in second
-    html = page(saved(tmp_path, record, "run-1.json", "server.log"), tmp_path)
+    html = page_with(record, tmp_path, "run-1.json", "server.log")
     assert html.count('<a href="run-1.json">') == 2
     assert 'href="run-2.json"' not in html
     assert "no longer here" in html
@@ -135,8 +131,7 @@ def test_raw_outputs_and_logs_are_linked_where_they_are_there(tmp_path: Path) ->
 
 def test_a_raw_output_lies_beside_its_record_wherever_its_path_leads(tmp_path: Path) -> None:
     record = a_record("a", runs=with_raw("../../../../etc/passwd", "run-1.json"))
-    saved(tmp_path, record, "passwd", "run-1.json")
-    html = page(record, tmp_path)
+    html = page_with(record, tmp_path, "passwd", "run-1.json")
     assert "etc/passwd" not in html
     assert 'href="run-1.json"' in html
     assert 'href="passwd"' not in html
@@ -147,7 +142,7 @@ FAILED_BUILD = logged(a_record("a", failure="broke"), "x/build.log")
 
 def test_a_failure_shows_the_end_of_its_log(tmp_path: Path) -> None:
     lines = [f"line {number}" for number in range(100)]
-    html = page(saved(tmp_path, FAILED_BUILD, "build.log", text="\n".join(lines)), tmp_path)
+    html = page_with(FAILED_BUILD, tmp_path, "build.log", text="\n".join(lines))
     assert "line 99</pre>" in html
     assert "line 1\n" not in html
     assert html.count('href="build.log"') == 2
@@ -155,10 +150,8 @@ def test_a_failure_shows_the_end_of_its_log(tmp_path: Path) -> None:
 
 def test_a_hostile_log_is_only_text(tmp_path: Path) -> None:
     text = f"\x1b[2J{HOSTILE}\n{'long ' * 5000}\n{BIDI}\n"
-    html = page(saved(tmp_path, FAILED_BUILD, "build.log", text=text), tmp_path)
-    assert "<script>alert" not in html
-    assert "\x1b" not in html
-    assert "\u202e" not in html
+    html = page_with(FAILED_BUILD, tmp_path, "build.log", text=text)
+    assert not [each for each in ("<script>alert", "\x1b", "\u202e") if each in html]
     assert len(html) < 20_000
 
 
@@ -250,43 +243,35 @@ def test_a_record_leads_to_its_board_and_its_framework() -> None:
     assert f'href="{up}frameworks/a/index.html"' in html
 
 
-def key(edition: Edition, record: Record) -> str:
-    return keys_of(site_of(edition), records)[edition.record(record.path)]
-
-
 def test_the_key_tells_apart_what_makes_another_page(tmp_path: Path) -> None:
     record, other = a_record("a", 1e6), a_record("a", 1e6, minute=1)
-    round_ = a_round()
-    keys = {key(an_edition(record, of=round_, folder=tmp_path), record)}
-    keys.add(key(an_edition(record, other, of=round_, folder=tmp_path), record))
-    keys.add(key(an_edition(record, of=Round(**{**round_.model_dump(), "name": "x"})), record))
-    saved(tmp_path, record, "run-1.json")
-    keys.add(key(an_edition(record, of=round_, folder=tmp_path), record))
+
+    def key(*given: Record, name: str = "first") -> str:
+        edition = an_edition(*given, of=a_round(name), folder=tmp_path)
+        return keys_of(site_of(edition), records)[edition.record(record.path)]
+
+    keys = {key(record), key(record, other), key(record, name="x")}
+    page_with(record, tmp_path, "run-1.json")
+    keys.add(key(record))
     assert len(keys) == 4
-    assert key(an_edition(record, of=round_, folder=tmp_path), record) in keys
+    assert key(record) in keys
 
 
 def test_a_hostile_record_is_inert() -> None:
     nasty = f"{HOSTILE}{BIDI}{'x' * 10_000}"
+    check = WARNED.model_copy(update=dict.fromkeys(("check", "detail", "wire"), nasty))
     record = a_record(
         "a", 1e6, display_name=nasty, language=nasty, description=nasty, repo="javascript:alert(1)",
-        overrides={nasty: nasty}, contract=[WARNED.model_copy(update={"check": nasty,
-                                                                       "detail": nasty,
-                                                                       "wire": nasty})],
+        overrides={nasty: nasty}, contract=[check],
     )  # fmt: skip
     host = a_provenance().host.model_copy(update={"cpu": nasty, "kernel": nasty, "docker": nasty})
     record = made(
-        record,
-        host=host,
-        git=Git(commit=nasty, dirty=False),
+        record, host=host, git=Git(commit=nasty, dirty=False), stages_s={nasty: 1.0},
         generator=GeneratorInfo(name=nasty, version=nasty, found=nasty, argv=(nasty,)),
         runtime=RuntimeInfo(name=nasty, argv=(nasty,), standin=nasty),
-        stages_s={nasty: 1.0},
-    )
+    )  # fmt: skip
     html = page(record)
-    assert "<script>alert" not in html
-    assert "javascript:" not in html
-    assert "\u202e" not in html
+    assert not [each for each in ("<script>alert", "javascript:", "\u202e") if each in html]
     assert not re.search(r"<[^>]*\s(on\w+|style)=", html)
     assert html.count("<svg ") == html.count("</svg>") == 1
     assert len(html) < 120_000
