@@ -82,16 +82,14 @@ def check(
     for name, run in _checks(scope, server, measured):
         if name == "cancel" and done[-1].status == "fail":
             continue  # A server that hoards one stream without end is not given a second one.
+        gone = ""
         try:
             odd = run()
-        except WrongError as error:
-            found = Check(check=name, status="fail", detail=error.detail, wire=error.wire)
-            gone = _gone(scope, server)
-            if gone:
-                found = found.model_copy(update={"detail": f"{error.detail}; {gone}"})
-        else:
-            gone = ""
             found = Check(check=name, status="warn" if odd else "pass", detail=odd or "")
+        except WrongError as error:
+            gone = _gone(scope, server)
+            detail = f"{error.detail}; {gone}" if gone else error.detail
+            found = Check(check=name, status="fail", detail=detail, wire=error.wire)
         done.append(found)
         tell(found)
         if gone:
@@ -139,8 +137,7 @@ def _stream_requests(scope: Scope) -> Iterator[tuple[str, list[StreamRequest]]]:
     """Yield what StreamSum is asked for, beside the long stream."""
     yield "stream-10", [stream_request(10)]
     yield _MEASURED, [stream_request(5000)]
-    if scope.requests:
-        # What the load will ask for, to the letter.
+    if scope.requests:  # exactly what the load will ask for
         yield "stream-profile", [StreamRequest(**each) for each in scope.requests]
     yield "stream-zero", [stream_request(0)]
     yield "stream-negative", [stream_request(-3)]

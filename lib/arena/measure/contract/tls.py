@@ -34,9 +34,8 @@ def version(scope: Scope) -> None:
 def downgrade(scope: Scope) -> str:
     """Offer all versions: the newest is chosen."""
     _, spoken = _handshake(scope)
-    if spoken != "TLSv1.3":
-        return f"the server chooses {spoken}, though TLSv1.3 is offered"
-    return ""
+    odd = f"the server chooses {spoken}, though TLSv1.3 is offered"
+    return "" if spoken == "TLSv1.3" else odd
 
 
 class _RefusedError(WrongError):

@@ -21,13 +21,9 @@ LARGEST_WINDOW = 2**31 - 1
 
 _FRAME_HEAD = 9
 _LARGEST_FRAME = 16_384
-
-# The names that generators give themselves.
-_USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")
+_USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")  # the generators'
 _CANCEL = 8
-
-# The table of an HPACK encoder, unless the server wants a smaller one (RFC 9113, section 6.5.2).
-_LARGEST_TABLE = 4096
+_LARGEST_TABLE = 4096  # HPACK's, unless the server wants a smaller one (RFC 9113, 6.5.2)
 
 # Names of error codes (RFC 9113, section 7), by number.
 _CODES = (
@@ -46,9 +42,9 @@ def code_name(number: int) -> str:
 class Answer:
     """What came back on one stream.
 
-    `received` are the bytes of DATA as flow control counts them, `data_frames` those of its
-    frames that held any. `pending` is the beginning of a message whose end has not come. What
-    is `bare` ended with its headers, which are its trailers as well (gRPC: Trailers-Only).
+    `received` counts the bytes of DATA as flow control does, `data_frames` its frames that are
+    not empty. `pending` is the beginning of a message whose end has not come. A `bare` answer
+    ended with its headers, which are its trailers as well (gRPC: Trailers-Only).
     """
 
     stream: int
@@ -66,17 +62,17 @@ class Answer:
 
     @property
     def over(self) -> bool:
-        """Nothing more can come."""
+        """Return whether nothing more can come."""
         return self.ended or self.reset is not None
 
     @property
     def messages_began(self) -> bool:
-        """Whether the first bytes of a gRPC body have come, be they right or wrong."""
+        """Return whether the first bytes of a gRPC body have come, right or wrong."""
         return self.is_grpc and self.data_frames > 0
 
     @property
     def is_grpc(self) -> bool:
-        """The body holds messages; else it is a page that says in words what went wrong."""
+        """Return whether the body holds messages; otherwise it is a page of text."""
         headers = self.headers or {}
         return headers.get(":status") == "200" and is_grpc(headers.get("content-type", ""))
 

@@ -38,7 +38,7 @@ from tests.lib.arena.measure.contract.talk import (
 
 @manner
 def lying(
-    talk: Talk, method: str, lie: Manner, about: Callable[[Any], bool] = lambda _: True
+    talk: Talk, method: str, lie: Manner, about: Callable[[Any], object] = lambda _: True
 ) -> Steps[None]:
     """Lie about a method: `about` is asked of the first request."""
     kind = StreamRequest if method == "StreamSum" else SumRequest

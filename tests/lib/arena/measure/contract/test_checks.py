@@ -307,26 +307,18 @@ def test_a_stream_without_an_end_is_given_up_soon_after_its_time(
 
 def test_the_profiles_own_request_is_asked_to_the_letter_and_once() -> None:
     asked: list[StreamRequest] = []
-
-    def note(request: StreamRequest) -> bool:
-        asked.append(request)
-        return False
-
-    report_on(lying("StreamSum", honest, note), "StreamSum", requests=(PROFILE,))
+    noting = lying("StreamSum", honest, asked.append)
+    report_on(noting, "StreamSum", requests=(PROFILE,))
     own = StreamRequest(**PROFILE)
     assert asked.count(own) == 1
     assert [each.count for each in asked[:6]] == [10, 5000, PROFILE["count"], 0, -3, 10]
 
 
 def test_the_edges_of_int32_are_asked_and_what_is_beyond() -> None:
-    asked: set[tuple[int, int]] = set()
-
-    def note(request: SumRequest) -> bool:
-        asked.add((request.a, request.b))
-        return False
-
-    with serving(lying("GetSum", honest, note)) as server:
+    requests: list[SumRequest] = []
+    with serving(lying("GetSum", honest, requests.append)) as server:
         assert values.unary_extremes(server.scope) == ""
+    asked = {(each.a, each.b) for each in requests}
     most, least = 2**31 - 1, -(2**31)
     assert {(most, 0), (least, 0), (most - 1, 1), (least + 1, -1)} <= asked
     assert {(most, least), (least, most), (0, 0), (1, -1), (-1, -1)} <= asked
@@ -334,14 +326,10 @@ def test_the_edges_of_int32_are_asked_and_what_is_beyond() -> None:
 
 
 def test_no_two_calls_are_the_same_but_at_the_edges() -> None:
-    asked: list[tuple[int, int]] = []
-
-    def note(request: SumRequest) -> bool:
-        asked.append((request.a, request.b))
-        return False
-
+    requests: list[SumRequest] = []
     for _ in range(2):
-        report_on(lying("GetSum", honest, note))
+        report_on(lying("GetSum", honest, requests.append))
+    asked = [(each.a, each.b) for each in requests]
     edges = {*values._EXTREMES, *values._OVERFLOWS, (-3, 2), (0, 0)}
     random = [each for each in asked if each not in edges]
     assert edges <= set(asked)

@@ -38,26 +38,29 @@ def holding(window: int = 100, *, held: bool = True, tight: bool = False) -> tup
 # The server's windows.
 
 
-def test_what_does_not_fit_waits_for_the_window_of_its_stream() -> None:
-    peer = peer_with(4)
-    peer.wire.request("x", b"123456789")
-    assert peer.uploads() == [(1, b"1234", False)]
-    peer.take(more(0, 99), more(3, 9))
-    assert peer.uploads() == []
-    peer.take(more(1, 3))
-    assert peer.uploads() == [(1, b"567", False)]
-    peer.take(more(1, 50))
-    assert peer.uploads() == [(1, b"89", True)]
-
-
-def test_new_settings_open_the_windows_of_open_streams() -> None:
-    peer = peer_with(30)
-    peer.wire.request("a.B/C", BODY)
-    assert peer.uploads() == [(1, BODY[:30], False)]
-    peer.take(more(1, 60))
-    assert peer.uploads() == [(1, BODY[30:90], False)]
-    peer.take(allowing(40))
-    assert peer.uploads() == [(1, BODY[90:], True)]
+@pytest.mark.parametrize(
+    ("window", "body", "steps"),
+    [
+        (0, b"", [([], b"", True)]),
+        (4, b"1234", [([], b"1234", True)]),
+        # Windows of the connection, and of other streams, are not the stream's own.
+        (4, b"123456789", [([], b"1234", False), ([more(0, 99), more(3, 9)], b"", False),
+                           ([more(1, 3)], b"567", False), ([more(1, 50)], b"89", True)]),
+        # New settings open the windows of open streams, or take back what was given.
+        (30, BODY, [([], BODY[:30], False), ([more(1, 60)], BODY[30:90], False),
+                    ([allowing(40)], BODY[90:], True)]),
+        (4, b"123456789", [([], b"1234", False), ([allowing(1), more(1, 3)], b"", False),
+                           ([more(1, 1)], b"5", False)]),
+    ],
+)  # fmt: skip
+def test_a_body_is_sent_as_the_window_of_its_stream_allows(
+    window: int, body: bytes, steps: list[tuple[list[Frame], bytes, bool]]
+) -> None:
+    peer = peer_with(window)
+    peer.wire.request("x", body)
+    for frames, sent, last in steps:
+        peer.take(*frames)
+        assert peer.uploads() == ([(1, sent, last)] if sent or last else [])
 
 
 def test_new_settings_may_make_a_window_negative(peer: Peer) -> None:
@@ -72,15 +75,6 @@ def test_new_settings_may_make_a_window_negative(peer: Peer) -> None:
     assert peer.uploads() == [(1, b"m", False)]
     peer.take(more(1, 3))
     assert peer.uploads() == [(1, b"ore", True)]
-
-
-def test_new_settings_may_take_back_what_was_given() -> None:
-    peer = peer_with(4)
-    peer.request("x", b"123456789")
-    peer.take(allowing(1), more(1, 3))
-    assert peer.uploads() == []
-    peer.take(more(1, 1))
-    assert peer.uploads() == [(1, b"5", False)]
 
 
 def test_new_settings_are_acknowledged_before_they_are_used() -> None:
@@ -105,13 +99,6 @@ def test_the_connections_window_holds_for_all_streams_together() -> None:
     assert peer.uploads() == [(3, BODY[:5], False)]
     peer.take(more(0, 95))
     assert peer.uploads() == [(3, BODY[5:], True)]
-
-
-@pytest.mark.parametrize(("window", "body"), [(0, b""), (4, b"1234")])
-def test_what_fits_exactly_ends_with_its_last_byte(window: int, body: bytes) -> None:
-    peer = peer_with(window)
-    peer.wire.request("x", body)
-    assert peer.uploads() == [(1, body, True)]
 
 
 def test_what_is_sent_later_comes_after_what_waits() -> None:
