@@ -128,7 +128,7 @@ def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[s
         return
     for each in below:
         name = above + each.name
-        if not _is_text(name):
+        if name.encode(errors="replace").decode() != name:
             yield name, 0, 0, "its name is not UTF-8"
         elif depth and each.is_dir(follow_symlinks=False):
             yield from _scan(each.path, f"{name}/", depth - 1)
@@ -136,14 +136,6 @@ def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[s
             yield name, 0, 0, "is a symbolic link, which is not followed"
         elif not depth and name.endswith(".json"):
             yield name, *_look(each)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeError:
-        return False
-    return True
 
 
 def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:

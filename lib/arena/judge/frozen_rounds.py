@@ -121,12 +121,9 @@ def _files_of(archive: Archive, path: str) -> Iterator[str]:
     yield from _plain(archive.folder, archive.folder / path)
     for parent, folders, files in os.walk((archive.folder / path).with_suffix("")):
         folders.sort()
-        for name in sorted([*files, *(each for each in folders if _is_link(parent, each))]):
+        links = [name for name in folders if (Path(parent) / name).is_symlink()]
+        for name in sorted(files + links):
             yield from _plain(archive.folder, Path(parent) / name)
-
-
-def _is_link(parent: str, name: str) -> bool:
-    return (Path(parent) / name).is_symlink()
 
 
 def _plain(results: Path, file: Path) -> Iterator[str]:

@@ -249,7 +249,7 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
         if result is None or not can_rank(result):
             ranked.append(row)
             continue
-        if leader is None or not _overlap(leader, result):
+        if leader is None or leader.low > result.high or result.low > leader.high:
             rank, leader = place, result
         ranked.append(row.model_copy(update={"rank": rank}))
     return tuple(ranked)
@@ -258,10 +258,6 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
 def can_rank(result: Result) -> bool:
     """Return whether a result can have a rank at all."""
     return bool(result.value) and UNRANKED.isdisjoint(result.flags)
-
-
-def _overlap(first: Result, second: Result) -> bool:
-    return first.low <= second.high and second.low <= first.high
 
 
 def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
@@ -282,14 +278,8 @@ def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
 def _failure(record: Record) -> RowFailure | None:
     if record.status == "ok" or record.failure is None:
         return None
-    return RowFailure(
-        stage=record.failure.stage,
-        reason=record.failure.reason,
-        log=record.failure.log,
-        status=record.status,
-        started_at=record.started_at,
-        record=record.path,
-    )
+    about = {"status": record.status, "started_at": record.started_at, "record": record.path}
+    return RowFailure(**dict(record.failure), **about)
 
 
 def _result(record: Record) -> Result:

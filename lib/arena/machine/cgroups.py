@@ -94,12 +94,8 @@ def _folder(mounts: list[str], controller: str, path: str | None) -> Path | None
         before, _, after = line.partition(" - ")
         root, mountpoint = before.split()[3:5]
         kind, _, options = after.split(maxsplit=2)
-        wanted = (
-            kind == "cgroup2"
-            if not controller
-            else (kind == "cgroup" and controller in options.split(","))
-        )
-        if wanted:
+        wanted = "cgroup" if controller else "cgroup2"
+        if kind == wanted and (not controller or controller in options.split(",")):
             if root == "/":
                 return Path(mountpoint + path)
             if path == root or path.startswith(f"{root}/"):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,10 +100,8 @@ class Child:
 
     def sample(self) -> None:
         """Note the most memory the running program has held so far."""
-        try:
+        with suppress(OSError):
             self._peak = max(self._peak, _peak_resident(self.pid))
-        except OSError:
-            return
 
     def tree_cost(self) -> Cost:
         """Return what the running program and its descendants have used so far.
@@ -141,10 +140,8 @@ class Child:
         # Once more for those that ignored it, stayed behind, or left the group.
         self._signal(signal.SIGKILL)
         for process in self._members:
-            try:
+            with suppress(psutil.Error):
                 process.kill()
-            except psutil.Error:
-                continue
         while (code := self.poll()) is None:
             time.sleep(0.01)
         _running.discard(self)
@@ -153,10 +150,8 @@ class Child:
         return code
 
     def _signal(self, number: int) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.pid, number)
-        except ProcessLookupError:
-            return
 
 
 @dataclass(frozen=True)
@@ -227,11 +222,9 @@ def adopt_orphans() -> None:
 
 def _end_orphans() -> None:
     for process in psutil.Process().children(recursive=True):
-        try:
+        with suppress(psutil.Error):
             process.kill()
             process.wait(STOP_GRACE_S)
-        except psutil.Error:
-            continue
 
 
 def exit_words(code: int) -> str:

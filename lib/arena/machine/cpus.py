@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from arena.base.cpu_list import format_cpus, parse_cpus
 from arena.base.errors import UsageError
@@ -19,7 +20,7 @@ CPU_FOLDERS = Path("/sys/devices/system/cpu")
 class CpuPlan:
     """The CPUs of each side; None means it shares all of them with the other."""
 
-    policy: str
+    policy: Literal["pinned", "unpinned", "override"]
     server: tuple[int, ...] | None
     generator: tuple[int, ...] | None
 
@@ -32,13 +33,8 @@ class CpuPlan:
 
     def record(self) -> Cpus:
         """Return the plan as records hold it."""
-        return Cpus.model_validate(
-            {
-                "policy": self.policy,
-                "server": None if self.server is None else format_cpus(self.server),
-                "generator": None if self.generator is None else format_cpus(self.generator),
-            }
-        )
+        server, generator = (each and format_cpus(each) for each in (self.server, self.generator))
+        return Cpus(policy=self.policy, server=server, generator=generator)
 
     def __str__(self) -> str:
         if self.server is None or self.generator is None:
@@ -100,8 +96,7 @@ def physical_cores() -> list[tuple[int, ...]]:
     allowed = os.sched_getaffinity(0)
     cores = set()
     for cpu in allowed:
-        path = CPU_FOLDERS / f"cpu{cpu}/topology/thread_siblings_list"
-        siblings = first_line(path)
+        siblings = first_line(CPU_FOLDERS / f"cpu{cpu}/topology/thread_siblings_list")
         group = parse_cpus(siblings) if siblings else (cpu,)
         cores.add(tuple(each for each in group if each in allowed))
     return sorted(cores)

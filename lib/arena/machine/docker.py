@@ -79,9 +79,8 @@ def remove_container(name: str) -> None:
 
 def remove_leftovers() -> list[str]:
     """Remove the containers a killed benchmark left; call it only with the host's lock held."""
-    names = docker(
-        "ps", "--all", "--filter", f"label={LABEL}", "--format", "{{.Names}}"
-    ).splitlines()
+    found = docker("ps", "--all", "--filter", f"label={LABEL}", "--format", "{{.Names}}")
+    names = found.splitlines()
     for name in names:
         remove_container(name)
     return names

@@ -47,7 +47,8 @@ def missing(needs: Iterable[str]) -> tuple[str, ...]:
 
     A kind's own program is one of them: without pkg-config, no library can be found.
     """
-    wanted = [part for need in needs for part in (*_PROBES.get(_kind(need), ())[:1], need)]
+    kinds = ((need.rpartition(":")[0], need) for need in needs)
+    wanted = [part for kind, need in kinds for part in (*_PROBES.get(kind, ())[:1], need)]
     return tuple(need for need in dict.fromkeys(wanted) if not _is_there(need))
 
 
@@ -60,15 +61,11 @@ def install_lines(needs: Iterable[str]) -> list[str]:
     return [" ".join((command, *names)) for command, names in commands if names]
 
 
-def _kind(need: str) -> str:
-    return need.partition(":")[0] if ":" in need else ""
-
-
 def _is_there(need: str) -> bool:
-    probe = _PROBES.get(_kind(need))
-    if probe is None:
+    kind, _, name = need.rpartition(":")
+    if kind not in _PROBES:
         return shutil.which(need) is not None
-    argv = [*probe, need.partition(":")[2]]
+    argv = [*_PROBES[kind], name]
     try:
         done = subprocess.run(argv, check=False, capture_output=True, timeout=_PROBE_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError):

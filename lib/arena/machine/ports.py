@@ -1,5 +1,7 @@
 """TCP ports of this machine."""
 
+from contextlib import suppress
+
 from arena.base.errors import HostError
 
 
@@ -22,9 +24,7 @@ def _process_name(pid: int | None) -> str:
 
     if pid is None:
         return "a process of another user"
-    try:
-        words = psutil.Process(pid).cmdline()
-    except psutil.Error:
-        words = []
-    command = " ".join(words)
+    command = ""
+    with suppress(psutil.Error):
+        command = " ".join(psutil.Process(pid).cmdline())
     return f"process {pid}: {command:.100}" if command else f"process {pid}"

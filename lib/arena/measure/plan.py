@@ -159,16 +159,14 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
 def _overrides(options: RunOptions, environment: Mapping[str, str]) -> dict[str, str]:
     """Return every override in force, by the name it goes by in the environment."""
     found = {name: environment[name] for name in ENVIRONMENT if environment.get(name)}
-    if options.runs is not None:
-        found["RUNS"] = str(options.runs)
-    if options.duration is not None:
-        found["DURATION"] = format_duration(options.duration)
-    if options.requests is not None:
-        found["REQUESTS"] = str(options.requests)
-    if options.runtime != "auto":
-        found["RUNTIME"] = options.runtime
-    if options.generator is not None:
-        found["GENERATOR"] = options.generator
+    asked = {
+        "RUNS": options.runs,
+        "DURATION": None if options.duration is None else format_duration(options.duration),
+        "REQUESTS": options.requests,
+        "RUNTIME": None if options.runtime == "auto" else options.runtime,
+        "GENERATOR": options.generator,
+    }
+    found |= {name: str(value) for name, value in asked.items() if value is not None}
     for name, value in found.items():
         try:
             value.encode()

@@ -95,9 +95,7 @@ class Container:
 
     def cost(self) -> Cost:
         """Return what the container has used since it started."""
-        if self._cgroup is None:
-            return Cost(cpu_s=0.0, peak_bytes=0)
-        return self._cgroup.cost()
+        return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)
 
     def close(self) -> None:
         """Let go of the process."""

@@ -2,8 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from arena.measure.generators.volley import VOLLEY
 from arena.measure.plan import RunOptions
 from arena.publish.site.build import build
 from arena.record.measurement import Second
+from arena.record.record import Record
 from tests.fakes import (
     FakeGenerator,
     FakeProgress,
@@ -38,64 +38,68 @@ def _shop(workspace: Workspace, free_host: None) -> None:
     add_framework(workspace, "retired", enabled=False)
 
 
-Measure = Callable[..., int]
+@dataclass(frozen=True)
+class Shop:
+    """Runs the benchmark with fakes of the runtime and the generator."""
 
+    workspace: Workspace
+    capsys: pytest.CaptureFixture[str]
+    patch: pytest.MonkeyPatch
 
-@pytest.fixture
-def shop(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """Return the benchmark with fakes of the runtime and the generator."""
-
-    def run(
+    def __call__(
+        self,
         request: RunOptions,
         runtime: FakeRuntime | None = None,
         generator: FakeGenerator | None = None,
         **environment: str,
     ) -> int:
         for room in (runner, job):
-            monkeypatch.setattr(room, "choose", lambda *_: runtime or FakeRuntime())
-        monkeypatch.setattr(generators, "ready", lambda *_: generator or FakeGenerator())
+            self.patch.setattr(room, "choose", lambda *_: runtime or FakeRuntime())
+        self.patch.setattr(generators, "ready", lambda *_: generator or FakeGenerator())
         # Not the ghz that may be on this host's PATH.
-        return job.benchmark(workspace, request, {"PATH": "", **environment}, "run it", build)
+        return job.benchmark(self.workspace, request, {"PATH": "", **environment}, "run it", build)
 
-    return run
+    def records(self) -> list[Record]:
+        return records_in(self.workspace.results)
 
 
-def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def shop(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shop:
+    return Shop(workspace, capsys, monkeypatch)
+
+
+def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(shop: Shop) -> None:
     assert shop(RunOptions("tonic")) == 0
-    (record,) = records_in(workspace.results)
-    headline, where, page = capsys.readouterr().out.splitlines()
+    (record,) = shop.records()
+    headline, where, page = shop.capsys.readouterr().out.splitlines()
     assert headline == (
         "tonic stream-grpc: 1.00 M messages/s (best of 3 runs; counted; median 1.00 M)"
     )
     assert where == f"record: results/{record.path}"
     assert page == "page: site/public/index.html"
-    assert "1.00 M" in (workspace.site / "public" / "index.html").read_text()
+    assert "1.00 M" in (shop.workspace.site / "public" / "index.html").read_text()
 
 
 FAILING = [a_measurement(0.0, ok=0, failed={"Internal": 3})]
 
 
-def test_a_failed_framework_is_a_record_and_exit_code_1(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_framework_is_a_record_and_exit_code_1(shop: Shop) -> None:
     assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING)) == 1
-    (record,) = records_in(workspace.results)
-    out, err = capsys.readouterr()
+    (record,) = shop.records()
+    out, err = shop.capsys.readouterr()
     assert record.failure
     assert f"log: results/{record.failure.log}" in out
     assert "error: tonic: warm-up: no call succeeded (3 x Internal)\n" in err
-    board = workspace.public / "boards" / "stream-grpc" / "64" / "ghz" / "index.html"
+    board = shop.workspace.public / "boards" / "stream-grpc" / "64" / "ghz" / "index.html"
     assert "no call succeeded" in board.read_text()
 
 
-def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(
-    shop: Measure, workspace: Workspace
-) -> None:
+def test_all_goes_on_after_a_failure_and_ends_with_the_worst_code(shop: Shop) -> None:
     breaks = FakeGenerator(on_fire=lambda number: "broke" if number == 0 else None)
     assert shop(RunOptions("all", ("stream-grpc",)), generator=breaks) == 3
-    assert {each.framework.name: each.status for each in records_in(workspace.results)} == {
+    assert {each.framework.name: each.status for each in shop.records()} == {
         "grpc-go": "failed",
         "tonic": "ok",
     }
@@ -115,81 +119,73 @@ def breaks_at(*shots: int) -> FakeGenerator:
     ],
 )
 def test_all_ends_with_how_many_were_measured_and_which_failed(
-    shop: Measure, capsys: pytest.CaptureFixture[str], shots: tuple[int, ...], last: str
+    shop: Shop, shots: tuple[int, ...], last: str
 ) -> None:
     shop(RunOptions("all"), generator=breaks_at(*shots))
-    assert capsys.readouterr().out.splitlines()[-1] == last
+    assert shop.capsys.readouterr().out.splitlines()[-1] == last
 
 
 def test_all_builds_the_site_once_at_the_end_however_many_sessions_there_are(
-    shop: Measure, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[int] = []
 
     def count(workspace: Workspace, _: object) -> Path:
-        built.append(len(records_in(workspace.results)))
-        return workspace.public
+        built.append(len(shop.records()))
+        return shop.workspace.public
 
     monkeypatch.setattr(f"{__name__}.build", count)
     assert shop(RunOptions("all")) == 0
     assert built == [3]
-    last = capsys.readouterr().out.splitlines()[-2:]
+    last = shop.capsys.readouterr().out.splitlines()[-2:]
     assert last == ["page: site/public", "3 measured, 0 failed"]
 
 
-def test_of_several_connection_counts_each_one_counts(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (workspace.profiles / "many.yaml").write_text(
+def test_of_several_connection_counts_each_one_counts(shop: Shop) -> None:
+    (shop.workspace.profiles / "many.yaml").write_text(
         "extends: stream-grpc\nname: many\nconnections: [1, 64]"
     )
-    add_framework(workspace, "wide", "many")
+    add_framework(shop.workspace, "wide", "many")
     assert shop(RunOptions("wide"), generator=breaks_at(0)) == 3
-    last = capsys.readouterr().out.splitlines()[-1]
+    last = shop.capsys.readouterr().out.splitlines()[-1]
     assert last == "1 measured, 1 failed: wide under many at 1 connection"
 
 
-def test_a_drop_in_for_ghz_has_a_board_of_its_own(
-    shop: Measure, workspace: Workspace, tmp_path: Path
-) -> None:
+def test_a_drop_in_for_ghz_has_a_board_of_its_own(shop: Shop, tmp_path: Path) -> None:
     named = str(a_program(tmp_path / "mine", "echo volley 0.1.0"))
     assert shop(RunOptions("tonic")) == 0
     assert shop(RunOptions("tonic"), GHZ=named) == 0
     assert shop(RunOptions("tonic"), generator=FakeGenerator(FAILING), GHZ=named) == 1
-    assert [each.profile.generator for each in records_in(workspace.results)] == [
+    assert [each.profile.generator for each in shop.records()] == [
         "ghz",
         "volley",
         "volley",
     ]
-    boards = json.loads((workspace.results / "leaderboard.json").read_bytes())["boards"]
+    boards = json.loads((shop.workspace.results / "leaderboard.json").read_bytes())["boards"]
     assert [each["generator"] for each in boards] == ["ghz", "volley"]
     assert [each["rows"][0]["failure"] is None for each in boards] == [True, False]
 
 
-def test_another_connection_count_is_a_trial(shop: Measure, workspace: Workspace) -> None:
+def test_another_connection_count_is_a_trial(shop: Shop) -> None:
     assert shop(RunOptions("tonic", connections=(7, 64))) == 0
-    entries = open_archive(workspace.results).entries.values()
+    entries = open_archive(shop.workspace.results).entries.values()
     assert {each.load.connections: each.is_trial for each in entries} == {7: True, 64: False}
 
 
-def test_where_no_call_finished_the_median_is_unknown(
-    shop: Measure, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_no_call_finished_the_median_is_unknown(shop: Shop) -> None:
     slow = a_measurement(0.0, ok=0, cut=256, mean_ns=None)
     assert shop(RunOptions("tonic"), generator=FakeGenerator([slow])) == 0
-    assert capsys.readouterr().out.startswith(
+    assert shop.capsys.readouterr().out.startswith(
         "tonic stream-grpc: < 256 k messages/s (best of 3 runs; 0 to 256 k; "
         "median unknown; cut-calls, none-finished)\n"
     )
 
 
-def test_all_skips_what_cannot_be_run_here_and_says_so(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_skips_what_cannot_be_run_here_and_says_so(shop: Shop) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go"})
     assert shop(RunOptions("all", ("stream-grpc",)), runtime) == 0
-    assert [each.framework.name for each in records_in(workspace.results)] == ["tonic"]
-    assert "skipped grpc-go: needs go" in capsys.readouterr().err
+    assert [each.framework.name for each in shop.records()] == ["tonic"]
+    assert "skipped grpc-go: needs go" in shop.capsys.readouterr().err
 
 
 def broken(workspace: Workspace, name: str) -> None:
@@ -199,68 +195,57 @@ def broken(workspace: Workspace, name: str) -> None:
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], *, dry_run: bool
-) -> None:
-    broken(workspace, "odd")
+def test_all_goes_on_after_a_broken_meta_json_and_ends_with_1(shop: Shop, *, dry_run: bool) -> None:
+    broken(shop.workspace, "odd")
     assert shop(RunOptions("all", ("stream-grpc",), dry_run=dry_run)) == 1
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert err.count("error: ") == 1
     assert "error: frameworks/odd/meta.json: line 2: Expecting value\n" in err
     if dry_run:
         assert "grpc-go under stream-grpc: " in out
         assert "tonic under stream-grpc: " in out
     else:
-        assert [each.framework.name for each in records_in(workspace.results)] == [
+        assert [each.framework.name for each in shop.records()] == [
             "grpc-go",
             "tonic",
         ]
         assert out.splitlines()[-1] == "2 measured, 1 failed: odd"
 
 
-def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(
-    shop: Measure, workspace: Workspace
-) -> None:
+def test_where_nothing_is_subscribed_to_there_is_nothing_to_do(shop: Shop) -> None:
     for name in ("grpc-go", "tonic"):
-        (workspace.frameworks / name / "meta.json").unlink()
-    add_framework(workspace, "odd", "of-another-time")
+        (shop.workspace.frameworks / name / "meta.json").unlink()
+    add_framework(shop.workspace, "odd", "of-another-time")
     with pytest.raises(UsageError, match=r"^no enabled framework subscribes to any profile$"):
         shop(RunOptions("all"))
 
 
-def test_unary_calls_are_requests(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    add_framework(workspace, "unary", "unary-grpc")
+def test_unary_calls_are_requests(shop: Shop) -> None:
+    add_framework(shop.workspace, "unary", "unary-grpc")
     assert shop(RunOptions("unary")) == 0
-    counts = {each.profile.connection_count for each in records_in(workspace.results)}
+    counts = {each.profile.connection_count for each in shop.records()}
     assert counts == {256, 1024}
-    assert capsys.readouterr().out.startswith(
+    assert shop.capsys.readouterr().out.startswith(
         "unary unary-grpc at 256 connections: 1.00 M requests/s (best of 3 runs; "
     )
 
 
-def test_a_schedule_that_was_missed_is_said_to_have_no_rank(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    add_framework(workspace, "timed", "load-const")
+def test_a_schedule_that_was_missed_is_said_to_have_no_rank(shop: Shop) -> None:
+    add_framework(shop.workspace, "timed", "load-const")
     good = Second(intended=200, sent=200, ok=200, failed=0, messages=200)
     bad = replace(good, sent=100)
     measured = a_measurement().model_copy(update={"seconds": (good, bad, good)})
     assert shop(RunOptions("timed"), generator=FakeGenerator([measured])) == 0
-    said = capsys.readouterr()
-    assert "missed-schedule" in said.out
-    assert "note: 1 of 3 seconds did not have the calls that were due" in said.err
+    out, err = shop.capsys.readouterr()
+    assert "missed-schedule" in out
+    assert "note: 1 of 3 seconds did not have the calls that were due" in err
 
 
 def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
-    shop: Measure,
-    workspace: Workspace,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add_framework(workspace, "both", "stream-grpc", "load-const")
-    profile = workspace.profiles / "load-const.yaml"
+    add_framework(shop.workspace, "both", "stream-grpc", "load-const")
+    profile = shop.workspace.profiles / "load-const.yaml"
     profile.write_text(profile.read_text().replace("generator: ghz", "generator: volley"))
 
     def ready(located: Located, *_: object) -> FakeGenerator:
@@ -273,19 +258,19 @@ def test_without_one_of_the_generators_the_others_are_used_and_it_is_said(
             patch.setattr(runner, "choose", lambda *_: FakeRuntime())
             patch.setattr(generators, "ready", ready)
             return job.benchmark(
-                workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
+                shop.workspace, RunOptions("both", profiles), {"PATH": ""}, "run it", build
             )
 
     assert run() == 3
-    said = capsys.readouterr()
-    assert "error: there is no volley: build it" in said.err
-    assert said.out.endswith("1 measured, 1 failed: both under load-const\n")
-    assert [each.profile.name for each in records_in(workspace.results)] == ["stream-grpc"]
+    out, err = shop.capsys.readouterr()
+    assert "error: there is no volley: build it" in err
+    assert out.endswith("1 measured, 1 failed: both under load-const\n")
+    assert [each.profile.name for each in shop.records()] == ["stream-grpc"]
     with pytest.raises(HostError, match="there is no volley"):
         run("load-const")
 
 
-def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> None:
+def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Shop) -> None:
     runtime = FakeRuntime(missing={"grpc-go": "needs go", "tonic": "needs cargo"})
     with pytest.raises(HostError, match="needs cargo"):
         shop(RunOptions("tonic"), runtime)
@@ -294,42 +279,38 @@ def test_what_was_named_and_cannot_be_run_is_the_hosts_fault(shop: Measure) -> N
 
 
 def test_without_saving_nothing_is_kept(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    shop: Shop, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     drafts = tmp_path / "drafts"
     # Of another checkout, whose benchmark is not ours to clear up after.
     others = drafts / f"{store._DRAFT}of-another"
     others.mkdir(parents=True)
-    (workspace.results / others.name).mkdir()
+    (shop.workspace.results / others.name).mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(drafts))
     assert shop(RunOptions("tonic", no_save=True)) == 0
-    assert list(workspace.results.iterdir()) == []
+    assert list(shop.workspace.results.iterdir()) == []
     assert list(drafts.iterdir()) == [others]
-    assert len(capsys.readouterr().out.splitlines()) == 1
+    assert len(shop.capsys.readouterr().out.splitlines()) == 1
 
 
-def test_a_dry_run_shows_the_commands_and_does_nothing(
-    shop: Measure, workspace: Workspace, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_dry_run_shows_the_commands_and_does_nothing(shop: Shop, tmp_path: Path) -> None:
     generator = FakeGenerator()
     assert shop(RunOptions("tonic", dry_run=True), generator=generator) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = shop.capsys.readouterr().out.splitlines()
     assert lines[0].startswith("tonic under stream-grpc: runs: 3 x 5s, after 2s of warm-up")
     assert lines[1:3] == ["  build tonic", "  start tonic"]
     bound = shlex.join(whole_command(["ghz"], [2, 3]))
     assert lines[3].startswith(f"  {bound} --insecure --proto requests/benchmark.proto")
     assert generator.fired == []
-    assert list(workspace.results.iterdir()) == []
+    assert list(shop.workspace.results.iterdir()) == []
     assert not (tmp_path / "lock").exists()
 
 
-def test_a_dry_run_shows_the_ghz_that_would_be_used(
-    shop: Measure, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_dry_run_shows_the_ghz_that_would_be_used(shop: Shop, tmp_path: Path) -> None:
     def load(**environment: str) -> str:
-        shop(RunOptions("tonic", dry_run=True), **environment)
-        return capsys.readouterr().out.splitlines()[-1]
+        shop(RunOptions("tonic", dry_run=True), None, None, **environment)
+        return shop.capsys.readouterr().out.splitlines()[-1]
 
     named = str(a_program(tmp_path / "my ghz", "echo --proto --call --connections"))
     bound = shlex.join(whole_command([], [2, 3]))

@@ -24,6 +24,7 @@ class Shop:
     """A night with fakes of the host, the runtime, the generator and the clock."""
 
     workspace: Workspace
+    capsys: pytest.CaptureFixture[str]
     runtime: FakeRuntime = field(default_factory=FakeRuntime)
     generator: FakeGenerator = field(default_factory=FakeGenerator)
     now_s: float = 0.0
@@ -64,9 +65,14 @@ class Shop:
 
 
 @pytest.fixture
-def shop(workspace: Workspace, free_host: None, monkeypatch: pytest.MonkeyPatch) -> Shop:
+def shop(
+    workspace: Workspace,
+    free_host: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Shop:
     """Return a shop of two frameworks, both subscribing to a quick profile and a slow one."""
-    made = Shop(workspace)
+    made = Shop(workspace, capsys)
     made.add("alpha", SLOW, QUICK)
     made.add("beta", SLOW, QUICK)
     made.add("retired", QUICK, enabled=False)

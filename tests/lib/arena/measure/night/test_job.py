@@ -57,7 +57,7 @@ def test_trials_and_other_machines_do_not_count_as_measured(
 
 
 def test_a_session_begins_only_if_it_should_end_in_time_and_a_shorter_one_may_still_fit(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
+    shop: Shop,
 ) -> None:
     shop.night("alpha", profiles=(SLOW,))  # From now on known to take no time at all.
 
@@ -65,10 +65,10 @@ def test_a_session_begins_only_if_it_should_end_in_time_and_a_shorter_one_may_st
         shop.now_s += seconds
 
     shop.on_session(lambda _: take(47.0))
-    capsys.readouterr()
+    shop.capsys.readouterr()
     assert shop.night(budget=100.0) == 0
     assert shop.measured(since=1) == [("beta", QUICK), ("alpha", QUICK), ("alpha", SLOW)]
-    out = capsys.readouterr().out
+    out = shop.capsys.readouterr().out
     assert "no time left for:\n  slow: beta\n" in out
     assert shop.published == 2
 
@@ -82,12 +82,10 @@ def test_the_budget_does_not_cut_a_session_short(shop: Shop) -> None:
     assert [(each.framework.name, each.status) for each in shop.records()] == [("alpha", "ok")]
 
 
-def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(shop: Shop) -> None:
     assert shop.night(budget=46.0) == 0
     assert shop.measured() == []
-    assert capsys.readouterr().out.splitlines()[-4:] == [
+    assert shop.capsys.readouterr().out.splitlines()[-4:] == [
         "no time left for:",
         "  stream-grpc: alpha, beta",
         "  slow: alpha, beta",
@@ -95,9 +93,7 @@ def test_a_budget_that_nothing_fits_into_measures_nothing_and_says_so(
     ]
 
 
-def test_a_failing_framework_does_not_stop_the_night(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failing_framework_does_not_stop_the_night(shop: Shop) -> None:
     def on_build(log: Path) -> None:
         if len(shop.records()) == 1:
             raise HostError("docker: the daemon has a cold")
@@ -106,7 +102,7 @@ def test_a_failing_framework_does_not_stop_the_night(
     shop.on_session(lambda session: "broke" if session == 0 else None)
     assert shop.night(profiles=(QUICK,)) == 3
     assert [(each.framework.name, each.status) for each in shop.records()] == [("alpha", "failed")]
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert "error: beta under stream-grpc: docker: the daemon has a cold\n" in err
     assert out.splitlines()[-7:-1] == [
         "       measured  failed  skipped  left",
@@ -119,7 +115,7 @@ def test_a_failing_framework_does_not_stop_the_night(
 
 
 def test_a_host_that_fails_three_frameworks_in_a_row_ends_the_night_which_can_be_gone_on_with(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def taken(_: int) -> None:
         if len(shop.records()) > 1:
@@ -130,13 +126,13 @@ def test_a_host_that_fails_three_frameworks_in_a_row_ends_the_night_which_can_be
         patch.setattr(ports, "require_free_port", taken)
         assert shop.night() == 3
     assert shop.measured() == [("alpha", QUICK), ("beta", QUICK)]
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert err.count("port 8080 is taken\n") == 3
     assert "error: this host cannot measure: the night ends here (--resume continues it)" in err
     assert "all           2       3        0     1\n" in out
     assert shop.published == 1
     assert shop.night(resume=True) == 0
-    assert "resuming the night of 20" in capsys.readouterr().err
+    assert "resuming the night of 20" in shop.capsys.readouterr().err
     assert sorted(shop.measured(since=2)) == [
         ("alpha", SLOW), ("beta", SLOW), ("gamma", SLOW), ("gamma", QUICK),
     ]  # fmt: skip
@@ -170,9 +166,7 @@ def test_bugs_in_a_row_do_not_end_the_night(shop: Shop) -> None:
     assert len(shop.records()) == 2
 
 
-def test_a_bug_that_one_session_runs_into_does_not_stop_the_night(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bug_that_one_session_runs_into_does_not_stop_the_night(shop: Shop) -> None:
     def surprise(session: int) -> None:
         if session == 0:
             raise RuntimeError("surprise\x1b[2J")
@@ -181,7 +175,7 @@ def test_a_bug_that_one_session_runs_into_does_not_stop_the_night(
     assert shop.night(profiles=(QUICK,)) == 3
     assert shop.measured() == [("beta", QUICK)]
     assert "error: alpha under stream-grpc: RuntimeError: surprise\ufffd[2J\n" in (
-        capsys.readouterr().err
+        shop.capsys.readouterr().err
     )
 
 
@@ -195,23 +189,19 @@ def test_an_interrupt_does_stop_it(shop: Shop) -> None:
     assert shop.measured() == []
 
 
-def test_a_broken_meta_json_fails_and_the_others_are_measured(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_meta_json_fails_and_the_others_are_measured(shop: Shop) -> None:
     (shop.workspace.frameworks / "alpha" / "meta.json").write_text("{")
     assert shop.night(profiles=(QUICK,)) == 1
     assert shop.measured() == [("beta", QUICK)]
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert "error: frameworks/alpha/meta.json: line 1" in err
     assert "\nfailed:\n  meta.json: alpha\n" in out
 
 
-def test_what_cannot_be_run_here_is_skipped_and_said(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_run_here_is_skipped_and_said(shop: Shop) -> None:
     shop.runtime = FakeRuntime(missing={"alpha": "needs go"})
     assert shop.night("alpha", "beta") == 0
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert err.count("skipped alpha: needs go") == 1
     assert "alpha         0       0        2     0\n" in out
     shop.runtime = FakeRuntime(missing={"alpha": "needs go", "beta": "needs go"})
@@ -219,12 +209,10 @@ def test_what_cannot_be_run_here_is_skipped_and_said(
         shop.night()
 
 
-def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_framework_that_is_not_enabled_is_not_measured_even_if_named(shop: Shop) -> None:
     assert shop.night("alpha", "retired", profiles=(QUICK,)) == 0
     assert shop.measured() == [("alpha", QUICK)]
-    assert "skipped retired: its meta.json says `enabled`: false" in capsys.readouterr().err
+    assert "skipped retired: its meta.json says `enabled`: false" in shop.capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -269,13 +257,11 @@ def test_frameworks_are_selected_by_patterns_and_sessions_by_connection_counts(s
 # ---- only what has changed
 
 
-def test_what_has_not_changed_is_not_measured_again(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_has_not_changed_is_not_measured_again(shop: Shop) -> None:
     shop.night()
     assert shop.night(only_changed=True) == 0
     assert len(shop.records()) == 4
-    assert "unchanged" in capsys.readouterr().out
+    assert "unchanged" in shop.capsys.readouterr().out
     shop.night()
     assert len(shop.records()) == 8
 
@@ -330,10 +316,10 @@ def test_what_has_failed_since_is_measured_again(shop: Shop) -> None:
 
 
 def test_a_dry_run_tells_the_order_and_the_time_and_does_nothing(
-    shop: Shop, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    shop: Shop, tmp_path: Path
 ) -> None:
     assert shop.night(budget=110.0, dry_run=True) == 0
-    assert capsys.readouterr().out.splitlines() == [
+    assert shop.capsys.readouterr().out.splitlines() == [
         "alpha under stream-grpc: about 47s",
         "beta under stream-grpc: about 47s",
         "no time left for:",

@@ -25,15 +25,13 @@ def cut_short(shop: Shop, session: int, *frameworks: str, **options: Any) -> Non
     shop.generator = FakeGenerator()
 
 
-def test_a_night_that_was_cut_short_goes_on_and_what_cut_it_short_comes_last(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_night_that_was_cut_short_goes_on_and_what_cut_it_short_comes_last(shop: Shop) -> None:
     cut_short(shop, 1)
     assert shop.measured() == [("alpha", QUICK)]
     assert shop.published == 0
     assert shop.night(resume=True) == 0
     assert shop.measured(since=1) == [("alpha", SLOW), ("beta", SLOW), ("beta", QUICK)]
-    out, err = capsys.readouterr()
+    out, err = shop.capsys.readouterr()
     assert "resuming the night of 20" in err
     assert "all           3       0        1        0     0\n" in out
 
@@ -68,36 +66,34 @@ def test_what_the_night_was_asked_for_need_not_be_said_again(shop: Shop) -> None
     assert shop.measured() == [("alpha", SLOW), ("beta", SLOW)]
 
 
-def test_asked_for_something_else_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_asked_for_something_else_a_new_night_begins(shop: Shop) -> None:
     cut_short(shop, 1, profiles=(SLOW,))
     shop.night("alpha", profiles=(SLOW,), resume=True)
     assert shop.measured() == [("alpha", SLOW), ("alpha", SLOW)]
-    assert "(--profile slow) measures something else: a new one begins" in (capsys.readouterr().err)
+    assert "(--profile slow) measures something else: a new one begins" in (
+        shop.capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"tests": ["x"]}, {"language": 5}])
 def test_where_its_framework_cannot_be_measured_any_more_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+    shop: Shop, change: dict[str, Any]
 ) -> None:
     shop.add("gamma", QUICK)
     cut_short(shop, 0, "gamma")
     shop.add("gamma", QUICK, **change)
     shop.night(resume=True)
     assert len(shop.records()) == 4
-    err = capsys.readouterr().err
+    err = shop.capsys.readouterr().err
     assert "that night cannot be resumed: " in err
     assert ": a new one begins\n" in err
 
 
-def test_a_night_that_ended_is_not_gone_on_with(
-    shop: Shop, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_night_that_ended_is_not_gone_on_with(shop: Shop) -> None:
     shop.night(profiles=(QUICK,))
     shop.night(profiles=(QUICK,), resume=True)
     assert len(shop.records()) == 4
-    assert "no night was cut short: a new one begins" in capsys.readouterr().err
+    assert "no night was cut short: a new one begins" in shop.capsys.readouterr().err
 
 
 def test_going_on_twice_ends_where_going_on_once_would(shop: Shop) -> None:
@@ -110,16 +106,15 @@ def test_going_on_twice_ends_where_going_on_once_would(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]\n", '{"schema": 2}\n', "\x00\xff"])
-def test_a_broken_diary_is_said_and_a_new_night_begins(
-    shop: Shop, capsys: pytest.CaptureFixture[str], content: str
-) -> None:
+def test_a_broken_diary_is_said_and_a_new_night_begins(shop: Shop, content: str) -> None:
     shop.workspace.nights.mkdir()
     path = shop.workspace.nights / "2026-01-01T00-00-00.000000Z.jsonl"
     path.write_text(content)
     assert shop.night(profiles=(QUICK,), resume=True) == 0
     assert len(shop.records()) == 2
     assert (
-        f"{path.name}: is not the diary of a night: a new night begins" in capsys.readouterr().err
+        f"{path.name}: is not the diary of a night: a new night begins"
+        in shop.capsys.readouterr().err
     )
     assert path.read_text() == content
 
