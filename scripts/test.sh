@@ -69,28 +69,32 @@ step() { # name, command...
     current=''
 }
 
-# Run a step beside the others; its output is kept for the time it is waited for.
+# Run a step beside the others. Its output ends with its seconds, and is shown when it is awaited.
 beside() { # name, command...
     beside_name=$1
     beside_log=$(mktemp)
-    beside_began=$SECONDS
     say "$1, beside what follows (log: $beside_log)"
     shift
     set -m # a process group of its own, which can be ended as a whole
-    "$@" >"$beside_log" 2>&1 </dev/null &
+    timed "$@" >"$beside_log" 2>&1 </dev/null &
     set +m
     beside_pid=$!
 }
 
+timed() { # command...
+    local began=$SECONDS
+    "$@"
+    printf '%s\n' $((SECONDS - began))
+}
+
 await_beside() {
-    [[ -n $beside_pid ]] || return 0
     local code=0
     current=$beside_name
     wait "$beside_pid" || code=$?
     beside_pid=''
     cat "$beside_log"
     [[ $code -eq 0 ]] || return "$code"
-    took+=("$(printf '%5d s  %s (beside others)' $((SECONDS - beside_began)) "$beside_name")")
+    took+=("$(printf '%5d s  %s (beside others)' "$(tail -n 1 "$beside_log")" "$beside_name")")
     current=''
 }
 
