@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -152,10 +153,9 @@ def _streams(scope: Scope, requests: Sequence[StreamRequest], measured: list[flo
 
 def _rests(server: Watched) -> bool:
     """Return whether a server is idle without a call; one that polls its sockets is not."""
-    try:
+    with suppress(OSError):
         return rest(server).idle
-    except OSError:
-        return False
+    return False
 
 
 def _gone(scope: Scope, server: Watched | None) -> str:

@@ -14,7 +14,7 @@ INT32_MAX = 2**31 - 1
 INT32_MIN = -(2**31)
 
 # Small enough that the sum of two operands and of a reply's number does not overflow.
-_LARGEST_OPERAND = 1 << 29
+_LARGEST = 1 << 29
 
 
 def int32(value: int) -> int:
@@ -24,8 +24,7 @@ def int32(value: int) -> int:
 
 def operands() -> dict[str, int]:
     """Return random values for `a` and `b`, so that no answer can be prepared."""
-    most = _LARGEST_OPERAND
-    return {name: random.randint(-most, most) for name in ("a", "b")}  # noqa: S311 - no secret
+    return {name: random.randint(-_LARGEST, _LARGEST) for name in ("a", "b")}  # noqa: S311
 
 
 def sum_request() -> SumRequest:

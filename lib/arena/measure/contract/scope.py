@@ -47,6 +47,4 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
         )
     plain = [scope for scope in found.values() if not scope.tls]
     done: frozenset[Call] = frozenset().union(*(scope.calls for scope in plain))
-    return plain + [
-        replace(scope, light=scope.calls <= done) for scope in found.values() if scope.tls
-    ]
+    return plain + [replace(each, light=each.calls <= done) for each in found.values() if each.tls]

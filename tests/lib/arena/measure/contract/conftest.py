@@ -10,9 +10,9 @@ import pytest
 from arena.machine import certs
 from arena.measure.contract import idle
 from arena.measure.contract.wire import Answer
+from tests.lib.arena.measure.contract.liar import shorten
 from tests.lib.arena.measure.contract.lying_server import Clock
 from tests.lib.arena.measure.contract.peer import Peer
-from tests.lib.arena.measure.contract.short import shorten
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,15 @@
 """Those whose streams do not flow, and those that cannot do many things at once."""
 
 from tests.lib.arena.measure.contract import lies
-from tests.lib.arena.measure.contract.liar import MANY_BYTES, NUMBER, Liar
+from tests.lib.arena.measure.contract.liar import (
+    CONNECTIONS,
+    LONG,
+    MANY_BYTES,
+    NUMBER,
+    SOON_S,
+    Liar,
+)
 from tests.lib.arena.measure.contract.lies import at_call, endlessly, on_stream, streaming
-from tests.lib.arena.measure.contract.short import CONNECTIONS, LONG, SOON_S
 from tests.lib.arena.measure.contract.talk import changed, honest
 
 _LONG = f"stream-{LONG}"

@@ -8,9 +8,8 @@ from arena.measure.contract.expected import INT32_MAX
 from arena.measure.contract.messages import PREFIX, is_grpc
 from arena.what.benchmark_pb2 import SumRequest
 from tests.lib.arena.measure.contract import lies
-from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.liar import NUMBER, SOON_S, Liar
 from tests.lib.arena.measure.contract.lies import at
-from tests.lib.arena.measure.contract.short import SOON_S
 from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, answer, honest, manner
 
 _UNKNOWN = "unknown-method"

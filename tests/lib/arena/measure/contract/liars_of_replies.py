@@ -9,10 +9,9 @@ from arena.measure.contract.expected import INT32_MAX, INT32_MIN
 from arena.measure.contract.messages import frame
 from arena.what.benchmark_pb2 import SumRequest
 from tests.lib.arena.measure.contract import lies
-from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.liar import NUMBER, PROFILE, SOON_S, Liar
 from tests.lib.arena.measure.contract.lies import lying, on_stream, streaming, unary
 from tests.lib.arena.measure.contract.lying_server import Tls
-from tests.lib.arena.measure.contract.short import PROFILE, SOON_S
 from tests.lib.arena.measure.contract.talk import Manner, Talk, changed, honest
 
 _SUM = "unary-sum"

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from tests.lib.arena.measure.contract import lies
-from tests.lib.arena.measure.contract.liar import NUMBER, Liar
+from tests.lib.arena.measure.contract.liar import NUMBER, SOON_S, Liar
 from tests.lib.arena.measure.contract.lies import choosing
-from tests.lib.arena.measure.contract.short import SOON_S
 from tests.lib.arena.measure.contract.talk import (
     Manner,
     Steps,

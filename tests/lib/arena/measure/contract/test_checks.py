@@ -17,11 +17,11 @@ from arena.record.measurement import Cost
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 from tests.lib.arena.measure.contract import lies
+from tests.lib.arena.measure.contract.liar import CONNECTIONS, EARNEST, LONG, PROFILE
 from tests.lib.arena.measure.contract.liars_of_garbage import given
 from tests.lib.arena.measure.contract.lies import endlessly, lying, streaming, unary
 from tests.lib.arena.measure.contract.lying_server import Clock, Outside, Tls, context_of, serving
 from tests.lib.arena.measure.contract.peer import wrong
-from tests.lib.arena.measure.contract.short import CONNECTIONS, EARNEST, LONG, PROFILE
 from tests.lib.arena.measure.contract.talk import Manner, Steps, Talk, changed, honest
 
 ALL: tuple[Call, ...] = ("StreamSum", "CollectSum", "EchoSum")

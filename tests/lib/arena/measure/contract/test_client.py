@@ -2,13 +2,14 @@
 
 import socket
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 from hyperframe.frame import GoAwayFrame, SettingsFrame
 
-from arena.measure.contract import Scope
+from arena.measure.contract import Scope, tls
 from arena.measure.contract.client import Client
 from arena.measure.contract.expected import sum_request
 from tests.lib.arena.measure.contract.clients import (
@@ -34,9 +35,9 @@ RESET = ConnectionResetError(104, "Connection reset by peer")
 # Connecting.
 
 
-@pytest.mark.parametrize("tls", [False, True])
-def test_a_refused_connection_is_reported_in_plain_words(closed_port: int, tls: bool) -> None:
-    assert problem(Scope(closed_port, tls=tls)) == "nothing listens there"
+@pytest.mark.parametrize("secure", [False, True])
+def test_a_refused_connection_is_reported_in_plain_words(closed_port: int, secure: bool) -> None:
+    assert problem(Scope(closed_port, tls=secure)) == "nothing listens there"
 
 
 def resolved_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
@@ -98,8 +99,8 @@ def test_h2_must_be_chosen(protocols: tuple[str, ...], certificates: Path) -> No
 
 
 def test_a_certificate_that_nobody_signed_is_trusted(certificates: Path) -> None:
-    tls = context_of(Tls(), certificates)
-    with serving(honest, tls) as server, Client(server.scope, LONG_S) as client:
+    own = context_of(Tls(), certificates)
+    with serving(honest, own) as server, Client(server.scope, LONG_S) as client:
         get_sum(client)
         secure = client._socket
         assert isinstance(secure, ssl.SSLSocket)
@@ -224,3 +225,47 @@ def test_a_call_may_not_end_in_what_is_no_http2() -> None:
     with answering(speaking_http1) as scope, Client(scope, LONG_S) as client:
         error = wrong(client.until_over, client.call("GetSum", sum_request()))
     assert error.detail == "the server does not speak HTTP/2"
+
+
+# The checks of TLS: most fail with the handshake, and that of the old versions passes.
+
+Check = Callable[[Scope], object]
+each_check = pytest.mark.parametrize("check", [tls.alpn, tls.version, tls.downgrade])
+
+
+@each_check
+def test_a_server_that_never_shakes_hands_is_given_up(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "_TIMEOUT_S", 0.1)
+    with answering(until_end, tls=True) as scope:
+        assert wrong(check, scope).detail == "no TLS handshake within 0.1 s"
+
+
+@each_check
+def test_a_server_that_is_gone_is_reported(check: Check, closed_port: int) -> None:
+    error = wrong(check, Scope(closed_port, tls=True))
+    assert error.detail == "the TLS handshake fails (Connection refused)"
+
+
+@pytest.mark.parametrize("converse", [hearing, speaking_http1])
+def test_a_server_that_breaks_off_fails_but_where_it_is_offered_old_versions(
+    converse: Converse,
+) -> None:
+    with answering(converse, tls=True) as scope:
+        tls.version(scope)
+        for check in (tls.alpn, tls.downgrade):
+            assert wrong(check, scope).detail.startswith(
+                ("the TLS handshake fails (", "the server hangs up on the TLS handshake")
+            )
+
+
+def test_a_reset_is_reported_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reset(plain: socket.socket, _: object) -> None:
+        plain.close()
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    monkeypatch.setattr(tls, "tls_over", reset)
+    with answering(until_end, tls=True) as scope:
+        assert wrong(tls.alpn, scope).detail == "the server hangs up on the TLS handshake"
+        tls.version(scope)

@@ -11,7 +11,7 @@ from arena.measure.contract import Call, Scope, check, checks
 from arena.measure.contract.messages import frame, hexadecimal
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import SumReply
-from tests.lib.arena.measure.contract.liar import Liar
+from tests.lib.arena.measure.contract.liar import PROFILE, Liar
 from tests.lib.arena.measure.contract.liars_of_flow import FLOW
 from tests.lib.arena.measure.contract.liars_of_garbage import GARBAGE
 from tests.lib.arena.measure.contract.liars_of_replies import STREAMS, TLS, UNARY
@@ -24,7 +24,6 @@ from tests.lib.arena.measure.contract.lying_server import (
     context_of,
     serving,
 )
-from tests.lib.arena.measure.contract.short import PROFILE
 
 LIARS = [*UNARY, *STREAMS, *FLOW, *GARBAGE, *REQUESTS, *TLS]
 
