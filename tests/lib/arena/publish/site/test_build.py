@@ -1,4 +1,4 @@
-"""Building the whole site of records that lie in a folder."""
+"""From records that lie in a folder to the leaderboard and the whole site."""
 
 import fcntl
 import json
@@ -13,6 +13,7 @@ import pytest
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
 from arena.judge.frozen_rounds import freeze
+from arena.judge.leaderboard import Leaderboard
 from arena.publish.site import build as built
 from arena.publish.site.build import FOLDERS, build
 from tests.conftest import ROOT
@@ -30,6 +31,13 @@ def whole(workspace: Workspace) -> Workspace:
     return workspace
 
 
+def published(workspace: Workspace) -> list[str]:
+    """Build the site, and return what is reported meanwhile."""
+    progress = FakeProgress()
+    assert build(workspace, progress) == workspace.public / "index.html"
+    return progress.lines
+
+
 def there(workspace: Workspace) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in files_in(workspace.public).items()}
 
@@ -41,40 +49,37 @@ def written(workspace: Workspace) -> dict[str, int]:
 def test_a_site_of_current_records_and_a_round_is_whole_and_the_same_cold_and_warm(
     whole: Workspace,
 ) -> None:
-    progress = FakeProgress()
     save(whole.results, a_record("first", 2e6), a_record("first", minute=9, failure="it fell"))
     freeze(whole, "spring", "", FakeProgress())
     others = lasting("third", 1000.0), a_record("box", type="engine")
     save(whole.results, a_record("second", 1e6), *others)
-    page = build(whole, progress)
-    assert page == whole.public / "index.html"
+    assert published(whole) == []
     cold = there(whole)
     kinds = {path.rpartition("/")[2] for path in cold if path.startswith("rounds/spring/")}
     assert kinds >= {"index.html", "board.json", "board.csv", "framework.json", "compare.json"}
     assert {path.split("/")[0] for path in cold if "/" in path} <= set(FOLDERS)
-    checked = check(whole.public, progress)
+    checked = check(whole.public, FakeProgress())
     assert checked.problems == []
     assert checked.pages > 20
 
     before = written(whole)
-    build(whole, progress)
+    published(whole)
     assert written(whole) == before
     shutil.rmtree(whole.public)
-    build(whole, progress)
+    published(whole)
     assert there(whole) == cold
     shutil.rmtree(whole.site / ".build")
-    build(whole, progress)
+    assert published(whole) == []
     assert there(whole) == cold
-    assert progress.lines == []
 
 
 def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Workspace) -> None:
     other = {"name": "unary-grpc", "title": "Unary"}
     save(whole.results, a_record("a", 1e6), a_record("b", 1e6, profile=other))
-    build(whole, FakeProgress())
+    published(whole)
     before = written(whole)
     save(whole.results, a_record("a", 3e6, minute=5))
-    build(whole, FakeProgress())
+    published(whole)
     after = written(whole)
     changed = {path for path in after if after[path] != before.get(path)}
     assert {
@@ -87,15 +92,15 @@ def test_a_new_record_changes_what_is_about_it_and_leaves_the_rest(whole: Worksp
 
 def test_a_record_that_is_gone_takes_its_pages_with_it(whole: Workspace) -> None:
     save(whole.results, a_record("a"), a_record("b"))
-    build(whole, FakeProgress())
+    published(whole)
     shutil.rmtree(whole.results / "stream-grpc" / "64" / "b")
-    build(whole, FakeProgress())
+    published(whole)
     assert not [path for path in there(whole) if "/b/" in path]
     assert not (whole.public / "frameworks" / "b").exists()
 
 
 def test_an_empty_checkout_has_a_site_without_a_problem(whole: Workspace) -> None:
-    build(whole, FakeProgress())
+    published(whole)
     assert "Nothing" in (whole.public / "index.html").read_text()
     assert check(whole.public, FakeProgress()).problems == []
 
@@ -112,9 +117,7 @@ def test_a_round_that_is_broken_is_left_out_and_said(
     (whole.rounds / "spring").mkdir(parents=True)
     if content is not None:
         (whole.rounds / "spring" / "round.json").write_bytes(content)
-    progress = FakeProgress()
-    build(whole, progress)
-    (line,) = progress.lines
+    (line,) = published(whole)
     assert line.startswith("warning: results/rounds/spring is left out: round.json")
     assert (whole.public / "frameworks" / "a" / "index.html").is_file()
     assert not (whole.public / "rounds" / "spring").exists()
@@ -139,7 +142,7 @@ def test_hostile_words_lead_nowhere_and_break_nothing(whole: Workspace) -> None:
     (beside / "passwd.log").symlink_to("/etc/passwd")
     (beside / "folder.log").mkdir()
     save(whole.results, a_record("worse", minute=1, failure="<b>\u202e\x1b]0;x\x07</b>" * 50))
-    build(whole, FakeProgress())
+    published(whole)
     assert check(whole.public, FakeProgress()).problems == []
     folder = whole.public / "records" / a_record("evil").path.removesuffix(".json")
     assert sorted(each.name for each in folder.iterdir()) == ["index.html", "record.json"]
@@ -155,9 +158,7 @@ def test_a_generator_that_would_lead_out_of_the_site_leaves_one_line(whole: Work
     data = json.loads(to_json(a_record("a")))
     data["profile"]["generator"] = "../../../../ghz"
     put(whole.results / a_record("a").path, json.dumps(data))
-    progress = FakeProgress()
-    build(whole, progress)
-    (line,) = progress.lines
+    (line,) = published(whole)
     assert "is left out: profile.generator: " in line
 
 
@@ -170,7 +171,8 @@ def test_a_folder_for_the_cache_that_cannot_be_had_costs_only_time(
     save(whole.results, a_record("a"))
     harm(whole.site / ".build")
     for _ in range(2):
-        assert build(whole, FakeProgress()).is_file()
+        published(whole)
+        assert (whole.public / "index.html").is_file()
 
 
 def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
@@ -197,3 +199,66 @@ def test_a_second_build_waits_for_the_first(whole: Workspace) -> None:
         assert second.is_alive()
     second.join(30)
     assert progress.lines == ["waiting: another build of the site is running", "in"]
+
+
+def test_the_leaderboard_and_the_page_are_made_of_all_records(workspace: Workspace) -> None:
+    save(workspace.results, a_record("fast", 2e6), a_record("slow", 1e6))
+    assert published(workspace) == []
+    page = (workspace.site / "public" / "index.html").read_text()
+    assert page.index("2.00 M") < page.index("1.00 M")
+    text = (workspace.results / "leaderboard.json").read_text()
+    rows = Leaderboard.model_validate_json(text).boards[0].rows
+    assert [row.framework for row in rows] == ["fast", "slow"]
+
+
+def test_a_broken_record_is_left_out_and_said(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace.root)
+    save(workspace.results, a_record("good", 1e6))
+    put(workspace.results / "stream-grpc/64/bad/2026.json", '{"schema": 9}')
+    said = "is left out: schema 9 is newer than this runner's 2"
+    assert published(workspace) == [f"warning: results/stream-grpc/64/bad/2026.json {said}"]
+    assert ">good<" in (workspace.public / "index.html").read_text()
+
+
+TIME, NO_DAY = "2026-01-01T00-00-00.000000Z", "2026-02-30T00-00-00.000000Z"
+
+
+@pytest.mark.parametrize(
+    ("folder", "stem", "changes", "said"),
+    [
+        ("bad", "now", {"started_at": "now"}, "started_at: String should match pattern"),
+        ("bad", NO_DAY, {"started_at": NO_DAY}, "day is out of range"),
+        ("bad", TIME, {"headline": {"run": 9}}, "headline: there is no run 9"),
+        ("bad", TIME, {"headline": {"run": 0}}, "headline: there is no run 0"),
+        ("bad", TIME, {"headline": None}, "a record that is ok must have a headline"),
+        ("bad", TIME, {"status": "failed"}, "a record that is failed must say why"),
+        ("bad", TIME, {"framework": {"name": "bad/../../x"}}, "framework.name: String should"),
+        ("other", TIME, {}, f"it belongs to stream-grpc/64/bad/{TIME}.json"),
+        ("bad", "2026-01-02T00-00-00.000000Z", {}, f"it belongs to stream-grpc/64/bad/{TIME}.json"),
+    ],
+)
+def test_a_record_that_cannot_be_a_row_is_left_out_and_the_others_stand(
+    workspace: Workspace, folder: str, stem: str, changes: dict[str, Any], said: str
+) -> None:
+    data = json.loads(to_json(a_record("bad", 9e6)))
+    for key, value in changes.items():
+        data[key] = {**data[key], **value} if isinstance(value, dict) else value
+    put(workspace.results / f"stream-grpc/64/{folder}/{stem}.json", json.dumps(data))
+    save(workspace.results, a_record("good", 1e6))
+    (warning,) = published(workspace)
+    text = (workspace.public / "index.html").read_text()
+    assert ">1.00 M<" in text
+    assert ">9.00 M<" not in text
+    assert f"{stem}.json is left out: " in warning
+    assert said in warning
+
+
+def test_publishing_twice_changes_no_byte(workspace: Workspace) -> None:
+    save(workspace.results, a_record("a", 1e6), lasting("b", 1000.0))
+    made = [workspace.results / "leaderboard.json", workspace.public / "index.html"]
+    published(workspace)
+    before = [path.read_bytes() for path in made]
+    published(workspace)
+    assert [path.read_bytes() for path in made] == before

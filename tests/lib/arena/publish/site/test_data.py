@@ -1,4 +1,4 @@
-"""The data beside the pages: JSON and its schemas, CSV, the feed, records and raw outputs."""
+"""The data beside the pages, and the page that only loads some: JSON, CSV, feed, raw outputs."""
 
 import csv
 import io
@@ -14,11 +14,20 @@ from arena.base.model import to_json
 from arena.judge.leaderboard import Board
 from arena.publish.site.build import outputs
 from arena.publish.site.outputs import Copy
+from arena.publish.site.pages import compare
 from arena.publish.site.raw_outputs import LARGEST_BYTES, raw_files
 from arena.publish.site.schemas import MODELS, schema_of
 from arena.record.record import Record
 from tests.fakes import WARNED, a_record, a_run, a_trial, save
-from tests.lib.arena.publish.editions import a_round, a_site, an_edition, page, put, site_of
+from tests.lib.arena.publish.editions import (
+    a_round,
+    a_site,
+    an_edition,
+    page,
+    pages_of,
+    put,
+    site_of,
+)
 
 BOARD = "boards/stream-grpc/64/ghz"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -133,6 +142,21 @@ def test_profiles_of_two_metrics_and_boards_of_two_divisions_compare_as_they_may
     assert ids == ["stream-grpc/64/ghz", "unary/64/ghz"]
     figures = {each["name"]: list(each["figures"]) for each in found["frameworks"]}
     assert figures == {"a": ["0"], "b": ["0"], "c": ["1"]}
+
+
+def test_the_page_that_compares_names_its_data_and_leads_to_the_boards_without_a_script() -> None:
+    text = pages_of(a_site(a_record("a")), compare)["compare/index.html"]
+    assert '<div id="compare" data-src="compare.json" data-root="../">' in text
+    assert 'src="../static/compare.js"' in text
+    without = text.partition('<div id="compare"')[2].partition("</div>")[0]
+    assert 'href="../index.html#boards"' in without
+
+
+def test_a_round_compares_its_own() -> None:
+    of = an_edition(a_record("a"), of=a_round("first"))
+    text = pages_of(a_site(rounds=[of]), compare, of)["rounds/first/compare/index.html"]
+    assert 'data-root="../"' in text
+    assert 'href="../index.html#boards"' in text
 
 
 def test_every_json_is_as_its_published_schema_says() -> None:
