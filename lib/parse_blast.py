@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 0, 2 (bad input) or 130 (interrupted)."""
     parser = command_line(
         "Print the numbers of a saved sweep of blasts as JSON.",
-        "what `volley blast -O json` printed, or the reports of ghz, one a line",
+        "what `volley blast -O json` printed, or the reports of ghz, one per line",
     )
     arguments = parser.parse_args(argv)
     return print_json("parse_blast", lambda: as_dict(parse_file(arguments.file)))

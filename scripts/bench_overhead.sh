@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Print the overhead of a record: wall time - build - warm-up - run windows.
+# Measure once and print the overhead: wall time minus build, warm-up and run windows.
 #
 #   ./scripts/bench_overhead.sh [framework [profile]]
 #

@@ -3,7 +3,7 @@
 #
 #   ./scripts/lock.sh [--upgrade]
 #
-# A version stays as it is if it still fits; --upgrade takes the newest. Needs uv
+# A pinned version is kept if it still fits; --upgrade takes the newest versions. Needs uv
 # (`pip install uv`). Packages are named without an index, so any mirror works.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then

@@ -2,11 +2,11 @@
 # Build the site of all records, from results/ alone, in site/public/.
 #
 #   ./scripts/site.sh [build]           build what has changed since the last time
-#   ./scripts/site.sh serve [--port N]  build it and serve it at http://127.0.0.1:8000/
-#   ./scripts/site.sh check             find HTML errors and dead links
+#   ./scripts/site.sh serve [--port N]  build it and serve it on 127.0.0.1, port 8000 or the next free one
+#   ./scripts/site.sh check             find HTML errors and broken links
 #   ./scripts/site.sh bench             time a board of 200 rows in a browser
 #
-# Needs Python 3.11; `bench` also needs Debian's chromium. Everything else sets itself up.
+# Needs Python 3.11 or newer; `bench` also needs Debian's chromium. Everything else sets itself up.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help || "$*" == "bench -h" || "$*" == "bench --help" ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"

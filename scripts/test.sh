@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Run the tests.
 #
-#   ./scripts/test.sh                       before a commit: linters, types, scripts, units, volley,
+#   ./scripts/test.sh                       before a commit: linters, types, unit tests, scripts, volley,
 #                                           and one real server under one real load (minutes)
-#   ./scripts/test.sh --all                 everything, as CI does (half an hour on two CPUs)
+#   ./scripts/test.sh --all                 everything (half an hour on two CPUs)
 #   ./scripts/test.sh PYTEST_ARGUMENT...    linters and types, then pytest with these arguments:
 #                                           tests/lib/arena/judge, or -k blast -x
 #

@@ -16,13 +16,13 @@ from arena.cli.options import Duration
 
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="GHZ, H2LOAD and VOLLEY name the programs. " + options.EXIT_CODES,
+    epilog="GHZ, H2LOAD and VOLLEY name the generators' programs. " + options.EXIT_CODES,
 )
 @options.root
 @click.option("--json", "as_json", is_flag=True, help="Print the medians as JSON.")
 @click.option(
     "--runs", type=click.IntRange(1, 100), envvar="RUNS", show_envvar=True, default=3,
-    show_default=True, help="Rounds.",
+    show_default=True, help="Number of rounds.",
 )  # fmt: skip
 @click.option(
     "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
@@ -32,9 +32,9 @@ from arena.cli.options import Duration
 def command(root: Path, *, as_json: bool, runs: int, duration: float, wait: bool) -> None:
     """Compare ghz, h2load and volley: each loads the same counting server in turn.
 
-    Prints each one's CPU per message or call, rate, memory, and how far its count is from the
-    server's, and whether volley meets its targets. A program that is missing is reported, and the
-    others are measured.
+    For each generator, prints its CPU time per message or call, its rate, its memory, and the
+    difference between its count and the server's. Also prints whether volley meets its targets. A
+    generator that is missing is reported, and the others are measured.
     """
     from tools.bench import report, turns
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 EXIT_CODES = (
     "Exit codes: 0 success; 1 a framework failed; 2 bad usage or input; 3 the host cannot do it; "
-    "130 interrupted; 141 the reader of the output closed it."
+    "130 interrupted; 141 the output was closed early."
 )
 
 

@@ -48,9 +48,9 @@ def new(workspace: Workspace, name: str, language: str) -> list[str]:
         raise UsageError(f"{shown(folder)} is there already")
     services = _build(workspace, folder, language)
     return [
-        f"{shown(folder)}: a server like {_MODELS[language]}, but for its four calls. Next:",
-        f"  1. fill them in: {', '.join(services)}",
-        "  2. make it what it is to be; meta.json and README.md say TODO, docs/rules.md what goes",
+        f"{shown(folder)}: a copy of {_MODELS[language]} without its four RPC methods. Next:",
+        f"  1. write the four methods in {', '.join(services)}",
+        "  2. replace each TODO in meta.json and README.md; docs/rules.md has the rules",
         f"  3. ./scripts/validate.sh {name} --runtime native",
     ]
 

@@ -15,7 +15,8 @@ from arena.base.workspace import Workspace
 def command(workspace: Workspace) -> int:
     """List the frameworks and the profiles.
 
-    One that cannot be read is reported on stderr and left out; the exit code is then 2.
+    A framework or profile that cannot be read is reported on stderr and left out; the exit code is
+    then 2.
     """
     from arena.what import selection
     from arena.what.profile import load_profile, profile_names

@@ -13,7 +13,7 @@ from arena.base.workspace import Workspace
 )  # fmt: skip
 @click.pass_obj
 def command(workspace: Workspace, /, name: str, language: str) -> None:
-    """Create frameworks/NAME, a server without its four calls."""
+    """Create frameworks/NAME, a server that lacks only its four RPC methods."""
     from arena.what import scaffold
 
     for line in scaffold.new(workspace, name, language):

@@ -19,7 +19,7 @@ from arena.cli.options import Counts, Duration
 @click.argument("words", nargs=-1, metavar="[FRAMEWORKS]... [PROFILES]...")
 @click.option(
     "--profile", "more_profiles", multiple=True, metavar="PROFILES",
-    help="Also these profiles; may be repeated.",
+    help="More PROFILES; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,
@@ -32,7 +32,7 @@ from arena.cli.options import Counts, Duration
 )  # fmt: skip
 @click.option(
     "--resume", is_flag=True,
-    help="Continue the last night if it was cut short; what it measured is not measured again.",
+    help="Continue the last night if it was interrupted; what it measured is not measured again.",
 )  # fmt: skip
 @click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")
 @options.runtime
@@ -53,10 +53,10 @@ def command(
     The sessions are those of FRAMEWORKS under PROFILES; the site is built at the end.
 
     FRAMEWORKS are names and patterns like 'grpc-go,tonic*', or `all`, which is the default.
-    PROFILES are names and patterns too, like 'stream-*'. Without any: every profile that a
+    PROFILES are names and patterns too, like 'stream-*'. Without PROFILES: every profile that a
     framework subscribes to. Disabled frameworks are left out.
 
-    A framework that fails is saved as a record and does not stop the night.
+    If a framework fails, its record says so, and the night continues.
     """
     from arena.measure.night.job import NightOptions, night
     from arena.publish.site.build import build

@@ -19,13 +19,13 @@ def command() -> None:
     "its size is printed at the end."
 )
 @click.argument("name")
-@click.option("--note", default="", metavar="TEXT", help="Text for its pages: why, on what host.")
+@click.option("--note", default="", metavar="TEXT", help="Text for its pages, such as purpose and host.")
 @click.pass_obj
 def freeze(workspace: Workspace, /, name: str, note: str) -> None:
     """Copy the records on the boards, with their raw outputs, to results/rounds/NAME.
 
-    These are each row's record and a newer failure, if there is one. A framework without a full
-    record keeps its trial.
+    For each row, these are its record and its newer failure, if there is one. If a profile has only
+    trials, its newest trials are copied.
     """
     from arena.base.numbers import format_megabytes
     from arena.judge import frozen_rounds
@@ -38,9 +38,9 @@ def freeze(workspace: Workspace, /, name: str, note: str) -> None:
 @command.command(name="list")
 @click.pass_obj
 def list_rounds(workspace: Workspace) -> int:
-    """List each round: its name, when it was frozen, how many records it has, on what machines.
+    """List each round: its name, the time of its freeze, its number of records and its machines.
 
-    A round that is broken or was altered is reported on stderr and left out; the exit code is
+    A round that is broken or was changed is reported on stderr and left out; the exit code is
     then 2.
     """
     from arena.judge.archive import open_archive

@@ -53,8 +53,9 @@ def command(workspace: Workspace, /, **given: object) -> int:
     """Measure FRAMEWORKS under PROFILES and build the site.
 
     FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
-    PROFILES are names and patterns too, like 'load-*'. Without any: every profile that a framework
-    subscribes to, the lightest first. Quote patterns, so that the shell does not expand them.
+    PROFILES are names and patterns too, like 'load-*'. Without PROFILES: every profile that a
+    framework subscribes to, the lightest load first. Quote patterns, so that the shell does not
+    expand them.
 
     Each session builds the server, starts it, checks its answers, warms it up, makes the timed
     runs and saves one record. A run with --runs, --duration, --requests or another connection

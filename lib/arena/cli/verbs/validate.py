@@ -25,7 +25,7 @@ from arena.cli.options import Duration
 @options.wait
 @click.option(
     "--running", is_flag=True,
-    help="Check a server that is already running, in an IDE for example: build and start nothing. "
+    help="Check a server that is already running, such as one in an IDE: build and start nothing. "
     "Its CPU and memory use are not checked.",
 )  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Also print the checks that pass.")
@@ -35,11 +35,11 @@ def command(workspace: Workspace, /, **given: object) -> int:
     """Check that FRAMEWORKS answer correctly; measure nothing.
 
     FRAMEWORKS is `all`, or names and patterns with commas between them, like 'grpc-go,tonic*'.
-    PROFILES are names and patterns too, like 'stream-*'. Without any: every profile that a
+    PROFILES are names and patterns too, like 'stream-*'. Without PROFILES: every profile that a
     framework subscribes to. Quote patterns, so that the shell does not expand them.
 
     Builds each server, starts it and checks it against the contract, frame by frame, on every port
-    that the profiles use. One framework that fails does not end the others.
+    that the profiles use. A framework that fails does not stop the others.
     """
     from arena.measure.validate import ValidateOptions, validate
 
