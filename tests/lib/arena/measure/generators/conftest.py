@@ -1,22 +1,21 @@
 """Stub programs on a PATH that has no generator, and nothing to build one with."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bin_(bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of stubs; PATH has it and the few plain tools; no Go, cargo or Docker."""
     plain = tmp_path / "plain"
     plain.mkdir()
     for name in ("sh", "env", "cat", "setpriv", "taskset", "chmod", "mkdir"):
-        for folder in ("/usr/bin", "/bin"):
-            if Path(folder, name).exists() and not (plain / name).exists():
-                (plain / name).symlink_to(Path(folder, name))
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{plain}")
-    (tmp_path / "bin").mkdir()
-    return tmp_path / "bin"
+        if found := shutil.which(name, path="/usr/bin:/bin"):
+            (plain / name).symlink_to(found)
+    monkeypatch.setenv("PATH", f"{bin_}:{plain}")
+    return bin_
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
-"""The table of docs/profiles.md, and that it is current."""
+"""What docs/ says of profiles, of the contract and of HttpArena's words is current."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.what import profile_table
+from arena.measure.contract import Scope, checks
+from arena.what import framework, profile_table
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -51,3 +53,25 @@ def test_a_page_without_a_place_for_the_table_is_left_alone(workspace: Workspace
     with pytest.raises(HostError, match=r"profiles\.md: the place of the table is not marked"):
         profile_table.write(workspace)
     assert copy.read_text() == "# Profiles"
+
+
+RULES = (ROOT / "docs" / "rules.md").read_text()
+
+
+def section(title: str) -> str:
+    return RULES.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
+    calls = frozenset({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
+    scope = Scope(8443, True, calls, ({"a": 1, "b": 2, "count": 10},))  # type: ignore[arg-type]
+    made = [name for name, _ in checks._checks(scope, None, [])]
+    table = [line for line in section("The contract").splitlines() if line.startswith("| `")]
+    explained = [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
+    assert sorted(explained) == sorted(made)
+
+
+def test_every_word_of_httparenas_has_its_meaning() -> None:
+    theirs = section("HttpArena's entries")
+    for word in (*framework._RULES, *framework._MODES, *framework._UNUSED):
+        assert f"`{word}`" in theirs
