@@ -19,7 +19,7 @@ def command() -> None:
     "its size is printed at the end."
 )
 @click.argument("name")
-@click.option("--note", default="", metavar="TEXT", help="Text for its pages, such as purpose and host.")
+@click.option("--note", default="", metavar="TEXT", help="Text for its pages: purpose, host.")
 @click.pass_obj
 def freeze(workspace: Workspace, /, name: str, note: str) -> None:
     """Copy the records on the boards, with their raw outputs, to results/rounds/NAME.
