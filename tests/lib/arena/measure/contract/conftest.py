@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from arena.machine import certs
-from arena.measure.contract import idle
+from arena.measure.contract import checks, concurrency, flow_control, idle, streams
 from arena.measure.contract.wire import Answer
-from tests.lib.arena.measure.contract.liar import shorten
+from tests.lib.arena.measure.contract.liar import CONNECTIONS, LONG
 from tests.lib.arena.measure.contract.lying_server import Clock
 from tests.lib.arena.measure.contract.peer import Peer
 
@@ -18,7 +18,12 @@ from tests.lib.arena.measure.contract.peer import Peer
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make the contract small, and let its thread and the server's take turns quickly."""
-    shorten(monkeypatch)
+    monkeypatch.setattr(flow_control, "LONG", LONG)
+    monkeypatch.setattr(concurrency, "CONNECTIONS", CONNECTIONS)
+    monkeypatch.setattr(flow_control, "_QUIET_S", 0.02)
+    monkeypatch.setattr(flow_control, "_SILENT_S", 0.02)
+    monkeypatch.setattr(streams, "_QUIET_S", 0.02)
+    monkeypatch.setattr(checks, "_LAST_BREATH_S", 0.05)
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.0005)
     yield

@@ -10,6 +10,7 @@ from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import stream_request, sum_request
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.wire import Answer
+from tests.lib.arena.measure.contract import lies
 from tests.lib.arena.measure.contract.clients import (
     LONG_S,
     SOON_S,
@@ -17,16 +18,6 @@ from tests.lib.arena.measure.contract.clients import (
     answering,
     get_sum,
     until_end,
-)
-from tests.lib.arena.measure.contract.lies import (
-    at_most,
-    hanging,
-    hanging_after,
-    hanging_up,
-    resetting,
-    streaming,
-    unary,
-    without_end,
 )
 from tests.lib.arena.measure.contract.peer import wrong
 from tests.lib.arena.measure.contract.talk import TURN, Manner, Steps, Talk, changed, reply
@@ -60,22 +51,22 @@ def test_a_server_that_never_reads_is_given_up() -> None:
     [
         (trickling, lambda client, answer: client.wait(lambda: answer.over)),
         (trickling, lambda client, answer: client.until_over(answer)),
-        (hanging, lambda client, answer: client.until_over(answer)),
-        (hanging, lambda client, _: client.wait(lambda: False, lambda: None)),
-        (changed(without_end), lambda client, _: client.until_quiet(LONG_S)),
+        (lies.hanging, lambda client, answer: client.until_over(answer)),
+        (lies.hanging, lambda client, _: client.wait(lambda: False, lambda: None)),
+        (changed(lies.without_end), lambda client, _: client.until_quiet(LONG_S)),
         # The deadline cuts the silence short.
-        (hanging, lambda client, _: client.until_quiet(LONG_S)),
+        (lies.hanging, lambda client, _: client.until_quiet(LONG_S)),
     ],
 )
 def test_all_waiting_ends_at_one_deadline(
     manner: Manner, wait: Callable[[Client, Answer], None]
 ) -> None:
-    with a_client(unary(manner), SOON_S) as client:
+    with a_client(lies.unary(manner), SOON_S) as client:
         answer = client.call("GetSum", sum_request())
         assert isinstance(wrong(wait, client, answer), HangError)
 
 
-@pytest.mark.parametrize(("manner", "looks"), [(hanging, 2), (unary(trickling), 1)])
+@pytest.mark.parametrize(("manner", "looks"), [(lies.hanging, 2), (lies.unary(trickling), 1)])
 def test_a_wait_may_look_around_meanwhile(manner: Manner, looks: int) -> None:
     seen = []
 
@@ -93,7 +84,7 @@ def test_a_wait_may_look_around_meanwhile(manner: Manner, looks: int) -> None:
 def test_a_wait_does_not_look_around_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.measure.contract.client._STEP_S", LONG_S)
     seen: list[int] = []
-    with a_client(unary(trickling), SOON_S) as client:
+    with a_client(lies.unary(trickling), SOON_S) as client:
         client.call("GetSum", sum_request())
         with pytest.raises(HangError):
             client.wait(lambda: False, lambda: seen.append(1))
@@ -101,7 +92,7 @@ def test_a_wait_does_not_look_around_all_the_time(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_holds_already_is_not_waited_for() -> None:
-    with a_client(hanging) as client:
+    with a_client(lies.hanging) as client:
         client.wait(lambda: True, lambda: pytest.fail("waited"))
 
 
@@ -113,14 +104,14 @@ def test_calls_are_finished_together() -> None:
 
 
 def test_one_call_of_two_that_is_reset_is_enough() -> None:
-    with a_client(streaming(resetting(2))) as client:
+    with a_client(lies.streaming(lies.resetting(2))) as client:
         answers = client.call("GetSum", sum_request()), client.call("StreamSum", stream_request(2))
         error = wrong(client.finish, *answers)
     assert error.detail == "the server reset the stream (INTERNAL_ERROR)"
 
 
 def test_an_answer_without_an_end_is_given_up_before_it_fills_the_memory() -> None:
-    with a_client(unary(changed(without_end))) as client:
+    with a_client(lies.unary(changed(lies.without_end))) as client:
         answer = client.call("GetSum", sum_request())
         assert wrong(client.finish, answer).detail == "there are more than 10000 replies"
         assert len(answer.messages) < 50_000
@@ -143,7 +134,7 @@ def test_an_answer_larger_than_every_window_arrives_whole() -> None:
 
 
 def test_quiet_comes_when_nothing_has_come_for_a_while() -> None:
-    with a_client(streaming(hanging_after(at_most(30)))) as client:
+    with a_client(lies.streaming(lies.hanging_after(lies.at_most(30)))) as client:
         answer = client.call("StreamSum", stream_request(100))
         client.until_quiet(0.2)
         assert len(answer.messages) == 30
@@ -151,7 +142,7 @@ def test_quiet_comes_when_nothing_has_come_for_a_while() -> None:
 
 
 def test_a_server_that_hangs_up_is_quiet() -> None:
-    with a_client(hanging_up) as client:
+    with a_client(lies.hanging_up) as client:
         answer = client.call("GetSum", sum_request())
         client.until_quiet(LONG_S)
         assert answer.headers

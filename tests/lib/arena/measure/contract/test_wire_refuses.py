@@ -19,16 +19,7 @@ from hyperframe.frame import (
 
 from arena.measure.contract.messages import WrongError, frame, hexadecimal
 from arena.measure.contract.wire import Answer, Wire
-from tests.lib.arena.measure.contract.peer import (
-    OK_HEADERS,
-    OK_TRAILERS,
-    TWO,
-    Peer,
-    data,
-    head,
-    taking,
-    wrong,
-)
+from tests.lib.arena.measure.contract.peer import OK_HEADERS, TWO, Peer, data, head, taking, wrong
 
 ENDED = ["END_HEADERS"]
 COMPRESSED = b"\1" + frame(b"ab")[1:]
@@ -176,7 +167,7 @@ def conversation(peer: Peer) -> bytes:
         ContinuationFrame(answer.stream, block[9:], flags=ENDED),
         PingFrame(0, b"12345678"),
         data(answer, frame(b"\x08\x07") * 3, padding=3),
-        peer.headers(answer, OK_TRAILERS, end=True),
+        peer.trailers(answer),
     )
     return b"".join(each.serialize() for each in frames)
 
