@@ -152,8 +152,7 @@ def hundreds(messages: list[bytes]) -> Iterable[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("cut", "measured"),
-    [(list, 1.0), (pairs_and_threes, 2.5), (hundreds, 100.0)],
+    ("cut", "measured"), [(list, 1.0), (pairs_and_threes, 2.5), (hundreds, 100.0)]
 )
 def test_messages_per_data_frame_are_measured(
     cut: Callable[[list[bytes]], Iterable[bytes]], measured: float

@@ -4,6 +4,7 @@ import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -27,15 +28,13 @@ from tests.lib.arena.measure.contract.lying_server import (
 
 LIARS = [*UNARY, *STREAMS, *FLOW, *GARBAGE, *REQUESTS, *TLS]
 
-_ALL = frozenset[Call]({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
-
 
 class EnoughError(Exception):
-    """The first that was found is all that is asked for."""
+    """The first finding is enough."""
 
 
 def found_of(liar: Liar, server: Server, clock: Clock, certificates: Path) -> list[Check]:
-    """Return what the contract has to say of a liar, if only the first that it says."""
+    """Return what the contract reports of a liar; if it is not `alone`, only the first."""
     scope = scope_of(liar, server.port)
     due = iter(names(scope))
     found: list[Check] = []
@@ -93,7 +92,7 @@ def wire_of(liar: Liar, detail: str) -> str:
 @pytest.mark.parametrize("liar", LIARS, ids=str)
 def test_a_liar_is_caught_by_name(liar: Liar, clock: Clock, certificates: Path) -> None:
     with warnings.catch_warnings(), serving(liar.manner) as server:
-        # That it speaks what is deprecated is how one of them lies.
+        # One of the lies is a deprecated version of TLS.
         warnings.simplefilter("ignore", DeprecationWarning)
         found = found_of(liar, server, clock, certificates)
     assert [(each.check, each.status) for each in found] == [(liar.check, liar.status)], found
@@ -102,7 +101,7 @@ def test_a_liar_is_caught_by_name(liar: Liar, clock: Clock, certificates: Path) 
 
 
 def test_every_check_has_a_liar() -> None:
-    of_all = Scope(0, tls=True, calls=_ALL, requests=(PROFILE,))
+    of_all = Scope(0, tls=True, calls=frozenset(get_args(Call)), requests=(PROFILE,))
     assert {liar.check for liar in LIARS} == set(names(of_all))
 
 

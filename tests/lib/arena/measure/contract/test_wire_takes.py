@@ -61,9 +61,8 @@ def test_bytes_may_come_one_by_one(peer: Peer, answer: Answer) -> None:
 def test_a_message_may_be_cut_across_frames_and_frames_may_be_empty(
     peer: Peer, answer: Answer
 ) -> None:
-    peer.take(
-        peer.headers(answer), data(answer, TWO[:3]), data(answer, b""), data(answer, TWO[3:9])
-    )
+    peer.take(peer.headers(answer), data(answer, TWO[:3]), data(answer, b""))
+    peer.take(data(answer, TWO[3:9]))
     assert (answer.messages, bytes(answer.pending)) == ([b"ab"], TWO[7:9])
     peer.take(data(answer, TWO[9:]), peer.trailers(answer))
     assert (answer.messages, bytes(answer.pending)) == ([b"ab", b""], b"")
@@ -82,12 +81,9 @@ def test_padding_counts_for_flow_control_and_for_nothing_else() -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [
-        [(":status", "200"), ("content-type", "text/html")],
-        [(":status", "404"), ("content-type", "application/grpc")],
-        [(":status", "200")],
-    ],
-)
+    [[(":status", "200"), ("content-type", "text/html")],
+     [(":status", "404"), ("content-type", "application/grpc")], [(":status", "200")]],
+)  # fmt: skip
 def test_a_page_has_no_messages(headers: Fields) -> None:
     peer = Peer(window=100, held=True)
     answer = peer.call()
