@@ -184,11 +184,23 @@ def _framed(requests: Sequence[Message]) -> bytes:
 
 def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
     """Connect to localhost, at the first of its addresses that answers."""
-    plain = socket.create_connection(("localhost", port), timeout_s)
-    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    if receive_buffer is not None:
-        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    return plain
+    problem: OSError = ConnectionRefusedError()
+    found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
+    for family, kind, protocol, _, address in found:
+        plain = socket.socket(family, kind, protocol)
+        try:
+            # The kernel bounds the window that it offers only if the size is set before (tcp(7)).
+            if receive_buffer is not None:
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.settimeout(timeout_s)
+            plain.connect(address)
+        except OSError as error:
+            plain.close()
+            problem = error
+        else:
+            return plain
+    raise problem
 
 
 def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
