@@ -76,6 +76,15 @@ def a_profile(**changes: Any) -> MeasuredProfile:
     return MeasuredProfile.model_validate({**values, **changes})
 
 
+# What a profile of unary calls has in place of a stream's, unless it is another load's metric.
+UNARY: dict[str, Any] = {
+    "call": "benchmark.BenchmarkService/GetSum",
+    "request": {"a": 1, "b": 2},
+    "messages_per_call": 1,
+    "metric": "requests/s",
+}
+
+
 def a_framework(name: str = "grpc-go", **changes: Any) -> Framework:
     """Return a framework, with changes."""
     values: dict[str, Any] = {

@@ -67,16 +67,11 @@ def judged(
     framework: str, ports: Sequence[PortChecks], problem: str, log: str | None = None
 ) -> Outcome:
     """Return the verdict on a framework: FAIL with a problem, else as its checks came out."""
-    warned = [
-        f"{_where(port, ports)}{check}"
-        for port in ports
-        for check in port.checks
-        if check.status == "warn"
-    ]
+    warned = _found("warn", ports)
     return Outcome(
         framework=framework,
         verdict="fail" if problem else "warn" if warned else "pass",
-        reason=problem or _first(warned),
+        reason=problem or warned,
         log=log,
         ports=tuple(ports),
     )
@@ -84,23 +79,19 @@ def judged(
 
 def problem_of(ports: Sequence[PortChecks]) -> str:
     """Return which checks failed, the first of them in full; empty if none did."""
-    failed = [
-        f"{_where(port, ports)}{check}"
+    return _found("fail", ports)
+
+
+def _found(status: str, ports: Sequence[PortChecks]) -> str:
+    """Return the first check that came out so, its port if that is not the first, and a count."""
+    found = [
+        f"port {port.port}: {check}" if port is not ports[0] else str(check)
         for port in ports
         for check in port.checks
-        if check.status == "fail"
+        if check.status == status
     ]
-    return _first(failed)
-
-
-def _where(port: PortChecks, ports: Sequence[PortChecks]) -> str:
-    """Name the port where it is not the only one, or not the first."""
-    return f"port {port.port}: " if port is not ports[0] else ""
-
-
-def _first(sentences: Sequence[str]) -> str:
-    more = f" (and {len(sentences) - 1} more)" if len(sentences) > 1 else ""
-    return f"{sentences[0]}{more}" if sentences else ""
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return f"{found[0]}{more}" if found else ""
 
 
 def check_line(check: Check) -> str:

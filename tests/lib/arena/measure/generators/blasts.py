@@ -13,7 +13,7 @@ from arena.measure.generators.ghz import GHZ
 from arena.measure.generators.program import Program
 from arena.record.measurement import Cost
 from arena.what.measured import MeasuredProfile
-from tests.fakes import a_profile, a_program
+from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.parsers.ghz.reports import small_json
 
 # Answers as ghz does, with as many calls as it is told, each of which took a millisecond.
@@ -34,9 +34,7 @@ def a_blast(**changes: Any) -> MeasuredProfile:
     values: dict[str, Any] = {
         "name": "blast-unary",
         "kind": "blast",
-        "call": "benchmark.BenchmarkService/GetSum",
-        "request": {"a": 1, "b": 2},
-        "messages_per_call": 1,
+        **UNARY,
         "expect": ("result = a + b",),
         "connections": (1, 2),
         "connection_count": 2,
@@ -44,7 +42,6 @@ def a_blast(**changes: Any) -> MeasuredProfile:
         "repetitions": 2,
         "duration_s": 30.0,
         "runs": 1,
-        "metric": "requests/s",
     }
     return a_profile(**(values | changes))
 

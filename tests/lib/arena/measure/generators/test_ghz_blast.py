@@ -115,8 +115,9 @@ def test_costs_are_added_up_and_the_peak_is_the_highest(workspace: Workspace, st
     assert shot.cost == Cost(cpu_s=sum(range(1, 13)), peak_bytes=999)
 
 
-def test_no_start_is_made_when_the_time_is_over(
-    workspace: Workspace, stem: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("duration_s", "count"), [(30.0, 3), (1e-9, 1)])
+def test_no_start_but_the_first_is_made_when_the_time_is_over(
+    workspace: Workspace, stem: Path, monkeypatch: pytest.MonkeyPatch, duration_s: float, count: int
 ) -> None:
     clock = Clock(monkeypatch)
 
@@ -125,24 +126,10 @@ def test_no_start_is_made_when_the_time_is_over(
         return started.well()
 
     started = Started(workspace, ten_seconds)
-    shot = fire(started, a_blast(duration_s=30.0), stem, ignore)
-    assert (len(started.starts), shot.problem) == (3, None)
+    shot = fire(started, a_blast(duration_s=duration_s), stem, ignore)
+    assert (len(started.starts), shot.problem) == (count, None)
     measured = started.parse(shot.raw, a_blast())
-    assert sum(point.repetitions for point in measured.points) == 3
-
-
-def test_one_start_is_made_however_short_the_time(
-    workspace: Workspace, stem: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock(monkeypatch)
-
-    def second(started: Started) -> generators.Shot:
-        clock.now += 1.0
-        return started.well()
-
-    started = Started(workspace, second)
-    assert fire(started, a_blast(duration_s=1e-9), stem, ignore).problem is None
-    assert len(started.starts) == 1
+    assert sum(point.repetitions for point in measured.points) == count
 
 
 def test_the_time_that_is_told_is_that_of_the_whole_sweep(

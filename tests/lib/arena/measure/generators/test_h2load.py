@@ -12,7 +12,7 @@ from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
 from arena.what.measured import MeasuredProfile
-from tests.fakes import a_profile, a_program
+from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.arena.measure.generators.stubs import Find, argv, docker_stub, finder, lines, preview
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures" / "h2load"
@@ -27,12 +27,9 @@ def unary(**changes: Any) -> MeasuredProfile:
     values: dict[str, Any] = {
         "name": "unary-grpc",
         "generator": "h2load",
-        "call": "benchmark.BenchmarkService/GetSum",
-        "request": {"a": 1, "b": 2},
-        "messages_per_call": 1,
+        **UNARY,
         "connections": (256,),
         "connection_count": 256,
-        "metric": "requests/s",
         **({} if changes.keys() & {"kind", "concurrency"} else {"streams_per_connection": 100}),
     }
     return a_profile(**{**values, **changes})

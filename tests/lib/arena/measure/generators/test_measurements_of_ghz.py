@@ -10,16 +10,14 @@ from arena.measure.generators import ghz_flags, measurements
 from arena.record.measurement import Measurement, Unchecked
 from arena.what.loads.schedule import Schedule
 from arena.what.measured import MeasuredProfile
-from tests.fakes import a_profile
+from tests.fakes import UNARY, a_profile
 
 FIXTURES = Path(__file__).resolve().parents[4] / "fixtures"
 SERVICE = "benchmark.BenchmarkService"
 
 SCHEDULED: dict[str, Any] = {
     "kind": "scheduled",
-    "call": f"{SERVICE}/GetSum",
-    "request": {"a": 1, "b": 2},
-    "messages_per_call": 1,
+    **UNARY,
     "concurrency": 10,
     "connections": (1,),
     "connection_count": 1,

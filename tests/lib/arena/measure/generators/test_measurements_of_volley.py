@@ -43,18 +43,9 @@ def test_calls_are_what_became_of_them(raw: Path) -> None:
 
 
 def test_latency_goes_as_far_as_the_thousandth_call_and_the_slowest(raw: Path) -> None:
-    assert asdict(measured(raw).latency_ns) == {
-        "kind": "service",
-        "mean": 1_500_000_000,
-        "p50": 1_500_000_000,
-        "p75": 1_600_000_000,
-        "p90": 1_700_000_000,
-        "p95": 1_800_000_000,
-        "p99": 1_900_000_000,
-        "p999": 1_950_000_000,
-        "max": 2_000_000_000,
-        "samples": 3,
-    }
+    told = a_report()["volley"]["latency_ns"]
+    known = told.keys() - {"p9999", "histogram"}
+    assert asdict(measured(raw).latency_ns) == {name: told[name] for name in known}
 
 
 ALL_CUT = {
