@@ -66,7 +66,11 @@ def _loads(browser: Browser, url: str) -> None:
         for name in WORK:
             taken[name].append(spent[name])
         page.context.close()
-    _say("scripts + style + layout, to usable", _sums(*taken.values()), BAR_LOAD_MS)
+    _say(
+        "scripts + style + layout, to usable",
+        list(map(sum, zip(*taken.values(), strict=True))),
+        BAR_LOAD_MS,
+    )
     for name in WORK:
         _say(f"  of it: {name}", taken[name])
 
@@ -132,10 +136,6 @@ def _metrics(session: CDPSession) -> dict[str, float]:
 def _work(session: CDPSession) -> float:
     spent = _metrics(session)
     return sum(spent[name] for name in WORK)
-
-
-def _sums(*columns: list[float]) -> list[float]:
-    return [sum(each) for each in zip(*columns, strict=True)]
 
 
 def _say(what: str, taken_ms: list[float], bar_ms: int | None = None) -> None:

@@ -52,7 +52,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def packages() -> Path:
-    """Install axe-core and the validator."""
     if not shutil.which("npm"):
         pytest.skip("there is no npm")
     return npm_packages()
@@ -60,7 +59,6 @@ def packages() -> Path:
 
 @pytest.fixture(scope="session")
 def axe(packages: Path) -> str:
-    """Return axe-core's source."""
     return (packages / "axe-core" / "axe.min.js").read_text()
 
 
@@ -88,13 +86,11 @@ def everyday(shelf: tuple[Path, str]) -> Site:
 
 @pytest.fixture(scope="session")
 def hostile(shelf: tuple[Path, str]) -> Site:
-    """Build the site of records that mean it."""
     return _built(shelf, "hostile", sites.hostile(), sites.hostile())
 
 
 @pytest.fixture(scope="session")
 def wide(shelf: tuple[Path, str]) -> Site:
-    """Build a site with a board of 200 frameworks."""
     return _built(shelf, "wide", sites.many(200))
 
 
@@ -107,7 +103,6 @@ def visit(browser: Browser) -> Iterator[Open]:
 
 @contextmanager
 def visits(browser: Browser) -> Iterator[Open]:
-    """Give what opens sites; in the end, no page may have misbehaved."""
     made: list[Visit] = []
 
     def start(site: Site | str, *forgiven: str, **options: object) -> Visit:

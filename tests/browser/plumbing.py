@@ -1,9 +1,7 @@
-"""A server of files, Debian's browser, npm's tools, and what a visit to a page must not do."""
+"""The site's own server, Debian's browser, npm's tools, and what a visit to a page must not do."""
 
 import fcntl
-import functools
 import gzip
-import http.server
 import json
 import os
 import shutil
@@ -19,6 +17,8 @@ from typing import Any
 import click
 from playwright.sync_api import Browser, Page, Playwright, Response, sync_playwright
 
+from arena.publish.site.serve import ADDRESS, server
+
 ROOT = Path(__file__).resolve().parents[2]
 # The site is served from below a path, as on GitHub Pages: no link may begin with a slash.
 BELOW = "some/where"
@@ -28,22 +28,16 @@ PATIENCE_MS = 15_000
 PAINTED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        pass
-
-
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder on 127.0.0.1; give its address, which ends with a slash."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+    with server(folder, 0) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}/"
+            yield f"http://{ADDRESS}:{serving.server_port}/"
         finally:
-            server.shutdown()
+            serving.shutdown()
             thread.join()
 
 

@@ -44,28 +44,21 @@ def main(folder: Path, chosen: list[str]) -> None:
     names = [
         each for each in chosen if each in SITES or (Path(each) / "index.html").is_file()
     ] or list(SITES)
-    widths = [each for each in WIDTHS if str(each) in chosen] or WIDTHS
-    schemes = [each for each in SCHEMES if each in chosen] or SCHEMES
-    kinds = [each for each in KINDS if each in chosen] or list(KINDS)
     with started_browser(program) as browser:
         for name in names:
             with tempfile.TemporaryDirectory() as scratch:
                 if name not in SITES:
-                    _shoot(browser, Path(name), folder / "given", kinds, widths, schemes)
+                    _shoot(browser, Path(name), folder / "given", chosen)
                     continue
                 frozen = [sites.everyday()] if name == "everyday" else []
                 public = sites.a_site(Path(scratch), SITES[name](), *frozen)
-                _shoot(browser, public, folder / name, kinds, widths, schemes)
+                _shoot(browser, public, folder / name, chosen)
 
 
-def _shoot(
-    browser: Browser,
-    public: Path,
-    folder: Path,
-    kinds: Iterable[str],
-    widths: Iterable[int],
-    schemes: Iterable[str],
-) -> None:
+def _shoot(browser: Browser, public: Path, folder: Path, chosen: list[str]) -> None:
+    widths = [each for each in WIDTHS if str(each) in chosen] or WIDTHS
+    schemes = [each for each in SCHEMES if each in chosen] or SCHEMES
+    kinds = [each for each in KINDS if each in chosen] or list(KINDS)
     folder.mkdir(parents=True, exist_ok=True)
     with served(public) as url:
         page = browser.new_page()

@@ -5,6 +5,7 @@ from typing import Any
 
 from arena.record.measurement import BlastPoint, Latency, Run, Second
 from arena.record.record import Record
+from parsers.common.figures import LatencyKind
 from tests.fakes import a_record, a_run
 
 UNARY: dict[str, Any] = {
@@ -15,28 +16,16 @@ UNARY: dict[str, Any] = {
 }
 
 SCHEDULED: dict[str, Any] = {
-    **UNARY,
-    "name": "steady",
-    "kind": "scheduled",
-    "metric": "p99 latency",
-    "schedule": {"shape": "const", "rps": 100},
-    "requests": 1000,
-    "concurrency": 10,
-    "connections": (1,),
-    "connection_count": 1,
-}
+    **UNARY, "name": "steady", "kind": "scheduled", "metric": "p99 latency",
+    "schedule": {"shape": "const", "rps": 100}, "requests": 1000, "concurrency": 10,
+    "connections": (1,), "connection_count": 1,
+}  # fmt: skip
 
 BLAST: dict[str, Any] = {
-    **UNARY,
-    "name": "bang",
-    "kind": "blast",
-    "metric": "requests/s",
-    "sweep": (1, 10, 100),
-    "repetitions": 10,
-    "duration_s": 60.0,
-    "connections": (1, 8),
-    "connection_count": 8,
-}
+    **UNARY, "name": "bang", "kind": "blast", "metric": "requests/s",
+    "sweep": (1, 10, 100), "repetitions": 10, "duration_s": 60.0,
+    "connections": (1, 8), "connection_count": 8,
+}  # fmt: skip
 
 LASTING: dict[str, Any] = {**UNARY, "name": "lasting", "metric": "requests/s"}
 
@@ -44,14 +33,9 @@ LASTING: dict[str, Any] = {**UNARY, "name": "lasting", "metric": "requests/s"}
 def a_second(sent: int | None = 100, intended: int | None = 100, **changes: Any) -> Second:
     """Return a second in which as many calls ended as were sent, with changes."""
     values: dict[str, Any] = {
-        "intended": intended,
-        "sent": sent,
-        "ok": sent or 0,
-        "failed": 0,
-        "messages": sent or 0,
-        "p50_ns": 4e5,
-        "p99_ns": 1.5e6,
-    }
+        "intended": intended, "sent": sent, "ok": sent or 0, "failed": 0, "messages": sent or 0,
+        "p50_ns": 4e5, "p99_ns": 1.5e6,
+    }  # fmt: skip
     return Second(**{**values, **changes})
 
 
@@ -93,30 +77,32 @@ def logged(record: Record, log: str) -> Record:
 
 
 def scheduled(name: str, seconds: Sequence[Second], **record: Any) -> Record:
-    return a_record(
-        name,
-        runs=[a_run(100.0, kind="response").model_copy(update={"seconds": tuple(seconds)})],
-        profile={**SCHEDULED, **record.pop("profile", {})},
-        **record,
-    )
+    return _of(SCHEDULED, name, 100.0, {"seconds": tuple(seconds)}, record)
 
 
 def blast(name: str, points: Sequence[BlastPoint] = POINTS, **record: Any) -> Record:
     best = max((point.rate for point in points), default=0.0)
-    return a_record(
-        name,
-        runs=[a_run(best, kind="response").model_copy(update={"points": tuple(points)})],
-        profile={**BLAST, **record.pop("profile", {})},
-        **record,
-    )
+    return _of(BLAST, name, best, {"points": tuple(points)}, record)
 
 
 def lasting(name: str, rate: float, connections: int = 8, count: int = 7, **record: Any) -> Record:
     """Return the record of a closed load that goes on for some seconds."""
     seconds = (a_second(int(rate), None),) * count
-    profile = {**LASTING, "connection_count": connections, **record.pop("profile", {})}
-    runs = [a_run(rate).model_copy(update={"seconds": seconds})]
-    return a_record(name, runs=runs, profile=profile, **record)
+    profile = {**LASTING, "connection_count": connections}
+    return _of(profile, name, rate, {"seconds": seconds}, record, kind="service")
+
+
+def _of(
+    profile: dict[str, Any],
+    name: str,
+    rate: float,
+    more: dict[str, Any],
+    record: dict[str, Any],
+    kind: LatencyKind = "response",
+) -> Record:
+    """Return the record of one run that has more than others; `record` has changes of it."""
+    run = a_run(rate, kind=kind).model_copy(update=more)
+    return a_record(name, runs=[run], **{**record, "profile": profile | record.get("profile", {})})
 
 
 def with_latency(rate: float = 1e6, **latency: Any) -> Run:
