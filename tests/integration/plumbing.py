@@ -244,7 +244,7 @@ class Arena:
     def row(
         self, framework: str, profile: str = "quick", *, is_current: bool = True
     ) -> dict[str, Any]:
-        """Return the framework's one row on the board of the profile's current load, or a trial."""
+        """Return the framework's one row on the board of the profile's current load, or another."""
         boards = json.loads((self.results / "leaderboard.json").read_bytes())["boards"]
         rows: list[dict[str, Any]] = [
             row

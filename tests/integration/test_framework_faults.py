@@ -23,7 +23,8 @@ def failure_on_record(
 ) -> dict[str, Any]:
     """Check that the failure was saved and published beside the good value; return its record.
 
-    A trial's failure stands on the board of that load, and the good row is as it was.
+    `trial` names the load of a trial, such as 60s-x-1: its failure stands on a board of its own,
+    and the good row is as it was.
     """
     record = arena.records("victim")[-1]
     assert record["status"] == status
