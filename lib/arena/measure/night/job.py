@@ -51,8 +51,9 @@ class NightOptions:
     @property
     def scope(self) -> Scope:
         """What the night should measure."""
+        named = set() if selection.ALL in self.frameworks else set(self.frameworks)
         return Scope(
-            frameworks=tuple(sorted({*self.frameworks} - {selection.ALL})),
+            frameworks=tuple(sorted(named)),
             profiles=tuple(sorted(set(self.profiles))),
             connections=self.connections,
             generator=self.generator,
@@ -132,9 +133,8 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
-    for name in sorted(
-        TRIAL.keys() - {"CONNECTIONS"}
-    ):  # A night only picks among a profile's counts.
+    # CONNECTIONS only picks among a profile's counts here.
+    for name in sorted(TRIAL.keys() - {"CONNECTIONS"}):
         if environment.get(name):
             raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 

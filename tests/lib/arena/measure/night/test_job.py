@@ -254,6 +254,11 @@ def test_frameworks_are_selected_by_patterns_and_sessions_by_connection_counts(s
     assert not any(each.provenance.overrides for each in shop.records())
 
 
+def test_a_name_beside_all_leaves_no_other_out(shop: Shop) -> None:
+    shop.night("all", "alpha", profiles=(QUICK,))
+    assert shop.measured() == [("alpha", QUICK), ("beta", QUICK)]
+
+
 # ---- only what has changed
 
 
