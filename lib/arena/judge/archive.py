@@ -43,8 +43,8 @@ _MANY = 5000
 # What a generator is called: a folder can be called like it.
 _GENERATOR = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 
-# The rooms whose code says what a record comes to.
-_SOURCES = ("base", "what", "record", "judge")
+# The packages whose code says what a record comes to, as folders of lib/.
+_SOURCES = ("arena/base", "arena/what", "arena/record", "arena/judge", "parsers")
 
 # This many of the last records stay parsed: all of a small set, and what is asked for twice.
 _PARSED = 128
@@ -201,8 +201,8 @@ def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
 @cache
 def _version() -> str:
     """Return what tells apart two versions of what is kept: that of the code, in 32 hex digits."""
-    rooms = Path(arena.__file__).parent
+    lib = Path(arena.__file__).parents[1]
     code = tree_sha256(
-        rooms, sorted(path for each in _SOURCES for path in rooms.glob(f"{each}/**/*.py"))
+        lib, sorted(path for each in _SOURCES for path in lib.glob(f"{each}/**/*.py"))
     )
     return hashlib.sha256(f"{sys.version} {pydantic.VERSION} {code}".encode()).hexdigest()[:32]

@@ -146,7 +146,7 @@ def _edition(root: str, folder: Path, of: Round | None, kept: Cache, progress: P
 def _code(site: Site) -> str:
     """Return a digest of what every page depends on: this code, the templates, the libraries."""
     trees = []
-    for folder in (Path(arena.__file__).parent, site.templates):
+    for folder in (Path(arena.__file__).parents[1], site.templates):
         found = (path for path in folder.rglob("*") if path.suffix != ".pyc" and path.is_file())
         trees.append(tree_sha256(folder, sorted(found)))
     words = " ".join([*trees, sys.version, *map(version, _LIBRARIES)])
