@@ -54,7 +54,7 @@ class Driver:
             )
         path = saved_as(self.plan, self.session_began, shot.raw)
         run = Run(
-            **measured.model_dump(),
+            **dict(measured),
             started_at=started_at,
             server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
             generator=shot.cost,

@@ -52,7 +52,7 @@ def record_of(
         started_at=seen.started_at,
         failure=None if error is None else _failure(plan, seen, error),
         framework=MeasuredFramework(
-            **plan.framework.model_dump(),
+            **dict(plan.framework),
             source_sha256=seen.source_sha256,
             image_digest=seen.built.image_digest,
         ),
