@@ -5,6 +5,7 @@ a framework is its row; a newer failure is shown on that row and never takes its
 Trials of each size, and the records from before a profile was edited, have boards of their own.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Literal
@@ -338,10 +339,11 @@ def _worst(record: Record) -> list[Check]:
 
 
 def _per_million(run: Run, cost: Cost, rate: float) -> float | None:
-    """Return CPU seconds for a million messages at a rate; None if that is 0.
+    """Return CPU seconds for a million messages at a rate; None if that is 0, or next to it.
 
     Cut calls were worked for too, so the cost has an error bar as the rate has. The rate of a
     blast is that of one point, and the cost that of them all.
     """
     messages = run.messages if run.points else rate * run.elapsed_s
-    return cost.cpu_s / messages * 1e6 if messages else None
+    per_million = cost.cpu_s / messages * 1e6 if messages else math.inf
+    return per_million if math.isfinite(per_million) else None

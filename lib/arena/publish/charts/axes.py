@@ -73,7 +73,8 @@ def steps(low: float, high: float) -> tuple[float, ...]:
 
     There are always two of them at least; both ends must be above 0.
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1
+    # One power more on each side: a logarithm next to a whole number may be rounded to it.
+    first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
     every = [digit * 10.0**power for power in range(first, last + 1) for digit in _DIGITS]
     begin = max(at for at, step in enumerate(every) if step <= low)
     end = min(at for at, step in enumerate(every) if step >= high)

@@ -422,3 +422,8 @@ def test_only_the_records_of_rows_are_read_in_full() -> None:
 
 def test_without_records_there_are_no_boards() -> None:
     assert rank([]).boards == ()
+
+
+def test_the_cost_of_next_to_no_messages_has_no_figure() -> None:
+    found = result_of(a_record("a", runs=[a_run(1e-320)]))
+    assert found.server_cpu_s_per_million_at_least is None

@@ -12,6 +12,7 @@ from arena.publish.charts.axes import apart, few, latencies, linear, powers, rat
         (1e6, 1e6, (1e6, 2e6)),
         (1e6, 2e6, (1e6, 2e6)),
         (0.3, 0.4, (0.2, 0.5)),
+        (999.9999999999999, 1e3, (500, 1e3)),
     ],
 )
 def test_a_log_axis_goes_from_a_step_below_to_a_step_above(
