@@ -145,8 +145,10 @@ def warn_of_typos(workspace: Workspace, selected: Iterable[Framework], shows: Pr
     known = profile_names(workspace.profiles)
     for framework in selected:
         for name in sorted(set(framework.tests) - set(known)):
-            closest = min(known, key=partial(typing_errors, name.lower()), default="")
-            if typing_errors(name.lower(), closest) <= _MOST_TYPING_ERRORS:
+            # The others differ more, by their lengths alone.
+            near = [each for each in known if abs(len(each) - len(name)) <= _MOST_TYPING_ERRORS]
+            closest = min(near, key=partial(typing_errors, name.lower()), default="")
+            if closest and typing_errors(name.lower(), closest) <= _MOST_TYPING_ERRORS:
                 path = shown(workspace.framework(framework.name) / "meta.json")
                 shows.say(f"warning: {path}: tests: no profile `{name}` (did you mean {closest}?)")
 

@@ -162,7 +162,7 @@ OTHERS = (
     "baseline", "baseline-h2", "baseline-h3", "pipelined", "limited-conn", "json", "json-comp",
     "json-tls", "upload", "static", "static-h2", "static-h3", "async-db", "crud", "echo-ws",
     "api-4", "api-16", "assets-4", "gateway-64", "gateway-h3", "production-stack", "mixed",
-    "stream", "unary", "unary-grpc-web", "bidi-grpc-tls", "load-sine",
+    "stream", "unary", "unary-grpc-web", "bidi-grpc-tls", "load-sine", "x", "long" * 1000,
 )  # fmt: skip
 
 
