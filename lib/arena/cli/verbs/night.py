@@ -28,7 +28,7 @@ from arena.cli.options import Counts, Duration
 @click.option(
     "--only-changed", is_flag=True,
     help="Skip a session whose newest record on this machine is good and has the same source, "
-    "profile and generator.",
+    "profile, generator and version, runtime and CPUs.",
 )  # fmt: skip
 @click.option(
     "--resume", is_flag=True,
