@@ -180,6 +180,8 @@ def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
     kind = data.get("kind", Closed.name())
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(f"{shown(path)}: kind: must be {' or '.join(KINDS)}, not {kind!r:.60}")
+    if "load" in data:
+        raise UsageError(f"{shown(path)}: load: unknown key (write the load's keys without it)")
     # A key without a value takes away what a profile inherits.
     own = {key: data[key] for key in sorted(KEYS & data.keys()) if data[key] not in (None, [])}
     rest = {key: value for key, value in data.items() if key not in {"kind", *KEYS}}

@@ -94,6 +94,7 @@ def test_a_name_cannot_lead_out_of_the_folder(folder: Path, name: str) -> None:
         ("warmup: 0s", "warmup: '0s' must be at least 1ms"),
         ("duration_s: 5", "duration_s: unknown key (did you mean duration?)"),
         ("warmup_s: 5", "warmup_s: unknown key (did you mean warmup?)"),
+        ("load: {kind: blast}", "load: unknown key"),
         ("messages_per_call: 4999", "messages_per_call: must be 5000, what one Stream"),
         ("request: {a: 1, b: 2}", "messages_per_call: must be 1, what one"),
         ("request: {a: 1, count: 0}", "messages_per_call: must be 1, what one"),
