@@ -1,4 +1,4 @@
-"""What every kind of load can be asked. Nothing outside this room compares kinds."""
+"""What every kind of load can be asked. Nothing outside this package compares kinds."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
