@@ -1,1 +1,1 @@
-"""What everything stands on: errors, models, reading and writing, words and numbers."""
+"""The base of all packages: errors, models, reading and writing, words and numbers."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 def parse_cpus(text: str) -> tuple[int, ...]:
     """Return the CPU numbers in a list like `0-3,8`, as cpuset(7) and taskset write it.
 
-    Raises ValueError if it is not such a list.
+    Raises ValueError for any other text.
     """
     cpus: set[int] = set()
     for part in text.split(","):

@@ -9,7 +9,7 @@ _LONGEST_S = 24 * 3600.0
 
 
 def parse_duration(text: object) -> float:
-    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError if it is none."""
+    """Return the seconds in `5s`, `500ms` or `1m30s`; ValueError for any other text."""
     parts = _PART.findall(text) if isinstance(text, str) else []
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is not a duration (write 5s, 500ms or 1m30s)")

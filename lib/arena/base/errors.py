@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code each kind ends with.
+"""The kinds of error, and the exit code of each.
 
     ArenaError
     ├── UsageError         2  bad usage or bad input: a flag, an environment variable, a file
@@ -18,7 +18,7 @@ EXIT_NO_READER = 141
 
 
 class ArenaError(Exception):
-    """The root: its text is the one line a user reads."""
+    """The base of all errors; its text is the one line that a user reads."""
 
     exit_code = 3
 
@@ -30,13 +30,13 @@ class UsageError(ArenaError):
 
 
 class HostError(ArenaError):
-    """What was asked cannot be done on this host."""
+    """The host cannot do what was asked."""
 
     exit_code = 3
 
 
 class StageError(ArenaError):
-    """A session ended early at `stage`; it is saved, with `log` beside the record.
+    """A session ended early at `stage`; it is saved, with `log` next to the record.
 
     `output` holds the last lines of what the failing program printed.
     """
@@ -66,6 +66,6 @@ class FrameworkError(StageError):
 
 
 class ContractError(FrameworkError):
-    """The framework answers, but wrongly, before the load or after it: it is not ranked."""
+    """The framework answered wrongly before or after the load, so it is not ranked."""
 
     status = "invalid"

@@ -14,7 +14,7 @@ def sha256_of(path: Path) -> str:
 def tree_sha256(folder: Path, files: Iterable[Path]) -> str:
     """Return one SHA-256 in hex over the path below `folder` and the content of each file.
 
-    The order counts. A symbolic link counts as the path it points to.
+    The order of the files matters. A symbolic link is hashed as its target path.
     """
     digest = hashlib.sha256()
     for path in files:

@@ -1,4 +1,4 @@
-"""The base of every noun, and how data is checked against one."""
+"""The base class of all models, and validation of data against a model."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,14 +12,14 @@ from arena.base.text import nearest, shown
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
-# A single value may be written where a list is meant.
+# A single value is accepted where a list is expected.
 Listed = pydantic.BeforeValidator(
     lambda value: value if isinstance(value, list | tuple) else [value]
 )
 
 
 class Frozen(pydantic.BaseModel):
-    """The base of every noun: immutable, and closed to keys it does not know."""
+    """The base class of all models: immutable, without unknown keys."""
 
     model_config = pydantic.ConfigDict(
         frozen=True,
@@ -41,15 +41,15 @@ def validated(
     keys: Sequence[str],
     spelled: Mapping[str, str] = MappingProxyType({}),
 ) -> Model:
-    """Check `data` against `model`; UsageError naming the file and the first key at fault.
+    """Check `data` against `model`; UsageError names the file and the first wrong key.
 
-    `keys` are those a person may write, to be offered in place of an unknown one. `spelled` has
-    what people write for a part of a key, where it differs; an empty one is not written at all.
+    `keys` are the keys that a user may write; errors suggest them for an unknown key. `spelled`
+    maps a part of a key to its spelling in the file, if that differs; an empty spelling drops it.
     """
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        # An unknown key is often a required one misspelt: it says more than the missing one.
+        # An unknown key is often a misspelt required one: report it before a missing one.
         first = min(
             error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden"
         )

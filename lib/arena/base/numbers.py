@@ -1,9 +1,9 @@
-"""Numbers as people read them."""
+"""Numbers in readable form."""
 
 from collections.abc import Callable, Sequence
 from math import ceil, floor, log10
 
-# The units that a figure may have, by their power of ten.
+# The units of figures, by power of ten.
 RATES: dict[int, str] = {9: " G", 6: " M", 3: " k", 0: ""}
 TIMES_NS: dict[int, str] = {9: " s", 6: " ms", 3: " µs", 0: " ns"}
 _SIZES = ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"), (0, " B"))
@@ -15,10 +15,10 @@ def format_rate(value: float) -> str:
 
 
 def rate_words(value: float, high: float, *, client_bound: bool = False) -> str:
-    """Return a rate as far as it is known.
+    """Return a rate, or the bound that is known.
 
-    `≥ 1.02 M` when the generator was the limit, `< 256 k` when all that is known is `high`: no
-    call finished in the window, and the generator counts calls.
+    `≥ 1.02 M`: the generator was the limit. `< 256 k`: only `high` is known, because no call
+    finished in the window and the generator counts calls.
     """
     if not value and high:
         return f"< {format_rate(high)}"
@@ -26,7 +26,7 @@ def rate_words(value: float, high: float, *, client_bound: bool = False) -> str:
 
 
 def bar_words(low: float, high: float) -> str:
-    """Return an error bar: `825 k to 929 k`, or `counted` where it has no width."""
+    """Return an error bar: `825 k to 929 k`, or `counted` if its width is 0."""
     return "counted" if low == high else f"{format_rate(low)} to {format_rate(high)}"
 
 
@@ -45,30 +45,30 @@ def format_megabytes(value: float) -> str:
     return f"{value / 1e6:.1f} MB"
 
 
-# The digits that a figure has at most, and the least power of ten that its first one may have.
+# The maximum digits of a figure, and the minimum power of ten of its first digit.
 _DIGITS = 3
 _LEAST = -30
 
 
 def place_of(value: float, low: float, high: float) -> int:
-    """Return the power of ten of the last digit that an interval leaves a value.
+    """Return the power of ten of the last digit that the interval justifies.
 
-    That is the first digit of half the interval's width: 825 k between 825 k and 929 k is known
-    to ten thousands. A value has one digit at least, and three at most.
+    It is that of the first digit of half the interval's width: 825 k between 825 k and 929 k is
+    known to ten thousands. A value keeps one to three digits.
     """
     first = _exponent(value)
     half = (high - low) / 2
     least = first - _DIGITS + 1
     place = min(max(least, _exponent(half)), first) if half > 0 else least
-    # What is rounded up to the next power of ten has a digit more.
+    # A value that rounds up to the next power of ten has one digit more.
     return place + (place == least and _exponent(_whole(value, place) * 10.0**place) > first)
 
 
 def rounded(value: float, place: int, units: dict[int, str], *, down: bool = False) -> str:
     """Return a value with no digit below `place`, a power of ten: `1.02 M`, `0.8 M`, `70 k`.
 
-    No zero stands for an unknown digit as long as the larger unit takes it to a tenth at least.
-    `down` is for what is only known to be more.
+    The next larger unit is used if it avoids zeros for unknown digits and the value is at least a
+    tenth of it. `down` rounds down, for a lower bound.
     """
     whole = _whole(value, place, floor if down else round)
     return _in_unit(whole, place, _unit_of(whole, place, units), units)
@@ -78,7 +78,7 @@ def interval_words(low: float, high: float, place: int, units: dict[int, str]) -
     """Return an interval with no digit below `place`, its ends rounded outward, in one unit."""
     least, most = _whole(low, place, floor), _whole(high, place, ceil)
     if low > 0 and not least:
-        # Little is not nothing: it keeps its own first digit.
+        # A small low end must not become 0: it keeps its own first digit.
         least_words = rounded(low, _exponent(low), units, down=True)
         return f"{least_words} to {rounded(most * 10.0**place, place, units)}"
     unit = _unit_of(least or most, place, units)
@@ -88,7 +88,7 @@ def interval_words(low: float, high: float, place: int, units: dict[int, str]) -
 
 
 def _unit_of(whole: int, place: int, units: dict[int, str]) -> int:
-    """Return the power of ten of the unit that so many times 10^place are told in."""
+    """Return the power of ten of the unit in which `whole` times 10^place is shown."""
     power = _exponent(whole * 10.0**place)
     reached = max((unit for unit in units if unit <= power), default=min(units))
     larger = min((unit for unit in units if unit >= place), default=reached)
@@ -102,24 +102,24 @@ def _in_unit(whole: int, place: int, unit: int, units: dict[int, str]) -> str:
 
 
 def _exponent(value: float) -> int:
-    """Return the power of ten of a value's first digit; 0 if it has none."""
+    """Return the power of ten of a value's first digit; 0 if the value is not positive."""
     return max(floor(log10(value) + 1e-9), _LEAST) if value > 0 else 0
 
 
 def _whole(value: float, place: int, to: Callable[[float], int] = round) -> int:
-    """Return how many times 10^place a value is, made whole."""
-    # Nine digits, so that what is exact in decimals stays it.
+    """Return a value in units of 10^place, made an integer by `to`."""
+    # Rounding to nine decimals first keeps exact decimals exact.
     return to(round(value / 10.0**place, 9))
 
 
 def _from(units: dict[int, str]) -> list[tuple[float, str]]:
-    """Return from which value on each unit is used; the last one takes what is left."""
+    """Return each unit with the value from which it is used; the unit of power 0 starts at 0."""
     return [(10.0**power if power else 0, unit) for power, unit in units.items()]
 
 
 def _scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
     """Return the value in the largest unit that it reaches."""
-    # What would be rounded up to a thousand is one of the next unit.
+    # A value that would round up to 1000 is shown as 1 of the next unit.
     limit, unit = next(each for each in units if value >= each[0] * 0.9995)
     if not limit and value % 1 == 0:
         return f"{value:.0f}{unit}"
@@ -132,20 +132,20 @@ def three_digits(value: float) -> str:
     return f"{value:.{decimals}f}"
 
 
-# Below this, two digits say more than two decimals.
+# Below this, numbers have two significant digits instead of two decimals.
 _SMALL = 0.1
 _THOUSAND = 1000
 
 
 def in_unit(value: float) -> str:
-    """Return a number beside others of its unit: `1,090`, `12.3`, `0.13`, `0.0042`."""
+    """Return a number for a column with one unit: `1,090`, `12.3`, `0.13`, `0.0042`."""
     if value >= _THOUSAND:
         return f"{float(f'{value:.3g}'):,.0f}"
     return f"{value:#.2g}" if 0 < value < _SMALL else three_digits(value)
 
 
 def cost_words(low: float, high: float | None) -> str:
-    """Return a range as far as it is known: `0.80`, a range, or `> 3.12`."""
+    """Return a cost: `0.80`, a range, or `> 3.12` if `high` is unknown."""
     if high is None:
         return f"> {in_unit(low)}"
     least, most = in_unit(low), in_unit(high)

@@ -1,4 +1,4 @@
-"""What a person sees while a session runs: a bar on a terminal, plain lines elsewhere.
+"""What a user sees while a session runs: a bar on a terminal, plain lines elsewhere.
 
 Everything here goes to stderr; stdout holds only the result.
 """
@@ -10,37 +10,37 @@ from typing import Protocol
 
 from arena.base.text import printable
 
-# Told the seconds that have passed of a window.
+# Called with the seconds of a window that have passed.
 Tick = Callable[[float], None]
 
 
 class Progress(Protocol):
-    """What a session tells the person who waits."""
+    """Shows the user what a session does."""
 
     def say(self, text: str) -> None:
         """Print lines that stay."""
 
     def waiting(self, text: str) -> AbstractContextManager[None]:
-        """Show that something takes its time, until the block ends."""
+        """Show that something is in progress until the block ends."""
 
     def window(
         self, text: str, seconds: float, *, at_most: bool = False
     ) -> AbstractContextManager[Tick]:
-        """Show a timed window, which may end early; the block moves it on by calling its tick."""
+        """Show a timed window, which may end early; the block calls the tick to advance it."""
 
 
 def progress() -> Progress:
-    """Return the one that suits stderr."""
+    """Return the progress that suits stderr."""
     return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
 
 
 def report_error(text: str) -> None:
-    """Print one line, which may quote other people's files or the holder of a port."""
+    """Print one line without control characters: it may quote files or other programs."""
     print(f"error: {printable(text)}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 class PlainProgress:
-    """One line for each thing that begins or is found out: for logs and pipes."""
+    """Plain lines, for logs and pipes."""
 
     def say(self, text: str) -> None:
         """Print lines that stay."""
@@ -49,19 +49,19 @@ class PlainProgress:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Say what begins."""
+        """Print what begins."""
         self.say(f"{text} …")
         yield
 
     @contextmanager
     def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
-        """Say what begins and how long it takes."""
+        """Print what begins and how long it takes."""
         self.say(f"{text} ({'at most ' * at_most}{round(seconds, 1):g} s) …")
         yield lambda _: None
 
 
 class TerminalProgress:
-    """A spinner while something takes its time, a bar over a window."""
+    """A spinner for waiting, a bar for a window."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -75,7 +75,7 @@ class TerminalProgress:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Spin until the block ends, then leave the line behind."""
+        """Spin until the block ends, then print the line."""
         from rich.text import Text
 
         with self._console.status(Text(f"{printable(text)} …")):
@@ -84,7 +84,7 @@ class TerminalProgress:
 
     @contextmanager
     def window(self, text: str, seconds: float, *, at_most: bool = False) -> Iterator[Tick]:
-        """Draw a bar that fills as the window passes and goes when it ends."""
+        """Draw a bar that fills as the window passes and disappears at its end."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (

@@ -1,4 +1,4 @@
-"""Reading files that people wrote: every fault is a UsageError that names the file and the key."""
+"""Reading hand-written files: every fault is a UsageError that names the file and the key."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from typing import Any
 from arena.base.errors import UsageError
 from arena.base.text import printable, shown
 
-# Nobody writes a profile or a meta.json by hand that is longer than this.
+# The maximum size of a hand-written file, such as a profile or a meta.json.
 _LONGEST_INPUT_BYTES = 1 << 20
 
-# How much of a log's end is looked at, and the lines that open a stack trace in it.
+# How much of the end of a log is searched, and the lines that begin a stack trace.
 _TAIL_BYTES = 1 << 16
 _CAUSE = re.compile(r"(?i)panic:|fatal error|thread '.*' .*panicked|traceback|unhandled exception")
 
-# What programs colour their output with (ECMA-48: SGR).
+# The escape sequences for coloured output (ECMA-48: SGR).
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -67,7 +67,7 @@ def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
     try:
         data = parse(read_input(path))
     except ValueError as error:
-        # Also what only looks like a date or a number: `2026-13-45`, or one of 5000 digits.
+        # This includes invalid dates and numbers: `2026-13-45`, or 5000 digits.
         raise UsageError(f"{shown(path)}: {error}") from error
     except RecursionError as error:
         raise UsageError(f"{shown(path)}: is nested too deeply") from error
@@ -77,9 +77,9 @@ def _mapping(path: Path, parse: Callable[[str], Any]) -> dict[str, Any]:
 
 
 def tail(path: Path, lines: int = 8) -> str:
-    """Return the last lines of a log, printable; empty if there is none.
+    """Return the last lines of a log, printable; empty if it cannot be read.
 
-    If they are those of a long stack, the line that says what happened comes before them.
+    If they belong to a long stack trace, the line with its cause comes first.
     """
     try:
         with path.open("rb") as file:
@@ -92,6 +92,6 @@ def tail(path: Path, lines: int = 8) -> str:
     kept = [line.rstrip() for line in plain.splitlines() if line.strip()]
     before = kept[:-lines]
     causes = [before[at : at + 2] for at, line in enumerate(before) if _CAUSE.match(line)]
-    # Rust says where it panicked, and in the next line why.
+    # Rust prints the place of a panic, and the reason on the next line.
     cause = causes[-1][: 1 + causes[-1][0].endswith(":")] if causes else []
     return "\n".join(printable(line) for line in cause + kept[-lines:])

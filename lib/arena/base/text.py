@@ -1,4 +1,4 @@
-"""Words for people: paths, printable text, and names close to a mistyped one."""
+"""Text for users: paths, printable text, and names close to a mistyped one."""
 
 from collections.abc import Container, Sequence
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """Offer the names close to a mistyped one: ` (did you mean a, b?)`, or all, or nothing."""
+    """Return a hint for a mistyped word: ` (did you mean a, b?)`, or all names, or nothing."""
     import difflib
 
     close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""Work that follows many events, but not each one at once."""
+"""A limit on how often frequent events trigger a piece of work."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -10,8 +10,8 @@ Clock = Callable[[], float]
 class Throttle:
     """Calls `work` when asked, at most once in `every_s` seconds, and at the end of its block.
 
-    The time counts from the block's beginning, and from the end of the last call. What was asked
-    for and put off is done when the block ends, after an error too. After an interrupt it is not.
+    The interval starts when the throttle is made, and again at the end of each call. A postponed
+    call is made when the block ends, even after an error, but not after an interrupt.
     """
 
     def __init__(self, work: Callable[[], None], every_s: float, clock: Clock = monotonic) -> None:
@@ -22,7 +22,7 @@ class Throttle:
         self._is_due = False
 
     def ask(self) -> None:
-        """Call `work` now, or later."""
+        """Call `work` now, or later if the interval has not passed."""
         self._is_due = True
         if self._clock() - self._last_s >= self._every_s:
             self._call()

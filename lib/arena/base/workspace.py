@@ -1,14 +1,14 @@
-"""Where everything lives below one root folder (CONTRIBUTING.md has the layout)."""
+"""The folders below the root of a checkout (CONTRIBUTING.md has the layout)."""
 
 from pathlib import Path
 
 
 class Workspace:
-    """The folders of one checkout. Tests make one of their own."""
+    """The folders of one checkout. Tests make their own."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        # One YAML a profile, one folder a framework, and the service's .proto.
+        # One YAML file per profile, one folder per framework, and the service's .proto.
         self.profiles = root / "profiles"
         self.frameworks = root / "frameworks"
         self.requests = root / "requests"
@@ -18,14 +18,14 @@ class Workspace:
         self.results = root / "results"
         # Frozen sets of records, one folder each.
         self.rounds = self.results / "rounds"
-        # The diaries of nights, which go on from them when they were cut short.
+        # The diaries of nights; an interrupted night resumes from its diary.
         self.nights = self.results / "nights"
-        # Templates, scripts and styles of the pages, and the site that is built of them.
+        # Templates, scripts and styles of the pages, and the site built from them.
         self.site = root / "site"
         self.public = self.site / "public"
         # The test certificate, mounted as /certs.
         self.certs = root / ".certs"
-        # Programs built for this checkout, like ghz.
+        # Programs built for this checkout, such as ghz.
         self.tools = root / ".tools"
 
     def framework(self, name: str) -> Path:

@@ -1,6 +1,6 @@
 """Writing files that must not be lost.
 
-Text goes to a temporary name in the same folder, is fsynced, and then takes its place in one step.
+Text goes to a temporary file in the same folder, is fsynced, and is moved into place in one step.
 """
 
 import os
@@ -13,7 +13,7 @@ from arena.base.text import shown
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step; HostError if it cannot be written."""
+    """Replace the content of `path` in one step; HostError if it cannot be written."""
     _write(path, text, os.replace)
 
 
@@ -53,7 +53,7 @@ def _put_new(temporary: str, path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder outlive a crash."""
+    """Fsync a folder, so that its entries survive a crash."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,1 +1,1 @@
-"""What records come to: headlines, flags, intervals, boards, and frozen rounds."""
+"""The results of records: headlines, flags, intervals, boards, and frozen rounds."""

@@ -1,8 +1,8 @@
-"""The archive: every record of a set, without having them all in memory.
+"""The archive: every record of a set, without holding them all in memory.
 
-What a record comes to is kept in a cache by the size and the time of its file: one that is as it
-was is not read again. Files count where records lie, three folders down; names that begin with a
-dot are nothing of ours, and symbolic links are not followed.
+A cache keeps each record's entry with the size and time of its file; an unchanged file is not read
+again. Only files three folders down are records. Names that begin with a dot are ignored, and
+symbolic links are not followed.
 """
 
 import hashlib
@@ -33,23 +33,23 @@ from arena.record.record import Record
 # Records lie in profile/connections/framework/.
 _DEPTH = 3
 
-# The longest that is read: one of a day, told by the second, has half of it.
+# The maximum size of a record: twice that of a day-long run with all its seconds.
 _LONGEST_BYTES = 128 << 20
 
-# For so many another process is worth its start; so many take long enough to be said.
+# The files per extra process, and the number of files from which progress is shown.
 _PER_PROCESS = 200
 _MANY = 5000
 
-# What a generator is called: a folder can be called like it.
+# The names of generators, which also name folders.
 _GENERATOR = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 
-# The packages whose code says what a record comes to, as folders of lib/.
+# The packages whose code determines a record's entry, as folders of lib/.
 _SOURCES = ("arena/base", "arena/what", "arena/record", "arena/judge", "parsers")
 
-# This many of the last records stay parsed: all of a small set, and what is asked for twice.
+# The number of parsed records in memory: all of a small set, and recently read ones.
 _PARSED = 128
 
-# A file's size and time (ns), and what it comes to: an entry, or what is wrong.
+# A file's size and time (ns), and its entry or what is wrong with it.
 Seen = tuple[int, int, Entry | str]
 
 
@@ -86,7 +86,7 @@ class _Records:
 def open_archive(
     folder: Path, kept: Cache | None = None, progress: Progress | None = None
 ) -> Archive:
-    """Look at every record below a folder; `kept` is what remembers them until the next time."""
+    """Read every record below a folder; `kept` caches their entries for the next time."""
     space = f"records in {folder.resolve()}"
     known = dict(_remembered(kept, space))
     seen: dict[str, Seen] = {}
@@ -117,7 +117,7 @@ def open_archive(
 
 
 def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, int, int, str]]:
-    """Yield every file that would be a record: its name, size, time, and what is wrong with it."""
+    """Yield each file in the place of a record: its name, size, time, and what is wrong."""
     try:
         with os.scandir(folder) as found:
             below = [each for each in found if not each.name.startswith(".")]
@@ -139,7 +139,7 @@ def _scan(folder: str, above: str = "", depth: int = _DEPTH) -> Iterator[tuple[s
 
 
 def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:
-    """Return a file's size and time, and why it is not even opened, if so."""
+    """Return a file's size and time, and why it must not be opened; empty if it may be."""
     try:
         status = file.stat(follow_symlinks=False)
     except OSError as error:
@@ -155,7 +155,7 @@ def _look(file: "os.DirEntry[str]") -> tuple[int, int, str]:
 def _read(
     records: _Records, stale: Sequence[tuple[str, int, int]], progress: Progress | None
 ) -> dict[str, Seen]:
-    """Return what files come to, by their names."""
+    """Return each file's entry, or what is wrong with it, by name."""
     work = partial(_look_into, records, stale)
     many = progress if len(stale) >= _MANY else None
     with (
@@ -166,7 +166,7 @@ def _read(
 
 
 def _look_into(records: _Records, stale: Sequence[tuple[str, int, int]], number: int) -> Seen:
-    """Return what a file comes to."""
+    """Return a file's entry, or what is wrong with it."""
     name, size, time_ns = stale[number]
     try:
         record, sha256 = records.read(name)
@@ -177,9 +177,9 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, int, int]], number:
 
 
 def _require_place(record: Record, name: str) -> None:
-    """Raise ValueError if a record lies where it does not belong, or could have no place at all.
+    """Raise ValueError if a record is in the wrong folder, or if its names are not usable.
 
-    Boards lie in folders that are named after generators; the page of all frameworks beside theirs.
+    Boards lie in folders named after generators; framework pages lie next to their index.html.
     """
     if record.path != name:
         raise ValueError(f"it belongs to {record.path}")
@@ -200,7 +200,7 @@ def _remembered(kept: Cache | None, space: str) -> Iterator[tuple[str, Seen]]:
 
 @cache
 def _version() -> str:
-    """Return what tells apart two versions of what is kept: that of the code, in 32 hex digits."""
+    """Return the cache's version: a hash of Python, pydantic and the code, in 32 hex digits."""
     lib = Path(arena.__file__).parents[1]
     code = tree_sha256(
         lib, sorted(path for each in _SOURCES for path in lib.glob(f"{each}/**/*.py"))

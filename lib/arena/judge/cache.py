@@ -1,7 +1,7 @@
-"""A cache: what can be made again, kept in one file. Without it all is as right, only slower.
+"""A cache of derived data in one file. Without it, results are the same, only slower.
 
-Nothing here raises: a file that is broken is thrown away, and one that is locked, or stands where
-nothing can be written, is done without. So is what cannot be kept: a name that is not UTF-8.
+Nothing here raises. A broken file is deleted. A file that is locked or not writable is not used.
+Values are not saved if a name is not UTF-8.
 """
 
 import sqlite3
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
-# As long as this another process may hold the file.
+# The maximum wait for another process that holds the file.
 _PATIENCE_S = 10.0
 
 _TABLES = """
@@ -21,7 +21,7 @@ _TABLES = """
 
 
 class Cache:
-    """Texts by name, in spaces. A space is of one version: for another one it is empty."""
+    """Texts by name, in spaces. A space has one version; for any other it is empty."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -41,7 +41,7 @@ class Cache:
     def save(
         self, space: str, version: str, changed: Mapping[str, str], gone: Iterable[str] = ()
     ) -> None:
-        """Put values into a space, and take others away, in one step."""
+        """Add values to a space and remove others, in one transaction."""
         try:
             with closing(self._open()) as file, file:
                 known = file.execute("SELECT version FROM versions WHERE space = ?", (space,))
@@ -71,7 +71,7 @@ class Cache:
         return file
 
     def _give_up(self, error: Exception) -> None:
-        """Throw a broken file away; one that only cannot be had now stays."""
+        """Delete a broken file; keep one that is only unavailable now."""
         if not isinstance(error, sqlite3.OperationalError | UnicodeError):
             with suppress(OSError):
                 self._path.unlink()

@@ -1,6 +1,6 @@
-"""Entries: what a record comes to in one line, so that a hundred thousand fit in memory.
+"""Entries: summaries of records, so small that a hundred thousand fit in memory.
 
-They are enough to pick the rows of a board, and to tell a history, without the records.
+They are enough to pick the rows of a board and to show a history, without the records.
 """
 
 import sys
@@ -19,10 +19,10 @@ from arena.what.overrides import TRIAL
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record. `value`, `low` and `high` are in its metric, None if it is not ok.
+    """The summary of one record. `value`, `low` and `high` are in its metric, None if it is not ok.
 
-    `low` and `high` are the interval that ranks it. `generator` is the one
-    that ranks, `made_by` the program and its version. `failure` is the reason, in its own words.
+    `low` to `high` is the interval that ranks it. `made_by` is the load generator and its version.
+    `failure` is the reason that the record states.
     """
 
     path: str
@@ -45,19 +45,19 @@ class Entry:
     flags: tuple[str, ...]
 
     def values(self) -> tuple[Any, ...]:
-        """Return what `entry_from` makes the same entry of."""
+        """Return the values from which `entry_from` makes the same entry."""
         return tuple(getattr(self, each.name) for each in fields(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle it so that entries of another process have their texts in common, too."""
+        """Pickle it so that entries of other processes share their texts, too."""
         return entry_from, self.values()
 
 
 def entry_from(*values: Any) -> Entry:
-    """Return the entry of some values, as they come from another process or a file.
+    """Return the entry with these values, which come from another process or a file.
 
-    Texts and loads that many entries have are held once. TypeError, ValueError or LookupError
-    if they are not the values of an entry.
+    Entries share equal texts and loads. TypeError, ValueError or LookupError if the values are not
+    those of an entry.
     """
     texts: list[Any] = [sys.intern(each) if isinstance(each, str) else each for each in values]
     texts[_LOAD] = _load(*values[_LOAD])
@@ -102,7 +102,7 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
 
 
 def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
-    """Return entries by what loaded their servers, those of each load in the order they came."""
+    """Return entries by load; the entries of each load keep their order."""
     found: dict[Key, list[Entry]] = defaultdict(list)
     for entry in entries:
         found[entry.load.key].append(entry)

@@ -17,7 +17,7 @@ from arena.what.metrics import Metric
 
 
 def value_words(metric: Metric, value: float, high: float, flags: Sequence[str] = ()) -> str:
-    """Return a figure as far as its flags let it be known: `≥ 1.02 M`, `1.20 ms`."""
+    """Return a figure, or the bound that is known: `≥ 1.02 M`, `1.20 ms`."""
     if metric.is_latency:
         return format_ns(value)
     return rate_words(value, high, client_bound="client-bound" in flags)
@@ -28,8 +28,7 @@ def rounded_words(
 ) -> str:
     """Return a figure with no finer digits than its interval justifies: `≥ 0.82 M`, `1.2 ms`.
 
-    What is only known to be more is rounded down; with no value, it is only known to be less
-    than `high`.
+    A lower bound is rounded down. Without a value, only the upper bound `high` is known.
     """
     if not value and high:
         return value_words(metric, value, high, flags)
@@ -41,7 +40,7 @@ def rounded_words(
 
 
 def rounded_interval(metric: Metric, value: float, low: float, high: float) -> str:
-    """Return a figure's interval with no finer digits than it justifies; empty without a width."""
+    """Return a figure's interval in the digits that it justifies; empty if its width is 0."""
     if low == high:
         return ""
     units = TIMES_NS if metric.is_latency else RATES

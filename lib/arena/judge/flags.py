@@ -7,21 +7,21 @@ from arena.record.measurement import Run, Second
 from arena.record.record import FlagName, Headline
 from arena.what.measured import MeasuredProfile
 
-# Little's law holds in a closed loop; a record further off than this says so.
+# Little's law holds in a closed loop; a record with a larger relative error gets a flag.
 LITTLES_LAW_TOLERANCE = 0.15
-# A generator that used this share of its CPUs had nothing left to give.
+# A generator that used this share of its CPUs was at its limit.
 CLIENT_BOUND_SHARE = 0.90
-# A scheduled load has missed a second if it sent so much more or less than was due in it; one
-# call may always fall on the other side of its edge.
+# A scheduled load missed a second if the calls sent differ from the calls due by more than this
+# share. A difference of one call is always allowed.
 SCHEDULE_TOLERANCE = 0.05
-# Fewer shots than this do not hold a median with 95 % confidence, and the fastest of many points
-# with few shots is fast by chance.
+# Fewer shots than this give no 95 % confidence interval of the median, and the fastest of many
+# points with few shots may be fast by chance.
 LEAST_SHOTS = 6
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What flags are decided by: the load as it was run, its runs, and the headline's run.
+    """The facts that decide flags: the load as it was run, its runs, and the headline's run.
 
     `generator_cpus` is how many CPUs the generator had for itself; None when it shared the
     server's.
@@ -37,7 +37,7 @@ class Judged:
 class Flag:
     """One flag: its name in records, when it holds, and what it means to a reader of a page.
 
-    A result with one that `takes_rank` was not made by the profile's load: it has no rank.
+    If it `takes_rank`, the load was not the profile's, so the result has no rank.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Flag:
 
 
 def missed(second: Second) -> bool:
-    """Return whether a second's load was not the one that was due by the schedule."""
+    """Return whether a second's load differs from the schedule."""
     if second.intended is None or second.sent is None:
         return False
     allowed = max(SCHEDULE_TOLERANCE * second.intended, 1)
@@ -55,14 +55,14 @@ def missed(second: Second) -> bool:
 
 
 def kept_schedule(run: Run) -> bool:
-    """Return whether every second had the load that was due; not if there is none to look at."""
+    """Return whether every second had the scheduled load; False without seconds."""
     return bool(run.seconds) and not any(map(missed, run.seconds))
 
 
 def _is_client_bound(it: Judged) -> bool:
-    """Return whether the generator used 90 % of its own CPUs, or, sharing, more than the server.
+    """Return whether the generator used 90 % of its CPUs, or more than the server if they share.
 
-    Not for a load that is not meant to use them.
+    False for a load that is not meant to fill the generator.
     """
     if not it.profile.load.fills_generator:
         return False
@@ -73,18 +73,18 @@ def _is_client_bound(it: Judged) -> bool:
 
 
 def _misses_littles_law(it: Judged) -> bool:
-    """Return whether calls/s x mean latency is not what a closed loop has in flight."""
+    """Return whether calls/s x mean latency differs from the calls in flight of a closed loop."""
     latency = it.best.latency_ns
     if not it.profile.load.keeps_in_flight or latency.mean is None or latency.kind != "service":
         return False
-    # Calls/s by way of the messages: those that were counted of cut calls are work, too.
+    # Calls/s are derived from messages: the counted messages of cut calls are work, too.
     calls_per_s = it.best.messages / it.profile.messages_per_call / it.best.elapsed_s
     in_flight = calls_per_s * latency.mean / 1e9
     return abs(in_flight / it.profile.in_flight - 1) > LITTLES_LAW_TOLERANCE
 
 
 def _is_cut_short(it: Judged) -> bool:
-    """Return whether a sweep's time was over before each point had enough shots for its median."""
+    """Return whether time ran out before each point of a sweep had enough shots for a median."""
     planned = len(it.profile.load.points(it.profile.connections))
     enough = min(LEAST_SHOTS, it.profile.load.shots)
     points = it.best.points
@@ -122,7 +122,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag(
         "cut-calls",
-        # They matter only where they make the rate uncertain: not if messages were counted.
+        # Cut calls matter only if they make the rate uncertain: not if messages were counted.
         lambda it: bool(it.best.calls.cut) and it.best.rate_at_least < it.best.rate_at_most,
         "Calls were still open when the window closed; the error bar covers them.",
     ),

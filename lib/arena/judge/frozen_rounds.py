@@ -32,12 +32,12 @@ from arena.record.times import UtcTime, utc_now
 
 _FILE = "round.json"
 
-# Its folder in the site is beside rounds/index.html: no dots.
+# Names have no dots: on the site, a round's folder is next to rounds/index.html.
 _NAME = r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$"
 
 
 class Round(Frozen):
-    """What results/rounds/<name>/round.json says: when it was frozen, why, and of what.
+    """The content of results/rounds/<name>/round.json: what was frozen, when and why.
 
     `records` maps each record's path, below the round's folder, to the SHA-256 of its file. The
     hashes of the runs' raw outputs are in the records.
@@ -52,7 +52,7 @@ class Round(Frozen):
 
 @dataclass(frozen=True)
 class Frost:
-    """What freezing made: the round's folder, and how many records, files and bytes are in it."""
+    """The result of freezing: the round's folder, and its numbers of records, files and bytes."""
 
     folder: Path
     records: int
@@ -61,10 +61,10 @@ class Frost:
 
 
 def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Frost:
-    """Copy the records that the boards of current loads show, and all that lies beside them.
+    """Copy the records that the boards of current loads show, with all files of each record.
 
-    It is there as a whole or not at all. UsageError for a name or a note that cannot be one, for
-    a name that is taken, and if there is nothing to freeze.
+    The round is complete or does not exist. UsageError for an invalid name or note, for a name that
+    is taken, and if there is nothing to freeze.
     """
     try:
         found = Round(name=name, frozen_at=utc_now(), note=note, records={})
@@ -90,7 +90,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         for parent, _, _ in os.walk(draft.folder):
             sync_folder(Path(parent))
         with held():
-            # Renaming would take the place of an empty folder.
+            # Renaming would replace an empty folder.
             _require_new(folder)
             draft.folder.rename(folder)
             sync_folder(workspace.rounds)
@@ -98,7 +98,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
 
 
 def _refusal(error: pydantic.ValidationError) -> str:
-    """Say in a line what is wrong with a round that somebody wants."""
+    """Return one line on what is wrong with a requested round."""
     first = error.errors(include_url=False)[0]
     if first["loc"] == ("name",):
         return (
@@ -114,9 +114,9 @@ def _require_new(folder: Path) -> None:
 
 
 def _files_of(archive: Archive, path: str) -> Iterator[str]:
-    """Yield a record's file and every one beside it, as paths below results/.
+    """Yield a record's file and all files in its folder, as paths below results/.
 
-    UsageError if one is anything but a plain file: what a link points to is not of the record.
+    UsageError for anything but a plain file: a link's target is not part of the record.
     """
     yield from _plain(archive.folder, archive.folder / path)
     for parent, folders, files in os.walk((archive.folder / path).with_suffix("")):
@@ -134,7 +134,7 @@ def _plain(results: Path, file: Path) -> Iterator[str]:
 
 
 def _copy(source: Path, target: Path) -> int:
-    """Copy a file byte for byte, to stay; return its size."""
+    """Copy a file byte for byte and fsync it; return its size."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as original, target.open("xb") as copy:
         shutil.copyfileobj(original, copy)
@@ -145,7 +145,7 @@ def _copy(source: Path, target: Path) -> int:
 
 @contextmanager
 def _rounds_to_ourselves(folder: Path) -> Iterator[None]:
-    """Freeze alone for the block, without what a killed one left."""
+    """Lock the rounds for the block, and remove the drafts of killed sessions."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -164,10 +164,10 @@ def _rounds_to_ourselves(folder: Path) -> Iterator[None]:
 def read_rounds(
     folder: Path, *, thorough: bool = False
 ) -> Iterator[tuple[Path, Round | ValueError]]:
-    """Yield each round's folder with the round, or what is wrong with it, by name.
+    """Yield each round's folder with the round or what is wrong with it, sorted by name.
 
-    Its records must be those that were frozen, byte for byte; if `thorough`, the raw outputs of
-    their runs too.
+    The records must equal the frozen ones, byte for byte. If `thorough`, the raw outputs of their
+    runs must, too.
     """
     for path in sorted(folder.glob("*/")):
         if path.name.startswith("."):

@@ -34,8 +34,8 @@ def headline_of(profile: MeasuredProfile, runs: Sequence[Run]) -> Headline | Non
 def _best(metric: Metric, runs: Sequence[Run]) -> tuple[int, Run]:
     """Return the best run and its number, from 1.
 
-    By a latency, that is the lowest of those that have one; the less is sent, the lower it is, so
-    a run that kept its schedule is better than any that did not.
+    For a latency, it is the lowest of the runs that have one. Sending less lowers latencies, so a
+    run that kept its schedule is better than any that did not.
     """
 
     def order(numbered: tuple[int, Run]) -> tuple[bool, bool, float]:
@@ -64,7 +64,7 @@ def _rule(runs: int, best: Run) -> str:
 
 
 def spread_of(metric: Metric, runs: Sequence[Run]) -> Spread | None:
-    """Describe how the figures of all runs lie; None without a run."""
+    """Return the spread of the figures of all runs; None without a run."""
     figures = [figure_of(metric, run)[0] for run in runs]
     if not figures:
         return None

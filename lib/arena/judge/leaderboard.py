@@ -1,8 +1,8 @@
 """The leaderboard: derived from records alone, a board for each load and generator.
 
 Production and tuned frameworks are ranked together, engines apart. The newest good record of
-a framework is its row; a newer failure is shown on that row and never takes its value away.
-Trials of each size, and the records from before a profile was edited, have boards of their own.
+a framework is its row; a newer failure is shown on that row and never removes its value. Trials of
+each size, and records from before a profile was edited, have boards of their own.
 """
 
 import math
@@ -30,7 +30,7 @@ DIVISIONS: dict[str, Literal["framework", "engine"]] = {
     "engine": "engine",
 }
 
-# The outcomes of a check, by how much they say against the server.
+# The outcomes of a check, by severity.
 GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
 
 # The overrides that make a row's figures incomparable to others; the rest is in the record.
@@ -46,15 +46,15 @@ class RowFailure(Failure):
 
 
 class Result(Frozen):
-    """What a framework's good record comes to. Rates and their like are in the board's metric.
+    """A good record's figures. The value, its bounds, median and `rates` are in the board's metric.
 
-    From `low` to `high` is the interval that ranks the row; `at_least` and `at_most` are the error
-    bar of the headline's run. `seconds`, `points`, latencies, costs and memory are of that run.
+    `low` to `high` is the interval that ranks the row; `at_least` to `at_most` is the error bar of
+    the headline's run. `seconds`, `points`, latencies, costs and memory are of that run.
 
-    CPU seconds per million messages, or requests, lie between their `_at_least` and their
-    `_at_most`, which is absent if no call finished. `overrides` are those that changed the load.
-    `checks_passed` counts the contract's checks and `checks_warned` holds those that warn, before
-    and after the runs: a check made twice counts once, by the worse of its outcomes.
+    CPU seconds per million messages or requests lie between `_at_least` and `_at_most`; the latter
+    is absent if no call finished. `overrides` are those that changed the load. `checks_passed`
+    counts the contract checks that pass, `checks_warned` holds those that warn. A check made before
+    and after the runs counts once, by its worse outcome.
     """
 
     value: float
@@ -93,7 +93,7 @@ class Result(Frozen):
 class Row(Frozen):
     """One framework on a board: its newest good result, and a newer failure.
 
-    Without a good record yet, there is only the failure.
+    A framework without a good record has only a failure.
     """
 
     rank: int | None
@@ -106,7 +106,7 @@ class Row(Frozen):
 
 
 class Difference(Frozen):
-    """A fact of a load that differs from the current one, both as JSON: `duration_s`, 1.0, 5.0."""
+    """A fact in which a load differs from the current one, as JSON: `duration_s`, 1.0, 5.0."""
 
     fact: str
     here: str
@@ -114,12 +114,12 @@ class Difference(Frozen):
 
 
 class Board(Frozen):
-    """The ranked rows of one load by one generator, of one division.
+    """The ranked rows of one load, one generator and one division.
 
-    Of all loads that records of a profile were made with, at these connections and by this
-    generator, one is current: the newest that is no trial, or the newest trial if all are.
-    `load` is its name among them, such as `5s-x-3`; `differences` are those to the current one.
-    Boards of the same load under several generators have the same `load_digest`.
+    A profile may have records of several loads with these connections and this generator. One is
+    current: the newest that is not a trial, or the newest trial if all are trials. `load` is this
+    load's name, such as `5s-x-3`; `differences` compares it with the current one. Boards of the
+    same load under several generators have the same `load_digest`.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
@@ -141,41 +141,41 @@ class Board(Frozen):
 
     @property
     def shape(self) -> type[LoadShape]:
-        """Return what kind of load its records are of."""
+        """Return the kind of load of its records."""
         return KINDS[self.kind]
 
     @property
     def place(self) -> Place:
-        """Return what boards of other loads of its profile have in common with it."""
+        """Return the part of the key that it shares with its profile's other loads."""
         return self.profile, self.connections, self.generator
 
     @property
     def key(self) -> Key:
-        """Return what tells its load from all others."""
+        """Return the key that identifies its load."""
         return *self.place, self.load_digest
 
 
 class Leaderboard(Frozen):
-    """Every board, by profile, connections and generator: the current load's first."""
+    """All boards, by profile, connections and generator; the current load comes first."""
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     boards: tuple[Board, ...]
 
 
 def shown_records(boards: Iterable[Board]) -> list[str]:
-    """Return the paths of the records that rows stand for, and of newer failures; sorted."""
+    """Return the sorted paths of the records of all results and newer failures."""
     rows = [row for board in boards for row in board.rows]
     return sorted({part.record for row in rows for part in (row.result, row.failure) if part})
 
 
 def rank(records: Iterable[Record]) -> Leaderboard:
-    """Derive the leaderboard of records at hand; their order does not matter."""
+    """Derive the leaderboard from records; their order does not matter."""
     by_path = {record.path: record for record in records}
     return rank_entries(map(entry_of, by_path.values()), by_path.__getitem__)
 
 
 def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Leaderboard:
-    """Derive the leaderboard of entries; `read` gives the record of a path, of those it needs."""
+    """Derive the leaderboard from entries; `read` returns the record of a path."""
     places: dict[Place, list[list[Entry]]] = defaultdict(list)
     in_time = sorted(entries, key=lambda each: (each.started_at, each.path))
     for own in by_load(in_time).values():
@@ -187,7 +187,7 @@ def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Lea
 def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator[Board]:
     """Yield the boards of one profile, connection count and generator, the current load's first.
 
-    A load is given by its entries, the oldest first.
+    Each load is the list of its entries, oldest first.
     """
     loads = sorted(loads, key=lambda own: max(map(_claim, own)), reverse=True)
     sizes = Counter(own[0].load.size for own in loads)
@@ -225,7 +225,7 @@ def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator
 
 
 def _claim(entry: Entry) -> tuple[bool, bool, str, str]:
-    """Return what makes an entry's load the current one: full, good and new, in this order."""
+    """Return the sort key that picks the current load: no trial, then good, then newest."""
     return not entry.is_trial, entry.status == "ok", entry.started_at, entry.path
 
 
@@ -233,8 +233,8 @@ def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
     """Order by value, the best first; a row whose interval overlaps the leader's shares its rank.
 
     The leader of a rank is its best row. The next rank counts all rows above it. A row has no rank
-    without a result, or with a value of 0: no call finished, so it is only known to be lower than
-    `high`. Nor has it one if a flag takes it.
+    if it has no result, if a flag takes its rank, or if its value is 0: no call finished, so only
+    the upper bound `high` is known.
     """
     sign = 1 if metric.lower_is_better else -1
 
@@ -284,7 +284,7 @@ def _failure(record: Record) -> RowFailure | None:
 
 
 def _result(record: Record) -> Result:
-    """Return what a good record comes to."""
+    """Return the result of a good record."""
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
@@ -329,7 +329,7 @@ def _result(record: Record) -> Result:
 
 
 def _worst(record: Record) -> list[Check]:
-    """Return each of the record's checks once, in order: the first of its worst outcomes."""
+    """Return each of the record's checks once, in order, with its worst outcome."""
     worst: dict[str, Check] = {}
     for check in (*record.contract, *record.contract_after):
         known = worst.setdefault(check.check, check)
@@ -339,10 +339,10 @@ def _worst(record: Record) -> list[Check]:
 
 
 def _per_million(run: Run, cost: Cost, rate: float) -> float | None:
-    """Return CPU seconds for a million messages at a rate; None if that is 0, or next to it.
+    """Return CPU seconds per million messages at a rate; None if the rate is 0 or almost 0.
 
-    Cut calls were worked for too, so the cost has an error bar as the rate has. The rate of a
-    blast is that of one point, and the cost that of them all.
+    Cut calls cost CPU time too, so the cost has an error bar like the rate. The rate of a blast is
+    that of one point; its cost covers all points.
     """
     messages = run.messages if run.points else rate * run.elapsed_s
     per_million = cost.cpu_s / messages * 1e6 if messages else math.inf

@@ -1,4 +1,4 @@
-"""Loads: what must be equal, to the letter, for records to stand on one board."""
+"""Loads: what must be exactly equal for records to share a board."""
 
 import hashlib
 import json
@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
 
-# What names a load, or stands beside it in a key. All the rest can change a figure.
+# Fields that name a load or are in its key anyway. All others can change a figure.
 _NAMES = {"name", "title", "generator", "connection_count"}
 
 
-# A profile, its connections and the generator: of their loads, one is current.
+# A profile, a connection count and a generator; one of their loads is current.
 Place = tuple[str, int, str]
 
-# What a board is of: that, and the digest of the load.
+# The key of a board: its place and the digest of its load.
 Key = tuple[str, int, str, str]
 
 
 class LoadKey(NamedTuple):
     """One load as it was run, by one generator.
 
-    `size` says how much of it there is, as a part of an address: `5s-x-3`. `digest` tells it
-    from every other load; it is the same under every generator and connection count.
+    `size` is the length and number of its runs, as part of a URL: `5s-x-3`. `digest` identifies the
+    load; it is the same under every generator and connection count.
     """
 
     profile: str
@@ -35,12 +35,12 @@ class LoadKey(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Return the part of the key that its profile's other loads have too."""
+        """Return the part of the key that it shares with its profile's other loads."""
         return self.profile, self.connections, self.generator
 
     @property
     def key(self) -> "Key":
-        """Return what a board has of it."""
+        """Return the key of its board."""
         return *self.place, self.digest
 
 
@@ -58,7 +58,7 @@ def load_of(profile: MeasuredProfile) -> LoadKey:
 
 
 def differences(profile: MeasuredProfile, other: MeasuredProfile) -> dict[str, tuple[str, str]]:
-    """Return the facts of a load that are not those of another one: here, and there, as JSON."""
+    """Return the facts in which a load differs from another: here and there, as JSON."""
     here, there = (dict(_leaves(_facts(each))) for each in (profile, other))
     return {
         key: (here.get(key, "null"), there.get(key, "null"))
@@ -68,7 +68,7 @@ def differences(profile: MeasuredProfile, other: MeasuredProfile) -> dict[str, t
 
 
 def _facts(profile: MeasuredProfile) -> dict[str, Any]:
-    # The other counts that a profile names do not matter to the record of one of them.
+    # A record of one connection count does not depend on the profile's other counts.
     others = set() if profile.load.joins_connections else {"connections"}
     return profile.model_dump(mode="json", exclude=_NAMES | others)
 

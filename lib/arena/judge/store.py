@@ -18,7 +18,7 @@ _DRAFT = ".httparena-draft-"
 class Draft:
     """A session's files while it runs: a hidden folder inside results/, on the same disk.
 
-    `save` gives everything its final name, the record last; leaving the block without saving
+    `save` moves everything to its final name, the record last. Leaving the block without saving
     deletes it all, so an interrupt leaves nothing half-written.
     """
 
@@ -60,6 +60,6 @@ class Draft:
 
 
 def clear_drafts(results: Path) -> None:
-    """Remove what a killed session left; call it only while holding the host's lock."""
+    """Remove the drafts of killed sessions; call it only while holding the host's lock."""
     for folder in results.glob(f"{_DRAFT}*"):
         shutil.rmtree(folder, ignore_errors=True)

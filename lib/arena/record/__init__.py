@@ -1,1 +1,1 @@
-"""The nouns of a record, and how one is read."""
+"""The models of a record, and reading records."""

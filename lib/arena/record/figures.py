@@ -1,4 +1,4 @@
-"""What runs come to in a metric: a figure each, and the interval of several."""
+"""The figure of a run in a metric, and the interval of several runs."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ BEST_OF = 3
 
 
 def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
-    """Return a run's figure in a metric, and its error bar: at least, and at most."""
+    """Return a run's figure in a metric, and the two ends of its error bar."""
     if metric.is_latency:
         p99_ns = run.latency_ns.p99 or 0.0
         return p99_ns, p99_ns, p99_ns
@@ -18,11 +18,11 @@ def figure_of(metric: Metric, run: Run) -> tuple[float, float, float]:
 
 
 def interval_of(metric: Metric, runs: Sequence[Run]) -> tuple[float, float]:
-    """Return the low and the high end of the interval that ranks a record. There must be a run.
+    """Return the two ends of the interval that ranks a record, which must have a run.
 
-    It spans the error bars of the runs that the headline is picked from: what the generator could
-    not know, and how far the runs scatter. A run without a latency is left out: it is never the
-    best one, and says nothing about the latencies of the others.
+    It spans the error bars of the runs from which the headline is picked, so it covers both the
+    generator's uncertainty and the scatter of the runs. If any run has a latency, those without one
+    are left out: they are never the best.
     """
     every = [figure_of(metric, run) for run in runs[:BEST_OF]]
     known = [figure for figure in every if figure[0] > 0]

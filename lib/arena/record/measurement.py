@@ -1,7 +1,7 @@
 """What one run measured. Units are in the names; formulas are those of docs/measuring.md.
 
-Calls, Latency and Second are the types that the readers of raw outputs return. They are plain
-dataclasses, so the models that hold them check them again.
+Calls, Latency and Second are the types that the parsers of raw outputs return. They are plain
+dataclasses, so the models that contain them validate them again.
 """
 
 from typing import Annotated
@@ -19,14 +19,14 @@ Seconds = Annotated[float, Field(ge=0, le=1e9)]
 
 
 class Cost(Frozen):
-    """CPU seconds spent during the run, and the most memory held since the program started."""
+    """CPU seconds spent during the run, and peak memory since the program started."""
 
     cpu_s: Seconds
     peak_bytes: Whole
 
 
 class Unchecked(Frozen):
-    """OK calls whose gRPC status, and whose replies, the generator did not look at."""
+    """OK calls whose gRPC status, or whose replies, the generator did not check."""
 
     status: Whole
     replies: Whole
@@ -36,9 +36,9 @@ class BlastPoint(Frozen, revalidate_instances="always"):
     """`requests` calls sent together over at most `connections` connections, `repetitions` times.
 
     `rate` is the median of the repetitions' OK calls per second, from the first send to the last
-    response. The true median lies between `rate_at_least` and `rate_at_most`, 95 % of the time,
-    from 6 repetitions up; below, these are the extremes. `ok`, `failed` (by gRPC status) and
-    `latency_ns` are those of all repetitions.
+    response. With 6 repetitions or more, `rate_at_least` to `rate_at_most` is the 95 % confidence
+    interval of the median; with fewer, they are the extremes. `ok`, `failed` (by gRPC status) and
+    `latency_ns` cover all repetitions.
     """
 
     connections: Most
@@ -55,13 +55,13 @@ class BlastPoint(Frozen, revalidate_instances="always"):
 class Measurement(Frozen, revalidate_instances="always"):
     """One run as the generator reported it.
 
-    `messages` and `rate` (messages per second of actual elapsed time) rank it; the truth lies
-    between `rate_at_least` and `rate_at_most`, which are `rate` where messages were counted, rather
-    than calls. `reported_calls_per_s` is the generator's own figure.
+    `messages` and `rate` (messages per second of actual elapsed time) rank it; the true rate lies
+    between `rate_at_least` and `rate_at_most`. Both equal `rate` if messages were counted, not
+    calls. `reported_calls_per_s` is the generator's own figure.
 
-    `seconds` are there if the generator reports them, `points` if it was a blast: then `rate` is
-    that of the fastest point. `approximate` means that the generator cannot make this load
-    exactly; docs/measuring.md says how far off it is.
+    `seconds` are present if the generator reports them, `points` for a blast: then `rate` is that
+    of the fastest point. `approximate` means that the generator cannot make this load exactly;
+    docs/measuring.md states the difference.
     """
 
     elapsed_s: Annotated[float, Field(gt=0, le=1e9)]
@@ -86,7 +86,7 @@ class Raw(Frozen):
 
 
 class Run(Measurement):
-    """A measurement with what it cost on both sides, and the raw output it came from."""
+    """A measurement, the cost on both sides, and the raw output."""
 
     started_at: str
     server: Cost

@@ -1,4 +1,4 @@
-"""Reading records, those of an older schema too."""
+"""Reading records, including those of older schemas."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from arena.record.upgrade import upgraded
 
 
 def read_record(path: Path) -> Record:
-    """Read one record; ValueError with one line if it is broken."""
+    """Read one record; ValueError with a one-line message if it is broken."""
     try:
         return parse_record(path.read_bytes())
     except OSError as error:
@@ -18,11 +18,11 @@ def read_record(path: Path) -> Record:
 
 
 def parse_record(data: bytes) -> Record:
-    """Return the record that a file holds; ValueError with one line if it is broken."""
+    """Return the record that a file holds; ValueError with a one-line message if it is broken."""
     try:
         return Record.model_validate_json(data)
     except ValidationError:
-        pass  # It may be of an older schema; and else there are better words for what is wrong.
+        pass  # It may be of an older schema; if not, the error below is clearer.
     try:
         return Record.model_validate(upgraded(json.loads(data)))
     except ValidationError as error:

@@ -1,8 +1,8 @@
 """Records: the saved outcome of one framework x profile x connections. Append-only.
 
-A record is `results/<profile>/<connections>/<framework>/<UTC start>.json`; the folder of the
-same name beside it holds the generator's raw outputs and the server's log. Nothing here knows
-how a record came about, so one can be read, ranked and rendered years later.
+A record is `results/<profile>/<connections>/<framework>/<UTC start>.json`; the folder of the same
+name holds the generator's raw outputs and the server's log. Nothing here depends on how a record
+was made, so it can be read, ranked and rendered years later.
 """
 
 from typing import Annotated, Literal, Self
@@ -16,8 +16,8 @@ from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
 
-# What a reader must know before trusting a headline, by name: judge/flags.py has all that this
-# runner knows, and a newer one may know more.
+# The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;
+# records of a newer one may have others.
 FlagName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=64)]
 
 
@@ -30,17 +30,17 @@ class Failure(Frozen):
 
 
 class MeasuredFramework(Framework):
-    """The framework as it was: its meta, a hash of its source, and the image it ran as."""
+    """The framework as it was measured: its meta, a hash of its source, and the image it ran as."""
 
     source_sha256: str
     image_digest: str | None = None
 
 
 class Headline(Frozen):
-    """The one number of a record, the rule that picked it and the run it is of (from 1).
+    """The one number of a record, the rule that picked it, and the number of its run (from 1).
 
-    From `low` to `high` is the interval that ranks the record, which the runs span;
-    from `at_least` to `at_most` the error bar of that one run.
+    `low` to `high` is the interval that ranks the record and spans its runs; `at_least` to
+    `at_most` is the error bar of the one run.
     """
 
     metric: str
@@ -54,7 +54,7 @@ class Headline(Frozen):
 
 
 class Spread(Frozen):
-    """How the runs' rates lie; `cv` is standard deviation / mean, absent for a single run."""
+    """The spread of the runs' figures; `cv` is standard deviation / mean, None for a single run."""
 
     median: Rate
     min: Rate
@@ -63,9 +63,9 @@ class Spread(Frozen):
 
 
 class Check(Frozen):
-    """One contract check and how it came out; `warn` means that a SHOULD is missed.
+    """One contract check and its outcome; `warn` means that a SHOULD is not met.
 
-    `detail` says in a sentence what was seen, `wire` shows the bytes that were wrong, in hex.
+    `detail` is a sentence on what was observed, `wire` has the wrong bytes in hex.
     """
 
     check: str
@@ -85,7 +85,7 @@ class Git(Frozen):
 
 
 class GeneratorInfo(Frozen):
-    """Which program made the load, and the exact command line of a run."""
+    """The load generator, and the exact command line of a run."""
 
     name: str
     version: str
@@ -94,7 +94,7 @@ class GeneratorInfo(Frozen):
 
 
 class Host(Frozen):
-    """The machine: `cpus` are logical, `cores` physical, both as far as we may use them."""
+    """The machine: `cpus` are logical, `cores` physical; both count only those we may use."""
 
     cpu: str
     cpus: int
@@ -111,7 +111,7 @@ class Host(Frozen):
 
 
 class Cpus(Frozen):
-    """Which CPUs each side had, as lists like 0-3; both are None when they share all."""
+    """The CPUs of each side, as lists like 0-3; both are None if the sides share all CPUs."""
 
     policy: Literal["pinned", "unpinned", "override"]
     server: str | None
@@ -127,7 +127,7 @@ class RuntimeInfo(Frozen):
 
 
 class Provenance(Frozen):
-    """How this number came about. `stages_s` are wall seconds of each stage."""
+    """How a record was made. `stages_s` are the wall seconds of each stage."""
 
     git: Git | None
     generator: GeneratorInfo | None
@@ -141,8 +141,8 @@ class Provenance(Frozen):
 class Record(Frozen):
     """The saved outcome of one framework x profile x connections (see docs/glossary.md).
 
-    `contract` is what was checked before the runs, `contract_after` what was checked again
-    after them. `messages_per_data_frame` is how the server packs a stream, under no load.
+    `contract` has the checks before the runs, `contract_after` those repeated after them.
+    `messages_per_data_frame` shows how the server packs a stream without load.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
@@ -162,7 +162,7 @@ class Record(Frozen):
 
     @pydantic.model_validator(mode="after")
     def _is_whole(self) -> Self:
-        """Refuse what the leaderboard could not make a row of, or the page not show."""
+        """Refuse a record that cannot become a row of the leaderboard or a page."""
         if self.status != "ok":
             if self.failure is None:
                 raise ValueError(f"a record that is {self.status} must say why: failure")
@@ -185,5 +185,5 @@ class Record(Frozen):
 
 
 def record_key(profile: MeasuredProfile, framework: Framework) -> str:
-    """Return where the records of a framework under a profile lie below results/."""
+    """Return the folder below results/ of a framework's records under a profile."""
     return f"{profile.name}/{profile.connection_count}/{framework.name}"

@@ -1,4 +1,4 @@
-"""Moments as records name them: sortable, and fit for a file name."""
+"""Timestamps of records: sortable, and valid in file names."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -8,8 +8,8 @@ from pydantic import Field
 
 
 def parse_utc(text: str) -> datetime:
-    """Return the moment that utc_now wrote."""
-    # A twentieth of what strptime takes, and there are a hundred thousand records.
+    """Return the time of a timestamp that utc_now wrote."""
+    # This takes a twentieth of strptime's time; there are a hundred thousand records.
     day, _, time = text.partition("T")
     return datetime.fromisoformat(f"{day}T{time.replace('-', ':')}")
 
@@ -19,7 +19,7 @@ def _moment(text: str) -> str:
     return text
 
 
-# As `utc_now` writes a moment.
+# A timestamp as `utc_now` writes it.
 UtcTime = Annotated[
     str,
     Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{6}Z$"),
@@ -28,5 +28,5 @@ UtcTime = Annotated[
 
 
 def utc_now() -> str:
-    """Return this moment as records name it: sortable, and fit for a file name."""
+    """Return the current time as a timestamp: sortable, and valid in file names."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%fZ")

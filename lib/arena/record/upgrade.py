@@ -1,4 +1,4 @@
-"""Older records as today's: one step for each schema, from the number it upgrades."""
+"""Upgrading records of older schemas: one step per schema, by the number it upgrades."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,17 +9,17 @@ from arena.record.figures import interval_of
 from arena.record.measurement import Run
 from arena.what.metrics import Metric
 
-# One more for each change that an older reader, or an older file, could not bear. A field that is
-# added with a default leaves it as it is.
+# Raised by one for each change that breaks older readers or older files. A new field with a default
+# does not raise it.
 SCHEMA = 2
 
 _RUNS = pydantic.TypeAdapter(tuple[Run, ...])
 
 
 def upgraded(data: Any) -> Any:
-    """Return a record of an older schema as today's; ValueError if it is from the future.
+    """Return a record upgraded to this schema; ValueError if its schema is newer or missing.
 
-    What is broken stays broken, and is left for the record's own validation to report.
+    Broken data is left as it is: the record's own validation reports it.
     """
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, int):
@@ -33,7 +33,7 @@ def upgraded(data: Any) -> Any:
 
 
 def _from_1(data: dict[str, Any]) -> None:
-    """Rename the error bars, once `low` and `high`, add the interval, and nest the load's keys."""
+    """Rename the error bars from `low` and `high`, add the interval, and nest the load's keys."""
     if isinstance(profile := data.get("profile"), dict):
         data["profile"] = _with_load(profile)
     for run in _dicts(data.get("runs")):
@@ -50,7 +50,7 @@ def _from_1(data: dict[str, Any]) -> None:
             pass
 
 
-# The flat keys of the loads, by their kinds, as schema 1 had them.
+# The keys of each kind of load; in schema 1 they were keys of the profile.
 _FLAT = {
     "closed": ("duration_s", "streams_per_connection", "concurrency"),
     "scheduled": ("schedule", "requests", "concurrency"),

@@ -1,1 +1,1 @@
-"""What people ask for: profiles, frameworks, and which of them."""
+"""What to measure: profiles, frameworks, and the selection of them."""

@@ -14,18 +14,18 @@ from arena.base.model import Frozen, validated
 from arena.base.reading import read_json
 from arena.base.text import nearest, shown
 
-# What building natively leaves behind, and what no source tree needs to be identified by.
+# The output folder of a native build, and all folders that are not hashed as source.
 BUILD_FOLDER = ".build"
 _NOT_SOURCE = {BUILD_FOLDER, ".git", "__pycache__"}
 
-# What may name an image: docker takes no separator at an end, and not any two in a row.
+# The names docker accepts for an image: no separator at an end, and few in a row.
 _NAME = re.compile(r"[A-Za-z0-9]+(?:(?:\.|__?|-+)[A-Za-z0-9]+)*")
 _LONGEST_NAME = 64
 
 _NEED = r"^((pkg-config|gem|python):)?[^:\s]+$"
 
-# HttpArena's types, which tell how mature an entry is, and the rules each is held to here. A
-# framework there says in a second key, `mode`, whether it is tuned.
+# HttpArena's types, which state an entry's maturity, and the rules that apply to each here.
+# HttpArena's second key, `mode`, states whether an entry is tuned.
 _RULES = {
     "flagship": "production",
     "emerging": "production",
@@ -34,8 +34,8 @@ _RULES = {
 }
 _MODES = ("standard", "tuned")
 
-# Keys of HttpArena's that nothing here depends on: what of HTTP an entry does by itself, and a
-# check of its HTTP/1.1 port.
+# HttpArena's keys that are ignored here: how much of HTTP an entry implements itself, and a check
+# of its HTTP/1.1 port.
 _UNUSED = ("completeness", "tls_check")
 
 
@@ -52,9 +52,9 @@ class Native(Frozen):
 
 
 class Framework(Frozen):
-    """One entry; `name` is its folder's, everything else comes from meta.json.
+    """One entry; `name` is the folder's name, everything else comes from meta.json.
 
-    `type` is which rules it follows (docs/rules.md), also where meta.json has HttpArena's words.
+    `type` names the rules it follows (docs/rules.md); HttpArena's types are mapped to these.
     """
 
     name: Annotated[str, Field(pattern=f"^{_NAME.pattern}$", max_length=_LONGEST_NAME)]
@@ -84,7 +84,7 @@ def load_framework(folder: Path, name: str) -> Framework:
 
 
 def _ours(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return meta.json in our words: null is absent, and what HttpArena leaves out is filled in."""
+    """Return meta.json in this runner's terms: without nulls, and with defaults filled in."""
     given = {key: value for key, value in data.items() if value is not None}
     mode = given.pop("mode", "standard")
     if mode not in _MODES:
@@ -98,7 +98,7 @@ def _ours(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def is_framework_name(name: str) -> bool:
-    """Tell whether a folder of that name can be a framework's."""
+    """Return whether the name is valid for a framework's folder."""
     return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 
@@ -117,7 +117,7 @@ def source_sha256(folder: Path) -> str:
 
 
 def source_files(folder: Path) -> list[Path]:
-    """Return every file and symbolic link below `folder` that is no build output."""
+    """Return every file and symbolic link below `folder` except build output."""
     found: list[Path] = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name not in _NOT_SOURCE]

@@ -10,14 +10,14 @@ class MeasuredProfile(Profile):
 
     @property
     def label(self) -> str:
-        """Its name, with the connections where it has records of several counts."""
+        """Its name, with the connection count if several counts have records."""
         count = self.connection_count
         several = len(self.record_connections) > 1 or count not in self.record_connections
         return f"{self.name} at {count} connection{'s' * (count != 1)}" if several else self.name
 
     @property
     def in_flight(self) -> int:
-        """The most calls that are open at a time."""
+        """The maximum number of open calls."""
         return self.load.in_flight(self.connection_count)
 
     def warm_up(self) -> "MeasuredProfile":

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Metric(StrEnum):
-    """What a load ranks by. Rates are per second of elapsed time, latencies in nanoseconds."""
+    """What ranks a load. Rates are per second of elapsed time, latencies in nanoseconds."""
 
     MESSAGES = "messages/s"
     REQUESTS = "requests/s"
@@ -22,14 +22,14 @@ class Metric(StrEnum):
 
     @property
     def unit(self) -> str:
-        """What a load of this metric is counted in: messages or requests."""
+        """The unit that a load of this metric counts: messages or requests."""
         return "messages" if self is Metric.MESSAGES else "requests"
 
     @property
     def column(self) -> str:
-        """What its figures are called in the head of a CSV file, with their unit."""
+        """The name of its column in a CSV file, with the unit."""
         return "p99_ns" if self.is_latency else f"{self.unit}_per_s"
 
     def of(self, figure: str) -> str:
-        """Return a figure's words with the metric: `1.02 M messages/s`, `p99 latency 1.20 ms`."""
+        """Return a figure with its metric: `1.02 M messages/s`, `p99 latency 1.20 ms`."""
         return f"{self} {figure}" if self.is_latency else f"{figure} {self}"

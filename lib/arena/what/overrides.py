@@ -1,11 +1,11 @@
-"""What may be overridden, by flag or from the environment, by the names in the environment."""
+"""The overrides, by flag or from the environment, under their environment variables."""
 
 from collections.abc import Sequence
 
 # Every generator; arena.measure.generators has a module for each.
 GENERATORS = ("ghz", "h2load", "volley")
 
-# The overrides that make another load of a profile, so that its records are trials; their flags.
+# The overrides that change a profile's load, with their flags. Such records are trials.
 TRIAL = {
     "RUNS": "--runs",
     "DURATION": "--duration",
@@ -26,12 +26,12 @@ def image_variable(generator: str) -> str:
     return f"{generator.upper()}_IMAGE"
 
 
-# Where a program lies on one machine is no part of what repeats a record on another.
+# The path of a program on one machine does not help to repeat a record on another.
 PROGRAMS = tuple(map(program_variable, GENERATORS))
 IMAGES = tuple(map(image_variable, GENERATORS))
 REPEATABLE = (*IMAGES, "LOADGEN_DOCKER", *CPUS)
 
-# What is read from the environment, beside the variables of flags.
+# The environment variables in addition to those of flags.
 ENVIRONMENT = (*PROGRAMS, *REPEATABLE)
 
 

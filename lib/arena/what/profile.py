@@ -16,11 +16,11 @@ from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
 from arena.what.loads.shape import Count
 from arena.what.metrics import Metric
 
-# Keys that people write as `5s`, and the fields that hold their seconds.
+# Keys that are written as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
 _SCHEDULE_DURATIONS = {"step_duration": "step_duration_s", "max_duration": "max_duration_s"}
 _WRITTEN = {field: key for key, field in (_DURATIONS | _SCHEDULE_DURATIONS).items()}
-# People write the load's keys beside all others.
+# In a file, the load's keys are at the top level.
 _SPELLED = {**_WRITTEN, "load": "", **dict.fromkeys(KINDS, "")}
 
 _METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
@@ -37,7 +37,7 @@ _FIELDS = {
 }
 _SERVICE = "benchmark.BenchmarkService"
 
-# What may stand in a rule beside the fields of the request.
+# The names that a rule may use in addition to the request's fields.
 _WORDS = {"i", "sum"}
 
 _Load = TypeVar("_Load", bound=LoadShape)
@@ -48,15 +48,15 @@ Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 class Profile(Frozen):
     """One workload. Times are in seconds, `call` is package.Service/Method.
 
-    `load` is its shape over time: arena.what.loads has the kinds. Every connection count of
-    `connections` makes a record, unless the load joins them in one.
+    `load` is its shape over time: arena.what.loads has the kinds. Each count of `connections` makes
+    a record, unless the load joins them in one.
 
-    A call sends `requests_per_call` messages and counts for `messages_per_call`: those that
-    answer it, or were acknowledged by its answer, or both (see `counted_per_call`).
+    A call sends `requests_per_call` messages and counts as `messages_per_call`: its replies, the
+    messages that its reply acknowledges, or both (see `counted_per_call`).
 
-    `expect` says what each reply must hold, like `result = a + b + i`: fields of the reply and
-    of the request, and the reply's number i, from 0. Generators that can check it do. A
-    `metric` of requests/s is that of calls which one message answers: it counts those messages.
+    `expect` is what each reply must contain, such as `result = a + b + i`: fields of the reply and
+    of the request, and the reply's index i, from 0. Generators check it if they can. The `metric`
+    requests/s is for calls with a single reply; it counts the replies.
     """
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
@@ -83,7 +83,7 @@ class Profile(Frozen):
 
     @property
     def is_unary(self) -> bool:
-        """Whether one message asks and one answers."""
+        """Whether a call has one request and one reply."""
         return self.method == "GetSum"
 
     @property
@@ -93,17 +93,17 @@ class Profile(Frozen):
 
     @property
     def replies(self) -> int:
-        """How many messages answer one call."""
+        """The number of replies to one call."""
         if self.method == "EchoSum":
             return self.requests_per_call
         return max(self.request.get("count", 1), 1) if self.method == "StreamSum" else 1
 
     @property
     def counted_per_call(self) -> int:
-        """How many messages a finished call has moved.
+        """The number of messages that a finished call counts as.
 
-        Both directions of EchoSum. Of CollectSum those that were sent: its one reply, the sum,
-        says that all of them have arrived. Else the replies.
+        EchoSum counts both directions. CollectSum counts the messages sent: its one reply, the sum,
+        proves that all have arrived. All other calls count replies.
         """
         if self.method == "CollectSum":
             return self.requests_per_call
@@ -111,18 +111,18 @@ class Profile(Frozen):
 
     @property
     def window_s(self) -> float:
-        """How long one run puts the load on; the longest it may take if it may end early."""
+        """The seconds of load in one run; the maximum if a run may end early."""
         return self.load.window_s
 
     def load_as(self, kind: type[_Load]) -> _Load:
-        """Return the load, which must be of a kind; TypeError if it is not."""
+        """Return the load as one of `kind`; TypeError if it is of another kind."""
         if not isinstance(self.load, kind):
             raise TypeError(f"{self.name}: is a {self.load.kind} load, not a {kind.name()} one")
         return self.load
 
     @property
     def record_connections(self) -> tuple[int, ...]:
-        """The connection counts that make a record each."""
+        """The connection counts that have a record each."""
         return self.load.record_connections(self.connections)
 
     def overridden(
@@ -132,9 +132,9 @@ class Profile(Frozen):
         duration_s: float | None = None,
         requests: int | None = None,
     ) -> "Profile":
-        """Return the profile with those overrides that its load takes; None changes nothing.
+        """Return the profile with the overrides that its load accepts; None changes nothing.
 
-        UsageError if the result is no load any more.
+        UsageError if the resulting load is invalid.
         """
         load = self.load.overridden(duration_s, requests)
         for key, problem in load.problems(self.connections):
@@ -142,7 +142,7 @@ class Profile(Frozen):
         return self.changed(load=load, runs=runs or self.runs)
 
     def with_connections(self, counts: Sequence[int]) -> "Profile":
-        """Return the profile with these counts; UsageError if its load has fewer calls."""
+        """Return the profile with these counts; UsageError if they do not fit the load."""
         changed = self.changed(connections=tuple(counts))
         for key, problem in _problems_of_load(changed):
             words = ", ".join(map(str, counts))
@@ -150,7 +150,7 @@ class Profile(Frozen):
         return changed
 
 
-# What people may write.
+# The keys that a profile may have.
 _KEYS = sorted(
     {"extends", "kind", *(_WRITTEN.get(key, key) for key in Profile.model_fields.keys() | KEYS)}
     - {"load"}
@@ -173,22 +173,22 @@ def load_profile(folder: Path, name: str) -> Profile:
 
 
 def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return what people write as Profile has it: the keys of the load in `load`.
+    """Return a file's data in the shape of Profile: the load's keys nested in `load`.
 
-    UsageError names a key that is not for a load of this kind, or that is missing.
+    UsageError names a key that this kind of load does not have, or that is missing.
     """
     kind = data.get("kind", Closed.name())
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(f"{shown(path)}: kind: must be {' or '.join(KINDS)}, not {kind!r:.60}")
     if "load" in data:
         raise UsageError(f"{shown(path)}: load: unknown key (write the load's keys without it)")
-    # A key without a value takes away what a profile inherits.
+    # A key without a value removes the inherited one.
     own = {key: data[key] for key in sorted(KEYS & data.keys()) if data[key] not in (None, [])}
     rest = {key: value for key, value in data.items() if key not in {"kind", *KEYS}}
     of_kind = KINDS[kind].model_fields
     for key in sorted(own.keys() - of_kind.keys()):
         raise UsageError(f"{shown(path)}: {_WRITTEN.get(key, key)}: is not for a {kind} load")
-    # An unknown key is often a required one misspelt: it says more than the missing one.
+    # An unknown key is often a misspelt required one: report it before a missing one.
     if rest.keys() <= Profile.model_fields.keys():
         needed = [key for key, field in of_kind.items() if field.is_required()]
         for key in (each for each in ("warmup_s", *needed) if each not in {*own, *rest}):
@@ -199,7 +199,7 @@ def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield each key that does not go with the others, and why."""
+    """Yield each key that conflicts with others, and why."""
     yield from _problems_of_call(profile)
     yield from _problems_of_load(profile)
     if profile.requests_per_call != 1 and not profile.streams_up:
@@ -212,7 +212,7 @@ def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_call(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield what requests/benchmark.proto does not have."""
+    """Yield each key that does not fit requests/benchmark.proto, and why."""
     known = [f"{_SERVICE}/{method}" for method in _FIELDS]
     if profile.call not in known:
         yield "call", f"there is no {profile.call}{nearest(profile.call, known)}"
@@ -233,7 +233,7 @@ def _and(names: set[str]) -> str:
 
 
 def _problems_of_load(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the load, and what does not go with it."""
+    """Yield each key that is wrong in the load or conflicts with it, and why."""
     load, most = profile.load, max(profile.connections)
     if load.is_unary_only and not profile.is_unary:
         yield "call", f"a {load.kind} load has unary calls only (write {_SERVICE}/GetSum)"
@@ -253,7 +253,7 @@ def profile_names(folder: Path) -> list[str]:
 
 
 def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
-    """Return the file's keys laid over those of the profile it extends."""
+    """Return the file's keys merged over those of the profile that it extends."""
     if path in children:
         raise UsageError(f"{shown(path)}: extends: goes round in a circle")
     data = read_yaml(path)
@@ -273,7 +273,7 @@ def _resolved(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
 
 
 def _to_seconds(data: dict[str, Any], durations: dict[str, str], where: str) -> None:
-    """Put the seconds of what people write as `5s` in its place; UsageError if it is none."""
+    """Replace durations such as `5s` by seconds, in place; UsageError for an invalid one."""
     for key, field in durations.items():
         if field in data:
             raise UsageError(f"{where}{field}: unknown key (did you mean {key}?)")

@@ -1,4 +1,4 @@
-"""The table of docs/profiles.md, made from the profiles themselves."""
+"""The table of docs/profiles.md, generated from the profiles."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ def table(profiles: Sequence[Profile]) -> str:
 
 
 def all_profiles(workspace: Workspace) -> list[Profile]:
-    """Return the profiles of the checkout by name, the kinds one after the other."""
+    """Return the profiles of the checkout, sorted by kind, then by name."""
     found = [load_profile(workspace.profiles, name) for name in profile_names(workspace.profiles)]
     return sorted(found, key=lambda each: (list(KINDS).index(each.load.kind), each.name))
 

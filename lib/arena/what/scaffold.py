@@ -1,8 +1,8 @@
-"""`arena new`: the folder of a new framework, complete but for its four calls.
+"""`arena new`: the folder of a new framework, complete except for its four calls.
 
-Everything else is taken over from an entry that is measured here: ports, TLS, signals, errors,
-build and image are written once, and a mended entry is a mended scaffold. What lies in
-scaffold/<language>/ is laid over that copy: its service, with the calls left to fill in.
+Everything else is copied from an entry that is measured here: ports, TLS, signals, errors, build
+and image exist once, so a fix to the entry also fixes the scaffold. The files of
+scaffold/<language>/ replace those of the copy: the service, with calls to fill in.
 """
 
 import json
@@ -28,12 +28,12 @@ _MODELS = {
     "rust": "tonic-grpc",
 }
 
-# What every tool here takes for the name of a package: Go's, npm's, Cargo's and Maven's.
+# The package names that Go, npm, Cargo and Maven all accept.
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 
 
 def new(workspace: Workspace, name: str, language: str) -> list[str]:
-    """Make frameworks/<name>; return in lines what to do next. UsageError if it cannot be."""
+    """Make frameworks/<name>; return the next steps as lines. UsageError if it cannot be made."""
     folder = workspace.framework(name)
     if not (is_framework_name(name) and _NAME.fullmatch(name)) or name == selection.ALL:
         raise UsageError(
@@ -56,7 +56,7 @@ def new(workspace: Workspace, name: str, language: str) -> list[str]:
 
 
 def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
-    """Put the folder together beside its place, then move it there; return its service's files."""
+    """Build the folder next to its place, then move it there; return the service's files."""
     model = workspace.framework(_MODELS[language])
     if not model.is_dir():
         raise UsageError(f"--language: {language} starts from {shown(model)}, which is not there")
@@ -73,7 +73,7 @@ def _build(workspace: Workspace, folder: Path, language: str) -> list[str]:
 
 
 def _copy(source: Path, target: Path, model: str) -> None:
-    """Copy a folder's sources; the model's name becomes the new one where it is a whole word."""
+    """Copy a folder's sources; replace the model's name, as a whole word, by the new one."""
     word = re.compile(rb"(?<![\w-])" + re.escape(model.encode()) + rb"(?![\w-])")
     for path in source_files(source):
         copy = target / path.relative_to(source)
@@ -84,7 +84,7 @@ def _copy(source: Path, target: Path, model: str) -> None:
 
 
 def _in_order(lock: bytes) -> bytes:
-    """Sort a Cargo.lock's packages by name: with --locked, Cargo takes no other order."""
+    """Sort a Cargo.lock's packages by name: with --locked, Cargo accepts no other order."""
     head, *packages = lock.split(b"[[package]]\n")
     blocks = [b"[[package]]\n" + each.rstrip(b"\n") for each in packages]
     # `name = "..."` is a block's first key. Several versions of a package stay in order.
@@ -93,7 +93,7 @@ def _in_order(lock: bytes) -> bytes:
 
 
 def _write_meta(draft: Path) -> None:
-    """Keep of the model's meta.json what is true of the new framework."""
+    """Keep the parts of the model's meta.json that hold for the new framework."""
     meta = read_json(draft / "meta.json") | {
         "display_name": draft.name,
         "engine": "TODO",

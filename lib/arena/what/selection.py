@@ -15,8 +15,8 @@ from arena.what.profile import Profile, load_profile, profile_names
 
 ALL = "all"
 
-# A subscription this close to one of our profiles is a misspelling. HttpArena's other tests
-# (baseline-h2, json-tls, echo-ws …) are all further away.
+# A subscription with at most this many typing errors is a misspelt profile. The names of
+# HttpArena's other tests (baseline-h2, json-tls, echo-ws …) differ more.
 _MOST_TYPING_ERRORS = 2
 
 
@@ -32,8 +32,8 @@ class Broken:
 class Selection:
     """The selected frameworks, sorted by name.
 
-    `named` holds those that were spelt out, not matched by a pattern or `all`. `broken` holds
-    those that a pattern or `all` matches and that cannot be read.
+    `named` holds those that were spelt out, not matched by a pattern or `all`. `broken` holds those
+    that a pattern or `all` matched but that cannot be read.
     """
 
     frameworks: tuple[Framework, ...]
@@ -42,15 +42,15 @@ class Selection:
 
     @property
     def is_one(self) -> bool:
-        """Whether one framework was named, and nothing else."""
+        """Whether exactly one framework was named and nothing else."""
         return len(self.named) == len(self.frameworks) == 1 and not self.broken
 
 
 def frameworks(workspace: Workspace, words: str) -> Selection:
     """Return the frameworks of a comma-separated list of names and patterns, or `all`.
 
-    Disabled frameworks are included. UsageError if a word matches nothing, or if the meta.json of
-    a framework that was named is broken.
+    Disabled frameworks are included. UsageError if a word matches nothing, or if the meta.json of a
+    named framework is broken.
     """
     known = framework_names(workspace.frameworks)
     named: set[str] = set()
@@ -79,10 +79,10 @@ def frameworks(workspace: Workspace, words: str) -> Selection:
 def profiles(
     workspace: Workspace, selected: Selection, words: Sequence[str]
 ) -> dict[str, list[Profile]]:
-    """Return each framework's subscribed profiles that match, by framework, the lightest first.
+    """Return, by framework, the matching profiles that it subscribes to, lightest first.
 
     Each word is a comma-separated list of names and patterns; without words every profile matches.
-    UsageError if a word matches no profile, or none that a framework which was named subscribes to.
+    UsageError if a word matches no profile, or none to which a named framework subscribes.
     """
     known = profile_names(workspace.profiles)
     wanted = {
@@ -109,10 +109,10 @@ def profiles(
 
 
 def by_kind(workspace: Workspace, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Sort words of either kind into those of frameworks and those of profiles.
+    """Split words into those for frameworks and those for profiles.
 
-    Where a word matches both kinds, its place decides: frameworks come first, then profiles.
-    UsageError if it stands alone, or matches neither.
+    If a word matches both kinds, its position decides: frameworks come first, then profiles.
+    UsageError if such a word stands alone, or if a word matches neither.
     """
     of_frameworks: list[str] = []
     of_profiles: list[str] = []
@@ -145,7 +145,7 @@ def warn_of_typos(workspace: Workspace, selected: Iterable[Framework], shows: Pr
     known = profile_names(workspace.profiles)
     for framework in selected:
         for name in sorted(set(framework.tests) - set(known)):
-            # The others differ more, by their lengths alone.
+            # All others differ too much in length alone.
             near = [each for each in known if abs(len(each) - len(name)) <= _MOST_TYPING_ERRORS]
             closest = min(near, key=partial(typing_errors, name.lower()), default="")
             if closest and typing_errors(name.lower(), closest) <= _MOST_TYPING_ERRORS:
@@ -189,7 +189,7 @@ def _not_subscribed(framework: Framework, word: str, known: Sequence[str]) -> Us
 
 
 def _weight(profile: Profile) -> tuple[int, float, str]:
-    """Order by the calls in flight, then by the length of all runs, then by name."""
+    """Return the sort key: calls in flight, then seconds of all runs, then name."""
     in_flight = max(
         measured_profile(profile, connections).in_flight
         for connections in profile.record_connections

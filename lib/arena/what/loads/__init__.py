@@ -1,4 +1,4 @@
-"""The kinds of load, each a frozen type that knows all about itself.
+"""The kinds of load, each a frozen model that describes itself.
 
 A new kind is a module here and a member of `Load`; CONTRIBUTING.md lists what else it touches.
 """
@@ -16,7 +16,7 @@ __all__ = ["KEYS", "KINDS", "Blast", "Closed", "Load", "LoadShape", "Scheduled"]
 
 Load = Annotated[Closed | Scheduled | Blast, Field(discriminator="kind")]
 
-# The kinds by their names, in the order in which they are listed.
+# The kinds by name, in listing order.
 KINDS: dict[str, type[LoadShape]] = {each.name(): each for each in get_args(get_args(Load)[0])}
 
 # The keys that only a load has.

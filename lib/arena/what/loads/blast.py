@@ -1,4 +1,4 @@
-"""Blasts: calls that leave together, from few to many."""
+"""Blasts: calls that are sent at once, from few to many."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal, Self
@@ -14,8 +14,8 @@ from arena.what.loads.shape import Count, Duration, LoadShape
 class Blast(LoadShape):
     """N calls at once, for every N of `sweep`, `repetitions` times.
 
-    Over as many connections as each of the profile's counts says, at most N, in an order that
-    comes from `seed`. `duration_s` is the most that all of it may take.
+    This is done for each of the profile's connection counts, with at most N connections, in an
+    order derived from `seed`. `duration_s` is the maximum duration of a run.
     """
 
     takes: ClassVar[frozenset[str]] = frozenset({"DURATION", "REQUESTS"})
@@ -33,7 +33,7 @@ class Blast(LoadShape):
 
     @property
     def window_s(self) -> float:
-        """The longest a run may take."""
+        """The maximum duration of a run."""
         return self.duration_s
 
     @property
@@ -42,7 +42,7 @@ class Blast(LoadShape):
         return self.repetitions
 
     def in_flight(self, connections: int) -> int:
-        """Return the most calls that leave together."""
+        """Return the maximum number of calls sent at once."""
         del connections
         return self.sweep[-1]
 
@@ -61,7 +61,7 @@ class Blast(LoadShape):
             yield "sweep", "must rise from each number to the next"
 
     def overridden(self, duration_s: float | None, requests: int | None) -> Self:
-        """Return the blast in another limit of time, with at most `requests` calls at once."""
+        """Return the blast with another time limit and at most `requests` calls at once."""
         sweep = self.sweep
         if requests is not None:
             sweep = tuple(calls for calls in sweep if calls <= requests) or (requests,)
@@ -69,16 +69,16 @@ class Blast(LoadShape):
 
     @property
     def size(self) -> str:
-        """How many calls leave together at most, as a part of an address."""
+        """The maximum number of calls at once, as part of a URL."""
         return f"{self.sweep[-1]}-calls"
 
     @property
     def words(self) -> str:
-        """How many calls leave together, and how often."""
+        """How many calls are sent at once, and how often."""
         most = f"{self.sweep[0]:,} to {self.sweep[-1]:,}"
         return f"{most} calls at once, {self.repetitions} times each"
 
     @property
     def run_words(self) -> str:
-        """The longest a run may take."""
+        """The maximum duration of a run."""
         return f"at most {format_duration(self.duration_s)}"

@@ -1,4 +1,4 @@
-"""Closed loads: a number of calls is always open, and each that ends makes room for the next."""
+"""Closed loads: a fixed number of calls is always open; each finished call starts the next."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 from arena.base.durations import format_duration
 from arena.what.loads.shape import Count, Duration, LoadShape
 
-# The most calls in flight that warm a server up for a load of another kind.
+# The maximum calls in flight of a warm-up for another kind of load.
 _WARM_UP_CALLS = 100
 
 
 class Closed(LoadShape):
-    """Calls in flight for `duration_s` seconds.
+    """A fixed number of calls in flight for `duration_s` seconds.
 
-    `streams_per_connection` on each connection, or `concurrency` over all of them.
+    The number is `streams_per_connection` on each connection, or `concurrency` in total.
     """
 
     takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
@@ -26,7 +26,7 @@ class Closed(LoadShape):
 
     @property
     def window_s(self) -> float:
-        """How long one run puts the load on."""
+        """The seconds of load in one run."""
         return self.duration_s
 
     def in_flight(self, connections: int) -> int:
@@ -34,7 +34,7 @@ class Closed(LoadShape):
         return self.concurrency or connections * (self.streams_per_connection or 1)
 
     def warm_up(self, connections: int, duration_s: float) -> "Closed":
-        """Return the same load, for another time."""
+        """Return the same load with another duration."""
         del connections
         return self.changed(duration_s=duration_s)
 
@@ -53,12 +53,12 @@ class Closed(LoadShape):
 
     @property
     def run_words(self) -> str:
-        """How long a run is."""
+        """The length of a run."""
         return format_duration(self.duration_s)
 
     @property
     def each_run(self) -> str:
-        """How long each run is."""
+        """The length of each run."""
         return self.run_words
 
 

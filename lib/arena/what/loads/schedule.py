@@ -1,7 +1,7 @@
-"""Load schedules: how many calls are due when. The words and the shapes are ghz's.
+"""Load schedules: how many calls are due at which time. Keys and shapes are those of ghz.
 
-All of them are stairs: `step` is added at the end of each `step_duration`, and a line is steps of
-one second, as ghz's manual and its pacer have it. Times are exact, in whole nanoseconds.
+All shapes are stairs: `step` is added at the end of each `step_duration`. A line has steps of one
+second, as in ghz's manual and its pacer. Times are exact, in whole nanoseconds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,9 +21,9 @@ Rps = Annotated[int, Field(ge=1, le=1_000_000)]
 class Schedule(Frozen):
     """Calls per second over time.
 
-    A const one holds `rps`. A step or a line begins with `start` and adds `step`, which may be
-    negative, until it reaches `end`, or else until `max_duration_s` have passed; from then on the
-    rate is held. A descent without an end goes down to 0, and then there are no more calls.
+    A `const` holds `rps`. A `step` or `line` begins at `start` and adds `step`, which may be
+    negative, until the rate reaches `end` or `max_duration_s` have passed; then the rate is held.
+    Without either, a falling rate goes down to 0, after which no calls are due.
     """
 
     shape: Literal["const", "step", "line"]
@@ -35,7 +35,7 @@ class Schedule(Frozen):
     max_duration_s: float | None = None
 
     def due_before(self, moments_ns: Iterable[int]) -> Iterator[int]:
-        """Yield how many calls are due before each of some moments, which rise."""
+        """Yield how many calls are due before each moment, in ns; moments must not decrease."""
         stairs = pairwise(self._stairs())
         (begin, rate), (end, _) = next(stairs)
         area = 0
@@ -46,7 +46,7 @@ class Schedule(Frozen):
             yield -(-(area + rate * max(moment_ns - begin, 0)) // SECOND_NS)
 
     def length_ns(self, calls: int) -> int | None:
-        """Return when the last of so many calls is due; None if that never comes."""
+        """Return when the last of `calls` calls is due, in ns; None if it never is."""
         area = (calls - 1) * SECOND_NS
         for (begin, rate), (end, _) in pairwise(self._stairs()):
             step = rate * (end - begin)
@@ -71,7 +71,7 @@ class Schedule(Frozen):
         return words + (", then held" if self.end or self.max_duration_s else "")
 
     def problem(self) -> tuple[str, str] | None:
-        """Return the key that is wrong, and why; None if the schedule is one."""
+        """Return the key that is wrong, and why; None if the schedule is valid."""
         keys = {
             "const": {"rps"},
             "line": {"start", "step", "end", "max_duration"},
@@ -96,7 +96,7 @@ class Schedule(Frozen):
         return None
 
     def _stairs(self) -> Iterator[tuple[int, int]]:
-        """Yield each change of the rate, as (ns from the start, calls/s); the last never comes."""
+        """Yield each rate change as (ns from the start, calls/s); the last one is never reached."""
         never = 1 << 80
         if self.rps is not None:
             yield from ((0, self.rps), (never, 0))

@@ -1,4 +1,4 @@
-"""Scheduled loads: calls are sent when they are due, whatever is still open."""
+"""Scheduled loads: calls are sent when due, even if earlier ones are still open."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,12 +13,12 @@ _DAY_NS = 24 * 3600 * SECOND_NS
 
 
 class Scheduled(LoadShape):
-    """`requests` calls, due by `schedule`, at most `concurrency` of them open at a time."""
+    """`requests` calls, due by `schedule`, with at most `concurrency` open at a time."""
 
     metrics: ClassVar[frozenset[Metric]] = frozenset({Metric.P99})
     takes: ClassVar[frozenset[str]] = frozenset({"REQUESTS"})
     follows_schedule: ClassVar[bool] = True
-    # What it cannot keep up with, it misses.
+    # A generator that cannot keep up misses the schedule instead.
     fills_generator: ClassVar[bool] = False
 
     kind: Literal["scheduled"] = "scheduled"
@@ -28,11 +28,11 @@ class Scheduled(LoadShape):
 
     @property
     def window_s(self) -> float:
-        """How long one run takes until its last call is due."""
+        """The seconds from the start of a run until its last call is due."""
         return (self.schedule.length_ns(self.requests) or 0) / SECOND_NS
 
     def in_flight(self, connections: int) -> int:
-        """Return the most calls that are open at a time."""
+        """Return the maximum number of open calls."""
         del connections
         return self.concurrency
 
@@ -64,7 +64,7 @@ class Scheduled(LoadShape):
 
     @property
     def size(self) -> str:
-        """How many calls a run is, as a part of an address."""
+        """The number of calls in a run, as part of a URL."""
         return f"{self.requests}-calls"
 
     @property
@@ -74,5 +74,5 @@ class Scheduled(LoadShape):
 
     @property
     def run_words(self) -> str:
-        """How long a run is."""
+        """The length of a run."""
         return f"{self.requests} requests in {self.window_s:.1f} s"

@@ -1,4 +1,4 @@
-"""What every kind of load can be asked. Nothing outside this package compares kinds."""
+"""The interface of all kinds of load. No code outside this package compares kinds."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ Duration = Annotated[float, Field(gt=0, le=24 * 3600)]
 class LoadShape(Frozen):
     """The base of every kind of load. Times are in seconds, connections are counts."""
 
-    # What a load of this kind can rank by.
+    # The metrics that can rank a load of this kind.
     metrics: ClassVar[frozenset[Metric]] = RATES
     # The overrides that change a load of this kind, by their names in the environment.
     takes: ClassVar[frozenset[str]] = frozenset()
@@ -49,17 +49,17 @@ class LoadShape(Frozen):
 
     @classmethod
     def name(cls) -> str:
-        """Return what profiles and records call this kind of load."""
+        """Return the name of this kind of load in profiles and records."""
         return str(cls.model_fields["kind"].default)
 
     @property
     @abstractmethod
     def window_s(self) -> float:
-        """How long one run puts the load on; the longest it may take if it may end early."""
+        """The seconds of load in one run; the maximum if a run may end early."""
 
     @abstractmethod
     def in_flight(self, connections: int) -> int:
-        """Return the most calls that are open at a time."""
+        """Return the maximum number of open calls."""
 
     @abstractmethod
     def warm_up(self, connections: int, duration_s: float) -> "Closed":
@@ -73,16 +73,16 @@ class LoadShape(Frozen):
     @property
     @abstractmethod
     def run_words(self) -> str:
-        """How long a run is, in words."""
+        """The length of a run, in words."""
 
     @property
     def each_run(self) -> str:
-        """How long each run is, where `words` does not say it; else empty."""
+        """The length of each run; empty if `words` includes it."""
         return ""
 
     @property
     def size(self) -> str:
-        """How much of the load a run is, as a part of an address."""
+        """The size of a run, as part of a URL."""
         return format_duration(self.window_s)
 
     @property
@@ -91,7 +91,7 @@ class LoadShape(Frozen):
         return 1
 
     def points(self, connections: Sequence[int]) -> list[tuple[int, int]]:
-        """Return the points a run measures, as (connections, calls); none if it is no sweep."""
+        """Return the points a run measures, as (connections, calls); empty if it is not a sweep."""
         del connections
         return []
 
@@ -100,16 +100,16 @@ class LoadShape(Frozen):
         return []
 
     def record_connections(self, connections: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the connection counts of a profile that make a record each."""
+        """Return the connection counts of a profile that have a record each."""
         return (max(connections),) if self.joins_connections else connections
 
     def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
-        """Yield each key that does not go with the others, and why."""
+        """Yield each key that conflicts with others, and why."""
         del connections
         yield from ()
 
     def overridden(self, duration_s: float | None, requests: int | None) -> Self:
-        """Return the load with those overrides that it takes; None leaves a value as it is."""
+        """Return the load with the overrides that it accepts; None keeps a value."""
         changes: dict[str, float] = {}
         if duration_s is not None and "DURATION" in self.takes:
             changes["duration_s"] = duration_s
