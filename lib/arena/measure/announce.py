@@ -1,4 +1,4 @@
-"""Sessions and runs in words."""
+"""Text lines for sessions and runs."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from arena.what.metrics import Metric
 
 
 def headline_line(record: Record) -> str:
-    """Return the result in a line, with its rule, its range and its flags."""
+    """Return the result as one line, with its rule, range and flags."""
     headline, spread = record.headline, record.spread
     if headline is None or spread is None:
         raise ValueError("a good record has a headline")
@@ -29,7 +29,7 @@ def headline_line(record: Record) -> str:
 
 
 def run_line(run: Run, metric: Metric) -> str:
-    """Return one run in a line."""
+    """Return one run as one line."""
     value, _, at_most = figure_of(metric, run)
     parts = [figure_words(metric, value, at_most)]
     if run.latency_ns.p99 is not None and not metric.is_latency:

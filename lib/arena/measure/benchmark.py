@@ -1,4 +1,4 @@
-"""The benchmark: plan what was asked for, run it, build the site."""
+"""The benchmark: plan the requested sessions, run them, build the site."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ def benchmark(
     command: str,
     publish: Callable[[Workspace, Progress], Path],
 ) -> int:
-    """Measure what was asked for; return the exit code. Bad input is refused before it starts.
+    """Measure what was requested; return the exit code. Bad input is refused before any start.
 
-    The site is built at the end, and at most once a minute in between. After an interrupt, the
-    next build shows the records that are new.
+    The site is built at the end, and at most once a minute before that. After an interrupt, the
+    next build shows the new records.
     """
     shows = progress()
     selected = selection.frameworks(workspace, options.frameworks)

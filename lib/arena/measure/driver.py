@@ -1,4 +1,4 @@
-"""Driving the load: the generator against a running server, for the warm-up and for each run."""
+"""Driving the load: the generator runs against the server, for the warm-up and for each run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,16 @@ from arena.record.measurement import Cost, Measurement, Raw, Run
 from arena.record.times import utc_now
 from arena.what.measured import MeasuredProfile
 
-# A server that uses less of one CPU than this, with all its calls open, is stuck.
+# A server with all its calls open that uses less than this share of one CPU is stuck.
 _IDLE_SHARE = 0.01
 
-# A server that fails a larger share of its calls is broken, however fast the others are.
+# A server that fails a larger share of its calls is broken, however fast its other calls are.
 _MOST_FAILED = 0.01
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Puts a plan's load on its server. Raw outputs go to `folder`."""
+    """Runs a plan's load against its server. Raw outputs go to `folder`."""
 
     plan: Plan
     generator: Generator
@@ -34,12 +34,12 @@ class Driver:
     progress: Progress
 
     def warm_up(self) -> None:
-        """Put the load on for the warm-up; a broken server or generator raises."""
+        """Run the load for the warm-up; a broken server or generator raises."""
         profile = self.plan.profile.warm_up()
         self._measurement(self._fire("warm-up", "warm-up", profile), "warm-up", profile)
 
     def run(self, number: int) -> Run:
-        """Measure a run, from 1; StageError if the server or the generator breaks."""
+        """Measure run number `number`, from 1; StageError if the server or the generator breaks."""
         profile = self.plan.profile
         label = f"run {number} of {profile.runs}"
         started_at = utc_now()
@@ -64,7 +64,7 @@ class Driver:
         return run
 
     def _fire(self, stage: str, name: str, profile: MeasuredProfile) -> Shot:
-        """Put the load on for its window; raise if the server or the generator breaks."""
+        """Run the load for its window; raise if the server or the generator breaks."""
 
         def watch(elapsed: float) -> None:
             tick(elapsed)
@@ -91,8 +91,8 @@ class Driver:
     def _measurement(self, shot: Shot, stage: str, profile: MeasuredProfile) -> Measurement:
         """Read the generator's output; FrameworkError if too many calls failed.
 
-        A load whose calls were all cut is not a failure: the server was too slow to finish one.
-        A load that counts failures, as a blast does, may have any share of them.
+        A load whose calls were all cut is no failure: the server was too slow to finish any call.
+        A load that counts failures, like a blast, may have any share of them.
         """
         try:
             measured = self.generator.parse(shot.raw, profile)

@@ -1,4 +1,4 @@
-"""Plans: what to measure, with what; made of what a person asked for."""
+"""Plans: the sessions that a request on the command line asks for."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from arena.what.overrides import ENVIRONMENT
 from arena.what.profile import Profile
 from arena.what.selection import Selection
 
-# The overrides that only some kinds of load take, with the names of these.
+# The overrides that only some kinds of load take, with the names of those kinds.
 _ONLY_FOR = {
     name: [kind for kind, load in KINDS.items() if name in load.takes]
     for name in sorted(frozenset().union(*(load.takes for load in KINDS.values())))
@@ -30,7 +30,7 @@ _ONLY_FOR = {
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a person asked for on the command line; None where they left it to the profile."""
+    """The user's request on the command line; None leaves a choice to the profile."""
 
     frameworks: str = selection.ALL
     profiles: tuple[str, ...] = ()
@@ -48,10 +48,10 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and with what.
+    """What to measure, and with which generator, overrides and framework.
 
-    The profile's generator is the one that was located, not the one that was asked for where $GHZ
-    is a drop-in for ghz: boards never mix generators.
+    The profile's generator is the one that was located. If $GHZ is a drop-in for ghz, that is not
+    the requested one: boards never mix generators.
     """
 
     framework: Framework
@@ -63,7 +63,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """What is measured, in words."""
+        """The subject of the measurement, as text."""
         return f"{self.framework.name} under {self.profile.label}"
 
 
@@ -123,7 +123,7 @@ def _with_connections(
 ) -> Iterator[tuple[Profile, int, dict[str, str]]]:
     """Yield the profile, the connection count and the override of each session.
 
-    A count that the profile has is no override.
+    A count that the profile already has is no override.
     """
     if wanted is None or set(wanted) == set(profile.connections):
         yield from ((profile, count, {}) for count in profile.record_connections)
@@ -140,7 +140,7 @@ def _with_connections(
 
 
 def _loaded(profile: MeasuredProfile, generator: Located) -> MeasuredProfile:
-    """Return the profile under the generator that was located; UsageError if it cannot make it."""
+    """Return the profile with the located generator; UsageError if that cannot make its load."""
     name = generator.description.name
     if why := generator.description.problem(profile):
         raise UsageError(f"{profile.name}: {name} cannot make this load: {why}")
@@ -157,7 +157,7 @@ def _in_force(overrides: Mapping[str, str], profile: Profile) -> dict[str, str]:
 
 
 def _overrides(options: RunOptions, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return every override in force, by the name it goes by in the environment."""
+    """Return every override in force, by its name in the environment."""
     found = {name: environment[name] for name in ENVIRONMENT if environment.get(name)}
     asked = {
         "RUNS": options.runs,

@@ -1,4 +1,4 @@
-"""The record of a session, made of what the session observed."""
+"""The record of a session, built from what the session observed."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +45,7 @@ def record_of(
     seen: Observed,
     error: StageError | None,
 ) -> Record:
-    """Return the record of a session that went well, or ended with a failed stage."""
+    """Return the record of a session that succeeded, or ended with a failed stage."""
     headline = headline_of(plan.profile, seen.runs) if error is None else None
     return Record(
         status="ok" if error is None else error.status,
@@ -69,7 +69,7 @@ def record_of(
 
 
 def saved_as(plan: Plan, started_at: str, file: Path) -> str:
-    """Return where, below results/, a file of a session's draft will be saved."""
+    """Return the path below results/ at which a file of a session's draft will be saved."""
     return f"{record_key(plan.profile, plan.framework)}/{started_at}/{file.name}"
 
 

@@ -1,4 +1,4 @@
-"""Running planned sessions one by one, on a host of their own."""
+"""Running planned sessions one by one, on a host without other benchmarks."""
 
 import os
 import tempfile
@@ -33,7 +33,7 @@ _IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one session ended: its exit code, and its record's file, if it has one."""
+    """How one session ended: its exit code, and the file of its record, if any."""
 
     plan: Plan
     code: int
@@ -54,7 +54,7 @@ class Runner:
     ) -> list[Plan]:
         """Return the plans that this host can run; report the others, and call `skipped` for each.
 
-        HostError if it can run none.
+        HostError if it can run no plan.
         """
         frameworks = frameworks_of(plans)
         problems = {
@@ -79,7 +79,7 @@ class Runner:
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
         """Make every generator ready that the plans need.
 
-        A generator that is missing is reported, and its plans are not measured; HostError if all
+        Report a missing generator and do not measure its plans; HostError if all
         are missing.
         """
         found = {}
@@ -106,10 +106,10 @@ class Runner:
     ) -> Sequence[Plan]:
         """Run those sessions that `may_begin`, in order; call `ended` after each.
 
-        A session whose generator was not found has failed. An error that is not a stage's
-        failure, such as a port that is taken, ends the whole run. With `goes_on` it ends only its
-        session, until the host has failed for three frameworks in a row. Return the sessions that
-        had no turn.
+        A session without its generator fails. Other errors, such as a port in use, are no stage's
+        failure: they end the whole run. With `goes_on`, they end only their session, until the host
+        has failed for three frameworks in a row. Return the sessions that
+        did not begin.
         """
         broken: set[str] = set()
         for number, each in enumerate(plans, 1):
@@ -165,7 +165,7 @@ class Runner:
 def only_here(
     workspace: Workspace, options: RunOptions, command: str, shows: Progress
 ) -> Iterator[Runner]:
-    """Hold the host's lock for the block, make it ready for sessions, and yield the runner.
+    """Hold the host's lock for the block, prepare the host for sessions, and yield the runner.
 
     HostError if another benchmark is running, records cannot be saved or Docker is missing.
     """
@@ -191,7 +191,7 @@ def frameworks_of(plans: Sequence[Plan]) -> list[Framework]:
 
 
 def remove_leftovers(runtime: Runtime, shows: Progress) -> None:
-    """End and remove what a killed benchmark left running. The host's lock must be held."""
+    """Stop and remove what a killed benchmark left running. The host's lock must be held."""
     for what in end_leftovers():
         shows.say(f"ended {what[:120]}, left behind by a benchmark that was killed")
     if runtime.name != "docker":

@@ -23,16 +23,16 @@ from arena.record.record import Record
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
 
-# HttpArena's entries listen on both, whichever the profile uses.
+# HttpArena's entries listen on both, whichever port the profile uses.
 PORTS = (8080, 8443)
 
-# A server that the load broke must not be ranked for it.
+# A server that broke under the load must not be ranked.
 _AFTER = "contract after the runs"
 
 
 @dataclass
 class Session:
-    """Measures one plan. `run` returns its record, whether it is good or not."""
+    """Measures one plan. `run` returns its record, good or failed."""
 
     workspace: Workspace
     plan: Plan
@@ -42,15 +42,15 @@ class Session:
 
     def __post_init__(self) -> None:
         self._scope = contract.scope_of(self.plan.profile)
-        # Taken before the build: later edits are not measured.
+        # Read before the build: later edits are not measured.
         source = source_sha256(self.workspace.framework(self.plan.framework.name))
         self._seen = Observed(utc_now(), source)
 
     def run(self, draft: Draft) -> tuple[Record, StageError | None]:
-        """Go through every stage; a failure of one ends the session and is in the record.
+        """Run every stage; a failed stage ends the session and is in the record.
 
-        Raw outputs and logs go to the draft's folder. Other errors, such as a taken port or an
-        interrupt, are raised, and there is no record.
+        Raw outputs and logs go to the draft's folder. Other errors, such as a port in use or an
+        interrupt, are raised and leave no record.
         """
         failure = None
         try:
@@ -101,7 +101,7 @@ class Session:
                 finally:
                     began_stop = time.monotonic()
         except FrameworkError as error:
-            # The server's own last words are complete only now.
+            # The server's output is complete only now.
             if error.log is None:
                 error.log, error.output = log, tail(log)
             raise
@@ -129,7 +129,7 @@ class Session:
 
 
 def _require(report: Report, stage: str, server: Server) -> None:
-    """Raise the first failed check, else the end of the server."""
+    """Raise the first failed check; without one, the end of the server."""
     if failure := report.first_failure:
         raise ContractError(stage, str(failure))
     if how := server.ended():

@@ -1,6 +1,6 @@
-"""Validating: each framework's server is built, started, held against the contract, stopped.
+"""Validation: each framework's server is built, started, checked against the contract, stopped.
 
-Nothing is measured and nothing is recorded. One that fails does not end the others.
+Nothing is measured or recorded. A framework that fails does not stop the others.
 """
 
 import shutil
@@ -46,13 +46,13 @@ _READY_S = 60.0
 # A server started with --running must already be listening.
 _RUNNING_READY_S = 2.0
 
-# Reported at once, and again in the table at the end.
+# Reported at once, and again in the final table.
 _UNPLEASANT = {"skip": "skipped", "fail": "failed"}
 
 
 @dataclass(frozen=True)
 class ValidateOptions:
-    """What the command line asks for."""
+    """The options of the command line."""
 
     frameworks: str
     profiles: tuple[str, ...] = ()
@@ -65,22 +65,22 @@ class ValidateOptions:
 
     @property
     def ready_s(self) -> float:
-        """How long a port may take until it answers."""
+        """How long a port may take to answer."""
         return self.ready_timeout or (_RUNNING_READY_S if self.running else _READY_S)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A framework, and what is to be checked of it."""
+    """A framework, and what to check of it."""
 
     framework: Framework
     scopes: Sequence[Scope]
 
 
 def validate(workspace: Workspace, options: ValidateOptions, *, command: str) -> int:
-    """Do what was asked, print the verdicts, and return the exit code.
+    """Validate as requested, print the verdicts, and return the exit code.
 
-    UsageError on bad input, before anything starts; HostError if nothing could be checked.
+    UsageError on bad input, before any start; HostError if nothing could be checked.
     """
     selected = selection.frameworks(workspace, options.frameworks)
     if options.running and not selected.is_one:
@@ -113,10 +113,10 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
 
 
 def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> list[Job | Outcome]:
-    """Return the job for each framework, by name, or its outcome where nothing can be checked.
+    """Return the job of each framework, by name, or its outcome if nothing can be checked.
 
-    A broken meta.json fails. A framework that was not named is skipped if it is disabled or
-    subscribes to no profile, and left out if it subscribes to none of those in `words`.
+    A broken meta.json fails. A framework not named by the user is skipped if it is disabled or
+    subscribes to no profile, and left out if it subscribes to none of the profiles in `words`.
     """
     profiles = selection.profiles(workspace, selected, words)
     found: dict[str, Job | Outcome] = {
@@ -141,7 +141,7 @@ def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> lis
 def _checker(
     workspace: Workspace, options: ValidateOptions, shows: Progress
 ) -> Callable[[Job], Outcome]:
-    """Return what checks one framework: in the chosen runtime, or as it runs already."""
+    """Return the check of one framework: in the chosen runtime, or as it already runs."""
     if options.running:
         return lambda job: _running(job, options, shows)
     runtime = choose(options.runtime, workspace, shows)
@@ -150,7 +150,7 @@ def _checker(
 
 
 def _running(job: Job, options: ValidateOptions, shows: Progress) -> Outcome:
-    """Check the server that somebody else has started."""
+    """Check a server that the user has started."""
     shows.say("its CPU and memory are not looked at: only a server that is started here is")
     ports, problem = _check_ports(job, None, options, shows)
     return judged(job.framework.name, ports, problem)
@@ -188,7 +188,7 @@ def _started(
 def _check_ports(
     job: Job, server: Server | None, options: ValidateOptions, shows: Progress
 ) -> tuple[list[PortChecks], str]:
-    """Check port after port, as long as the server lives; return also what was wrong, if any."""
+    """Check each port while the server lives; return also what was wrong, if anything."""
 
     def ended() -> str | None:
         return server.ended() if server else None
@@ -217,7 +217,7 @@ def _check_ports(
 
 
 def _shown(log: Path, shows: Progress) -> str | None:
-    """Show the end of a log and where it stays; return its path, None if nothing was printed."""
+    """Show the end of a log and its path; return the path, or None if the log is empty."""
     if not log.exists() or not log.stat().st_size:
         return None
     for line in tail(log).splitlines():
@@ -234,7 +234,7 @@ def _skipped(framework: str, why: str, missing: Sequence[str] = ()) -> Outcome:
 def _printed(
     options: ValidateOptions, selected: Selection, outcomes: Sequence[Outcome]
 ) -> Iterator[None]:
-    """Print the verdicts when the block is left; if it was interrupted, those that are there."""
+    """Print the verdicts when the block is left; after an interrupt, those known so far."""
     try:
         yield
     finally:
@@ -247,7 +247,7 @@ def _printed(
 
 
 def _exit_code(outcomes: Sequence[Outcome], *, impeded: bool) -> int:
-    """Return 1 if any failed, else 3 if the host impeded one; HostError if it could check none."""
+    """Return 1 if any failed, else 3 if the host blocked one; HostError if it could check none."""
     verdicts = {each.verdict for each in outcomes}
     if "fail" in verdicts:
         return FrameworkError.exit_code

@@ -1,4 +1,4 @@
-"""What validating came to: a verdict for each framework, as lines for people or as JSON."""
+"""The results of a validation: a verdict for each framework, as lines for people or as JSON."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _COUNTED: dict[Verdict, str] = {
 
 
 class PortChecks(Frozen):
-    """Every check that was made on one port, in order."""
+    """All checks that ran on one port, in order."""
 
     port: int
     tls: bool
@@ -32,9 +32,9 @@ class PortChecks(Frozen):
 
 
 class Outcome(Frozen):
-    """One framework's verdict; `reason` says in a sentence what was wrong, or why it was skipped.
+    """One framework's verdict; `reason` is a sentence on what was wrong, or why it was skipped.
 
-    `log` is what its build or its server printed; `missing` is what to install so that it can run.
+    `log` is the output of its build or server; `missing` is what to install so that it can run.
     """
 
     framework: str
@@ -46,14 +46,14 @@ class Outcome(Frozen):
 
 
 class Validation(Frozen):
-    """All of them, as `arena validate --json` prints them."""
+    """All verdicts, as `arena validate --json` prints them."""
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
     frameworks: tuple[Outcome, ...]
 
 
 def port_checks(scope: Scope, report: Report) -> PortChecks:
-    """Return what the contract found on a port."""
+    """Return the contract's results for a port."""
     return PortChecks(
         port=scope.port,
         tls=scope.tls,
@@ -66,7 +66,7 @@ def port_checks(scope: Scope, report: Report) -> PortChecks:
 def judged(
     framework: str, ports: Sequence[PortChecks], problem: str, log: str | None = None
 ) -> Outcome:
-    """Return the verdict on a framework: FAIL with a problem, else as its checks came out."""
+    """Return the verdict on a framework: FAIL if there is a problem, else its worst check."""
     warned = _found("warn", ports)
     return Outcome(
         framework=framework,
@@ -78,12 +78,12 @@ def judged(
 
 
 def problem_of(ports: Sequence[PortChecks]) -> str:
-    """Return which checks failed, the first of them in full; empty if none did."""
+    """Return the failed checks, the first of them in full; empty if none failed."""
     return _found("fail", ports)
 
 
 def _found(status: str, ports: Sequence[PortChecks]) -> str:
-    """Return the first check that came out so, its port if that is not the first, and a count."""
+    """Return the first check with this status, its port unless that is the first, and a count."""
     found = [
         f"port {port.port}: {check}" if port is not ports[0] else str(check)
         for port in ports
@@ -95,19 +95,19 @@ def _found(status: str, ports: Sequence[PortChecks]) -> str:
 
 
 def check_line(check: Check) -> str:
-    """Return a check as a line: `  ok   stream-10`; what was seen follows, and the bytes of it."""
+    """Return a check as a line: `  ok   stream-10`, then what was seen and its bytes."""
     word = "ok" if check.status == "pass" else check.status.upper()
     seen = [part for part in (check.detail, check.wire and f"bytes: {check.wire}") if part]
     return "  ".join([f"  {word:<4} {check.check}", *seen])
 
 
 def table(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a line for each: its name, the verdict, and what was wrong, in columns."""
+    """Return a line per framework: its name, the verdict, and what was wrong, in columns."""
     rows = [(each.framework, each.verdict.upper(), each.reason) for each in outcomes]
     return [printable(line) for line in columns(rows)]
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Return how many came out how: `3 passed, 0 warned, 1 failed, 1 skipped`."""
+    """Return the counts by verdict: `3 passed, 0 warned, 1 failed, 1 skipped`."""
     counts = Counter(each.verdict for each in outcomes)
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in _COUNTED.items())

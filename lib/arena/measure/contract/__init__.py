@@ -1,7 +1,7 @@
 """The contract: a framework is ranked only if its answers are right, frame by frame.
 
-docs/rules.md lists the checks. A client on sans-io libraries (hyperframe, hpack)
-looks at each frame on the wire. It does nothing by itself.
+docs/rules.md lists the checks. The client looks at each frame on the wire. It is built on sans-io
+libraries (hyperframe, hpack), so it sends nothing by itself.
 """
 
 from arena.measure.contract.checks import Report, check, wait_ready

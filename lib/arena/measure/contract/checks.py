@@ -1,4 +1,4 @@
-"""The contract: the checks, their order and their names, and the report of what they found."""
+"""The contract: the checks with their order and names, and the report of the results."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,19 +19,19 @@ from arena.what.benchmark_pb2 import StreamRequest
 
 _POLL_S = 0.05
 _PROBE_TIMEOUT_S = 5.0
-_LAST_BREATH_S = 0.5  # a crash takes a moment to be seen after the connection broke
+_LAST_BREATH_S = 0.5  # a crash shows up a moment after the connection breaks
 
 _MEASURED = "stream-5000"
 
-# Returns what is odd, if anything; WrongError if something is wrong.
+# Returns what is odd, or nothing; raises WrongError if something is wrong.
 _Run = Callable[[], str | None]
 
 
 @dataclass(frozen=True)
 class Report:
-    """Every check that was made, in order.
+    """All checks that ran, in order.
 
-    `messages_per_data_frame` is that of StreamSum(5000) with an open window; None without it.
+    `messages_per_data_frame` is from StreamSum(5000) with an open window; None if that did not run.
     """
 
     checks: tuple[Check, ...]
@@ -45,14 +45,14 @@ class Report:
 
     @property
     def first_failure(self) -> Check | None:
-        """The check that failed first; None if none did."""
+        """The first failed check; None if all passed."""
         return next((check for check in self.checks if check.status == "fail"), None)
 
 
 def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
-    """Poll with a real GetSum every 50 ms until it is answered; FrameworkError when it is not.
+    """Call GetSum every 50 ms until it is answered; FrameworkError if it never is.
 
-    Any gRPC answer will do: the contract checks whether it is right.
+    Any gRPC answer counts: the contract checks later whether it is right.
     """
     deadline = time.monotonic() + timeout_s
     while True:
@@ -73,16 +73,16 @@ def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) 
 def check(
     scope: Scope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
 ) -> Report:
-    """Make every check of a scope.
+    """Run every check of a scope.
 
-    With `server`, its CPU and memory are checked, too. `tell` is called with each check as it is
-    made. No check is made after the server has stopped answering.
+    With `server`, its CPU and memory are checked too. `tell` is called with each check as it
+    ends. No check runs after the server has stopped answering.
     """
     done: list[Check] = []
     measured: list[float] = []
     for name, run in _checks(scope, server, measured):
         if name == "cancel" and done[-1].status == "fail":
-            continue  # A server that hoards one stream without end is not given a second one.
+            continue  # Do not open a second endless stream if the server buffers the first.
         gone = ""
         try:
             odd = run()
@@ -135,10 +135,10 @@ def _checks(
 
 
 def _stream_requests(scope: Scope) -> Iterator[tuple[str, list[StreamRequest]]]:
-    """Yield what StreamSum is asked for, beside the long stream."""
+    """Yield the StreamSum requests to check, except the long stream."""
     yield "stream-10", [stream_request(10)]
     yield _MEASURED, [stream_request(5000)]
-    if scope.requests:  # exactly what the load will ask for
+    if scope.requests:  # exactly the requests of the load
         yield "stream-profile", [StreamRequest(**each) for each in scope.requests]
     yield "stream-zero", [stream_request(0)]
     yield "stream-negative", [stream_request(-3)]
@@ -152,14 +152,14 @@ def _streams(scope: Scope, requests: Sequence[StreamRequest], measured: list[flo
 
 
 def _rests(server: Watched) -> bool:
-    """Return whether a server is idle without a call; one that polls its sockets is not."""
+    """Return whether a server is idle without calls; a server that polls its sockets is not."""
     with suppress(OSError):
         return rest(server).idle
     return False
 
 
 def _gone(scope: Scope, server: Watched | None) -> str:
-    """Return in words how a server stopped answering; empty if it still answers."""
+    """Return how a server stopped answering, as text; empty if it still answers."""
     problem = _probe(scope)
     if problem is None:
         return ""
@@ -172,7 +172,7 @@ def _gone(scope: Scope, server: Watched | None) -> str:
 
 
 def _probe(scope: Scope) -> str | None:
-    """Return why GetSum is not answered; None if it is, rightly or wrongly."""
+    """Return why GetSum is not answered; None if any answer comes, right or wrong."""
     answer = None
     try:
         with Client(scope, _PROBE_TIMEOUT_S) as client:

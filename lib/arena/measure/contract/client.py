@@ -1,4 +1,4 @@
-"""A client of the contract: a Wire on a socket, and the calls made over it."""
+"""The contract's client: a Wire on a socket, and the calls made over it."""
 
 import math
 import socket
@@ -15,23 +15,23 @@ from arena.measure.contract.scope import Call, Scope
 from arena.measure.contract.wire import Answer, Wire, code_name
 
 SERVICE = "benchmark.BenchmarkService"
-OPEN_WINDOW = 1 << 20  # what a stream may send before some of it is given back
+OPEN_WINDOW = 1 << 20  # bytes that a stream may send before a WINDOW_UPDATE
 
-_MANY = 10_000  # no call whose end is awaited has more replies
+_MANY = 10_000  # more replies than any call has whose end is awaited
 _READ = 1 << 16
 _STEP_S = 0.1
 
 
 class HangError(WrongError):
-    """What was awaited did not come in time."""
+    """The awaited event did not come in time."""
 
 
 class _LostError(WrongError):
-    """The connection is closed, or broken."""
+    """The connection is closed or broken."""
 
 
 class Client:
-    """One connection to a server on localhost; every way of failing is a WrongError.
+    """One connection to a server on localhost; every failure is a WrongError.
 
     All waiting ends at the deadline, `timeout_s` from now.
     """
@@ -67,12 +67,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         with suppress(OSError):
             self._socket.close()
 
     def call(self, call: Call, *requests: Message, end: bool = True) -> Answer:
-        """Open a call with these requests; with `end`, there are no more."""
+        """Open a call with these requests; `end` closes the client's side."""
         return self.wire.request(f"{SERVICE}/{call}", _framed(requests), end=end)
 
     def send(self, answer: Answer, *requests: Message, end: bool = False) -> None:
@@ -80,7 +80,7 @@ class Client:
         self.wire.send(answer, _framed(requests), end=end)
 
     def finish(self, *answers: Answer) -> None:
-        """Wait until these calls are over; WrongError if one is reset, or seems to have no end."""
+        """Wait until these calls are over; WrongError if one is reset or never seems to end."""
 
         def endless() -> bool:
             return any(len(each.messages) > _MANY and not each.over for each in answers)
@@ -93,7 +93,7 @@ class Client:
                 raise WrongError(f"the server reset the stream ({code_name(answer.reset)})")
 
     def until_over(self, answer: Answer) -> None:
-        """Wait until a call is over or the server has hung up; HangError if neither comes."""
+        """Wait until a call is over or the server has hung up; HangError if neither happens."""
         with suppress(_LostError):
             self.wait(lambda: answer.over)
 
@@ -114,7 +114,7 @@ class Client:
                 due = time.monotonic() + step
 
     def until_quiet(self, quiet_s: float) -> None:
-        """Exchange bytes until none came for `quiet_s`, or the server has hung up."""
+        """Exchange bytes until none has come for `quiet_s`, or the server has hung up."""
         while True:
             self.flush()
             left = self._left()
@@ -129,7 +129,7 @@ class Client:
             self.wire.take(data)
 
     def flush(self) -> None:
-        """Send what is waiting to be sent."""
+        """Send the pending bytes."""
         if not self.wire.output:
             return
         data, self.wire.output = bytes(self.wire.output), bytearray()
@@ -183,13 +183,13 @@ def _framed(requests: Sequence[Message]) -> bytes:
 
 
 def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
-    """Connect to localhost, at the first of its addresses that answers."""
+    """Connect to the first address of localhost that answers."""
     problem: OSError = ConnectionRefusedError()
     found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
     for family, kind, protocol, _, address in found:
         plain = socket.socket(family, kind, protocol)
         try:
-            # The kernel bounds the window that it offers only if the size is set before (tcp(7)).
+            # The kernel limits the offered window only if the size is set before connect (tcp(7)).
             if receive_buffer is not None:
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -204,7 +204,7 @@ def connected(port: int, timeout_s: float, receive_buffer: int | None = None) ->
 
 
 def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
-    """Return a client's context that trusts any certificate: the test's is self-signed."""
+    """Return a client context that trusts any certificate: the test's is self-signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -213,7 +213,7 @@ def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
 
 
 def tls_over(plain: socket.socket, context: ssl.SSLContext) -> ssl.SSLSocket:
-    """Shake hands over a connected socket; it is closed if that fails."""
+    """Do the TLS handshake over a connected socket; close the socket if that fails."""
     try:
         return context.wrap_socket(plain, server_hostname="localhost")
     except BaseException:

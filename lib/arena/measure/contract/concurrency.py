@@ -17,7 +17,7 @@ _FEW_REPLIES = 50
 
 
 def streams(scope: Scope) -> str:
-    """Make four calls at a time on one connection; return what is odd if that is too many."""
+    """Make four calls at a time on one connection; return what is odd if four are too many."""
     with Client(scope, TIMEOUT_S) as client:
         client.wait(lambda: client.wire.greeted)
         most = client.wire.most_streams

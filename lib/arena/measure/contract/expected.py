@@ -1,4 +1,4 @@
-"""What a right answer is: its values, its status, and its form on the wire."""
+"""The right answer: its values, its status, and its form on the wire."""
 
 import random
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ from arena.what.benchmark_pb2 import StreamRequest, SumReply, SumRequest
 INT32_MAX = 2**31 - 1
 INT32_MIN = -(2**31)
 
-# Small enough that the sum of two operands and of a reply's number does not overflow.
+# Small enough that both operands plus a reply's number do not overflow.
 _LARGEST = 1 << 29
 
 
 def int32(value: int) -> int:
-    """Wrap a sum around as the .proto says."""
+    """Wrap a sum around as the .proto demands."""
     return (value + 2**31) % 2**32 - 2**31
 
 
 def operands() -> dict[str, int]:
-    """Return random values for `a` and `b`, so that no answer can be prepared."""
+    """Return random values for `a` and `b`, so that no answer can be prepared in advance."""
     return {name: random.randint(-_LARGEST, _LARGEST) for name in ("a", "b")}  # noqa: S311
 
 
@@ -38,7 +38,7 @@ def stream_request(count: int) -> StreamRequest:
 
 
 def sums_of(*requests: SumRequest | StreamRequest) -> list[int]:
-    """Return what answers these requests, one after the other: at least one value for each."""
+    """Return the expected replies to these requests, in order: at least one value for each."""
     return [
         int32(each.a + each.b + i)
         for each in requests
@@ -47,7 +47,7 @@ def sums_of(*requests: SumRequest | StreamRequest) -> list[int]:
 
 
 def require(answer: Answer, expected: Sequence[int]) -> None:
-    """Raise WrongError unless an answer that is over is exactly this, and its status is OK."""
+    """Raise WrongError unless a finished answer is exactly this, and its status is OK."""
     require_form(answer)
     require_ok(answer)
     if answer.trailers is None and expected:
@@ -61,7 +61,7 @@ def require(answer: Answer, expected: Sequence[int]) -> None:
 def require_ok(answer: Answer) -> None:
     """Raise WrongError if an answer has ended with a status that is not OK."""
     if answer.status not in {None, "0"}:
-        # Servers write it percent-encoded (gRPC over HTTP2, Status-Message).
+        # Servers send it percent-encoded (gRPC over HTTP2, Status-Message).
         message = unquote((answer.trailers or answer.headers or {}).get("grpc-message", ""))
         said = f" ({message:.100})" if message else ""
         raise WrongError(f"grpc-status is {answer.status:.20}, not 0{said}")
@@ -78,7 +78,7 @@ def require_value(message: bytes, value: int, number: int) -> None:
 
 
 def require_form(answer: Answer) -> None:
-    """Raise WrongError unless an answer that is over ended as a gRPC call ends."""
+    """Raise WrongError unless a finished answer ended as a gRPC call ends."""
     headers = answer.headers or {}
     http = headers.get(":status")
     if http != "200":

@@ -1,4 +1,4 @@
-"""Whether a stream stops at a closed window, goes on when it opens, and ends when cancelled."""
+"""Whether a stream stops at a closed window, resumes when it opens, and ends when cancelled."""
 
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
@@ -10,16 +10,16 @@ from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
 LONG = 100_000
 
-# More than any window or buffer holds, yet a server that makes all of it before it sends any
-# does not take the whole host's memory.
+# More than any window or buffer holds. A server that produces all of it before sending any
+# still does not use up the host's memory.
 ENDLESS = 20_000_000
 
-_LONG_TIMEOUT_S = 60.0  # the slowest servers make about 10,000 replies a second
-_QUIET_S = 0.15  # after this long without a byte, all that was sent has arrived on this host
-_SILENT_S = 0.5  # after a cancel, only bytes on their way may still arrive, for this long
-_PATIENCE_S = 10.0  # runtimes compile and collect garbage after work; a busy host takes long
-_BEFORE_CANCEL = 2000  # how many replies are read before a stream is cancelled
-_RUNAWAY_BYTES = 64 << 20  # how much a blocked server may grow: it may still collect garbage
+_LONG_TIMEOUT_S = 60.0  # the slowest servers send about 10,000 replies per second
+_QUIET_S = 0.15  # after this long without a byte, nothing is in flight on this host
+_SILENT_S = 0.5  # after a cancel, bytes in flight may still arrive for this long
+_PATIENCE_S = 10.0  # runtimes compile and collect garbage after work; a busy host is slow
+_BEFORE_CANCEL = 2000  # replies that are read before a stream is cancelled
+_RUNAWAY_BYTES = 64 << 20  # growth allowed to a blocked server, which may still have garbage
 _SMALL_BUFFER = 128 << 10  # a large one holds millions of replies to read after a cancel
 
 
@@ -36,12 +36,12 @@ def long_stream(scope: Scope, server: Watched | None = None) -> None:
 
 
 def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
-    """Ask for a stream without end through 64 KB: the server sends that much, and then rests.
+    """Request an endless stream through a window of 64 KB: the server fills it, then rests.
 
-    Its rest is `judged` only if the server also rests when it has nothing to do.
+    Its rest is `judged` only if the server also rests when it has no calls.
     """
     request = stream_request(ENDLESS)
-    # Here it is the connection's window that closes: in the long stream it was the stream's.
+    # Here the connection's window closes; in the long stream it was the stream's window.
     with Client(scope, TIMEOUT_S, held=True, tight=True) as client:
         answer = client.call("StreamSum", request)
         _until_closed(client, answer, server)
@@ -56,7 +56,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
 
 def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
-    """Reset a stream without end: the server stops sending, and the connection lives."""
+    """Reset an endless stream: the server stops sending, and the connection stays open."""
     with Client(
         scope, TIMEOUT_S, window=LARGEST_WINDOW, held=True, receive_buffer=_SMALL_BUFFER
     ) as client:
@@ -74,7 +74,7 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
 
 
 def _until_closed(client: Client, answer: Answer, server: Watched | None = None) -> None:
-    """Read until the closed window has stopped the server, having seen a reply."""
+    """Read until the closed window has stopped the server, and at least one reply has come."""
     before = _peak(server)
 
     def require_flat() -> None:
@@ -98,13 +98,13 @@ def _peak(server: Watched | None) -> int:
 
 
 def _ended_early(answer: Answer, more: str = "") -> WrongError:
-    """Return what is wrong with a stream that has ended; its status says more, if it is not OK."""
+    """Return what is wrong with a stream that has ended; includes its status if it is not OK."""
     require_ok(answer)
     return WrongError(f"the stream ended after {len(answer.messages)} replies{more}")
 
 
 def _require_rest(server: Watched | None, when: str, *, judged: bool) -> None:
-    """Raise WrongError if a server grows, or works on; only growth if it never rests anyway."""
+    """Raise WrongError if a server grows or keeps working; a server that never rests may work."""
     if server is None:
         return
     try:

@@ -1,6 +1,6 @@
-"""Whether a server refuses what no honest client sends, and still answers rightly afterwards.
+"""Whether a server refuses malformed requests, and still answers correctly afterwards.
 
-The checks return what is only odd: a client could live with it.
+The checks return what is merely odd: a client could live with it.
 """
 
 from arena.measure.contract.client import SERVICE, Client, HangError
@@ -16,13 +16,13 @@ _AFTERWARDS_S = 10.0
 _UNIMPLEMENTED = "12"
 _NOT_FOUND = "404"
 
-# A tag of field 1 whose varint never ends; a length that reaches beyond the message.
+# Field 1 with a varint that never ends; a length that reaches beyond the message.
 _MALFORMED = (b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0a\x7f\x01")
 _HUGE = 0xFFFF_FFFF
 
 
 def unknown_method(scope: Scope) -> str:
-    """Ask for a method and a service that are not there: UNIMPLEMENTED."""
+    """Call an unknown method and an unknown service: UNIMPLEMENTED."""
     odd = ""
     for path in (f"{SERVICE}/GetDifference", "benchmark.NoSuchService/GetSum"):
         answer = _answered(scope, path, frame(b""), timeout_s=_AFTERWARDS_S)
@@ -32,7 +32,7 @@ def unknown_method(scope: Scope) -> str:
             continue
         status = (answer.headers or {}).get(":status")
         if answer.status is None and status == _NOT_FOUND:
-            # Clients are to read it as UNIMPLEMENTED (gRPC: HTTP to gRPC status mapping).
+            # Clients must read it as UNIMPLEMENTED (gRPC: HTTP to gRPC status mapping).
             odd = f"/{path}: HTTP status 404, and no grpc-status"
             continue
         raise WrongError(f"/{path}: {_outcome(answer)}, not UNIMPLEMENTED (12)")
@@ -45,18 +45,18 @@ def malformed_message(scope: Scope) -> str:
 
 
 def truncated_message(scope: Scope) -> str:
-    """Send a message, and a prefix, that the end of the stream cuts off."""
+    """Send a message, and a prefix, that END_STREAM cuts short."""
     whole = frame(b"\x08\x01\x10\x02")
     return _all_refused(scope, [whole[:-2], whole[:3]])
 
 
 def oversized_prefix(scope: Scope) -> str:
-    """Send a prefix that announces four gigabytes, and then the end of the stream."""
+    """Send a prefix that announces four gigabytes, then END_STREAM."""
     return _all_refused(scope, [PREFIX.pack(0, _HUGE) + b"\x08\x01"])
 
 
 def content_type(scope: Scope) -> str:
-    """Send a content-type that is not gRPC's: it is not to be answered with OK."""
+    """Send a content-type that is not gRPC's: the answer must not be OK."""
     body = frame(sum_request().SerializeToString())
     answer = _answered(scope, f"{SERVICE}/GetSum", body, kind="text/plain")
     if answer is not None and _is_ok(answer):
@@ -65,7 +65,7 @@ def content_type(scope: Scope) -> str:
 
 
 def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
-    """Send each to GetSum; return what is odd in how they were refused."""
+    """Send each body to GetSum; return what is odd in how they were refused."""
     odd = ""
     for body in bodies:
         try:
@@ -85,9 +85,9 @@ def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
 def _answered(
     scope: Scope, path: str, body: bytes, kind: str = "application/grpc", timeout_s: float = 0
 ) -> Answer | None:
-    """Return what comes back, even a reset or a closed connection; None if nothing does.
+    """Return the response, which may be a reset or a closed connection; None if nothing comes.
 
-    WrongError if the server does not answer a right call afterwards.
+    WrongError if the server does not answer a correct call afterwards.
     """
     answer: Answer | None = None
     with Client(scope, timeout_s or _TIMEOUT_S) as client:
@@ -106,7 +106,7 @@ def _is_ok(answer: Answer) -> bool:
 
 
 def _outcome(answer: Answer) -> str:
-    """Return in words how a call ended."""
+    """Return how a call ended, as text."""
     if answer.reset is not None:
         return f"RST_STREAM ({code_name(answer.reset)})"
     if answer.status is not None:

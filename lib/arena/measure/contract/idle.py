@@ -1,4 +1,4 @@
-"""What a server does while it should do nothing: its CPU and its memory, from the outside."""
+"""CPU and memory of a server that should be idle, seen from the outside."""
 
 import math
 import time
@@ -7,27 +7,27 @@ from typing import Protocol
 
 from arena.record.measurement import Cost
 
-PATIENCE_S = 2.0  # a server that has just started may still be busy with itself
+PATIENCE_S = 2.0  # a server may still be busy for a moment after its start
 
-# A server that uses less of one CPU than this, over a slice, is idle. CPU time is counted in
-# steps of 10 ms.
+# A server is idle if it uses less than this share of one CPU over a slice. CPU time is counted
+# in steps of 10 ms.
 _IDLE_SHARE = 0.3
 _SLICE_S = 0.1
 
 
 class Watched(Protocol):
-    """What can be seen of a server from the outside, while it runs."""
+    """The outside view of a running server."""
 
     def ended(self) -> str | None:
-        """Return in words how the server ended; None while it runs."""
+        """Return how the server ended, as text; None while it runs."""
 
     def cost(self) -> Cost:
-        """Return what it has used since it started; OSError if it has ended."""
+        """Return its use since it started; OSError if it has ended."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """Whether a server became idle, after how long, and what it used until then."""
+    """Whether a server became idle, after how long, and its use until then."""
 
     idle: bool
     passed_s: float

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 PREFIX = struct.Struct(">BI")  # one flag byte, then the message's length
 
-_LARGEST = 4 << 20  # a reply has a few bytes; servers, too, refuse larger messages
-_SHOWN = 32  # how many of the wrong bytes are shown
+_LARGEST = 4 << 20  # a reply has a few bytes; servers refuse larger messages too
+_SHOWN = 32  # number of wrong bytes that are shown
 
 
 class WrongError(Exception):
@@ -21,7 +21,7 @@ class WrongError(Exception):
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Put a name before the message of a WrongError that the block raises."""
+    """Prefix the message of a WrongError raised in the block with a name."""
     try:
         yield
     except WrongError as error:
@@ -30,7 +30,7 @@ def named(what: str) -> Iterator[None]:
 
 
 def is_grpc(content_type: str) -> bool:
-    """Return whether a content-type is gRPC's, such as `application/grpc+proto`; not grpc-web's."""
+    """Return whether a content-type is gRPC's, like `application/grpc+proto`; grpc-web's is not."""
     return content_type.partition(";")[0].partition("+")[0].strip() == "application/grpc"
 
 
@@ -46,7 +46,7 @@ def frame(message: bytes) -> bytes:
 
 
 def split(data: bytearray) -> list[bytes]:
-    """Take the complete messages off the front of `data`; WrongError on what cannot be one."""
+    """Remove the complete messages from the front of `data`; WrongError on an invalid one."""
     messages = []
     at = 0
     while len(data) - at >= PREFIX.size:

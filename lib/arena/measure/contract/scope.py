@@ -1,4 +1,4 @@
-"""What is checked of a server, and where: taken from what its framework subscribes to."""
+"""What is checked on each port of a server, derived from its framework's profiles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
 class Scope:
     """One port of a server, and the calls that are checked there.
 
-    `requests` are the profiles' own StreamSum requests, asked to the letter: the generators count
-    on their length. A `light` scope is only the values and TLS: another port has had all the rest.
+    `requests` are the profiles' exact StreamSum requests: the generators rely on the replies'
+    length. A `light` scope has only the values and TLS: another port has all the other checks.
     """
 
     port: int
@@ -26,7 +26,7 @@ class Scope:
 
 
 def scope_of(profile: Profile) -> Scope:
-    """Return what must be right before, and after, a profile is measured."""
+    """Return what must be right before and after a profile is measured."""
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
     request = {str(key): value for key, value in profile.request.items()}
     exact = (request,) if profile.method == "StreamSum" else ()
@@ -34,9 +34,9 @@ def scope_of(profile: Profile) -> Scope:
 
 
 def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
-    """Return a scope for each port of those profiles that a framework subscribes to.
+    """Return a scope for each port of the given profiles that a framework subscribes to.
 
-    It has all that these profiles need. The port without TLS comes first.
+    It has all checks that these profiles need. The port without TLS comes first.
     """
     found: dict[tuple[int, bool], Scope] = {}
     for scope in (scope_of(each) for each in profiles if each.name in framework.tests):

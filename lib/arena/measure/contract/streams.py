@@ -10,11 +10,11 @@ from arena.what.benchmark_pb2 import SumRequest
 
 _REQUESTS = 100
 _ROUNDS = 10
-_QUIET_S = 0.05  # a reply that must not come yet would have come by then
+_QUIET_S = 0.05  # a reply that comes too early would have arrived by then
 
 
 def collect_sum(scope: Scope) -> None:
-    """Call CollectSum: nothing before the half-close, then one reply, the sum of all."""
+    """Call CollectSum: no reply before the half-close, then one, the sum of all."""
     requests = [sum_request() for _ in range(_REQUESTS)]
     with Client(scope, TIMEOUT_S) as client:
         answer = client.call("CollectSum", *requests[:-1], end=False)
@@ -39,7 +39,7 @@ def echo_sum(scope: Scope) -> None:
 
 
 def half_close(scope: Scope) -> None:
-    """End streams without a request, and after many at once: the server ends them as well."""
+    """Half-close streams with no request, and with many at once: the server ends them too."""
     with Client(scope, TIMEOUT_S) as client:
         if "CollectSum" in scope.calls:
             nothing = client.call("CollectSum", end=False)

@@ -1,4 +1,4 @@
-"""Whether a server's TLS is up to date and leads to HTTP/2. The checks return what is only odd."""
+"""Whether a server's TLS is up to date and negotiates HTTP/2. Checks return what is odd."""
 
 import ssl
 import warnings
@@ -12,7 +12,7 @@ _TIMEOUT_S = 5.0
 
 
 def alpn(scope: Scope) -> str:
-    """Offer h2: it is chosen, and preferred to HTTP/1.1."""
+    """Offer h2: the server chooses it, and prefers it to HTTP/1.1."""
     if (chosen := _handshake(scope)[0]) != "h2":
         raise WrongError(f"offered h2, the server chooses {chosen or 'nothing'}")
     for offer in (("h2", "http/1.1"), ("http/1.1", "h2")):
@@ -22,7 +22,7 @@ def alpn(scope: Scope) -> str:
 
 
 def version(scope: Scope) -> None:
-    """Offer nothing newer than TLS 1.0 and 1.1: neither is spoken."""
+    """Offer only TLS 1.0 and 1.1: the server refuses both."""
     for old in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
         try:
             _, spoken = _handshake(scope, only=old)
@@ -32,7 +32,7 @@ def version(scope: Scope) -> None:
 
 
 def downgrade(scope: Scope) -> str:
-    """Offer all versions: the newest is chosen."""
+    """Offer all versions: the server chooses the newest."""
     _, spoken = _handshake(scope)
     odd = f"the server chooses {spoken}, though TLSv1.3 is offered"
     return "" if spoken == "TLSv1.3" else odd
@@ -47,7 +47,7 @@ def _handshake(
 ) -> tuple[str | None, str | None]:
     """Return the protocol and the TLS version that a handshake agreed on."""
     with warnings.catch_warnings():
-        # That these versions are deprecated is why they are tried.
+        # These versions are tried because they are deprecated.
         warnings.simplefilter("ignore", DeprecationWarning)
         context = tls_context(protocols)
         if only is not None:

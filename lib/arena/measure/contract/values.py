@@ -28,7 +28,7 @@ _OVERFLOWS = ((INT32_MAX, 1), (INT32_MAX, INT32_MAX), (INT32_MIN, -1), (INT32_MI
 
 
 def finish(client: Client, answer: Answer, expected: Sequence[int]) -> Answer:
-    """Wait until a call is over; its answer must be exactly this."""
+    """Wait until a call is over; its answer must match exactly."""
     client.finish(answer)
     require(answer, expected)
     return answer
@@ -41,13 +41,13 @@ def get_sum(client: Client, request: SumRequest | None = None) -> Answer:
 
 
 def still_right(client: Client) -> None:
-    """Require that GetSum is still right after another call."""
+    """Require that GetSum still works after another call."""
     with named("afterwards, GetSum"):
         get_sum(client)
 
 
 def unary_sum(scope: Scope) -> None:
-    """Call GetSum with random operands, with small and negative ones, and with none."""
+    """Call GetSum with random operands, with small and negative ones, and without operands."""
     with Client(scope, TIMEOUT_S) as client:
         some = sum_request()
         for request in (
@@ -61,7 +61,7 @@ def unary_sum(scope: Scope) -> None:
 
 
 def unary_extremes(scope: Scope) -> str:
-    """Call GetSum at the edges of int32; return what is odd beyond them."""
+    """Call GetSum at the limits of int32; return what is odd beyond them."""
     with Client(scope, TIMEOUT_S) as client:
         for a, b in _EXTREMES:
             _saying(client, a, b)
@@ -69,7 +69,7 @@ def unary_extremes(scope: Scope) -> str:
             try:
                 _saying(client, a, b)
             except WrongError as error:
-                # Another value, or a refusal, is odd; whatever breaks the rest is wrong.
+                # Another value, or a refusal, is odd; anything that breaks later calls is wrong.
                 get_sum(client)
                 return f"sums do not wrap around: {error.detail}"
     return ""
@@ -81,13 +81,13 @@ def _saying(client: Client, a: int, b: int) -> None:
 
 
 def stream(scope: Scope, request: StreamRequest) -> Answer:
-    """Call StreamSum: exactly the replies it must have, in order, and OK."""
+    """Call StreamSum: exactly the expected replies, in order, and status OK."""
     with Client(scope, TIMEOUT_S) as client:
         return finish_stream(client, client.call("StreamSum", request), request)
 
 
 def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> Answer:
-    """Wait for the rest of a stream, but no longer than it is right; all of it must be."""
+    """Wait for the rest of a stream, or for one reply too many; all of it must be right."""
     most = max(request.count, 1)
     client.wait(lambda: answer.over or len(answer.messages) > most)
     if not answer.over:
@@ -96,7 +96,7 @@ def finish_stream(client: Client, answer: Answer, request: StreamRequest) -> Ans
 
 
 def framing(scope: Scope) -> None:
-    """Look at the form: each reply in DATA, as a message of its own; after them, the trailers."""
+    """Check the form: each reply is one message in DATA; the trailers come last."""
     with Client(scope, TIMEOUT_S) as client:
         _require_framing(get_sum(client))
         if "StreamSum" in scope.calls:

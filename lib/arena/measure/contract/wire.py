@@ -1,7 +1,7 @@
 """The client's side of an HTTP/2 connection, without its socket: bytes in, bytes out.
 
-It exists to check servers, never to load them: every frame is looked at, and it does nothing
-by itself. What a server must not do is a WrongError. Source: RFC 9113.
+It checks servers and never loads them: it looks at every frame, and sends nothing by itself.
+Anything a server must not do is a WrongError. Source: RFC 9113.
 """
 
 import random
@@ -34,17 +34,17 @@ _CODES = (
 
 
 def code_name(number: int) -> str:
-    """Return the name of an HTTP/2 error code; one that has none stays a number."""
+    """Return the name of an HTTP/2 error code; an unknown code stays a number."""
     return _CODES[number] if number < len(_CODES) else str(number)
 
 
 @dataclass
 class Answer:
-    """What came back on one stream.
+    """The response on one stream.
 
-    `received` counts the bytes of DATA as flow control does, `data_frames` its frames that are
-    not empty. `pending` is the beginning of a message whose end has not come. A `bare` answer
-    ended with its headers, which are its trailers as well (gRPC: Trailers-Only).
+    `received` counts the bytes of DATA as flow control does; `data_frames` counts non-empty
+    frames. `pending` is the beginning of an incomplete message. A `bare` answer ended with its
+    headers, which are also its trailers (gRPC: Trailers-Only).
     """
 
     stream: int
@@ -72,7 +72,7 @@ class Answer:
 
     @property
     def is_grpc(self) -> bool:
-        """Return whether the body holds messages; otherwise it is a page of text."""
+        """Return whether the body holds messages; otherwise it is text."""
         headers = self.headers or {}
         return headers.get(":status") == "200" and is_grpc(headers.get("content-type", ""))
 
@@ -85,7 +85,7 @@ class Answer:
 
 @dataclass
 class _Sending:
-    """What is still to be sent of a request, and how much of it the server takes now."""
+    """The unsent part of a request, and how much of it the server accepts now."""
 
     window: int
     body: bytearray = field(default_factory=bytearray)
@@ -95,9 +95,9 @@ class _Sending:
 class Wire:
     """One connection: the caller sends `output` and gives received bytes to `take`.
 
-    A stream's window is `window` bytes. Bytes that arrive are given back unless it is `held`. The
-    connection's own window is never a limit unless it is `tight`. `greeted`: the server's SETTINGS
-    have arrived; `most_streams` is what they allow.
+    A stream's window is `window` bytes. It is refilled as bytes arrive unless it is `held`. The
+    connection's own window is a limit only if it is `tight`. `greeted`: the server's SETTINGS
+    have arrived; `most_streams` is the limit they set.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Wire:
         self._send_on(answer.stream, sending)
 
     def cancel(self, answer: Answer) -> None:
-        """Reset a stream: what still arrives of it is counted, and dropped."""
+        """Reset a stream: bytes that still arrive on it are counted and dropped."""
         answer.cancelled = True
         self._sending.pop(answer.stream, None)
         self._send(frame.RstStreamFrame(answer.stream, error_code=_CANCEL))
@@ -183,12 +183,12 @@ class Wire:
         self._send(frame.WindowUpdateFrame(answer.stream, window_increment=increment))
 
     def open_connection(self, increment: int) -> None:
-        """Let the server send `increment` more bytes on all streams together."""
+        """Let the server send `increment` more bytes on all streams combined."""
         self._left += increment
         self._send(frame.WindowUpdateFrame(0, window_increment=increment))
 
     def take(self, data: bytes) -> None:
-        """Take what the server sent; WrongError if it is no HTTP/2, or not allowed."""
+        """Take bytes from the server; WrongError if they are not HTTP/2, or not allowed."""
         self._partial += data
         at = 0
         while len(self._partial) - at >= _FRAME_HEAD:
@@ -216,7 +216,7 @@ class Wire:
     def _frame(self, seen: frame.Frame) -> None:
         if self._block is not None and not isinstance(seen, frame.ContinuationFrame):
             raise WrongError("a header block is interrupted by another frame")
-        # PRIORITY, and what is yet to be invented, does not matter here.
+        # PRIORITY and unknown frame types do not matter here.
         if handle := self._handlers.get(type(seen)):
             handle(seen)
 
@@ -341,7 +341,7 @@ def _require_room(left: int, seen: frame.DataFrame) -> None:
 def _take_fields(
     answer: Answer, decoded: Iterable[tuple[bytes | str, bytes | str]], *, ends: bool
 ) -> None:
-    """Note a header block: the first is the headers, the one that ends the stream the trailers."""
+    """Store a header block: the first is the headers, the one that ends the stream the trailers."""
     fields = {_text(name): _text(value) for name, value in decoded}
     if answer.headers is None:
         if fields.get(":status", "").startswith("1") and not ends:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shot:
-    """One bounded run of a generator: how it ended, what it cost, where its output is.
+    """One bounded run of a generator: its end, its cost, and where its output is.
 
-    `problem` says in words what broke, with the last lines it printed in `output` and all of
-    them in `log`.
+    `problem` describes what broke: the last printed lines are in `output`, all of them in
+    `log`.
     """
 
     raw: Path
@@ -37,17 +37,17 @@ class Shot:
 class Generator(Protocol):
     """One load generator, found on this host.
 
-    Its name is that of the program which makes the load. The board goes by it: where $GHZ is
-    a drop-in for ghz, it is not the name that was asked for.
+    Its name is that of the program that makes the load, and its boards use that name. If $GHZ is
+    a drop-in for ghz, the name differs from the requested one.
     """
 
     name: str
 
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
-        """Return which program makes the load, and its exact command line."""
+        """Return the program that makes the load, and its exact command line."""
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
-        """Put the load on for its window, the raw output going to `stem` and a suffix."""
+        """Run the load for its window; the raw output goes to `stem` plus a suffix."""
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read a raw output; ValueError if it is broken."""
@@ -66,9 +66,9 @@ def require_known(name: str, where: str) -> None:
 
 
 def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> "Located":
-    """Return which program makes the load where a generator is asked for; nothing is built.
+    """Return the program that makes the load for a requested generator; build nothing.
 
-    UsageError if the environment names something else.
+    UsageError if the environment names an unknown program.
     """
     from arena.measure.generators import find
 
@@ -78,8 +78,8 @@ def locate(name: str, workspace: Workspace, environment: Mapping[str, str]) -> "
 def ready(
     located: "Located", workspace: Workspace, cpus: Sequence[int] | None, progress: Progress
 ) -> Generator:
-    """Return a generator to be started, built if need be; HostError names the ways to provide it.
+    """Return a generator ready to start, built if needed; HostError names the ways to provide it.
 
-    `cpus` are those it has to itself; None if it shares the server's.
+    `cpus` are the CPUs that it has to itself; None if it shares the server's.
     """
     return located.ready(workspace, cpus, progress)

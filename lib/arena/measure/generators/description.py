@@ -1,4 +1,4 @@
-"""What a generator's module says of it: where it is found, what it is told, how it is read."""
+"""A generator's description: how it is found, how it is called, how its output is read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Way:
     """How a generator makes one kind of load.
 
-    `arguments` are for a profile, for the CPUs it has to itself (None: it shares the server's) and
-    for the program's version, with paths from the project's root. `read` turns the raw output into
-    a measurement; ValueError if it is broken. `fire` makes the load where that takes more than one
+    `arguments` takes a profile, the CPUs of the generator alone (None: it shares the server's) and
+    the program's version; paths start at the project's root. `read` turns the raw output into
+    a measurement; ValueError if it is broken. `fire` makes the load if that takes more than one
     start of the program.
     """
 
@@ -36,7 +36,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Image:
-    """A Docker image, and what builds it. Without a `version`, the program in it is asked."""
+    """A Docker image, and how to build it. Without a `version`, the program in it is asked."""
 
     name: str
     context: Path
@@ -46,9 +46,9 @@ class Image:
 
 @dataclass(frozen=True)
 class Build:
-    """How the runner builds the program itself: `run` puts it into .tools/bin with a `tool`.
+    """How the runner builds the program itself: `run` builds it into .tools/bin with a `tool`.
 
-    `is_current` is whether the program there, at a path, need not be built again.
+    `is_current` is whether the program at a path there needs no new build.
     """
 
     tool: str
@@ -61,14 +61,14 @@ class Build:
 class Description:
     """A load generator.
 
-    `ways` has every kind of load that it can make; `refuses` returns why it cannot make one of
-    them after all, or nothing. `version_of` returns the version of the program that a command
-    starts, or None if that is another program. `install` tells a person how to get it. `image` is
-    that of a given name, or the runner's own. `stand_ins` are programs that take the same command
-    line: found in its place, each is used under its own name.
+    `ways` has every kind of load that it can make; `refuses` returns why it cannot make a given
+    load after all, or nothing. `version_of` returns the version of the program that a command
+    starts, or None for another program. `install` is the hint for people on how to get it. `image`
+    is a given image, or by default the runner's own. `stand_ins` are programs with the same command
+    line: one found in its place is used under its own name.
 
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
-    `report_codes` are the exit codes that come with a whole report, and `suffix` is that of its
+    `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its
     raw output.
     """
 
@@ -97,11 +97,11 @@ class Description:
         return overrides.image_variable(self.name)
 
     def own_program(self, workspace: Workspace) -> Path:
-        """Return where the program is that the runner builds itself."""
+        """Return the path of the program that the runner builds itself."""
         return workspace.tools / "bin" / self.name
 
     def way(self, profile: MeasuredProfile) -> Way:
-        """Return how it makes a profile's load, which it must know."""
+        """Return how it makes a profile's load, which must be one that it can make."""
         return self.ways[type(profile.load)]
 
     def problem(self, profile: MeasuredProfile) -> str:

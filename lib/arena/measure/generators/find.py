@@ -1,4 +1,4 @@
-"""Finding generators: which program makes the load is settled once, before anything is planned."""
+"""Finding generators: the program that makes the load is settled before anything is planned."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from arena.measure.generators.provision import (
 
 @dataclass(frozen=True)
 class Located:
-    """The program that makes the load where the generator `asked` for is to make it.
+    """The program that makes the load for the requested generator, `asked`.
 
-    `description` is that of the program itself, which is another one's where $GHZ is a drop-in for
-    ghz. `program` is its path. With an `image`, it runs in a container; `is_image_wanted` if
-    LOADGEN_DOCKER asks for that. With neither, it is not there yet: `ready` builds it.
+    `description` is that of the program itself; it differs from the requested one if $GHZ is a
+    drop-in for ghz. `program` is its path. With an `image`, it runs in a container;
+    `is_image_wanted` if LOADGEN_DOCKER demands one. With neither, `ready` builds the program.
     """
 
     asked: Description
@@ -40,12 +40,12 @@ class Located:
 
     @property
     def is_image_only(self) -> bool:
-        """Whether there is no program on this host, and nothing to build one with."""
+        """Whether this host has neither the program nor anything to build it with."""
         build = self.asked.build
         return not self.program and not (build and shutil.which(build.tool))
 
     def preview(self, workspace: Workspace, cpus: Sequence[int] | None) -> Program:
-        """Return the program as it would be run; one that is not there yet goes by its name."""
+        """Return the program as it would be run; its name if it is not built yet."""
         if self.image:
             return self._contained(self.image, workspace, cpus, self.version)
         program = self.program or self.asked.name
@@ -95,9 +95,9 @@ class Located:
 
 
 def locate(asked: Description, workspace: Workspace, environment: Mapping[str, str]) -> Located:
-    """Find a generator: an image if LOADGEN_DOCKER asks for one, its variable, PATH, .tools/bin.
+    """Find a generator: an image if LOADGEN_DOCKER demands one, its variable, PATH, .tools/bin.
 
-    Nothing is built. UsageError if a variable names something else.
+    Nothing is built. UsageError if a variable names an unknown program.
     """
     image = environment.get(asked.image_variable)
     if wants_docker(environment):
@@ -119,7 +119,7 @@ def locate(asked: Description, workspace: Workspace, environment: Mapping[str, s
 def _candidates(
     asked: Description, workspace: Workspace, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Path]]:
-    """Yield the programs that are looked at, as (where, path)."""
+    """Yield the programs to look at, as (where, path)."""
     on_path = shutil.which(asked.name, path=environment.get("PATH"))
     if asked.is_on_path and on_path:
         yield "PATH", Path(on_path)
@@ -129,7 +129,7 @@ def _candidates(
 
 
 def _identified(asked: Description, program: Path, where: str) -> Located | None:
-    """Return the program as what it says it is; None if it is none of those that can be used."""
+    """Return the program as it identifies itself; None if it cannot be used."""
     for each in (*asked.stand_ins, asked):
         if version := each.version_of([str(program)]):
             return Located(asked, each, where, str(program), version)
@@ -137,7 +137,7 @@ def _identified(asked: Description, program: Path, where: str) -> Located | None
 
 
 def _in_image(asked: Description, image: Image, *, is_named: bool, is_wanted: bool) -> Located:
-    """Return a generator in an image; one that somebody has named may hold a stand-in."""
+    """Return a generator in an image; an image named by the user may hold a stand-in."""
     if is_named and asked.stand_ins and is_image_here(image.name):
         for each in asked.stand_ins:
             if version := each.version_of(in_image(image.name)):

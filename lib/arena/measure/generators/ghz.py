@@ -1,4 +1,4 @@
-"""ghz, the classic generator: its flags are HttpArena's, and nothing is added to the load."""
+"""ghz, the classic generator, with HttpArena's flags and no additions to the load."""
 
 import shutil
 import tempfile
@@ -24,10 +24,10 @@ _INSTALL = (
 
 
 def version_of(command: Sequence[str]) -> str | None:
-    """Return the module version of the ghz that a command starts; None if it starts none.
+    """Return the module version of the ghz that a command starts; None if it is not ghz.
 
-    `ghz --version` prints `dev` for one that go installed. So it is asked only where there is no
-    Go, or where the binary was not built from a released module.
+    `ghz --version` prints `dev` if `go install` built it. So it is used only without Go, or if the
+    binary was not built from a released module.
     """
     spoken = output_of([*command, "--help"])
     if not all(flag in spoken for flag in _FLAGS):
@@ -41,7 +41,7 @@ def version_of(command: Sequence[str]) -> str | None:
 
 
 def _go_install(workspace: Workspace, progress: Progress) -> None:
-    """Build the pinned version into place, in one step at the end."""
+    """Build the pinned version; put it into place in one step at the end."""
     target = GHZ.own_program(workspace)
     target.parent.mkdir(parents=True, exist_ok=True)
     with (
@@ -55,7 +55,7 @@ def _go_install(workspace: Workspace, progress: Progress) -> None:
 
 
 def _image(workspace: Workspace, named: str | None) -> Image:
-    """Return the image of docker/ghz.Dockerfile; a ghz in another one goes by its image's name."""
+    """Return the image of docker/ghz.Dockerfile; another image goes by its own name."""
     folder = workspace.root / "docker"
     options = ("--file", str(folder / "ghz.Dockerfile"))
     pinned = ("--build-arg", f"GHZ_VERSION={VERSION.removeprefix('v')}")
@@ -65,7 +65,7 @@ def _image(workspace: Workspace, named: str | None) -> Image:
 
 GHZ = Description(
     name="ghz",
-    # How many threads ghz has is up to Go, and to its CPUs.
+    # Go decides how many threads ghz has, from its CPUs.
     ways={
         Closed: Way(lambda profile, _, __: ghz_flags.closed(profile), measurements.of_ghz),
         Scheduled: Way(lambda profile, _, __: ghz_flags.scheduled(profile), measurements.of_ghz),

@@ -1,8 +1,8 @@
-"""A sweep of blasts by ghz, which can only be started anew for each of them: an approximation.
+"""A sweep of blasts by ghz, which needs a new start for each blast: an approximation.
 
 ghz opens a connection when the first call needs it, and its workers send one after another: the
-last of many calls leaves when others have been answered. docs/measuring.md says what that does
-to the figures.
+last of many calls leaves after others have been answered. docs/measuring.md describes the effect
+on the figures.
 
 The points are shuffled as `volley blast` shuffles them for the same seed: Fisher and Yates' shuffle
 (Knuth, The Art of Computer Programming, vol. 2, 3.4.2, algorithm P) with the numbers of SplitMix64
@@ -25,21 +25,21 @@ from arena.record.measurement import Cost
 from arena.what.loads import Blast
 from arena.what.measured import MeasuredProfile
 
-# ghz gives a call up after this time by itself, so no start puts a load on for longer.
+# ghz itself gives a call up after this time, so no start makes its load for longer.
 _CALL_TIMEOUT_S = 20.0
 
 _MASK = (1 << 64) - 1
 
-# What packs much tighter takes much longer, and the next start waits for it.
+# Higher levels take much longer, and the next start waits for the compression.
 _COMPRESSION = 6
 
 
 def arguments(
     profile: MeasuredProfile, connections: int | None = None, requests: int | None = None
 ) -> list[str]:
-    """Return the flags of one start; of the largest one, unless told otherwise.
+    """Return the flags of one start; by default, of the largest one.
 
-    The request is encoded once, before the calls are made: nothing of it differs by call.
+    The request is encoded once, before the calls: it is the same in every call.
     """
     calls = requests or profile.in_flight
     return [
@@ -54,10 +54,10 @@ def arguments(
 
 
 def starts(profile: MeasuredProfile) -> Iterator[tuple[int, int, int]]:
-    """Yield repetition (from 1), connections and requests of each start, in their order.
+    """Yield repetition (from 1), connections and requests of each start, in order.
 
-    Repetition by repetition, so that a sweep that is cut short has measured every point about
-    equally often, and a slow drift of the host is spread over all of them.
+    Repetition comes first: a sweep that is cut short has measured every point about equally
+    often, and a slow drift of the host is spread over all points.
     """
     load = profile.load_as(Blast)
     points = load.points(profile.connections)
@@ -68,17 +68,17 @@ def starts(profile: MeasuredProfile) -> Iterator[tuple[int, int, int]]:
 
 
 def shuffled(count: int, numbers: Iterator[int]) -> list[int]:
-    """Return the numbers below `count`, each once, as so many less one of `numbers` say."""
+    """Return the numbers below `count` in an order shuffled with `numbers`."""
     order = list(range(count))
     for last in range(count - 1, 0, -1):
-        # The high half of a product, whose bias is below count in 2^64.
+        # The high half of the product; its bias is below count in 2^64.
         other = next(numbers) * (last + 1) >> 64
         order[last], order[other] = order[other], order[last]
     return order
 
 
 def split_mix(seed: int) -> Iterator[int]:
-    """Yield SplitMix64's numbers, of 64 bits each."""
+    """Yield the 64-bit numbers of SplitMix64."""
     state = seed
     while True:
         state = (state + 0x9E3779B97F4A7C15) & _MASK
@@ -89,10 +89,10 @@ def split_mix(seed: int) -> Iterator[int]:
 
 
 def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
-    """Start ghz again and again until the sweep is done or its time is over.
+    """Start ghz repeatedly until the sweep is done or its time is over.
 
-    All reports go to one file as they come, a line each (see lib/parsers/blast/ghz_lines.py). The
-    cost is the CPU time of all starts, and the most memory that one of them held. One that leaves
+    All reports go to one file as they come, one per line (see lib/parsers/blast/ghz_lines.py). The
+    cost is the CPU time of all starts, and the largest memory of any one. A start that leaves
     no report ends the sweep.
     """
     began = time.monotonic()
@@ -113,8 +113,8 @@ def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) 
                 cpu_s=cost.cpu_s + shot.cost.cpu_s,
                 peak_bytes=max(cost.peak_bytes, shot.cost.peak_bytes),
             )
-            # With a report, what else was wrong does not count: in a container, the cost of a start
-            # that is over before a look at it is not known.
+            # A complete report outweighs other problems: in a container, the cost of a start is
+            # unknown if it ended before the first sample.
             report = output.read_bytes().strip()
             if not _is_report(report):
                 why = shot.problem or f"{program.name} printed no report"
@@ -126,7 +126,7 @@ def fire(program: Program, profile: MeasuredProfile, stem: Path, on_tick: Tick) 
                 "repetition": repetition,
                 "order": order,
             }
-            # Not loaded and dumped: not a byte of the report is changed.
+            # The report is not parsed and written again, so no byte of it changes.
             file.write(json.dumps(line).encode()[:-1] + b', "report": ' + report + b"}\n")
             output.unlink()
     errors = output.with_suffix(".stderr")

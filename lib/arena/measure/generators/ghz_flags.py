@@ -9,13 +9,13 @@ from arena.what.measured import MeasuredProfile
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = (), *, form: str = "json") -> list[str]:
-    """Return HttpArena's own flags for a closed load, and `more` flags beyond them."""
+    """Return HttpArena's own flags for a closed load, plus `more` flags."""
     length = ["-z", format_duration(profile.load_as(Closed).duration_s)]
     return _arguments(profile, length, form, more)
 
 
 def scheduled(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
-    """Return HttpArena's own flags for a scheduled load, and `more` flags beyond them."""
+    """Return HttpArena's own flags for a scheduled load, plus `more` flags."""
     load = profile.load_as(Scheduled)
     schedule = load.schedule
     flags = {
@@ -47,7 +47,7 @@ def _arguments(
 
 
 def request(profile: MeasuredProfile) -> list[str]:
-    """Return the flags for what is called."""
+    """Return the flags for the method that is called."""
     return [
         "--skipTLS" if profile.tls else "--insecure",
         "--proto", "requests/benchmark.proto",
@@ -58,7 +58,7 @@ def request(profile: MeasuredProfile) -> list[str]:
 
 
 def target(profile: MeasuredProfile) -> str:
-    """Return where the server is."""
+    """Return the server's address."""
     return f"localhost:{profile.port}"
 
 

@@ -1,8 +1,8 @@
-"""h2load, the classic generator of unary calls: an HTTP/2 client that knows nothing of gRPC.
+"""h2load, the classic generator of unary calls: an HTTP/2 client without support for gRPC.
 
-What its versions take differs: 1.43 reads `-D 500ms` as 500 seconds, and from 1.69 on it can
-write JSON. Its connections are opened inside the window: of 1,024 the last ones come a second
-late or more, on two cores, and so a window must be longer than that.
+Its versions differ in their options: 1.43 reads `-D 500ms` as 500 seconds, and 1.69 and later can
+write JSON. It opens its connections inside the window: with 1,024 on two cores, the last ones open
+a second late or more, so a window must be longer than that.
 """
 
 import os
@@ -24,15 +24,15 @@ from arena.what.profile import Profile
 
 BODIES = ".tools/bodies"
 
-# gRPC's prefix of a message: not compressed, four bytes of length.
+# gRPC's message prefix: not compressed, four bytes of length.
 _LENGTH_BYTES = 4
 
 _PRINTED = re.compile(r"h2load nghttp2/(\d{1,4}\.\d{1,4}\S*)\s*")
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
-# Debian 12's, as docker/h2load.Dockerfile installs it: one that is not asked is taken for it.
+# Debian 12's version, as docker/h2load.Dockerfile installs it: the default if none was read.
 _USUAL = (1, 52)
-# The oldest one that was seen to read the unit of `-D`.
+# The oldest version known to read the unit of `-D`.
 _UNITS_SINCE = (1, 52)
 _JSON_SINCE = (1, 69)
 
@@ -44,21 +44,21 @@ _INSTALL = (
 
 
 def version_of(command: Sequence[str]) -> str | None:
-    """Return the version of the h2load that a command starts; None if it starts none."""
+    """Return the version of the h2load that a command starts; None if it is not h2load."""
     match = _PRINTED.fullmatch(output_of([*command, "--version"]))
     return match[1] if match else None
 
 
 def _numbers(version: str) -> tuple[int, int]:
-    """Return the numbers that the options of a version go by."""
+    """Return the version's numbers, on which its options depend."""
     match = _NUMBERS.match(version)
     return (int(match[1]), int(match[2])) if match else _USUAL
 
 
 def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str) -> list[str]:
-    """Return the flags for a profile, with a thread for each CPU but none without a connection.
+    """Return the flags for a profile, with a thread per CPU but no thread without a connection.
 
-    What it writes as JSON goes to its stdout, before its text.
+    Its JSON goes to stdout, before its text.
     """
     threads = len(os.sched_getaffinity(0) if cpus is None else cpus)
     scheme = "https" if profile.tls else "http"
@@ -76,14 +76,14 @@ def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str
 
 
 def _duration(seconds: float, version: str) -> str:
-    """Return the window in whole milliseconds, or, where these are not read, whole seconds."""
+    """Return the window in milliseconds, or in whole seconds for versions that need them."""
     if _numbers(version) >= _UNITS_SINCE:
         return format_duration(round(seconds, 3))
     return str(ceil(seconds))
 
 
 def prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
-    """Write the request to its file, which is named by what is in it; HostError if that fails."""
+    """Write the request to a file named by its content; HostError if that fails."""
     body = _body(profile)
     path = workspace.root / BODIES / f"{body.hex()}.bin"
     try:
@@ -95,7 +95,7 @@ def prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
 
 
 def _body(profile: Profile) -> bytes:
-    """Return the request as it is on the wire: gRPC's prefix, and the message."""
+    """Return the request as it is on the wire: gRPC's prefix and the message."""
     message = pb.SumRequest(**profile.request).SerializeToString()
     return b"\0" + len(message).to_bytes(_LENGTH_BYTES, "big") + message
 

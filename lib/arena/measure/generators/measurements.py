@@ -1,4 +1,4 @@
-"""What lib/parse_*.py read of a generator's raw output, as a measurement.
+"""Measurements, from what lib/parse_*.py read in a generator's raw output.
 
 A broken output is a ValueError of one line.
 """
@@ -33,8 +33,8 @@ def of_ghz(raw: Path, profile: MeasuredProfile) -> Measurement:
 def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved output of volley into a measurement.
 
-    The messages are those that came inside the window, of calls that were cut as well. So
-    there is no error bar. A report without them is refused: it would have to be estimated.
+    The messages counted are those inside the window, including those of cut calls. So
+    there is no error bar. A report without this count is refused: it would be an estimate.
     """
     report = parse_ghz.parse_file(raw)
     if report.messages is None:
@@ -45,9 +45,9 @@ def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
 def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
     """Turn a report of ghz or volley into a measurement.
 
-    ghz counts calls, not messages: every OK call stands for `messages_per_call` of them, and
-    the calls it cut may have delivered any number, which is what the error bar spans. Where
-    replies were counted, there is no error bar.
+    ghz counts calls, not messages: every OK call stands for `messages_per_call` of them. The calls
+    it cut may have delivered any number, and the error bar covers that range. If replies were
+    counted, there is no error bar.
     """
     each = _messages_per_reply(profile)
     counted = None if report.messages is None or each is None else report.messages * each
@@ -67,9 +67,9 @@ def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
 
 
 def _messages_per_reply(profile: MeasuredProfile) -> int | None:
-    """Return how many messages a reply stands for: in EchoSum the request too that it answers.
+    """Return the messages per reply: in EchoSum, a reply also counts its request.
 
-    None in CollectSum: its one reply says nothing of the messages of the calls that were cut.
+    None in CollectSum: its one reply does not tell how many messages a cut call delivered.
     """
     if profile.method == "CollectSum":
         return None
@@ -77,10 +77,10 @@ def _messages_per_reply(profile: MeasuredProfile) -> int | None:
 
 
 def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
-    """Return the run's seconds, with what was due in each by the profile's schedule.
+    """Return the run's seconds, with the calls due in each by the profile's schedule.
 
-    Of a closed load of calls that stream there are none, unless their messages were counted: a
-    call that ended in one second had most of its messages in others.
+    A closed load of calls that stream has none, unless its messages were counted: a
+    call that ended in one second may have sent most of its messages in others.
     """
     each = None if report.messages is None else _messages_per_reply(profile)
     due = profile.load.due()
@@ -101,8 +101,8 @@ def _seconds(report: GhzReport, profile: MeasuredProfile) -> tuple[Second, ...]:
 def of_h2load(raw: Path, profile: MeasuredProfile) -> Measurement:
     """Turn a saved output of h2load into a measurement.
 
-    h2load does not say how every call ended. Those others may have been answered or not, which is
-    what the error bar spans. It looks at no gRPC status and at no reply.
+    h2load does not report how every call ended. The unreported calls may have been answered or not;
+    the error bar covers both. It checks neither the gRPC status nor the replies.
     """
     report = parse_h2load.parse_file(raw)
     calls, each = report.calls, profile.messages_per_call
@@ -122,7 +122,7 @@ def of_h2load(raw: Path, profile: MeasuredProfile) -> Measurement:
 def of_blast(raw: Path) -> Measurement:
     """Turn a saved sweep of blasts into a measurement.
 
-    The rate is that of the fastest point, and the latency too. Where no blast was fired to its
+    The rate and the latency are those of the fastest point. If no blast was fired to its
     end, or no call succeeded, the rate is 0.
     """
     report = parse_blast.parse_file(raw)
@@ -139,7 +139,7 @@ def of_blast(raw: Path) -> Measurement:
         latency_ns=fastest.latency_ns if fastest else Latency(kind="response", samples=0),
         unchecked=_unchecked(report.replies_checked, report.ok, report.ok),
         points=points,
-        # ghz opens its connections only when a call needs them, and sends one call after another.
+        # ghz opens each connection when a call needs it, and sends one call after another.
         approximate=report.form == "ghz",
     )
 
@@ -160,5 +160,5 @@ def _point(point: Point) -> BlastPoint:
 
 
 def _unchecked(checked: int | None, replies: int, ok: int) -> Unchecked:
-    """Return the OK calls whose replies were not compared; every call's status has been read."""
+    """Return the OK calls whose replies were not compared; every call's status was read."""
     return Unchecked(status=0, replies=0 if checked is not None and checked >= replies else ok)

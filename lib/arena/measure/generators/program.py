@@ -17,7 +17,7 @@ from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
 from arena.what.measured import MeasuredProfile
 
-# A generator dials its connections before its window and prints its report after it.
+# A generator opens its connections before its window and prints its report after it.
 _GRACE_S = 30.0
 
 
@@ -42,7 +42,7 @@ class Program:
         self._found = found
 
     def info(self, profile: MeasuredProfile) -> GeneratorInfo:
-        """Return which program makes the load, and its exact command line."""
+        """Return the program that makes the load, and its exact command line."""
         return GeneratorInfo(
             name=self.name,
             version=self.version,
@@ -51,14 +51,14 @@ class Program:
         )
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
-        """Put the load on for its window, the raw output going to `stem` and a suffix."""
+        """Run the load for its window; the raw output goes to `stem` plus a suffix."""
         self._description.prepare(profile, self._workspace)
         if fire := self._description.way(profile).fire:
             return fire(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
 
     def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
-        """Start the program once, its output going to `raw`; it is killed long after its window."""
+        """Start the program once, with output to `raw`; it is killed long after its window."""
         errors = raw.with_suffix(".stderr")
         argv = self.command(arguments)
         ended = run_bounded(
@@ -84,17 +84,17 @@ class Program:
         return self._description.way(profile).read(raw, profile)
 
     def arguments(self, profile: MeasuredProfile) -> list[str]:
-        """Return what the program is told for a profile."""
+        """Return the program's arguments for a profile."""
         return self._description.way(profile).arguments(profile, self._cpus, self.version)
 
     def raw(self, stem: Path) -> Path:
-        """Return where the raw output goes."""
+        """Return the path of the raw output."""
         return stem.with_suffix(self._description.suffix)
 
     def command(self, arguments: list[str]) -> list[str]:
-        """Return the whole command line, as it is executed in the project's root.
+        """Return the whole command line; its working directory is the project's root.
 
-        So a program of the project's own is named from there, wherever the checkout is.
+        The path of one of the project's own programs is relative, the same in every checkout.
         """
         program = Path(self.program)
         if program.is_relative_to(self._workspace.root):
@@ -104,13 +104,13 @@ class Program:
 
 
 class ProgramInDocker(Program):
-    """A generator in a container on the host's network; its cost is its control group's.
+    """A generator in a container on the host's network; its cost is read from its control group.
 
-    The program it runs is an image.
+    Its `program` is an image.
     """
 
     def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
-        """Start the program once; its container is gone when this returns or raises."""
+        """Start the program once; the container is removed before this returns or raises."""
         from arena.machine.docker import inspect, remove_container
 
         container = _container(self.name)
@@ -127,7 +127,7 @@ class ProgramInDocker(Program):
                     group = cgroup_of(seen["State"]["Pid"], container=seen["Id"])
                 used = group.cost()
             except (OSError, HostError):
-                # Not started yet, or over: the last sample, at most a tick old, stands.
+                # Not started yet, or over: keep the last sample, which is at most a tick old.
                 return
 
         try:

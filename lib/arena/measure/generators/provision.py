@@ -1,4 +1,4 @@
-"""What it takes to have a generator on this host: asking a program, building one, an image."""
+"""Providing a generator on this host: asking a program its version, building it, its image."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ _NO = {"false", "0", "no", ""}
 
 
 def wants_docker(environment: Mapping[str, str]) -> bool:
-    """Return whether LOADGEN_DOCKER asks for an image; UsageError if it says neither."""
+    """Return whether LOADGEN_DOCKER demands an image; UsageError on an unknown value."""
     said = environment.get("LOADGEN_DOCKER", "")
     if said.lower() not in _YES | _NO:
         raise UsageError(f"LOADGEN_DOCKER: write true or false, not {said!r:.40}")
@@ -23,7 +23,7 @@ def wants_docker(environment: Mapping[str, str]) -> bool:
 
 
 def require_daemon() -> None:
-    """Raise HostError, with a way out, unless there is a daemon as LOADGEN_DOCKER asks for."""
+    """Raise HostError, with a way out, unless the daemon that LOADGEN_DOCKER demands answers."""
     from arena.machine.docker import daemon_version
 
     version, why = daemon_version()
@@ -42,7 +42,7 @@ def has_daemon() -> bool:
 
 
 def named_program(variable: str, named: str) -> Path:
-    """Return the program an environment variable names; UsageError if it cannot be run."""
+    """Return the program that an environment variable names; UsageError if it cannot be run."""
     found = shutil.which(named)
     if not found:
         raise UsageError(f"{variable}: {named} is not a program that can be run")
@@ -50,7 +50,7 @@ def named_program(variable: str, named: str) -> Path:
 
 
 def output_of(argv: Sequence[str]) -> str:
-    """Return all that a short command prints; nothing if it cannot be run or hangs."""
+    """Return all output of a short command; empty if it cannot be run or hangs."""
     try:
         done = subprocess.run(
             argv, check=False, capture_output=True, text=True, timeout=20,
@@ -73,7 +73,7 @@ def build(argv: Sequence[str], folder: Path, log: Path, called: str, ways: str) 
 
 
 def in_image(image: str) -> list[str]:
-    """Return the command that runs a short program of an image, without a network."""
+    """Return the command that runs a short program of an image, with no network."""
     from arena.machine.docker import LABEL
 
     run = ["docker", "run", "--rm", "--network", "none", "--cap-drop", "ALL"]
@@ -81,7 +81,7 @@ def in_image(image: str) -> list[str]:
 
 
 def is_image_here(image: str) -> bool:
-    """Return whether this host has an image; not if no daemon answers."""
+    """Return whether this host has an image; false if no daemon answers."""
     from arena.machine.docker import docker
 
     try:
@@ -91,7 +91,7 @@ def is_image_here(image: str) -> bool:
 
 
 def build_image(image: Image, log: Path, ways: str, progress: Progress) -> str:
-    """Build an image unless it is there; return its digest."""
+    """Build an image unless it exists; return its digest."""
     from arena.machine.docker import build_argv, docker, inspect
 
     if not docker("images", "--quiet", image.name):

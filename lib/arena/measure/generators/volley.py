@@ -1,4 +1,4 @@
-"""volley, the honest generator: it counts every message itself, and checks each one."""
+"""volley, the honest generator: it counts and checks every message itself."""
 
 import re
 import shutil
@@ -24,17 +24,17 @@ _INSTALL = (
 )
 _VERSION = re.compile(r"volley (\S+)\s*")
 
-# What the program is built from, beside `src`.
+# The sources of the program, besides `src`.
 _SOURCES = ("Cargo.toml", "Cargo.lock")
 
 
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
-    """Return ghz's flags, and what the replies must be: volley decodes and checks each one."""
+    """Return ghz's flags, and the expected replies: volley decodes and checks each one."""
     return ghz_flags.closed(profile, [*_expected(profile), *more])
 
 
 def blast(profile: MeasuredProfile) -> list[str]:
-    """Return what `volley blast` is told: the whole sweep, which it makes in one start."""
+    """Return the arguments of `volley blast`: the whole sweep, which takes one start."""
     load = profile.load_as(Blast)
     return [
         "blast",
@@ -56,13 +56,13 @@ def _expected(profile: MeasuredProfile) -> list[str]:
 
 
 def version_of(command: Sequence[str]) -> str | None:
-    """Return the version of the volley that a command starts; None if it starts none."""
+    """Return the version of the volley that a command starts; None if it is not volley."""
     match = _VERSION.fullmatch(output_of([*command, "--version"]))
     return match[1] if match else None
 
 
 def _is_current(own: Path, workspace: Workspace) -> bool:
-    """Return whether the runner's own volley was built from the sources as they are now."""
+    """Return whether the runner's own volley was built from the current sources."""
     try:
         return own.exists() and _marker(own).read_text().strip() == _sources_sha256(workspace)
     except (OSError, UnicodeDecodeError):
@@ -70,7 +70,7 @@ def _is_current(own: Path, workspace: Workspace) -> bool:
 
 
 def _sources_sha256(workspace: Workspace) -> str:
-    """Return one hash over all that volley is built from: each file's path and content."""
+    """Return one hash over all sources of volley: each file's path and content."""
     files = [workspace.volley / name for name in _SOURCES]
     files += sorted(path for path in (workspace.volley / "src").rglob("*") if path.is_file())
     try:
@@ -83,7 +83,7 @@ def _sources_sha256(workspace: Workspace) -> str:
 
 
 def _cargo_build(workspace: Workspace, progress: Progress) -> None:
-    """Build the sources, as they are now, into place; in one step at the end."""
+    """Build the current sources; put the program into place in one step at the end."""
     own, sources = VOLLEY.own_program(workspace), _sources_sha256(workspace)
     target = workspace.tools / "volley-target"
     argv = [
@@ -96,25 +96,25 @@ def _cargo_build(workspace: Workspace, progress: Progress) -> None:
         own.parent.mkdir(parents=True, exist_ok=True)
         fresh = own.with_name(".volley-fresh")
         shutil.copy2(target / "release" / "volley", fresh)
-        # Killed between these steps, the program is not known to be of any sources: built again.
+        # If killed between these steps, the program has no known sources and is built again.
         _marker(own).unlink(missing_ok=True)
         fresh.replace(own)
         write_atomic(_marker(own), sources + "\n")
 
 
 def _marker(program: Path) -> Path:
-    """Return the file that says which sources the program was built from."""
+    """Return the file that holds the hash of the sources of the built program."""
     return program.with_name(f"{program.name}.sources")
 
 
 def _image(workspace: Workspace, named: str | None) -> Image:
-    """Return the image of docker/volley.Dockerfile, named by its sources: never an old one."""
+    """Return the image of docker/volley.Dockerfile; its name has the sources' hash: never stale."""
     name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}"
     options = ("--file", str(workspace.root / "docker" / "volley.Dockerfile"))
     return Image(name, workspace.volley, options)
 
 
-# It takes as many threads as it is allowed CPUs by itself.
+# By itself, it uses as many threads as it is allowed CPUs.
 VOLLEY = Description(
     name="volley",
     ways={
@@ -131,8 +131,8 @@ VOLLEY = Description(
     install=_INSTALL,
     image=_image,
     build=Build("cargo", "cargo", _cargo_build, _is_current),
-    # One on PATH is of unknown sources, and cargo is quick.
+    # A volley on PATH is of unknown sources, and cargo is quick.
     is_on_path=False,
-    # Where no call succeeded it ends with 1, and still reports how many were made.
+    # If no call succeeded, it exits with 1 and still reports how many were made.
     report_codes=frozenset({0, 1}),
 )

@@ -1,1 +1,1 @@
-"""The night: every framework under every profile, as far as the time goes."""
+"""The night: every framework under every profile, as far as the time allows."""

@@ -1,8 +1,8 @@
-"""The diary of a night: results/nights/<UTC start>.jsonl, a line for each event.
+"""The diary of a night: results/nights/<UTC start>.jsonl, one line per event.
 
 The first line holds what the night should measure, the last its end. The results are in the
-records. The diary adds the sessions that began, so that a session which killed the runner is not
-the first to be tried again.
+records. The diary adds the sessions that began, so that a session which killed the runner is
+tried last when the night resumes.
 """
 
 import json
@@ -48,7 +48,7 @@ class _Beginning(Frozen):
 
 
 class Diary:
-    """One night's file. `begun` holds the titles of the sessions that it says began."""
+    """One night's file. `begun` holds the titles of the sessions that began, by this file."""
 
     def __init__(self, path: Path, started_at: str, scope: Scope, begun: Sequence[str]) -> None:
         self.path = path
@@ -76,7 +76,7 @@ class Diary:
         self._append({"ended": ended_at})
 
     def _append(self, line: dict[str, str]) -> None:
-        # Each line begins with a line break, so that one cut off by a crash stays on its own.
+        # Each line begins with a line break, so that a line cut off by a crash stays separate.
         data = f"\n{json.dumps(line)}\n".encode()
         try:
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -90,7 +90,7 @@ class Diary:
 
 
 def unfinished(folder: Path) -> Diary | None:
-    """Return the newest night's diary if it was cut short; ValueError if it is broken."""
+    """Return the newest night's diary if the night was cut short; ValueError if it is broken."""
     path = max(folder.glob("[0-9]*Z.jsonl"), default=None)
     if path is None:
         return None
@@ -104,7 +104,7 @@ def unfinished(folder: Path) -> Diary | None:
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the event of each line; a line that was cut off is left out."""
+    """Yield the event of each line; skip a line that was cut off."""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             data = json.loads(line)

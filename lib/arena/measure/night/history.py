@@ -1,4 +1,4 @@
-"""What the records of this machine say about sessions to come: how old, how long, what for."""
+"""The past sessions of this machine: how old they are, and how long new ones should take."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,18 +12,18 @@ from arena.measure.plan import Plan
 from arena.record.record import Record
 from arena.what.framework import Framework
 
-# What a session takes beside its windows, as long as it is not known: an unchanged build, the
-# start, both checks of the contract, and what the generator does before and after each window.
+# What a session takes besides its windows, while no record shows it: an unchanged build, the
+# start, both checks of the contract, and the generator's work before and after each window.
 _AROUND_S = 30.0
 
-# Between two sessions: the record is written, the ports are looked at.
+# Between two sessions, the record is written and the ports are checked.
 _BETWEEN_S = 2.0
 
 _Key = tuple[str, str, int, str]
 
 
 class History:
-    """The full records of one machine; trials and those of other machines are not in it.
+    """The full records of one machine, without trials and other machines' records.
 
     `found` are the generators that are ready.
     """
@@ -45,22 +45,22 @@ class History:
         return self._entries.get(key, [])[::-1]
 
     def newest(self, plan: Plan) -> Entry | None:
-        """Return its newest record, good or not."""
+        """Return the newest record, good or not."""
         return next(iter(self._of(plan)), None)
 
     def last(self, plan: Plan) -> str:
-        """Return when it was measured last, as records name it; empty if never."""
+        """Return when it was last measured, in the format of records; empty if never."""
         newest = self.newest(plan)
         return newest.started_at if newest else ""
 
     def breadth(self, framework: Framework) -> int:
-        """Return how many different sessions of a framework have been measured."""
+        """Return the number of different sessions of a framework that have been measured."""
         return self._breadth[framework.name]
 
     def expected_s(self, plan: Plan) -> float:
-        """Return how long the session should take: as long as the last good one like it.
+        """Return how long the session should take: as long as the last good session like it.
 
-        Without one, as long as its windows and what usually comes with them.
+        Without one, its windows plus the usual time around them.
         """
         good = next((entry for entry in self._of(plan) if entry.status == "ok"), None)
         record = self._read(good) if good else None
@@ -69,10 +69,10 @@ class History:
         return windows_s(plan) + _AROUND_S
 
     def would_repeat(self, plan: Plan, source_sha256: str, runtime: str) -> bool:
-        """Tell whether another session would only repeat a good record.
+        """Return whether another session would only repeat a good record.
 
-        It is the newest one of the same source, generator, runtime, CPUs and profile. Where the
-        generator was not looked for, its version does not matter.
+        That record must be the newest one of the same source, generator, runtime, CPUs and profile.
+        If the generator was not looked for, its version does not matter.
         """
         generator = self._found.get(plan.generator)
         info = generator.info(plan.profile) if generator else None
@@ -86,7 +86,7 @@ class History:
         return False
 
     def _read(self, entry: Entry) -> Record | None:
-        """Return a record in full; None if somebody has taken it away since the night began."""
+        """Return a record in full; None if it was removed since the night began."""
         try:
             return self._archive.read(entry.path)
         except HostError:
@@ -103,17 +103,17 @@ class History:
 
 
 def windows_s(plan: Plan) -> float:
-    """Return how long a session puts the load on, at most."""
+    """Return the longest time for which a session makes its load."""
     profile = plan.profile
     return profile.warmup_s + profile.runs * profile.window_s
 
 
 def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:
-    """Return the plans in the order in which the first ones give the widest picture.
+    """Return the plans in an order in which the first ones give the widest picture.
 
-    A framework's oldest is its first; of those never measured, the shortest, and of these the one
-    that its meta.json names first. Then each framework has its turn, and another: who has waited
-    longest first, and of those who have no record of it, who has the fewest.
+    Each framework starts with its oldest plan. If some were never measured, the shortest of them is
+    first; among equals, the one that meta.json names first. Then the frameworks take turns: the one
+    that has waited longest is first; among those without a record, the one with the fewest records.
     """
     of_framework: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:

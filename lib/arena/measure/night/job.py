@@ -50,7 +50,7 @@ class NightOptions:
 
     @property
     def scope(self) -> Scope:
-        """What the night should measure."""
+        """The requested scope of the night."""
         named = set() if selection.ALL in self.frameworks else set(self.frameworks)
         return Scope(
             frameworks=tuple(sorted(named)),
@@ -69,7 +69,7 @@ def night(
     publish: Callable[[Workspace, Progress], Path],
     clock: Clock = time.monotonic,
 ) -> int:
-    """Measure what was asked for; return the exit code. Bad input is refused before it starts."""
+    """Measure what was requested; return the exit code. Bad input is refused before any start."""
     shows = progress()
     _refuse_trials(environment)
     diary = _to_resume(workspace, options, shows)
@@ -96,7 +96,7 @@ def night(
             diary = None
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)
-        began = clock()  # Building a generator does not count: it is done once.
+        began = clock()  # The build of a generator does not count: it happens once.
         history = _history(workspace, found)
         ordered = _in_turn(workspace, scope, runnable, runner.runtime, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
@@ -122,7 +122,7 @@ def night(
 
 
 def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
-    """End the night; if the host cut it short and sessions are `left`, it can be resumed."""
+    """End the night; it can be resumed if the host cut it short and sessions are `left`."""
     if not left:
         book.end(utc_now())
         return
@@ -133,17 +133,17 @@ def _end(book: Diary, left: Sequence[Plan], tally: Tally) -> None:
 
 
 def _refuse_trials(environment: Mapping[str, str]) -> None:
-    # CONNECTIONS only picks among a profile's counts here.
+    # CONNECTIONS only selects among a profile's counts here.
     for name in sorted(TRIAL.keys() - {"CONNECTIONS"}):
         if environment.get(name):
             raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 
 
 def _to_resume(workspace: Workspace, options: NightOptions, shows: Progress) -> Diary | None:
-    """Return the diary of the night to resume, and report which, or why there is none.
+    """Return the diary of the night to resume, and report which, or why none is resumed.
 
-    It is the newest night, if it was cut short and has the scope that is asked for now, or if no
-    scope is asked for.
+    It is the newest night, if that was cut short and its scope is the requested one, or if no
+    scope is requested.
     """
     if not options.resume:
         return None
@@ -188,7 +188,7 @@ def _plans(
 
 
 def _frameworks(workspace: Workspace, scope: Scope, tally: Tally, shows: Progress) -> Selection:
-    """Return the night's frameworks, as if by patterns; report and count the broken ones."""
+    """Return the frameworks of the night's patterns; report and count the broken ones."""
     selected = selection.frameworks(workspace, ",".join(scope.frameworks) or selection.ALL)
     for broken in selected.broken:
         report_error(str(broken.error))
@@ -223,8 +223,8 @@ def _in_turn(
 ) -> list[Plan]:
     """Return the plans to measure, in order, and count the others.
 
-    A session that began in the resumed night, by its `diary`, and has no record comes last: it may
-    be what killed that night.
+    A session comes last if it began in the resumed night, by its `diary`, and has no record: it may
+    have killed that night.
     """
     hashes = {
         name: source_sha256(workspace.framework(name))
@@ -248,7 +248,7 @@ def _in_turn(
 
 
 def _fits(plan: Plan, left_s: float | None, history: History, tally: Tally) -> bool:
-    """Return whether a session should end within the time left; count it if not."""
+    """Return whether a session should end within the remaining time; count it if not."""
     if left_s is None or (left_s > 0 and history.expected_s(plan) <= left_s):
         return True
     tally.add(plan.framework.name, plan.profile.label, "left")

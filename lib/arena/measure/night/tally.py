@@ -1,4 +1,4 @@
-"""The tally of a night: how each session ended, and the table of it."""
+"""The tally of a night: how each session ended, and a table of the counts."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -39,13 +39,13 @@ class Tally:
     )
 
     def add(self, framework: str, under: str, fate: Fate, code: int = 0) -> None:
-        """Count a session: a framework `under` a profile, by its label."""
+        """Count a session of a framework `under` a profile's label."""
         self._counts[framework][fate] += 1
         self._named[fate][under].append(framework)
         self.code = max(self.code, code)
 
     def table(self) -> list[str]:
-        """Return a line for each framework, by name, and a total."""
+        """Return a line for each framework, sorted by name, and a total."""
         total = sum(self._counts.values(), Counter[Fate]())
         shown = [fate for fate, always in _ALWAYS.items() if always or total[fate]]
         rows = [
@@ -55,7 +55,7 @@ class Tally:
         return columns([["", *shown], *rows], right=range(1, len(shown) + 1))
 
     def notes(self) -> list[str]:
-        """Return the sessions that failed, were unchanged or were left: a line for each profile."""
+        """Return the sessions that failed, were unchanged or were left: one line per profile."""
         lines = []
         for fate, what in _NOTED.items():
             if profiles := self._named[fate]:

@@ -17,13 +17,13 @@ from arena.what.framework import Framework
 
 NAMES = ("auto", "docker", "native")
 
-# A build that takes longer hangs.
+# A build that takes longer is considered hung.
 BUILD_TIMEOUT_S = 1800.0
 
 
 @dataclass(frozen=True)
 class Built:
-    """What building left to be started: nothing but facts for the record."""
+    """The result of a build: only facts for the record."""
 
     image_digest: str | None = None
     standin: str | None = None
@@ -31,22 +31,22 @@ class Built:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Why a runtime cannot run a framework on this host; `missing` are needs to install."""
+    """Why a runtime cannot run a framework on this host; `missing` are the needs to install."""
 
     reason: str
     missing: tuple[str, ...] = ()
 
 
 class Server(Protocol):
-    """A running server. It is stopped, and its log written, when its block is left."""
+    """A running server. Leaving its block stops it and writes its log."""
 
     argv: tuple[str, ...]
 
     def ended(self) -> str | None:
-        """Return in words how the server ended; None while it runs."""
+        """Return how the server ended, as text; None while it runs."""
 
     def cost(self) -> Cost:
-        """Return what it has used since it started."""
+        """Return its use since it started."""
 
 
 class Runtime(Protocol):
@@ -58,15 +58,15 @@ class Runtime(Protocol):
         """Return why this host cannot run the framework this way; None if it can."""
 
     def build(self, framework: Framework, log: Path) -> Built:
-        """Build it, all output going to `log`; FrameworkError if that fails."""
+        """Build it, with all output to `log`; FrameworkError if that fails."""
 
     def start(
         self, framework: Framework, cpus: Sequence[int] | None, log: Path
     ) -> AbstractContextManager[Server]:
-        """Run its server for the block, on `cpus` only if given, its output going to `log`."""
+        """Run its server for the block, with output to `log`, and only on `cpus` if given."""
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
-        """Return the command lines that build and start would use."""
+        """Return the command lines of build and start."""
 
 
 def require_known(name: str) -> None:
@@ -104,9 +104,9 @@ def choose(name: str, workspace: Workspace, progress: Progress) -> Runtime:
 
 
 def run_build(argv: Sequence[str], folder: Path, log: Path, called: str = "") -> None:
-    """Run a build command in `folder`, all output going to `log`; FrameworkError if it fails.
+    """Run a build command in `folder`, with all output to `log`; FrameworkError if it fails.
 
-    The error names the command as it is `called`, or by its last word.
+    The error names the command as `called`, by default as its last word.
     """
     whole = whole_command(argv)
     ended = run_bounded(lambda: Child(whole, cwd=folder, stdout=log, stderr=log), BUILD_TIMEOUT_S)

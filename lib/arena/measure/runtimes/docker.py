@@ -1,6 +1,6 @@
-"""The docker runtime: one container a server, on the host's network, with no privileges.
+"""The docker runtime: one container per server, on the host's network, without privileges.
 
-Talks to the docker command line, so that what is recorded can be repeated by hand.
+It uses the docker command line, so that recorded commands can be repeated by hand.
 """
 
 import os
@@ -35,7 +35,7 @@ _STANDIN_LABEL = "httparena.standin.provides"
 _STOP_GRACE_S = 2
 _LAST_BREATH_S = 2.0
 
-# How docker and BuildKit word that an image registry, or the network, cannot be reached.
+# The messages of docker and BuildKit for an unreachable image registry or network.
 _NO_NETWORK = re.compile(
     r"(?i)no such host|name resolution|connection refused|network is unreachable|i/o timeout"
     r"|TLS handshake timeout|Client\.Timeout exceeded|context deadline exceeded"
@@ -46,16 +46,16 @@ _WAY_OUT = (
     "with ./scripts/standin-images.sh"
 )
 
-# What HttpArena mounts into every container: some entries that also serve HTTP do not start
-# without it. No gRPC call reads it, so nothing is in it.
+# HttpArena mounts this into every container: some entries that also serve HTTP do not start
+# without it. No gRPC call reads it, so it is empty.
 _DATA = Path(__file__).parent / "data"
 
 
 class Container:
     """A running container.
 
-    Its first process is watched and its control group read directly, because asking the
-    daemon ten times a second would be a load of its own.
+    Its first process is watched and its control group is read directly: asking the
+    daemon ten times a second would itself be a load.
     """
 
     def __init__(self, name: str, argv: tuple[str, ...]) -> None:
@@ -70,7 +70,7 @@ class Container:
             self._handle = os.pidfd_open(pid)
             self._cgroup = cgroup_of(pid)
         except (OSError, HostError) as error:
-            # Either it has just ended, which the daemon learns a moment later, or its processes
+            # Either it has just ended, which the daemon reports a moment later, or its processes
             # are hidden from this process.
             try:
                 docker("wait", name, timeout_s=_LAST_BREATH_S)
@@ -79,14 +79,14 @@ class Container:
                 raise error from None
 
     def ended(self) -> str | None:
-        """Return in words how the container ended; None while it runs."""
+        """Return how the container ended, as text; None while it runs."""
         if self._handle is not None and not select.select([self._handle], [], [], 0)[0]:
             if self._cgroup:
                 with suppress(OSError):
                     self._cgroup.sample()
             return None
         try:
-            # The daemon learns of the end a moment after we did.
+            # The daemon notices the end a moment after this process.
             code = docker("wait", self.name)
             state = inspect("container", self.name)["State"]
         except HostError as error:
@@ -94,11 +94,11 @@ class Container:
         return f"exit code {code}" + (" (out of memory)" if state["OOMKilled"] else "")
 
     def cost(self) -> Cost:
-        """Return what the container has used since it started."""
+        """Return the container's use since it started."""
         return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)
 
     def close(self) -> None:
-        """Let go of the process."""
+        """Release the process."""
         if self._handle is not None:
             os.close(self._handle)
 
@@ -107,7 +107,7 @@ class DockerRuntime:
     """Builds the entry's own Dockerfile and runs it as HttpArena does, but without privileges.
 
     HttpArena leaves a container its default capabilities and every system call. Here it has
-    no capability, may gain none, and is held to the daemon's own seccomp profile.
+    no capability, can gain none, and runs under the daemon's own seccomp profile.
     """
 
     name = "docker"
@@ -116,7 +116,7 @@ class DockerRuntime:
         self._workspace = workspace
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
-        """Return so if the framework has no Dockerfile."""
+        """Return a problem if the framework has no Dockerfile."""
         if (self._workspace.framework(framework.name) / "Dockerfile").is_file():
             return None
         return Unavailable(f"{framework.name} has no Dockerfile: use --runtime native")
@@ -140,7 +140,7 @@ class DockerRuntime:
     def start(
         self, framework: Framework, cpus: Sequence[int] | None, log: Path
     ) -> Iterator[Container]:
-        """Run a container for the block; its output becomes `log` when it ends."""
+        """Run a container for the block; its output is saved as `log` at the end."""
         argv = self._run_argv(framework, cpus)
         name = _tag(framework)
         container = None
@@ -159,7 +159,7 @@ class DockerRuntime:
                     remove_container(name)
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
-        """Return the command lines that build and start would use."""
+        """Return the command lines of build and start."""
         folder = self._workspace.framework(framework.name)
         build = whole_command(build_argv(_tag(framework), folder))
         return [build, self._run_argv(framework, cpus)]
@@ -178,7 +178,7 @@ class DockerRuntime:
 
 
 def _tag(framework: Framework) -> str:
-    """Return the name of a framework's image, and of its container."""
+    """Return the name of a framework's image and of its container."""
     return PREFIX + framework.name.lower()
 
 
@@ -190,9 +190,9 @@ def _start_container(argv: list[str]) -> None:
 
 
 def _stop(name: str, log: Path) -> None:
-    """Stop a container and save what it printed.
+    """Stop a container and save its output.
 
-    It is removed in any case: what goes wrong here stands in the log, and hides no failure
+    It is removed in any case. Errors here go to the log, so that they hide no failure
     of the framework.
     """
     with log.open("ab") as file:

@@ -14,7 +14,7 @@ from arena.measure.runtimes import Built, Unavailable, run_build
 from arena.record.measurement import Cost
 from arena.what.framework import Framework, Native
 
-# A server gets only these variables of the environment, so that no run depends on the shell.
+# A server gets only these environment variables, so that no run depends on the shell.
 _KEPT = ("PATH", "HOME", "LANG")
 
 
@@ -26,17 +26,17 @@ class NativeServer:
         self._child = child
 
     def ended(self) -> str | None:
-        """Return in words how the server ended; None while it runs."""
+        """Return how the server ended, as text; None while it runs."""
         code = self._child.poll()
         return None if code is None else exit_words(code)
 
     def cost(self) -> Cost:
-        """Return what the process tree has used since it started."""
+        """Return the use of the process tree since it started."""
         return self._child.tree_cost()
 
 
 class NativeRuntime:
-    """Builds and runs on the host itself, without isolation: for entries one trusts."""
+    """Builds and runs on the host itself, without isolation: for trusted entries."""
 
     name = "native"
 
@@ -44,7 +44,7 @@ class NativeRuntime:
         self._workspace = workspace
 
     def unavailable(self, framework: Framework) -> Unavailable | None:
-        """Return what is missing: a `native` section, or some of what it needs."""
+        """Return what is missing: a `native` section, or some of its needs."""
         if framework.native is None:
             return Unavailable(
                 f"{framework.name} has no `native` section in its meta.json: use --runtime docker"
@@ -60,7 +60,7 @@ class NativeRuntime:
         )
 
     def build(self, framework: Framework, log: Path) -> Built:
-        """Run the build command, with the caller's environment."""
+        """Run the build command in the caller's environment."""
         if command := _commands(framework).build:
             run_build(_shell(command), self._workspace.framework(framework.name), log)
         return Built()
@@ -69,7 +69,7 @@ class NativeRuntime:
     def start(
         self, framework: Framework, cpus: Sequence[int] | None, log: Path
     ) -> Iterator[NativeServer]:
-        """Run the run command for the block, with a small fixed environment."""
+        """Run the run command for the block, in a small fixed environment."""
         argv = whole_command(_shell(_commands(framework).run), cpus)
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         environment["TLS_CERT"] = str(self._workspace.certs / "server.crt")
@@ -91,7 +91,7 @@ class NativeRuntime:
                     child.stop()
 
     def plan(self, framework: Framework, cpus: Sequence[int] | None) -> list[Sequence[str]]:
-        """Return the command lines that build and start would use."""
+        """Return the command lines of build and start."""
         native = _commands(framework)
         build = [whole_command(_shell(native.build))] if native.build else []
         return [*build, whole_command(_shell(native.run), cpus)]
