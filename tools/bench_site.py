@@ -4,13 +4,13 @@
         [--frameworks 300] [--profiles 12] [--nights 30] [--folder FOLDER]
 
 Writes synthetic records (tools/synthetic.py) to a checkout in FOLDER, which must not exist yet, or
-in a temporary one that is removed again, and builds its site: with nothing known, with nothing new,
-and with one record that is new. Some file systems (ext4) are slow for minutes where very many files
+in a temporary one that is removed afterwards, and builds its site: from nothing, without changes,
+and with one new record. Some file systems (ext4) are slow for minutes after very many files
 were removed, so leave some time between two benches.
 
-Memory is what the processes of a build hold at the most, pages that they share counted once
-(proportional set size), looked at ten times a second; beside it the sum of what each of them alone
-is said to hold (resident set size).
+Memory is the peak sum over all processes of a build, with shared pages counted once
+(proportional set size), sampled ten times a second; next to it is the sum of each process's
+resident set size.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _BAR_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Cost:
-    """What a build took: wall and CPU seconds, and the most memory, counted in two ways."""
+    """The cost of a build: wall and CPU seconds, and the peak memory, counted in two ways."""
 
     wall_s: float
     cpu_s: float
@@ -46,7 +46,7 @@ class Cost:
 
 
 def measure(folder: Path) -> Cost:
-    """Build the site of a checkout in a process of its own."""
+    """Build the site of a checkout in a separate process."""
     argv = [sys.executable, str(ROOT / "lib"), f"--root={folder}", "site", "build"]
     before = os.times()
     began = time.perf_counter()
@@ -78,7 +78,7 @@ def _memory(pid: int) -> tuple[int, int]:
 
 
 def bench(folder: Path, frameworks: int, profiles: int, nights: int) -> None:
-    """Write the records, build three times, and print a line for each."""
+    """Write the records, build three times, and print a line for each build."""
     for name in ("site/templates", "site/static", "docs", "profiles"):
         shutil.copytree(ROOT / name, folder / name)
     results = folder / "results"
@@ -105,7 +105,7 @@ def bench(folder: Path, frameworks: int, profiles: int, nights: int) -> None:
 
 
 def main() -> None:
-    """Bench a site of the size that is asked for, in a folder that is kept if it is named."""
+    """Bench a site of the requested size, in a folder that is kept if it is named."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--frameworks", type=int, default=300)
     parser.add_argument("--profiles", type=int, default=12)

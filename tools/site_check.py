@@ -63,7 +63,7 @@ class Found:
 
     @classmethod
     def of_text(cls, text: str) -> "Found":
-        """Return what `to_text` wrote."""
+        """Read the output of `to_text`."""
         ids, links, problems = json.loads(text)
         return cls(set(ids), set(links), problems)
 
@@ -134,7 +134,7 @@ def _look_at_page(text: str, found: Found) -> None:
 
 
 def _look_at_element(attributes: dict[Any, str], found: Found, named: set[str]) -> None:
-    """Add an element's id and links to `found`, and the ids that it refers to to `named`."""
+    """Add an element's id and links to `found`, and the ids that it references to `named`."""
     for key, value in attributes.items():
         if key == "id":
             if value in found.ids or not value or set(value) & set(" \t\n\f\r"):
@@ -155,7 +155,7 @@ def _dead_links(public: Path, path: str, found: dict[str, Found]) -> Iterator[st
 
 
 def _problem(public: Path, path: str, link: str, found: dict[str, Found]) -> str | None:
-    """Return the problem of a file's link; None if it has none."""
+    """Return the problem of a file's link; None if the link is good."""
     try:
         parts = urlsplit(link)
     except ValueError:
@@ -178,7 +178,7 @@ def _problem_of_target(public: Path, target: str, part: str, found: dict[str, Fo
         return "names a folder, not a file"
     if not (public / target).is_file():
         return "leads nowhere"
-    # What has a `=` is a page's state, not a part of it.
+    # A fragment with a `=` is a page's state, not a part of the page.
     if part and "=" not in part and target in found and part not in found[target].ids:
         return f"names a part that {target} does not have"
     return None

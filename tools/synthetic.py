@@ -1,11 +1,11 @@
-"""Write the records of many frameworks, profiles and nights, as real ones would be.
+"""Write realistic records of many frameworks, profiles and nights.
 
     PYTHONPATH=lib:. .venv/bin/python -m tools.synthetic FOLDER
         [--frameworks 300] [--profiles 12] [--nights 30] [--seed 1] [--raw NIGHTS]
 
 FOLDER becomes a set of records, like results/. The same numbers and seed write the same bytes.
-The raw outputs of the newest nights lie beside their records, of one by default: the site takes
-over no older ones.
+The raw outputs of the newest nights are in their records' folders, of one night by default: the
+site copies no older ones.
 """
 
 import argparse
@@ -46,7 +46,7 @@ CHECKS = (
     "header-limit", "window-update", "garbage", "truncated", "compressed-flag", "rst-stream",
 )  # fmt: skip
 
-# What stands where a number of its own comes into each record.
+# Placeholders for the numbers that differ in each record.
 _HOLE = re.compile('"<([0-9]+)>"')
 
 RAW = {
@@ -57,7 +57,7 @@ RAW = {
 
 @dataclass(frozen=True)
 class Load:
-    """A profile, and the generators that take turns at it."""
+    """A profile, and the generators that alternate for it."""
 
     profile: dict[str, Any]
     generators: tuple[str, ...]
@@ -119,7 +119,7 @@ LOADS = (
 
 
 def write(folder: Path, frameworks: int, profiles: int, nights: int, *, seed: int, raw: int) -> int:
-    """Write the records below a folder; return how many."""
+    """Write the records below a folder; return their number."""
     written = 0
     for number in range(frameworks):
         name, meta = _framework(number)
@@ -173,7 +173,7 @@ def _history(
 class _Mould:
     """A record with holes for the numbers that differ from night to night.
 
-    Making each record by itself would take many times as long.
+    It would take many times as long to make each record from scratch.
     """
 
     def __init__(
@@ -293,7 +293,7 @@ def _provenance(generator: str) -> Any:
 
 
 def _run(profile: MeasuredProfile, chance: random.Random) -> Run:
-    """Return a run with all that its kind has; its own figures are filled in later."""
+    """Return a run with everything that its kind has; its own figures are filled in later."""
     run = a_run(profile.messages_per_call * 200.0)
     update: dict[str, Any] = {}
     scheduled = profile.load.follows_schedule
@@ -336,7 +336,7 @@ def _write_raw(folder: Path, chance: random.Random) -> None:
 
 
 def main() -> None:
-    """Write the records that are asked for, and print how many they are."""
+    """Write the requested records, and print their number."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--frameworks", type=int, default=300)

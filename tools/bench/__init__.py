@@ -1,5 +1,5 @@
 """The generators compared: the cost of each, and the accuracy of its counts.
 
-Each loads the same server, a grpc-go that also counts, in turn and on the same CPUs. Compare
-figures of one bench only, not those of two hosts or two days.
+Each loads the same server, a counting grpc-go, in turn and on the same CPUs. Compare
+figures only within one bench, not between hosts or days.
 """

@@ -1,4 +1,4 @@
-"""The bars that volley must meet, as ratios to the others in the same bench."""
+"""The bars that volley must meet, as ratios to the other generators of the same bench."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Bar:
 def bars(shots: Sequence[Shot]) -> list[Bar]:
     """Compare volley's medians with the others', and its count of every shot with the server's.
 
-    Only the bars of generators that took part are returned.
+    Only bars against generators that took part are returned.
     """
     of = {(shot.workload.name, shot.generator): shot for shot in medians(shots)}
     own = [shot for shot in shots if shot.generator == "volley"]

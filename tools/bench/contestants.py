@@ -1,7 +1,7 @@
-"""The generators of the bench: the arguments of each, and how its output is read.
+"""The generators of the bench: the arguments of each, and the reader of its output.
 
 ghz and volley wait for their last calls, so that their counts can be compared with the server's.
-h2load cannot, and counts a call when its stream closes, whatever its status is.
+h2load cannot, and counts a call when its stream closes, whatever its status.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class Told:
 class Contestant:
     """One generator of the bench: a program on this host.
 
-    `arguments` are those for a profile; `read` raises ValueError if an output is broken.
+    `arguments` takes a profile; `read` raises ValueError if an output is broken.
     """
 
     program: Program
@@ -44,7 +44,7 @@ class Contestant:
 
 
 def contestant(program: Program, workspace: Workspace) -> Contestant:
-    """Return a generator as it takes part in the bench."""
+    """Return a generator in its form for the bench."""
     if program.name == "ghz":
         return Contestant(program, _ghz_arguments, _read_ghz)
     if program.name == "volley":
@@ -58,7 +58,7 @@ def contestant(program: Program, workspace: Workspace) -> Contestant:
 
 
 def _ghz_arguments(profile: MeasuredProfile) -> list[str]:
-    """Return them without the templates that ghz fills in for each call; the report is short."""
+    """Return the arguments for a short report and no templates filled in for each call."""
     fair = [_WAIT, "--disable-template-functions", "--disable-template-data"]
     return ghz_flags.closed(profile, fair, form="summary")
 

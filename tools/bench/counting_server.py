@@ -1,4 +1,4 @@
-"""The server of the bench: tools/peers/grpc-go-counting, which counts what it answers."""
+"""The server of the bench: tools/peers/grpc-go-counting, which counts its answers."""
 
 import json
 import os

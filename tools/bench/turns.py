@@ -32,7 +32,7 @@ class Shot:
 
     @property
     def rate(self) -> float:
-        """Units a second."""
+        """Units per second."""
         return self.counted / self.elapsed_s
 
     @property
@@ -51,7 +51,7 @@ def run(
     duration_s: float,
     wait: bool,
 ) -> list[Shot]:
-    """Hold the host's lock and return every shot, in the order they were fired.
+    """Hold the host's lock and return every shot, in order.
 
     HostError if no generator is found, or one breaks.
     """
@@ -111,9 +111,9 @@ def _shot(
 
 
 def medians(shots: Sequence[Shot]) -> list[Shot]:
-    """Return the shot of median rate of each generator under each workload.
+    """Return the shot with the median rate of each generator under each workload.
 
-    With an even number, it is the slower one of the middle two.
+    With an even number of shots, it is the slower of the middle two.
     """
     groups: dict[tuple[str, str], list[Shot]] = {}
     for shot in shots:

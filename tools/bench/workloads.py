@@ -1,4 +1,4 @@
-"""The loads of the bench, and which generators can make each."""
+"""The loads of the bench, and the generators that can make each."""
 
 from dataclasses import dataclass
 
@@ -72,7 +72,7 @@ UNARY = Workload(
     streams=100,
     generators=("ghz", "h2load", "volley"),
 )
-# For its memory: 102,400 calls open at a time.
+# A load for its memory: 102,400 calls open at a time.
 UNARY_1024 = Workload(
     name="unary-1024",
     unit="call",

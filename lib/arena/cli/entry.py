@@ -34,8 +34,8 @@ def _code_of(command: click.Command, name: str) -> int:
         report_error(str(error))
         code = error.exit_code
     except (BrokenPipeError, SystemExit):
-        # The reader of our output has closed it, like `head`. click exits by itself then, and only
-        # then. Python would complain when it flushes stdout at its end.
+        # The reader has closed the output, like `head`. click exits by itself in this case, and in
+        # no other. Python would complain when it flushes stdout at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_NO_READER
     except Exception as error:
@@ -48,7 +48,7 @@ def _code_of(command: click.Command, name: str) -> int:
 
 def _words(error: Exception) -> str:
     if isinstance(error, OSError):
-        # A full disk or too many processes can strike anywhere.
+        # A full disk or too many processes can cause this anywhere.
         from pathlib import Path
 
         from arena.base.text import shown

@@ -1,4 +1,4 @@
-"""What several commands share: types, options and the list of exit codes."""
+"""Types, options and the list of exit codes that several commands share."""
 
 import re
 from pathlib import Path
@@ -37,7 +37,7 @@ class Duration(click.ParamType[float]):
 
 
 class Counts(click.ParamType[tuple[int, ...]]):
-    """An option like 64 or 256,1024; its value is the numbers, sorted, each once."""
+    """An option like 64 or 256,1024; its value is the distinct numbers, sorted."""
 
     name = "counts"
     _largest = 1_000_000

@@ -1,4 +1,4 @@
-"""The test certificate that servers show on the TLS port, made on first use."""
+"""The test certificate that servers use on the TLS port, made on first use."""
 
 import ipaddress
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ _RENEW_BEFORE = timedelta(days=30)
 
 
 def ensure_certificate(folder: Path) -> None:
-    """Make server.crt and server.key (PEM, P-256, for localhost) unless a fresh pair is there.
+    """Make server.crt and server.key (PEM, P-256, for localhost) unless a fresh pair exists.
 
     The key is readable by everybody: containers run as other users, and it protects nothing.
     """
@@ -45,7 +45,7 @@ def ensure_certificate(folder: Path) -> None:
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(private, hashes.SHA256())
     )
-    # The certificate comes last: a pair that was cut short is made again.
+    # The certificate is written last: a pair that was cut short is made again.
     certificate.unlink(missing_ok=True)
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -1,4 +1,4 @@
-"""What a container has used, from its control group: version 1 and version 2.
+"""A container's use of CPU and memory, from its control group, version 1 or version 2.
 
 Sources: the kernel's admin-guide/cgroup-v1 (cpuacct.usage, memory.max_usage_in_bytes) and
 admin-guide/cgroup-v2 (cpu.stat usage_usec, memory.peak).
@@ -17,8 +17,8 @@ _PROC = Path("/proc")
 class Cgroup:
     """The control group's files: where CPU time and peak memory are read.
 
-    Where a kernel keeps no peak (version 2 before 5.19), it is the largest of the samples that
-    `sample` and `cost` take of `memory_now`.
+    If a kernel keeps no peak (version 2 before 5.19), the peak is the largest sample of
+    `memory_now` that `sample` and `cost` take.
     """
 
     cpu: Path
@@ -27,7 +27,7 @@ class Cgroup:
     _largest: int = 0
 
     def sample(self) -> None:
-        """Note how much memory is held now, if the kernel does not; OSError once it is gone."""
+        """Sample the memory now if the kernel keeps no peak; OSError once the group is gone."""
         if not self.memory_peak.exists():
             self._largest = max(self._largest, int(self.memory_now.read_text()))
 
@@ -47,8 +47,8 @@ class Cgroup:
 def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
     """Find the control group of a process; HostError if the host hides it.
 
-    With a container's id, it is that container's: in its first moments, the process of one is
-    still in groups that it shares with others, and leaves them one by one.
+    With a container's id, the group must be that container's: in its first moments, the process of
+    a container is still in groups that it shares with others, and leaves them one by one.
     """
     try:
         membership = (proc / str(pid) / "cgroup").read_text().splitlines()
@@ -63,7 +63,7 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             paths[controller] = path
-    # Where there is version 1, what version 2 says beside it may be another group.
+    # Where version 1 exists, the entry of version 2 may be another group.
     accounts: list[str] = [name for name in ("cpuacct", "memory") if name in paths] or [""]
     if not all(container in paths.get(name, "") for name in accounts):
         raise HostError(f"the process {pid} is not yet in the control group of its container")
@@ -84,7 +84,7 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
 
 
 def _folder(mounts: list[str], controller: str, path: str | None) -> Path | None:
-    """Return where a group's files are; `controller` is empty for version 2.
+    """Return the folder of a group's files; `controller` is empty for version 2.
 
     A line of mountinfo is `… root mountpoint options - type source superoptions` (proc(5)).
     """

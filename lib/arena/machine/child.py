@@ -1,4 +1,4 @@
-"""Child processes: started in a group of their own, accounted for, and never left behind."""
+"""Child processes: started in their own group, accounted for, and never left behind."""
 
 import ctypes
 import os
@@ -19,10 +19,10 @@ from arena.machine.interrupts import held, released
 from arena.machine.leftovers import MARK, STOP_GRACE_S, own_mark
 from arena.record.measurement import Cost
 
-# How often a running program is looked at. Each look costs the host about 0.1 ms.
+# The time between two looks at a running program. Each look costs the host about 0.1 ms.
 TICK_S = 0.1
 
-# As many as a container gets: some programs walk through all files that they may open.
+# As many as a container gets: some programs iterate over all files that they may open.
 _MOST_OPEN_FILES = 1 << 20
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -32,9 +32,9 @@ _orphans = {"adopted": False}
 
 
 def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> list[str]:
-    """Return the command line that is executed, shown and recorded for `argv`.
+    """Return the command line that is run, shown and recorded for `argv`.
 
-    util-linux's setpriv, where it is installed, kills the program with the process that started
+    util-linux's setpriv, if installed, kills the program together with the process that started
     it; taskset keeps it on `cpus`, if given.
     """
     whole = list(argv)
@@ -44,11 +44,11 @@ def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> lis
 
 
 class Child:
-    """A program in its own session and process group, its output going to files.
+    """A program in its own session and process group, with its output in files.
 
-    `stdout` and `stderr` may be the same path. `argv` is executed as it is: `whole_command`
-    makes one that the kernel kills should this process die without a chance to clean up. The
-    children of such a program live on until `end_leftovers`.
+    `stdout` and `stderr` may be the same path. `argv` is run unchanged: `whole_command`
+    makes one that the kernel kills if this process dies without a chance to clean up. The
+    children of such a program survive until `end_leftovers`.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Child:
         return self._popen.returncode
 
     def rusage(self) -> Cost:
-        """Return what the ended program and its waited-for children used.
+        """Return the use of the ended program and its waited-for children.
 
-        CPU time is getrusage(2)'s. Its ru_maxrss would be at least ours, which the program
-        inherits over fork and exec; so memory is the last VmHWM that `sample` saw.
+        CPU time is from getrusage(2). Its ru_maxrss would be at least this process's, inherited
+        over fork and exec; so memory is the last VmHWM that `sample` saw.
         """
         if self._usage is None:
             raise RuntimeError("rusage before the end")
@@ -99,16 +99,16 @@ class Child:
         )
 
     def sample(self) -> None:
-        """Note the most memory the running program has held so far."""
+        """Sample the running program's peak memory so far."""
         with suppress(OSError):
             self._peak = max(self._peak, _peak_resident(self.pid))
 
     def tree_cost(self) -> Cost:
-        """Return what the running program and its descendants have used so far.
+        """Return the use of the running program and its descendants so far.
 
-        CPU: user and system time of every live process of the tree, plus what each has
-        inherited from children that ended (proc(5): cutime, cstime), to 10 ms. Memory: the
-        sum of their peak resident sizes (VmHWM); pages they share count once for each.
+        CPU: user and system time of every live process of the tree, plus the time that each
+        inherited from ended children (proc(5): cutime, cstime), to 10 ms. Memory: the
+        sum of their peak resident sizes (VmHWM); shared pages count once per process.
         """
         cpu_s, peak = 0.0, 0
         for process in self._tree():
@@ -137,7 +137,7 @@ class Child:
             deadline = time.monotonic() + STOP_GRACE_S
             while self.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
-        # Once more for those that ignored it, stayed behind, or left the group.
+        # Once more, for processes that ignored it, stayed behind, or left the group.
         self._signal(signal.SIGKILL)
         for process in self._members:
             with suppress(psutil.Error):
@@ -156,7 +156,7 @@ class Child:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a bounded program came to its end; `timed_out` if it had to be killed."""
+    """How a bounded program ended; `timed_out` if it had to be killed."""
 
     code: int
     timed_out: bool
@@ -168,7 +168,7 @@ def run_bounded(
 ) -> Ended:
     """Start a child and wait for it, calling `on_tick(elapsed_s)` about ten times a second.
 
-    It is killed when late. Whatever `on_tick` raises ends it, as an interrupt does.
+    It is killed after its time. An exception from `on_tick` ends it, as an interrupt does.
     """
     with held():
         child = start()
@@ -194,15 +194,15 @@ def _wait(child: Child, timeout_s: float, on_tick: Callable[[float], None]) -> b
 
 
 def most_open_files() -> int:
-    """Return how many files a child may be allowed to open: the hard limit, to 1,048,576."""
+    """Return how many files a child may open: the hard limit, up to 1,048,576."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _MOST_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_OPEN_FILES)
 
 
 def allow_open_files() -> None:
-    """Raise the soft limit of open files towards the hard one, for 1024 connections and more.
+    """Raise the soft limit of open files towards the hard limit, for 1024 connections and more.
 
-    A server and a generator have a file for each connection; 1024 files is a common default.
+    A server and a generator open a file per connection; 1024 files is a common default.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = most_open_files()
@@ -211,7 +211,7 @@ def allow_open_files() -> None:
 
 
 def adopt_orphans() -> None:
-    """From now on, end what children leave behind, even if it left their group and session.
+    """From now on, end what children leave behind, even outside their group and session.
 
     This process becomes the parent of every orphan below it (prctl(2), PR_SET_CHILD_SUBREAPER).
     """
@@ -228,7 +228,7 @@ def _end_orphans() -> None:
 
 
 def exit_words(code: int) -> str:
-    """Return in words how a program ended: `exit code 3`, `killed by SIGKILL`."""
+    """Return how a program ended, as text: `exit code 3`, `killed by SIGKILL`."""
     if code >= 0:
         return f"exit code {code}"
     try:

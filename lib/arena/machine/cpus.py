@@ -1,4 +1,4 @@
-"""Which CPUs each side gets."""
+"""The CPUs of the server and of the generator."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -26,13 +26,13 @@ class CpuPlan:
 
     @property
     def generator_count(self) -> int | None:
-        """How many CPUs the generator has to itself; None when any is shared."""
+        """The number of CPUs that only the generator uses; None if any is shared."""
         if self.server is None or self.generator is None or set(self.server) & set(self.generator):
             return None
         return len(self.generator)
 
     def record(self) -> Cpus:
-        """Return the plan as records hold it."""
+        """Return the plan in the form of records."""
         server, generator = (each and format_cpus(each) for each in (self.server, self.generator))
         return Cpus(policy=self.policy, server=server, generator=generator)
 
@@ -46,9 +46,9 @@ class CpuPlan:
 def plan_cpus(cores: Iterable[tuple[int, ...]], environment: Mapping[str, str]) -> CpuPlan:
     """Give server and generator half of the physical cores each; SMT siblings stay together.
 
-    `cores` holds the logical CPUs of each physical core that we may use. An odd core goes to
-    the generator, which must not be the limit. Below four CPUs both share all of them.
-    SERVER_CPUS and LOADGEN_CPUS override; naming one gives the other the rest.
+    `cores` holds the logical CPUs of each physical core that is available. An odd core goes to
+    the generator, which must not be the limit. With fewer than four CPUs, both share all.
+    SERVER_CPUS and LOADGEN_CPUS override this; if only one is set, the other side gets the rest.
     """
     groups = sorted(cores)
     allowed = {cpu for group in groups for cpu in group}
@@ -92,7 +92,7 @@ def _rest(allowed: set[int], taken: tuple[int, ...] | None, name: str) -> tuple[
 
 
 def physical_cores() -> list[tuple[int, ...]]:
-    """Return the logical CPUs of each physical core, as far as this process may use them."""
+    """Return the logical CPUs of each physical core, limited to those this process may use."""
     allowed = os.sched_getaffinity(0)
     cores = set()
     for cpu in allowed:

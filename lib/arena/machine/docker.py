@@ -12,7 +12,7 @@ from arena.base.durations import format_duration
 from arena.base.errors import HostError
 from arena.machine.child import most_open_files
 
-# The names of our containers and images begin with this; containers carry the label, too.
+# The names of the runner's containers and images start with this; containers have the label too.
 PREFIX = "httparena-"
 LABEL = "httparena"
 
@@ -23,7 +23,7 @@ _PIDS_LIMIT = 4096
 def docker(*arguments: str, timeout_s: float = CONTROL_TIMEOUT_S) -> str:
     """Run one short docker command; return its output, HostError if it fails.
 
-    In a session of its own: a Ctrl-C in the terminal must not cut it in half.
+    It runs in its own session: a Ctrl-C in the terminal must not stop it halfway.
     """
     try:
         done = subprocess.run(
@@ -48,7 +48,7 @@ def docker(*arguments: str, timeout_s: float = CONTROL_TIMEOUT_S) -> str:
 
 
 def daemon_version() -> tuple[str | None, str]:
-    """Return the version of the Docker daemon that answers, or None and the reason."""
+    """Return the version of the Docker daemon, or None and the reason if none answers."""
     try:
         return docker("version", "--format", "{{.Server.Version}}", timeout_s=10), ""
     except HostError as error:
@@ -68,11 +68,11 @@ def foreign_network() -> str | None:
 
 
 def remove_container(name: str) -> None:
-    """Remove a container, running or not; nothing happens if it does not exist."""
+    """Remove a container, running or not; do nothing if it does not exist."""
     try:
         docker("rm", "--force", "--volumes", name)
     except HostError as error:
-        # Clients differ in whether this is an error at all.
+        # Clients differ in whether this is an error.
         if "No such container" not in str(error):
             raise
 
@@ -87,10 +87,10 @@ def remove_leftovers() -> list[str]:
 
 
 def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
-    """Return the options that each of our containers runs under.
+    """Return the common options of the runner's containers.
 
-    Open files, and the memory that io_uring may lock, are raised to this process's hard limits.
-    A daemon without CAP_SYS_RESOURCE that runs under the same limits cannot go further.
+    The limits of open files, and of memory that io_uring may lock, are this process's hard limits.
+    A daemon under the same limits without CAP_SYS_RESOURCE cannot go further.
     """
     open_files = most_open_files()
     _, locked = resource.getrlimit(resource.RLIMIT_MEMLOCK)
@@ -110,17 +110,17 @@ def sandbox(name: str, cpus: Sequence[int] | None) -> list[str]:
 
 
 def build_argv(tag: str, folder: Path, *options: str) -> list[str]:
-    """Return the command that builds a folder's Dockerfile, leaving nothing else behind."""
+    """Return the command that builds a folder's Dockerfile and leaves nothing else behind."""
     return ["docker", "build", "--force-rm", "--tag", tag, *options, str(folder)]
 
 
 def inspect(kind: str, name: str) -> dict[str, Any]:
-    """Return what docker knows of a container or an image."""
+    """Return docker's description of a container or an image."""
     found: dict[str, Any] = json.loads(docker("inspect", "--type", kind, name))[0]
     return found
 
 
 def bind_mount(source: Path, target: str) -> list[str]:
-    """Return the option that shows a file or folder read-only to a container."""
+    """Return the option that mounts a file or folder read-only in a container."""
     path = str(source).replace('"', '""')
     return ["--mount", f'type=bind,"source={path}",target={target},readonly']

@@ -1,4 +1,4 @@
-"""What a reader needs to know of this machine."""
+"""Facts about this machine for the reader of a record."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from arena.record.record import Host
 
 
 def describe(docker_version: str | None) -> Host:
-    """Return what a reader needs to know of this machine. Never its name or address."""
+    """Return the facts about this machine that a reader needs, never its name or address."""
     cores = physical_cores()
     return Host(
         cpu=_cpu_model(),

@@ -1,4 +1,4 @@
-"""Work on every CPU: forks of this process, which share what it holds and send back results."""
+"""Work on every CPU, in forks of this process that share its memory and send results back."""
 
 import ctypes
 import gc
@@ -15,7 +15,7 @@ from arena.base.errors import HostError
 
 Answer = TypeVar("Answer")
 
-# The most answers that travel together.
+# The maximum number of answers sent together.
 _BATCH = 64
 
 # prctl(2): the signal that a process gets when its parent dies.
@@ -26,11 +26,11 @@ _PR_SET_PDEATHSIG = 1
 def spread(
     count: int, work: Callable[[int], Answer], *, forks: int
 ) -> Iterator[Iterator[tuple[int, Answer]]]:
-    """Yield each number below `count` with the answer that `work` gives for it.
+    """Yield each number below `count` with the answer of `work` for it.
 
-    There are at most `forks` forks, and at most one for each CPU; without any, the work is done
-    in this process. An error in `work` is raised here. The forks begin when the block does, and
-    none outlives it, or this process.
+    There are at most `forks` forks, and at most one per CPU; without forks, the work is done
+    in this process. An error in `work` is raised here. The forks start with the block, and none
+    outlives the block or this process.
     """
     forks = min(forks, count, len(os.sched_getaffinity(0)))
     if not forks:
@@ -54,12 +54,12 @@ _work: Callable[[int], Any]
 
 
 def _begin(work: Callable[[int], Any]) -> None:
-    """Make a fork ready. An interrupt is left to the process that forked."""
+    """Prepare a fork. An interrupt is left to the parent process."""
     global _work  # noqa: PLW0603 - what is passed with each number would be pickled
     _work = work
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # What is shared stays shared: looking through it for garbage would copy all of it. A fork's own
-    # garbage is collected, even if its parent's is not.
+    # Shared memory stays shared: a garbage collection would copy all of it. A fork collects its own
+    # garbage, even if its parent does not.
     gc.freeze()
     gc.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

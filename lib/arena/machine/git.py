@@ -7,7 +7,7 @@ from arena.record.record import Git
 
 
 def git_state(root: Path) -> Git | None:
-    """Return the checkout's commit and whether it was changed; None outside git."""
+    """Return the checkout's commit and whether files were changed; None outside git."""
     try:
         commit = _git(root, "rev-parse", "HEAD")
         return Git(commit=commit, dirty=bool(_git(root, "status", "--porcelain")))

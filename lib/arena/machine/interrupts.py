@@ -9,7 +9,7 @@ from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-# A signal this long after the first one is heard again.
+# A signal this long after the first one takes effect again.
 _DEAF_S = 10.0
 
 _state = {"held": 0, "pending": False, "raised_at": -math.inf}
@@ -18,9 +18,9 @@ _state = {"held": 0, "pending": False, "raised_at": -math.inf}
 def install() -> None:
     """Turn the first of these signals into KeyboardInterrupt, and ignore those right after it.
 
-    Everything that must be undone is undone by `finally` on the way out, and each such step
-    is bounded in time, so a second Ctrl-C could only leave something behind. One that comes
-    much later means that the first was lost: Python swallows what is raised in a destructor.
+    `finally` blocks undo everything on the way out, and each such step is bounded in time. So a
+    second Ctrl-C could only leave something behind. A signal that comes much later means that
+    the first was lost: Python swallows exceptions in a destructor.
     """
     for number in _SIGNALS:
         # nohup(1) lets a program outlive its terminal by ignoring SIGHUP.
@@ -30,9 +30,9 @@ def install() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Keep an interrupt waiting until the block is left.
+    """Defer an interrupt until the block is left.
 
-    For steps that come as a pair, like starting a program and noting down how to stop it.
+    For steps that belong together, like starting a program and recording how to stop it.
     """
     _state["held"] += 1
     try:
@@ -45,7 +45,7 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def released() -> Iterator[None]:
-    """Let interrupts through again: for the part of a held block whose clean-up is in place."""
+    """Allow interrupts again, for the part of a deferring block whose clean-up is in place."""
     before, _state["held"] = _state["held"], 0
     try:
         if _state["pending"]:

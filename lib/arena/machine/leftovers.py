@@ -1,4 +1,4 @@
-"""Processes that a killed benchmark left running: how they are known, and ended."""
+"""Processes that a killed benchmark left running: how to recognize and end them."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import psutil
 
 STOP_GRACE_S = 5.0
 
-# Names the runner, in the environment of each program that it starts and of their children.
+# This variable names the runner in the environment of all programs it starts, and their children.
 MARK = "HTTPARENA_RUNNER"
 _MARKED = re.compile(MARK.encode() + rb"=(\d{1,20})-(\d{1,10})-(\d{1,20})")
 
@@ -17,7 +17,7 @@ _PASSES = 5
 
 
 def end_leftovers() -> list[str]:
-    """Kill what runners that were killed left behind; return in words what it was.
+    """Kill the processes that killed runners left behind; return a description of them.
 
     This process and its parents are spared, even if such a program started them.
     """
@@ -43,7 +43,7 @@ def end_leftovers() -> list[str]:
 def _is_leftover(pid: int) -> bool:
     """Return whether a process has the mark of a runner that has ended.
 
-    Runners of other PID namespaces cannot be seen from here; their processes are spared.
+    Runners in other PID namespaces are invisible here, so their processes are spared.
     """
     for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
         mark = _MARKED.fullmatch(line)
@@ -53,7 +53,7 @@ def _is_leftover(pid: int) -> bool:
 
 
 def own_mark() -> str:
-    """Return a name that no other process has, ever."""
+    """Return a name that no other process ever has."""
     return f"{_pid_namespace()}-{os.getpid()}-{_started(os.getpid())}"
 
 

@@ -10,7 +10,7 @@ from typing import TextIO
 from arena.base.errors import HostError
 from arena.base.text import printable
 
-# One benchmark a host, whichever checkout or user started it.
+# One benchmark per host, whichever checkout or user started it.
 LOCK = Path("/tmp/httparena.lock")  # noqa: S108 - must be the same for everybody
 
 
@@ -20,15 +20,15 @@ def only_benchmark(
 ) -> Iterator[None]:
     """Hold the host's benchmark lock for the block.
 
-    Two loads at once measure each other, so a second benchmark raises HostError, or with
-    `wait` says so and stays here until the first has ended. The kernel frees the lock with
-    its holder.
+    Two loads at once distort each other, so a second benchmark raises HostError, or with
+    `wait` reports that and waits until the first has ended. The kernel frees the lock when
+    its holder ends.
     """
     with _open_lock() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            # Anybody may write to this file.
+            # Every user may write to this file.
             holder = printable(file.read(200).strip()) or "another user"
             if not wait:
                 raise HostError(
@@ -48,10 +48,10 @@ def only_benchmark(
 
 
 def _open_lock() -> TextIO:
-    """Open the lock file, making it usable for every user of the host."""
+    """Open the lock file, and make it usable for every user of the host."""
     try:
         try:
-            # Without O_CREAT: Linux refuses that on another user's file in a sticky folder.
+            # Without O_CREAT: Linux refuses it for another user's file in a sticky folder.
             handle = os.open(LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             handle = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)

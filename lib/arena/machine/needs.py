@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 
-# The command that looks for each kind of need. It takes the name as its last argument.
+# The command that looks for each kind of need. Its last argument is the name.
 _PROBES = {
     "pkg-config": ("pkg-config", "--exists"),
     "gem": ("ruby", "-e", "gem ARGV[0]"),
@@ -45,7 +45,7 @@ _PACKAGES = {
 def missing(needs: Iterable[str]) -> tuple[str, ...]:
     """Return the needs that this host does not meet, in order.
 
-    A kind's own program is one of them: without pkg-config, no library can be found.
+    A kind's own program is also a need: without pkg-config, no library can be found.
     """
     kinds = ((need.rpartition(":")[0], need) for need in needs)
     wanted = [part for kind, need in kinds for part in (*_PROBES.get(kind, ())[:1], need)]
@@ -53,7 +53,7 @@ def missing(needs: Iterable[str]) -> tuple[str, ...]:
 
 
 def install_lines(needs: Iterable[str]) -> list[str]:
-    """Return what to do about missing needs: those without a known package, then `apt-get …`."""
+    """Return how to meet missing needs: first those without a known package, then `apt-get …`."""
     wanted = sorted(set(needs))
     unknown = [need for need in wanted if need not in _PACKAGES]
     packages = sorted({_PACKAGES[need] for need in wanted if need in _PACKAGES})

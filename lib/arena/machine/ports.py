@@ -6,7 +6,7 @@ from arena.base.errors import HostError
 
 
 def require_free_port(port: int) -> None:
-    """Raise HostError, naming the process, when something listens on the TCP port already."""
+    """Raise HostError, naming the process, if something already listens on the TCP port."""
     import psutil
 
     try:

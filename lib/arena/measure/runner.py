@@ -79,8 +79,7 @@ class Runner:
     def find_generators(self, plans: Sequence[Plan]) -> dict[Located, Generator]:
         """Make every generator ready that the plans need.
 
-        Report a missing generator and do not measure its plans; HostError if all
-        are missing.
+        Report a missing generator and do not measure its plans; HostError if all are missing.
         """
         found = {}
         missing = []
@@ -108,8 +107,7 @@ class Runner:
 
         A session without its generator fails. Other errors, such as a port in use, are no stage's
         failure: they end the whole run. With `goes_on`, they end only their session, until the host
-        has failed for three frameworks in a row. Return the sessions that
-        did not begin.
+        has failed for three frameworks in a row. Return the sessions that did not begin.
         """
         broken: set[str] = set()
         for number, each in enumerate(plans, 1):

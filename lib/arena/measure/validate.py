@@ -115,8 +115,8 @@ def validate(workspace: Workspace, options: ValidateOptions, *, command: str) ->
 def plan(workspace: Workspace, selected: Selection, words: Sequence[str]) -> list[Job | Outcome]:
     """Return the job of each framework, by name, or its outcome if nothing can be checked.
 
-    A broken meta.json fails. A framework not named by the user is skipped if it is disabled or
-    subscribes to no profile, and left out if it subscribes to none of the profiles in `words`.
+    A broken meta.json fails. A framework is skipped if it is disabled and was not named, or if it
+    subscribes to no profile. It is left out if it subscribes to no profile of `words`.
     """
     profiles = selection.profiles(workspace, selected, words)
     found: dict[str, Job | Outcome] = {

@@ -1,1 +1,1 @@
-"""What people see of records: the site and its pictures."""
+"""What the public sees of records: the site and its charts."""

@@ -1,4 +1,4 @@
-"""How the pages present each kind of load: one entry a kind."""
+"""How the pages present each kind of load: one entry per kind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from arena.what.loads import Blast, Closed, LoadShape, Scheduled
 class Shown:
     """A kind of load on the pages.
 
-    `heading` and `meaning` stand above its boards on the first page; `course` and `caption` above
-    the pictures of a board, `run_title` above that of one run. `about_runs` stands below a record's
-    table of runs. `beside` gives the other boards that the pictures of a board show figures of,
-    from all boards.
+    `heading` and `meaning` are above its boards on the first page; `course` and `caption` are above
+    the pictures of a board, `run_title` above that of one run. `about_runs` is below a record's
+    table of runs. `beside` selects, from all boards, the others whose figures the pictures of a
+    board show.
     """
 
     heading: str
@@ -32,7 +32,7 @@ class Shown:
     about_runs: str = ""
 
 
-# In the order of the first page.
+# In the order on the first page.
 SHOWN: dict[type[LoadShape], Shown] = {
     Closed: Shown(
         heading="Throughput",
@@ -74,7 +74,7 @@ SHOWN: dict[type[LoadShape], Shown] = {
 
 
 def run_picture(record: Record) -> Picture | None:
-    """Return the picture of the headline's run over time, or over N; None if it has none."""
+    """Return the picture of the headline's run over time, or over N; None without one."""
     if record.headline is None:
         return None
     shown, number = SHOWN[type(record.profile.load)], record.headline.run

@@ -1,1 +1,1 @@
-"""The verbs of `arena`: each module is one, by its own name, and holds it as `command`."""
+"""The verbs of `arena`: each module is named after its verb, which is its `command`."""

@@ -1,4 +1,4 @@
-"""`arena publish`: the name that `arena site build` had before the site had several pages."""
+"""`arena publish`: the old name of `arena site build`, from when the site had one page."""
 
 from arena.cli.verbs.site import build as command
 

@@ -1,4 +1,4 @@
-"""A generator that is a program of its own: run on this host, or from an image."""
+"""A generator that is a separate program: run on this host, or from an image."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -112,8 +112,8 @@ def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:
     """Return the plans in an order in which the first ones give the widest picture.
 
     Each framework starts with its oldest plan. If some were never measured, the shortest of them is
-    first; among equals, the one that meta.json names first. Then the frameworks take turns: the one
-    that has waited longest is first; among those without a record, the one with the fewest records.
+    first; among equals, the one that meta.json names first. Then frameworks take turns, the longest
+    wait first; if their next plans have no record, the framework with the fewest records is first.
     """
     of_framework: dict[str, list[Plan]] = defaultdict(list)
     for plan in plans:

@@ -1,4 +1,4 @@
-"""Axes that people can read, and labels that keep clear of each other."""
+"""Axes with round labels, and labels that do not overlap."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,16 +8,16 @@ from arena.base.numbers import RATES, TIMES_NS
 
 # A digit of a log axis, from one power of ten to the next.
 _DIGITS = (1, 2, 5)
-# An axis has room for this many labels.
+# The maximum number of labels on an axis.
 FEW = 6
 _TOPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a plot: `share` places a value between 0, its beginning, and 1, its end.
+    """One axis of a plot: `share` maps a value to its position, from 0 (start) to 1 (end).
 
-    `ticks` are values with their labels; with `has_grid`, a line leads from each across the plot.
+    `ticks` are values with their labels; with `has_grid`, each has a line across the plot.
     """
 
     share: Callable[[float], float]
@@ -29,7 +29,7 @@ class Axis:
 def linear(
     end: float, label: Callable[[float], str], steps: int, title: str = "", *, has_grid: bool
 ) -> Axis:
-    """Return an axis from 0 to its end, with at most this many even steps."""
+    """Return an axis from 0 to its end, with even steps, at most this many."""
     power = 10.0 ** math.floor(math.log10(end / steps))
     step = next(digit * power for digit in (1, 2, 5, 10) if end <= digit * power * steps)
     count = math.floor(end / step + 1e-9)
@@ -63,7 +63,7 @@ def latencies(ticks: Sequence[float]) -> Axis:
 
 
 def _in_units(value: float, units: Mapping[int, str]) -> str:
-    """Return a round number as short as it is: `5 ms`, `1.5 M`, and a plain 0."""
+    """Return a round number in its shortest form: `5 ms`, `1.5 M`, and a plain 0."""
     power = max((each for each in units if value >= 10.0**each * (1 - 1e-9)), default=0)
     return f"{value / 10.0**power:g}{units[power]}"
 
@@ -71,9 +71,9 @@ def _in_units(value: float, units: Mapping[int, str]) -> str:
 def steps(low: float, high: float) -> tuple[float, ...]:
     """Return 1, 2, 5, 10 … for a log axis: from the last below `low` to the first above `high`.
 
-    There are always two of them at least; both ends must be above 0.
+    There are at least two; both ends must be above 0.
     """
-    # One power more on each side: a logarithm next to a whole number may be rounded to it.
+    # One power more on each side: the logarithm of a power of ten may be rounded across it.
     first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
     every = [digit * 10.0**power for power in range(first, last + 1) for digit in _DIGITS]
     begin = max(at for at, step in enumerate(every) if step <= low)
@@ -82,7 +82,7 @@ def steps(low: float, high: float) -> tuple[float, ...]:
 
 
 def few(ticks: Sequence[float]) -> tuple[float, ...]:
-    """Return the ticks of a log axis, only its powers of ten if there would be too many."""
+    """Return the ticks of a log axis; only its powers of ten if there would be too many."""
     return tuple(ticks) if len(ticks) <= FEW else powers(ticks[0], ticks[-1])
 
 
@@ -93,7 +93,7 @@ def powers(low: float, high: float) -> tuple[float, ...]:
 
 
 def top(value: float) -> float:
-    """Return a round end for an axis from 0 that shows this value; 1 if the value is 0."""
+    """Return a round end for an axis from 0 that covers this value; 1 if the value is 0."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -101,9 +101,9 @@ def top(value: float) -> float:
 
 
 def apart(places: Sequence[float], gap: float) -> list[float]:
-    """Return the places, moved no further than needed for `gap` between each two of them.
+    """Return the places, moved only as far as needed for `gap` between neighbours.
 
-    Those that stand too close move apart around their common middle.
+    Places that are too close move apart around their common middle.
     """
     order = sorted(range(len(places)), key=lambda at: places[at])
     clusters: list[tuple[float, int]] = []

@@ -15,7 +15,7 @@ from arena.publish.charts.svg import FONT_PX, Plot, Series, svg
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
 
-# Throughput has stopped growing at the first N that comes so close to its highest.
+# Throughput has stopped growing at the first N whose throughput is this close to the highest.
 FULL = 0.95
 
 _HEAD = ("Connections", "N", "Requests/s", "Interval", "p50", "p99", "Failed")
@@ -24,7 +24,7 @@ _HEAD = ("Connections", "N", "Requests/s", "Interval", "p50", "p99", "Failed")
 _RATES_HEIGHT = 170
 _FAILURES_HEIGHT = 70
 
-# How ways differ; each goes round when it runs out.
+# The styles of the ways; each list starts again at its end.
 _COLOURS = [f"var(--way-{number})" for number in (1, 2, 3)]
 _DASHES = ("", "6 2", "2 2", "8 2 2 2", "4 4")
 _SHAPES = ("circle", "square", "triangle", "diamond", "wedge")
@@ -34,7 +34,7 @@ _SHAPES = ("circle", "square", "triangle", "diamond", "wedge")
 class Way:
     """One way to spread the requests of a blast, its points by N.
 
-    The same connections sustain `sustained` requests per second, if that is known.
+    `sustained` is the requests per second that the same connections sustain, if known.
     """
 
     series: Series
@@ -43,19 +43,19 @@ class Way:
 
     @cached_property
     def full_at(self) -> int | None:
-        """The N at which throughput stops growing; None if it grows on, or no call succeeded."""
+        """The N at which throughput stops growing; None if it never stops, or no call succeeded."""
         highest = max(point.rate for point in self.points)
         near = (point.requests for point in self.points[:-1] if point.rate >= FULL * highest > 0)
         return next(near, None)
 
     @cached_property
     def fails_at(self) -> int | None:
-        """The N at which the first call fails; None if none does."""
+        """The N at which the first call fails; None if no call fails."""
         return next((each.requests for each in self.points if any(each.failed.values())), None)
 
 
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
-    """Return one picture a row, with what the same clients sustain beside it, where it is known."""
+    """Return one picture per row, with the sustained rate of the same connections, if known."""
     return [
         _picture(name, name, it.points, _sustained(board, framework, it, boards))
         for framework, name, it in first_results(board, lambda it: bool(it.points))
@@ -70,7 +70,7 @@ def of_run(title: str, record: Record, run: Run) -> Picture | None:
 def _picture(
     title: str, name: str, points: Sequence[BlastPoint], sustained: Mapping[int, float]
 ) -> Picture:
-    """Return the picture of a blast's points; `sustained` is known by connections (requests/s)."""
+    """Return the picture of a blast's points; `sustained` maps connections to requests/s."""
     ways = ways_of(points, sustained)
     return Picture(
         title=title,
@@ -86,7 +86,7 @@ def _picture(
 
 
 def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tuple[Way, ...]:
-    """Return the points by the way they were spread, the fewest connections first."""
+    """Return the points grouped by connections, the fewest connections first."""
     ways = []
     for at, connections in enumerate(sorted({point.connections for point in points})):
         own = [each for each in points if each.connections == connections]
@@ -104,7 +104,7 @@ def ways_of(points: Sequence[BlastPoint], sustained: Mapping[int, float]) -> tup
 def _name(connections: int, points: Sequence[BlastPoint]) -> str:
     if connections == 1:
         return "1 connection"
-    # For most points there are as many connections as requests.
+    # Most points have as many connections as requests.
     if 2 * sum(point.requests <= connections for point in points) > len(points):
         return f"one per request, up to {connections:,}"
     return f"{connections:,} connections"
@@ -113,9 +113,9 @@ def _name(connections: int, points: Sequence[BlastPoint]) -> str:
 def _sustained(
     board: Board, framework: str, result: Result, boards: Sequence[Board]
 ) -> dict[int, float]:
-    """Return what the framework sustains, by connections: requests/s of a closed load.
+    """Return the framework's sustained requests/s in a closed load, by connections.
 
-    Only a load of the same calls counts, made by the same generator under the same conditions.
+    Only a load of the same calls counts, from the same generator under the same conditions.
     """
     found: dict[int, float] = {}
     made = result.generator, conditions(result)
@@ -161,7 +161,7 @@ def _cells(point: BlastPoint) -> tuple[str, ...]:
 
 
 def _drawn(ways: Sequence[Way]) -> Markup:
-    """Draw throughput against N, and below it the share of calls that failed, if any did."""
+    """Draw throughput against N, and below it the share of failed calls, if any failed."""
     highest = max(
         *(point.rate_at_most for way in ways for point in way.points),
         *(way.sustained or 0.0 for way in ways),
@@ -194,7 +194,7 @@ def _drawn(ways: Sequence[Way]) -> Markup:
 
 
 def _failures(ways: Sequence[Way]) -> Plot:
-    """Return the plot of failures: the share of the calls of each N (%)."""
+    """Return the plot of failures: the share of failed calls at each N (%)."""
     shares = [
         [
             (each.requests, 100 * failed / (each.ok + failed))
@@ -219,7 +219,7 @@ def _failures(ways: Sequence[Way]) -> Plot:
 
 def _requests(ways: Sequence[Way], *, has_labels: bool) -> Axis:
     numbers = sorted({point.requests for way in ways for point in way.points})
-    # The outermost points keep clear of the edges, so that their marks fit.
+    # The outermost points keep a distance from the edges, so that their marks fit.
     low, high = numbers[0] * 0.75, numbers[-1] * 1.33
     ticks = numbers if len(numbers) <= FEW else powers(low, high)
     if not has_labels:
@@ -229,10 +229,10 @@ def _requests(ways: Sequence[Way], *, has_labels: bool) -> Axis:
 
 
 def _mark_sustained(plot: Plot, ways: Sequence[Way]) -> None:
-    """Draw a dashed line, with its figure on it, for each way that is known to sustain one."""
+    """Draw a dashed line with its figure for each way whose sustained rate is known."""
     known = [(way.series, way.sustained) for way in ways if way.sustained]
     lines = [plot.down(rate) for _, rate in known]
-    # Where two lines are close, one label is above and the other below.
+    # If two lines are close, one label is above and the other below.
     for (series, rate), line, label in zip(known, lines, apart(lines, FONT_PX * 1.2), strict=True):
         y = max(label if label != line else line - FONT_PX * 0.6, FONT_PX / 2)
         plot.rule(series, line)

@@ -1,4 +1,4 @@
-"""Closed loads that last: their throughput, second by second."""
+"""Longer closed loads: their throughput, second by second."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from arena.publish.charts.svg import ACCENT, QUIET, Plot, Series, svg
 from arena.record.measurement import Run, Second
 from arena.record.record import Record
 
-# A load of more seconds than this is a sustained one; a shorter one has no course to show.
+# A load of more seconds than this is a sustained one; a shorter load has no chart over time.
 _MORE_THAN = 6.5
 
 _EACH = Series("each second", ACCENT)
@@ -21,12 +21,12 @@ _WHOLE = Series("whole run", QUIET, dash="4 2")
 
 
 def is_sustained(seconds: Sequence[Second]) -> bool:
-    """Return whether a closed load lasted long enough to have a course over time."""
+    """Return whether a closed load was long enough for a chart over time."""
     return sum(each.length_s for each in seconds) > _MORE_THAN
 
 
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
-    """Return a picture for each of the first rows that have a course over time."""
+    """Return a picture for each of the first rows whose load was long enough."""
     del boards
     return [
         _picture(name, name, board.metric, it.seconds, it.value)
@@ -45,7 +45,7 @@ def of_run(title: str, record: Record, run: Run) -> Picture | None:
 def _picture(
     title: str, name: str, metric: str, seconds: Sequence[Second], whole: float
 ) -> Picture:
-    """Return the picture of a load's seconds; `whole` is the figure of them all, in `metric`."""
+    """Return the picture of a load's seconds; `whole` is the figure of the run, in `metric`."""
     return Picture(
         title=title,
         label=f"{name}: {metric} in each of {len(seconds)} seconds",
@@ -67,7 +67,7 @@ def _picture(
 
 
 def _drawn(metric: str, seconds: Sequence[Second], whole: float) -> Markup:
-    """Draw the throughput of each second, and that of the whole run as a dashed line."""
+    """Draw the throughput of each second; the whole run's is a dashed line."""
     each = stairs(timeline(seconds), lambda second: second.messages)
     highest = max(whole, *(rate or 0.0 for _, rate in each))
     plot = Plot(

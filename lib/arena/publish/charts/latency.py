@@ -14,13 +14,13 @@ from arena.record.record import Record
 
 _HEIGHT = 150
 
-# Each percentile's share of calls that took longer, and its label; two labels have no room.
+# For each percentile, the share of calls that took longer, and its label; two labels do not fit.
 _ABOVE = {"p50": 0.5, "p75": 0.25, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 _LABELS = {0.5: "p50", 0.25: "", 0.1: "p90", 0.05: "", 0.01: "p99", 0.001: "p99.9"}
 _HEAD = ("Run", "Mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "Max", "Samples")
-# The maximum stands this much further right than the last percentile: no share of calls is above.
+# The maximum is this much further right than the last percentile: its share of calls is 0.
 _BEYOND = 10
-# Marks at the ends of the axis keep clear of its edges.
+# Marks at the ends of the axis keep a distance from its edges.
 _MARGIN = 1.5
 
 _BEST, _OTHERS = Series("headline's run", ACCENT, 2), Series("other runs", QUIET, 1)
@@ -48,7 +48,7 @@ def latency_picture(record: Record) -> Picture | None:
     if not known:
         return None
     kinds = sorted({run.latency_ns.kind for run in record.runs})
-    # The headline's curve is drawn last, so that no other hides it.
+    # The headline's curve is drawn last, so that no other curve hides it.
     drawn = sorted(known, key=lambda number: number == headline)
     return Picture(
         title="Latency by percentile",

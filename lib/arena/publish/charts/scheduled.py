@@ -21,7 +21,7 @@ _HEAD = ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99")
 
 
 def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
-    """Return one picture a row; their latencies have the same axis, so that they compare."""
+    """Return one picture per row; their latencies share an axis, so that they compare."""
     del boards
     found = first_results(board, lambda it: bool(it.seconds))
     ticks = _ticks(each for *_, it in found for each in it.seconds)
@@ -29,14 +29,14 @@ def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
 
 
 def of_run(title: str, record: Record, run: Run) -> Picture | None:
-    """Return the picture of a record's run; None if nothing is known of its seconds."""
+    """Return the picture of a record's run; None if its seconds are unknown."""
     if not run.seconds:
         return None
     return _picture(title, record.framework.display_name, run.seconds, _ticks(run.seconds))
 
 
 def _ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
-    """Return the ticks (ns) of an axis for the latencies of all these; none if none is known."""
+    """Return the ticks (ns) of an axis for all these latencies; empty if none is known."""
     values = [value for each in seconds for value in (each.p50_ns, each.p99_ns) if value]
     return steps(min(values), max(values)) if values else ()
 
@@ -80,14 +80,14 @@ def _count(value: int | None) -> str:
 
 
 def _drawn(seconds: Sequence[Second], ticks: tuple[float, ...]) -> Markup:
-    """Draw calls due and sent, and below them their latency, if any `ticks` (ns) of it are known.
+    """Draw calls due and sent, and below them their latency, if `ticks` (ns) is not empty.
 
-    Each second that missed its schedule has a band behind it and a cross above it.
+    Each second that missed its schedule has a band in the background and a cross at the top.
     """
     shown = timeline(seconds)
     due = stairs(shown, lambda second: second.intended)
     sent = stairs(shown, lambda second: second.sent)
-    # With room for a few calls more than were due, so that the rows of a board share an axis.
+    # With room for slightly more calls than were due, so that the rows of a board share an axis.
     highest = max([*(1.05 * (rate or 0) for _, rate in due), *(rate or 0 for _, rate in sent)])
     x = time(seconds, has_labels=not ticks)
     plots = [Plot("calls per second", x, rates(top(highest), HEIGHT), HEIGHT, (_DUE, _SENT))]

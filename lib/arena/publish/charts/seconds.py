@@ -1,4 +1,4 @@
-"""Seconds of a load as points over time, and the time's axis."""
+"""The seconds of a load as points over time, and the time axis."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from arena.publish.charts.axes import Axis, linear
 from arena.publish.charts.svg import Point
 from arena.record.measurement import Second
 
-# Of each plot over time, in px.
+# The size of each plot over time, in px.
 HEIGHT = 90
 
-# A last second shorter than this is left out of the lines: in so little time, one call more or
-# less would make any rate. Any other part of a second is scaled up to calls per second. A mark
+# A last second shorter than this is left out of the lines: in such a short time, one call more or
+# less changes the rate too much. Longer parts of a second are scaled to calls per second. A mark
 # for a missed schedule stays, and the numbers are in the table.
 _SHORTEST_S = 0.5
 
@@ -24,7 +24,7 @@ def starts(seconds: Sequence[Second]) -> list[tuple[float, Second]]:
 
 
 def timeline(seconds: Sequence[Second]) -> list[tuple[float, Second]]:
-    """Return the seconds that lines show, each with its start; all, if none is long enough."""
+    """Return the seconds that lines show, each with its start; all if none is long enough."""
     found = starts(seconds)
     return [each for each in found if each[1].length_s >= _SHORTEST_S] or found
 
@@ -32,7 +32,7 @@ def timeline(seconds: Sequence[Second]) -> list[tuple[float, Second]]:
 def stairs(
     seconds: Sequence[tuple[float, Second]], count: Callable[[Second], int | None]
 ) -> list[Point]:
-    """Return the two ends of each second at its rate (1/s)."""
+    """Return both ends of each second, at the second's rate (1/s)."""
     points: list[Point] = []
     for start, second in seconds:
         found = count(second)
@@ -42,7 +42,7 @@ def stairs(
 
 
 def time(seconds: Sequence[Second], *, has_labels: bool = True) -> Axis:
-    """Return the axis of these seconds; it ends after them, at a half or a whole second."""
+    """Return the axis of these seconds; it ends after them, on a half or whole second."""
     length_s = sum(second.length_s for second in seconds)
     end_s = max(math.ceil(2 * length_s - 1e-6) / 2, 1.0)
     axis = linear(end_s, "{:g}".format, 8, "seconds", has_grid=False)
@@ -50,5 +50,5 @@ def time(seconds: Sequence[Second], *, has_labels: bool = True) -> Axis:
 
 
 def second_words(number: int, second: Second) -> str:
-    """Return what a table calls a second, with its length if that is another."""
+    """Return a second's label in a table, with its length if that is not 1 s."""
     return f"{number}" if second.length_s == 1 else f"{number} ({second.length_s:.2f} s long)"

@@ -1,7 +1,7 @@
-"""Drawing: plots as SVG text, one path for each series.
+"""Drawing: plots as SVG text, one path per series.
 
-Colours are the page's own variables, so a picture is light or dark as the page is. What a colour
-shows, a dash, a width or a shape shows as well.
+Colours are the page's own variables, so a picture is light or dark like the page. Colour never
+stands alone: a dash, a width or a shape shows the same.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,21 +12,21 @@ from markupsafe import Markup, escape
 
 from arena.publish.charts.axes import Axis
 
-# In px. The marks of a plot fit a narrow phone; a page lays pictures side by side where there is
-# room. The labels of every y axis take the same room, so that plots line up.
+# In px. A plot fits a narrow phone; a page puts pictures side by side if there is
+# room. The labels of every y axis have the same width, so that plots line up.
 WIDTH = 300
 LEFT = 44
 RIGHT = 14
 FONT_PX = 11
 _LINE_PX = 15
-# From the middle of a line of words to its foot.
+# From the middle of a line of text to its baseline.
 _FOOT = 4
 
 INK, QUIET, FAINT, LINE, ACCENT, BAD, PAPER = (
     f"var(--{name})" for name in ("ink", "quiet", "faint", "line", "accent", "bad", "paper")
 )
 
-# What stands at a point, from its middle.
+# Marks at a point, drawn from its middle.
 SHAPES = {
     "circle": "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0",
     "square": "m-2.5-2.5h5v5h-5z",
@@ -37,14 +37,14 @@ SHAPES = {
     "cross": "m-3-3l6 6m0-6l-6 6",
 }
 
-# A value of each axis, or none of the y axis; and a place in px from the plot's top left.
+# A value on each axis, or None on the y axis; and a place in px from the plot's top left.
 Point = tuple[float, float | None]
 Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Series:
-    """How a series is drawn, and what its legend calls it."""
+    """The style of a series, and its name in the legend."""
 
     name: str
     colour: str
@@ -55,7 +55,7 @@ class Series:
 
 @dataclass
 class Plot:
-    """Marks between two axes, below a title and a legend; `height` (px) is that of the marks."""
+    """A plot area between two axes, below a title and a legend; `height` (px) is the area's."""
 
     title: str
     x: Axis
@@ -67,19 +67,19 @@ class Plot:
 
     @property
     def width(self) -> float:
-        """The width of the marks (px)."""
+        """The width of the plot area (px)."""
         return LEFT + WIDTH - self.left
 
     def across(self, value: float) -> float:
-        """Return how far right a value of the x axis is (px)."""
+        """Return the distance of an x value from the left (px)."""
         return self.x.share(value) * self.width
 
     def down(self, value: float) -> float:
-        """Return how far below the top a value of the y axis is (px)."""
+        """Return the distance of a y value from the top (px)."""
         return (1 - self.y.share(value)) * self.height
 
     def line(self, series: Series, points: Iterable[Point]) -> None:
-        """Draw a line; it has a gap where a point has no value, and a dot between two gaps."""
+        """Draw a line with a gap where a point has no value; a point between two gaps is a dot."""
         lines, alone = [], []
         for is_known, group in groupby(points, lambda point: point[1] is not None):
             places = [(self.across(x), self.down(y)) for x, y in group if y is not None]
@@ -92,24 +92,24 @@ class Plot:
     def shapes(
         self, places: Iterable[Place], shape: str, *, fill: str = "", stroke: str = ""
     ) -> None:
-        """Draw a shape at each of the places."""
+        """Draw a shape at each place."""
         paths = [f"M{_pair(place)}{SHAPES[shape]}" for place in places]
         self._path(shape, paths, fill=fill, stroke=stroke, width=1.5 if stroke else 0)
 
     def dots(self, series: Series, points: Iterable[tuple[float, float]]) -> None:
-        """Draw a series' shape at each of the points."""
+        """Draw a series' shape at each point."""
         self.shapes(self.places(points), series.shape or "circle", fill=series.colour)
 
     def crosses(self, places: Iterable[Place]) -> None:
-        """Draw crosses at places: something went wrong here."""
+        """Draw crosses at places where something went wrong."""
         self.shapes(places, "cross", stroke=BAD)
 
     def places(self, points: Iterable[tuple[float, float]]) -> list[Place]:
-        """Return where points are."""
+        """Return the places of points."""
         return [(self.across(x), self.down(y)) for x, y in points]
 
     def upright(self, colour: str, spans: Iterable[tuple[float, float, float]]) -> None:
-        """Draw an upright line for each span: x, low and high."""
+        """Draw a vertical line for each span: x, low and high."""
         paths = [
             f"M{_pair((self.across(x), self.down(low)))}V{_number(self.down(high))}"
             for x, low, high in spans
@@ -132,7 +132,7 @@ class Plot:
         self._path(kind, paths, fill=fill, opacity=opacity)
 
     def text(self, place: Place, words: str, colour: str) -> None:
-        """Write words from a place on, with room around them."""
+        """Write text that starts at a place, with room around it."""
         x, y = place
         halo = f' stroke="{PAPER}" stroke-width="3"'
         self._marks.append(_text(x, y + _FOOT, words, f' fill="{colour}"{halo}'))
@@ -150,7 +150,7 @@ class Plot:
             self._marks.append(f'<path class="{kind}"{words} d="{"".join(paths)}"/>')
 
     def svg(self) -> tuple[str, float]:
-        """Return the plot with all its words, and its height with them (px)."""
+        """Return the plot with all its text, and its total height (px)."""
         y = FONT_PX
         parts = []
         if self.title:
@@ -158,7 +158,7 @@ class Plot:
             y += _LINE_PX
         x = 0.0
         for series in self.legend:
-            # A letter takes up to 6.5 px.
+            # A letter is at most 6.5 px wide.
             length = 24 + 6.5 * len(series.name)
             if x + length > self.left + self.width:
                 x, y = 0.0, y + _LINE_PX
@@ -225,5 +225,5 @@ def _pair(place: Place) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number of px: a tenth of one is less than anybody sees."""
+    """Return a number of px, rounded: a tenth of a px is invisible."""
     return f"{round(value, 1):g}"

@@ -1,4 +1,4 @@
-"""The generator tax: the CPU time of servers under several generators, beside the generators'."""
+"""The generator tax: the CPU time of servers under several generators, and the generators'."""
 
 import re
 from collections import defaultdict
@@ -13,17 +13,17 @@ from arena.publish.charts.axes import Axis, linear, top
 from arena.publish.charts.picture import Picture, Table, conditions
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
 
-# This many servers of a load have a picture; all are in its table.
+# The number of a load's servers that have a picture; all are in its table.
 MOST_SERVERS = 24
-
-# Of the names of bars, and of each bar with the room around it, in px.
+# The width of bar names, the height per bar with the room around it, and the bar's own, in px.
+# The widths of bar names, and the height of each bar with the room around it, in px.
 _NAMES = 118
 _BAR = 20
 _THICK = 15
 
-# What may name a generator in a drawing.
+# Characters that a generator's name may have in a drawing.
 _NAME = re.compile(r"[a-z0-9-]{1,16}")
-# The axis leaves room for the figure behind the longest bar.
+# The axis leaves room for the figure after the longest bar.
 _ROOM = 1.35
 
 HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
@@ -31,9 +31,9 @@ HEAD = ("Generator", "Server CPU s", "Its own CPU s", "Its own ÷ the server's")
 
 @dataclass(frozen=True)
 class Toll:
-    """CPU seconds per million messages under one generator: the least and the most of each side.
+    """CPU seconds per million messages under one generator: the lower and upper bound of each side.
 
-    The most is absent if no call finished.
+    The upper bound is absent if no call finished.
     """
 
     generator: str
@@ -43,10 +43,10 @@ class Toll:
 
 @dataclass(frozen=True)
 class TaxedServer:
-    """One server under several generators, in the order of their names.
+    """One server under several generators, sorted by the generators' names.
 
-    `rows` are its rows on their boards, made under the same conditions, and `tolls` what each
-    cost.
+    `rows` are its rows on their boards, under the same conditions, and `tolls` the cost of
+    each.
     """
 
     rows: tuple[Row, ...]
@@ -54,15 +54,15 @@ class TaxedServer:
 
     @property
     def cells(self) -> tuple[tuple[str, ...], ...]:
-        """The numbers, a line for each generator, in HEAD's columns."""
+        """The numbers, one line per generator, in HEAD's columns."""
         return tuple(_cells(toll) for toll in self.tolls)
 
 
 @dataclass(frozen=True)
 class TaxedLoad:
-    """One load, and the servers that were measured under several generators.
+    """One load, and the servers measured with it under several generators.
 
-    `size` is empty for the profile's full load of today.
+    `size` is empty for the profile's current full load.
     """
 
     profile: str
@@ -74,16 +74,16 @@ class TaxedLoad:
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
-        """A picture for each of the first servers, each on a scale of its own.
+        """A picture for each of the first servers, each with its own scale.
 
-        A slow server costs a thousand times as much as a fast one; a picture compares one server's
-        cost with its generators'.
+        A slow server costs a thousand times as much as a fast one, so a picture compares only one
+        server's cost with its generators'.
         """
         return tuple(_picture(self, server) for server in self.servers[:MOST_SERVERS])
 
 
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
-    """Return every load that some server was put under by several generators, by profile."""
+    """Return every load that some server ran under several generators, by profile."""
     found: dict[tuple[str, int, str], list[Board]] = defaultdict(list)
     for board in boards:
         if _NAME.fullmatch(board.generator):
@@ -107,7 +107,7 @@ def _is_plain(boards: Sequence[Board]) -> bool:
 
 
 def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
-    """Return the servers that several of the boards have, in the order of the first of them."""
+    """Return the servers that are on several of the boards, in the order of the first board."""
     found: dict[tuple[object, ...], list[tuple[Row, Toll]]] = defaultdict(list)
     for board in boards:
         for row in board.rows:
@@ -121,7 +121,7 @@ def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
 
 
 def _toll(generator: str, it: Result) -> Toll | None:
-    """Return what a result cost; None if no call was even begun."""
+    """Return the cost of a result; None if no call was even begun."""
     server, own = it.server_cpu_s_per_million_at_least, it.generator_cpu_s_per_million_at_least
     if server is None or own is None:
         return None
@@ -157,7 +157,7 @@ def _cells(toll: Toll) -> tuple[str, ...]:
 
 
 def _drawn(tolls: Sequence[Toll], unit: str, end: float) -> Markup:
-    """Draw each cost as a bar as far as it is known, paler as far as it may go, with its figure."""
+    """Draw each cost as a bar to its lower bound, paler to its upper bound, with its figure."""
     bars = [
         bar
         for toll in tolls

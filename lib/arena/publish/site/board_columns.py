@@ -1,6 +1,6 @@
-"""The numbers of a board: columns of cells, each with the digits that it can bear.
+"""The numbers of a board: columns of cells, each with its significant digits.
 
-A column in which no row has anything is left out. Its unit stands in its head.
+A column without a value in any row is left out. Its unit is in its head.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _NONE = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's words, the number that it sorts by, and a smaller remark."""
+    """A cell's text, the number that it sorts by, and a smaller remark."""
 
     text: str
     sort: str = ""
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One kind of number: `key` is what the page's address calls it, if it can be sorted by."""
+    """One kind of number: `key` is its name in the page's address, if rows can be sorted by it."""
 
     key: str
     title: str
@@ -35,7 +35,7 @@ class Column:
 
 
 def columns_of(board: Board, results: Sequence[Result]) -> list[Column]:
-    """Return the columns of results, from the headline on."""
+    """Return the columns of results, starting with the headline."""
     by_p99, unit = board.metric.is_latency, board.metric.unit
     columns = [
         Column("value", board.metric, "", tuple(_headline(board, each) for each in results)),
@@ -50,17 +50,17 @@ def columns_of(board: Board, results: Sequence[Result]) -> list[Column]:
 
 
 def headline_words(board: Board, result: Result) -> str:
-    """Return a headline with the digits that its interval leaves it."""
+    """Return a headline with the digits that its interval justifies."""
     return rounded_words(board.metric, result.value, result.low, result.high, result.flags)
 
 
 def interval_words(board: Board, result: Result) -> str:
-    """Return the interval in words; empty where it has no width."""
+    """Return the interval as text; empty if it has no width."""
     return rounded_interval(board.metric, result.value, result.low, result.high)
 
 
 def sortable(value: float | None) -> str:
-    """Return a number short, with four digits, for a script to sort by."""
+    """Return a number with four digits, for a script to sort by."""
     return "" if value is None else f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
 
 
@@ -69,7 +69,7 @@ def _headline(board: Board, result: Result) -> Cell:
 
 
 def _median(board: Board, result: Result) -> Cell:
-    """Return the median and the spread; one run has neither."""
+    """Return the median and the spread; a single run has neither."""
     if len(result.rates) < 2 or not result.median:  # noqa: PLR2004 - one is no spread
         return Cell(_NONE, remark="one run" if len(result.rates) == 1 else "")
     words = rounded_words(board.metric, result.median, result.low, result.high)
@@ -92,7 +92,7 @@ def _point(result: Result) -> Cell:
 
 
 def _latencies(results: Sequence[Result], *, by_p99: bool) -> list[Column]:
-    """Return the columns of latencies, all in the unit that fits the middle of the first one."""
+    """Return the latency columns, all in the unit that fits the middle of the first one."""
     columns: list[tuple[str, str, Sequence[float | None]]] = [
         ("p50", "p50", [each.p50_ns for each in results]),
         *([] if by_p99 else [("p99", "p99", [each.p99_ns for each in results])]),

@@ -13,9 +13,9 @@ Cell = str | float | None
 
 
 def board_csv(board: Board, edition: Edition) -> str:
-    """Return the board as RFC 4180 has it: commas, quotes where needed, lines that end in CRLF.
+    """Return the board as RFC 4180 defines it: commas, quotes where needed, CRLF line ends.
 
-    `record` is the link to the record's page, from where the file lies.
+    `record` is the link to the record's page, relative to the file.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -72,14 +72,14 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
 
 
 def _bound(result: Result) -> str:
-    """Return how the value bounds what is true: `>=` it, or `<` the high end without a value."""
+    """Return how the value bounds the truth: `>=` it, or `<` the high end if there is no value."""
     if not result.value:
         return "<"
     return ">=" if "client-bound" in result.flags else ""
 
 
 def _inert(cell: Cell) -> str:
-    """Return a cell's text; a word that a spreadsheet would take for a formula begins with a '."""
+    """Return a cell's text; a text that a spreadsheet would take for a formula gets a leading '."""
     if cell is None:
         return ""
     if not isinstance(cell, str):

@@ -35,7 +35,7 @@ from arena.publish.site.pages import (
     texts,
 )
 
-# The kinds of pages that every edition has, and those that the site has once.
+# The kinds of pages that every edition has, and those that exist once.
 OF_EDITION = (home, boards, compare, frameworks, records, tax)
 OF_SITE = (rounds, texts, feed, files)
 
@@ -55,12 +55,12 @@ FOLDERS = (
     "rules", "schema", "static", "tax",
 )  # fmt: skip
 
-# What pages are made with, beside this code.
+# What pages are made from, besides this code.
 _LIBRARIES = ("jinja2", "markdown-it-py", "markupsafe", "pydantic")
 
 
 def outputs(site: Site) -> Iterator[Output]:
-    """Yield everything that the site consists of."""
+    """Yield every output of the site."""
     for edition in site.editions:
         for kind in OF_EDITION:
             yield from kind.outputs(site, edition)
@@ -71,8 +71,8 @@ def outputs(site: Site) -> Iterator[Output]:
 def build(workspace: Workspace, progress: Progress) -> Path:
     """Build the site of all records; return its first page.
 
-    Only what has changed since the last build is written. A broken record is reported and left out.
-    A second build waits until the first has ended.
+    Only what has changed since the last build is written. A broken record is reported and skipped.
+    A second build waits for the first.
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():
@@ -85,7 +85,7 @@ def build(workspace: Workspace, progress: Progress) -> Path:
 
 @contextmanager
 def _alone(folder: Path, progress: Progress) -> Iterator[None]:
-    """Let one build at a time into the block; without file locks, any number."""
+    """Let one build at a time into the block; any number if the system has no file locks."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "lock").open("w")
@@ -99,13 +99,13 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
             progress.say("waiting: another build of the site is running")
             fcntl.flock(file, fcntl.LOCK_EX)
         except OSError:
-            pass  # A file system without locks.
+            pass  # The file system has no locks.
         yield
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Collect no garbage in the block: a hundred thousand entries all stay in use."""
+    """Disable garbage collection in the block: a hundred thousand entries all stay in use."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -29,10 +29,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Edition:
-    """One set of records as a part of the site.
+    """A part of the site, made from one set of records.
 
-    `root` is its folder there: empty for what is current, `rounds/<name>/` for a round. `entries`
-    are all its records, by path; `read` gives one of them in full, from `folder`.
+    `root` is its folder there: empty for the current records, `rounds/<name>/` for a round.
+    `entries` are all its records, by path; `read` returns one of them in full, from `folder`.
     """
 
     root: str
@@ -44,27 +44,27 @@ class Edition:
 
     @property
     def title(self) -> str:
-        """What the edition is called on its pages."""
+        """The edition's name on its pages."""
         return f"Round {self.round.name}" if self.round else "Current"
 
     @property
     def boards(self) -> Sequence[Board]:
-        """Return every board, in the order of the leaderboard."""
+        """Return all boards, in the order of the leaderboard."""
         return self.leaderboard.boards
 
     @property
     def current_boards(self) -> Sequence[Board]:
-        """Return the boards of the current loads: no trials beside full ones, nothing outdated."""
+        """Return the boards of current loads: none outdated, trials only if no full one exists."""
         return [board for board in self.boards if board.is_current]
 
     @cached_property
     def shown_records(self) -> Mapping[str, Entry]:
-        """The records that have a page, by path: those on a board, or in a round."""
+        """The records with a page, by path: those on a board or in a round."""
         paths = sorted(self.entries) if self.round else shown_records(self.boards)
         return {path: self.entries[path] for path in paths}
 
     def current_of(self, board: Board) -> Board:
-        """Return the board of the current load: of the same division, if there is one."""
+        """Return the board of the current load, of the same division if there is one."""
         same = [each for each in self.current_boards if each.place == board.place]
         return next((each for each in same if each.division == board.division), same[0])
 
@@ -84,7 +84,7 @@ class Edition:
         return f"{self.root}boards/{place}{load}{engines}"
 
     def board_digest(self, board: Board) -> str:
-        """Return a digest of the records that a board, and those of other loads, are made of."""
+        """Return a digest of the records that a board, and boards of other loads, are made of."""
         return self._digests[board.place]
 
     @cached_property
@@ -101,7 +101,7 @@ class Edition:
 
     @cached_property
     def standings(self) -> Mapping[str, Sequence[Standing]]:
-        """Every framework's rows, by its name, in the order of the boards."""
+        """Every framework's rows, by name, in the order of the boards."""
         found: dict[str, list[Standing]] = defaultdict(list)
         for board in self.boards:
             path = self.board(board)
@@ -117,7 +117,7 @@ class Edition:
 
     @cached_property
     def by_framework(self) -> Mapping[str, Sequence[Entry]]:
-        """Every framework's entries, by its name, the oldest first."""
+        """Every framework's entries, by name, the oldest first."""
         found: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.by_time:
             found[entry.framework].append(entry)
@@ -132,7 +132,7 @@ class Edition:
         return f"{self.root}records/{path.removesuffix('.json')}/{file}"
 
     def record_json(self, path: str) -> str:
-        """Return a record's JSON, which each of them has."""
+        """Return a record's JSON; every record has one."""
         return self.record(path, "record.json")
 
     def page_or_json(self, path: str) -> str:
@@ -140,13 +140,13 @@ class Edition:
         return self.record(path) if path in self.shown_records else self.record_json(path)
 
     def below(self, path: str) -> str:
-        """Return a path of the site as one below this edition's folder."""
+        """Return the site path of a path below this edition's folder."""
         return path.removeprefix(self.root)
 
     def raw(self, record: str, path: str | None) -> str | None:
-        """Return where the raw output that a record names is in the site; None if it is not there.
+        """Return the site path of a raw output that a record names; None if it is not in the site.
 
-        Only what lies beside the record, which has a page, is its own.
+        It must be in the record's own folder, and the record must have a page.
         """
         folder, _, file = (path or "").rpartition("/")
         if f"{folder}.json" != record:
@@ -156,9 +156,9 @@ class Edition:
 
 
 class Link(NamedTuple):
-    """A link of the navigation: what it is called in addresses and on pages.
+    """A navigation link: its name in addresses and its text on pages.
 
-    `path` lies below the site's root, or with `of_edition` below the edition's.
+    `path` is below the site's root, or with `of_edition` below the edition's.
     """
 
     name: str
@@ -169,9 +169,9 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Site:
-    """The editions, the current one first, then the rounds, the newest first.
+    """The editions: the current one first, then the rounds, the newest first.
 
-    `templates`, `static` and `docs` are folders that pages are made from, beside the records.
+    `templates`, `static` and `docs` are folders that pages are made from, besides the records.
     """
 
     editions: tuple[Edition, ...]
@@ -182,7 +182,7 @@ class Site:
 
     @property
     def current(self) -> Edition:
-        """Return the edition of records that are in no round."""
+        """Return the edition of the current records, those in no round."""
         return self.editions[0]
 
     @property
@@ -192,7 +192,7 @@ class Site:
 
     @property
     def front(self) -> Edition:
-        """Return the edition of the first page: the newest round if nothing is current."""
+        """Return the edition of the first page: the newest round without current records."""
         return self.current if self.current.entries or not self.rounds else self.rounds[0]
 
 

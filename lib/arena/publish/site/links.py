@@ -1,7 +1,7 @@
-"""Where everything lies in the site, as paths below its root: `boards/unary-grpc/256/volley/…`.
+"""The paths of all pages and files below the site's root: `boards/unary-grpc/256/volley/…`.
 
-Links between pages are relative, and name the file, so that they work from a disk, below any
-path of a server, and on one without index files.
+Links between pages are relative and name the file. So they work from a disk, below any path of a
+server, and on a server without index files.
 """
 
 import re
@@ -11,7 +11,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def relative(target: str, page: str) -> str:
-    """Return the link from a page to a target, both below the root; `#part` and `?query` stay."""
+    """Return the link from a page to a target, both below the root; keep `#part` and `?query`."""
     path, mark, rest = target.partition("#")
     there, here = path.split("/"), page.split("/")[:-1]
     common = 0
@@ -22,8 +22,8 @@ def relative(target: str, page: str) -> str:
 
 
 def name(text: str) -> str:
-    """Return a text as one part of a path: it cannot lead out of its folder.
+    """Return a text as one part of a path that cannot lead out of its folder.
 
-    The names of profiles, of generators and of frameworks stay as they are: no two become one.
+    Names of profiles, generators and frameworks stay unchanged, so all stay different.
     """
     return _NOT_IN_NAMES.sub("-", text).strip(".") or "-"

@@ -1,4 +1,4 @@
-"""Markdown of docs/ as parts of pages: anchors, a table of contents, and no markup of its own."""
+"""Markdown of docs/ as parts of pages: anchors, a table of contents, no raw HTML."""
 
 import posixpath
 import re
@@ -9,14 +9,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-# Anchors that the pages have themselves.
+# Anchors that the pages themselves use.
 _RESERVED = ("main",)
 _NOT_IN_ANCHORS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text as HTML below its heading; `contents` are its sections: level, anchor, words."""
+    """A text as HTML below its heading; `contents` are its sections: level, anchor, text."""
 
     title: str
     html: Markup
@@ -24,10 +24,10 @@ class Text:
 
 
 def read(source: str, link: Callable[[str], str | None]) -> Text:
-    """Return a text; `link` returns a link's target on the site, None if it has none.
+    """Return a text; `link` returns a link's target on the site, or None if it has no target.
 
-    The first cell of a table's row is an anchor: a glossary's words can be linked to. Where a
-    link leads nowhere, its words stay.
+    The first cell of a table's row gets an anchor, so that links can lead to a glossary entry. A
+    link without a target becomes plain text.
     """
     markdown = MarkdownIt("commonmark").enable("table")
     tokens = [each for each in markdown.parse(source) if each.type != "html_block"]
@@ -52,7 +52,7 @@ def read(source: str, link: Callable[[str], str | None]) -> Text:
 
 
 def anchor_of(text: str) -> str:
-    """Return the anchor that a heading, or a word of the glossary, has."""
+    """Return the anchor of a heading or a glossary entry."""
     return _NOT_IN_ANCHORS.sub("-", text.lower()).strip("-")
 
 
@@ -70,14 +70,14 @@ def _words(inline: Token) -> str:
 
 
 def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> None:
-    """Give heads a scope, first cells an anchor, and drop their style."""
+    """Give heads a scope and first cells an anchor; remove their style."""
     token = tokens[at]
     token.attrs.pop("style", None)
     is_head = token.type == "th_open"
     if is_head and inside.content:
         token.attrSet("scope", "col")
     elif is_head:
-        # An empty head is none.
+        # An empty cell is no head.
         closing = next(each for each in tokens[at:] if each.type == "th_close")
         token.tag = closing.tag = "td"
     elif tokens[at - 1].type == "tr_open":
@@ -85,7 +85,7 @@ def _cell(tokens: Sequence[Token], at: int, inside: Token, taken: set[str]) -> N
 
 
 def _linked(children: Sequence[Token], link: Callable[[str], str | None]) -> Iterator[Token]:
-    """Yield the parts of a line with links that lead somewhere, and no HTML."""
+    """Yield the parts of a line, without dead links and HTML."""
     goes = True
     for child in children:
         if child.type == "link_open":
@@ -100,7 +100,7 @@ def _linked(children: Sequence[Token], link: Callable[[str], str | None]) -> Ite
 
 
 def _framed(tokens: Sequence[Token], section: str) -> list[Token]:
-    """Put every table into a region that scrolls, named by the section it is in."""
+    """Wrap every table in a region that scrolls, named after its section."""
     framed: list[Token] = []
     number = 0
     for at, token in enumerate(tokens):
@@ -119,7 +119,7 @@ def _framed(tokens: Sequence[Token], section: str) -> list[Token]:
 
 
 def beside(source: str, target: str) -> tuple[str, str]:
-    """Return the file of docs/ that a link in one of them means, and the anchor there.
+    """Return the file of docs/ that a link in a doc points to, and its anchor.
 
     >>> beside("measuring.md", "profiles.md#the-keys")
     ('profiles.md', '#the-keys')

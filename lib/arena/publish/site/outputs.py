@@ -1,8 +1,8 @@
 """Outputs: the files of the site. Only those that have changed are written.
 
-An output is unchanged if its key is that of the last build and its file has not been touched. Files
-that are no longer part of the site are removed. Each file takes its place in one step; nothing is
-flushed to the disk, for everything can be made again.
+An output is unchanged if its key equals that of the last build and its file was not touched. Files
+that are no longer part of the site are removed. Each file is replaced in one step; nothing is
+flushed to the disk, because everything can be built again.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from arena.judge.cache import Cache
 from arena.machine.forks import spread
 from arena.publish.site.links import INDEX
 
-# What is kept of a file, in this form.
+# The version of the cache's format.
 _VERSION = "1"
 
-# Another process is worth its start for this many; this many are worth a line of progress.
+# Minimum outputs that justify another process, and that justify a line of progress.
 _PAGES_PER_PROCESS = 4
 _COPIES_PER_PROCESS = 200
 _MANY = 500
@@ -32,9 +32,9 @@ _MANY = 500
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A file that is rendered; `path` lies below the site's root.
+    """A file that is rendered; `path` is below the site's root.
 
-    Equal keys mean equal bytes; the code and the templates, on which all pages depend, are not in
+    Equal keys mean equal bytes. The code and the templates, on which all pages depend, are not in
     the key. `make` is called only if the key is new, perhaps in another process.
     """
 
@@ -47,7 +47,7 @@ class Page:
 class Copy:
     """A file that is copied, like a generator's raw output; `source` is no symbolic link.
 
-    Equal keys mean equal bytes; without a key, the file's size and time stand for it.
+    Equal keys mean equal bytes; without a key, the file's size and time are the key.
     """
 
     path: str
@@ -60,7 +60,7 @@ Output = Page | Copy
 
 @dataclass(frozen=True, slots=True)
 class _Stale:
-    """An output that is to be made, and its key's digest."""
+    """An output to make, and its key's digest."""
 
     digest: str
     output: Output
@@ -74,18 +74,18 @@ def write_changed(
     kept: Cache,
     progress: Progress,
 ) -> None:
-    """Write the outputs below `public`, and remove what earlier builds made beside them.
+    """Write the outputs below `public`, and remove those of earlier builds.
 
     `code` is a digest of what all outputs depend on. HostError names the file that cannot be
     written. Without a cache, everything is written, and every other file in the site's `folders`
-    is removed. A file beside those folders always stays.
+    is removed. A file outside those folders always stays.
     """
     _open(public)
     space = f"outputs in {public.resolve()}"
     known = dict(kept.load(space, _VERSION))
     planned, stale = _plan(outputs, public, code, known)
     gone = set(known or _standing(public, folders)) - planned
-    # Other processes will hold what this one does.
+    # The forks of this process inherit everything that it holds.
     del known, planned
     made: dict[str, str] = {}
     removed: set[str] = set()
@@ -110,7 +110,7 @@ def _open(public: Path) -> None:
 def _plan(
     outputs: Iterable[Output], public: Path, code: str, known: Mapping[str, str]
 ) -> tuple[set[str], list[_Stale]]:
-    """Return the paths of all outputs, and those that are to be made."""
+    """Return the paths of all outputs, and the outputs to make."""
     planned: set[str] = set()
     folders: set[str] = set()
     stale = []
@@ -144,12 +144,12 @@ def _digest(output: Output, code: str) -> str:
     try:
         status = os.lstat(output.source)
     except OSError:
-        return ""  # Copying it reports why.
+        return ""  # The copy will report why.
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
 def _stands(path: str, digest: str, made: str | None) -> bool:
-    """Return whether a file is what was made for a digest."""
+    """Return whether a file is still the one made for a digest."""
     if made is None:
         return False
     try:
@@ -159,12 +159,12 @@ def _stands(path: str, digest: str, made: str | None) -> bool:
 
 
 def _made(digest: str, status: os.stat_result) -> str:
-    """Return what is kept of a file: its output's digest, its size and its time."""
+    """Return the cache of a file: its output's digest, its size and its time."""
     return f"{digest} {status.st_size} {status.st_mtime_ns}"
 
 
 def _standing(public: Path, folders: Iterable[str]) -> Iterator[str]:
-    """Yield the files in the site's folders; symbolic links are left alone."""
+    """Yield the files in the site's folders; skip symbolic links."""
     for name in folders:
         if (public / name).is_symlink():
             continue
@@ -174,7 +174,7 @@ def _standing(public: Path, folders: Iterable[str]) -> Iterator[str]:
 
 
 def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
-    """Remove files, and the folders that are left empty; yield each that is gone."""
+    """Remove files, and folders that become empty; yield each that is gone."""
     for name in sorted(gone):
         path = public / name
         try:
@@ -194,7 +194,7 @@ def _removed(public: Path, gone: Iterable[str]) -> Iterator[str]:
 def _write_all(
     stale: Sequence[_Stale], public: Path, progress: Progress
 ) -> Iterator[tuple[int, str]]:
-    """Write outputs; yield the number of each with what the cache keeps of it."""
+    """Write outputs; yield the number of each with its cache entry."""
     pages = sum(isinstance(each.output, Page) for each in stale)
     forks = pages // _PAGES_PER_PROCESS + (len(stale) - pages) // _COPIES_PER_PROCESS
     many = len(stale) >= _MANY
@@ -218,7 +218,7 @@ def _write(stale: Sequence[_Stale], public: Path, number: int) -> str:
 
 
 def _read(source: str) -> bytes:
-    """Return the content of a plain file; HostError if it is anything else."""
+    """Return the content of a plain file; HostError if it is not one."""
     try:
         # Opening a named pipe would wait for a writer.
         handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -240,7 +240,7 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Replace a file. Only one process builds at a time, so the name beside it is free."""
+    """Replace a file. Only one process builds at a time, so the temporary name is free."""
     part = f"{path}.part"
     how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     try:

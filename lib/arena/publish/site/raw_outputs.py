@@ -1,7 +1,7 @@
-"""Raw outputs: the files beside a record that the site copies.
+"""Raw outputs: the files in a record's folder that the site copies.
 
-These are the generator's outputs and the logs: plain files with names that a browser shows as text
-or offers to save. The site copies no other file, no symbolic link, and no file that is too large.
+These are the generator's outputs and the logs: plain files that a browser can show as text
+or save, by their names. The site copies no other file, no symbolic link, and no oversized file.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Page hosts reject files above 100 MB, and a log of a tenth of that is too long to read.
+# Page hosts reject files above 100 MB, and a log a tenth of that size is too long to read.
 LARGEST_BYTES = 16 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(?:json|jsonl|gz|log|stderr|stdout|txt)")
@@ -21,7 +21,7 @@ _TAKEN = {"record.json"}
 
 @dataclass(frozen=True)
 class RawFile:
-    """One file beside a record: its name, where it is, and its size."""
+    """One file in a record's folder: its name, its path, and its size."""
 
     name: str
     source: Path
@@ -29,7 +29,7 @@ class RawFile:
 
 
 def raw_files(folder: Path, path: str) -> Sequence[RawFile]:
-    """Return the files beside a set's record at `path` that the site copies, by name."""
+    """Return the files that the site copies for a set's record at `path`, by name."""
     beside = folder / path.removesuffix(".json")
     found = []
     try:

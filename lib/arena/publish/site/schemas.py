@@ -1,6 +1,6 @@
-"""The data beside the pages: the content of framework.json and compare.json, and the JSON Schemas.
+"""The data besides the pages: the content of framework.json and compare.json, and JSON Schemas.
 
-Paths in them lie below the edition that they are of: the folder that its home is in.
+Paths in them are relative to their edition's folder, the one that its home page is in.
 """
 
 from typing import Annotated, Any, Literal
@@ -17,9 +17,9 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Result(Frozen):
-    """The outcome of one record; `value`, `low` and `high`, its interval, are absent if it failed.
+    """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
-    A trial had another load than the profile's. `record` is the record's JSON.
+    A trial's load differs from the profile's. `record` is the record's JSON.
     """
 
     started_at: str
@@ -51,7 +51,7 @@ class History(Frozen):
 
 
 class FrameworkData(Frozen):
-    """A framework as its newest record has it, and all its results."""
+    """A framework as described by its newest record, and all its results."""
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     framework: MeasuredFramework
@@ -59,7 +59,7 @@ class FrameworkData(Frozen):
 
 
 class ComparedProfile(Frozen):
-    """A profile x connections x generator, of the current load: its figures can be compared."""
+    """A profile x connections x generator, of the current load: its figures are comparable."""
 
     id: str
     title: str
@@ -68,9 +68,9 @@ class ComparedProfile(Frozen):
     href: str
 
 
-# A value with the ends of its interval, its flags with commas between them, and its record's page;
-# then the value and the interval in words, with no finer digits than the interval justifies. The
-# last says whether it can be compared at all: no flag takes its rank.
+# A value with the ends of its interval, its flags separated by commas, and its record's page;
+# then the value and the interval as text, with no finer digits than the interval justifies. The
+# last is whether it can be compared at all: no flag takes its rank.
 Figure = tuple[float, float, float, str, str, str, str, bool]
 
 
@@ -86,7 +86,7 @@ class ComparedFramework(Frozen):
 
 
 class Comparison(Frozen):
-    """Every figure of every framework: what the page that compares them works with.
+    """All figures of all frameworks, for the page that compares them.
 
     B is r times as fast as A with r between B's low / A's high and B's high / A's low; if their
     intervals overlap, there is no measurable difference.
@@ -107,5 +107,5 @@ MODELS: dict[str, type[pydantic.BaseModel]] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of one of the models, as it is written."""
+    """Return the JSON Schema of one of the models, as text."""
     return {"$schema": _DIALECT, **MODELS[name].model_json_schema(mode="serialization")}

@@ -37,7 +37,7 @@ class Handler(SimpleHTTPRequestHandler):
     extensions_map = _TYPES
 
     def end_headers(self) -> None:
-        """Let browsers ask again each time: the next build changes the files."""
+        """Make browsers ask again each time: the next build changes the files."""
         self.send_header("Cache-Control", "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
@@ -45,33 +45,33 @@ class Handler(SimpleHTTPRequestHandler):
     def send_head(self):  # type: ignore[no-untyped-def]  # noqa: ANN201 - as the library has it
         """Answer a request, unless a link in the folder leads out of it."""
         path, folder = Path(self.translate_path(self.path)), Path(self.directory)
-        # No file has a NUL in its name.
+        # No file name contains a NUL.
         if "\0" in str(path) or not path.resolve().is_relative_to(folder.resolve()):
             return self.send_error(404)
         return super().send_head()
 
     def list_directory(self, path: object) -> None:
-        """Show no folder without a page of its own."""
+        """Refuse to list a folder without a page."""
         del path
         self.send_error(404)
 
     def log_message(self, *_: object) -> None:
-        """Keep the terminal for the address."""
+        """Print nothing: the terminal shows only the address."""
 
 
 class Server(ThreadingHTTPServer):
     """Ignores a browser that disconnects before the end of a reply."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep the terminal for the address."""
+        """Print nothing: the terminal shows only the address."""
         if os.environ.get("ARENA_DEBUG"):
             super().handle_error(request, client_address)
 
 
 def server(folder: Path, port: int | None) -> Server:
-    """Return a server of a folder on a port, or on the first free one from 8000 on.
+    """Return a server for a folder on a port, by default the first free one from 8000 on.
 
-    HostError if there is none.
+    HostError if no port is free.
     """
     handler = partial(Handler, directory=str(folder))
     ports = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + _PORTS_TRIED)

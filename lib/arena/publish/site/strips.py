@@ -1,7 +1,7 @@
-"""Strips: figures as marks on one line, drawn without words.
+"""Strips: figures as marks on one line, drawn without text.
 
-The marks are paths of whole numbers in a box of WIDTH by HEIGHT, so that a row of a board costs a
-few bytes: dots are lines of no length with round ends.
+The marks are paths of whole numbers in a box of WIDTH by HEIGHT, so that a board's row costs few
+bytes: dots are lines of length zero with round ends.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ _FAR = 20
 
 @dataclass(frozen=True)
 class Strip:
-    """The data of up to four paths: an interval, dots, dots that stand out, and a tick."""
+    """The data of up to four paths: an interval, dots, highlighted dots, and a tick."""
 
     bar: str = ""
     dots: str = ""
@@ -30,7 +30,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Scale:
-    """From `least` on the left, which is 0 unless the scale is logarithmic, to `most`."""
+    """The scale from `least`, which is 0 unless the scale is logarithmic, to `most`."""
 
     most: float
     least: float = 0.0
@@ -41,7 +41,7 @@ class Scale:
         return self.least > 0
 
     def at(self, value: float) -> int:
-        """Return where a value lies."""
+        """Return the position of a value."""
         if self.is_log:
             share = log(max(value, self.least) / self.least) / log(self.most / self.least)
         else:
@@ -55,7 +55,7 @@ class Scale:
         interval: tuple[float, float] | None = None,
         middle: float | None = None,
     ) -> Strip:
-        """Return a strip of some values, those that stand out, an interval and a middle."""
+        """Return a strip of some values, the highlighted ones, an interval and a middle."""
         bar = ""
         if interval and interval[0] < interval[1]:
             left, right = map(self.at, interval)
@@ -72,7 +72,7 @@ class Scale:
 def scale_of(values: Iterable[float]) -> Scale:
     """Return the scale for some values: logarithmic if they are far apart.
 
-    Near 0 of a linear scale, values of a hundredth of the best would look alike.
+    On a linear scale, all values below a hundredth of the best would look alike.
     """
     known = [value for value in values if value > 0]
     if not known:

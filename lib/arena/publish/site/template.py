@@ -1,4 +1,4 @@
-"""Templates: one for each kind of page, and the filters that turn figures into words."""
+"""Templates: one for each kind of page, and the filters that turn figures into text."""
 
 import re
 from functools import cache, partial
@@ -16,13 +16,13 @@ from arena.publish.site import board_columns, links, words
 from arena.publish.site.edition import Edition, Site
 from arena.record.times import parse_utc
 
-# The maximum length of other people's text on a page, unless a template asks for another.
+# The default maximum length of other people's text on a page.
 _LONGEST = 300
 _LONGEST_LINK = 500
 
 
 def render(site: Site, template: str, page: str, edition: Edition, **context: Any) -> str:
-    """Return a page's HTML. In its template, `href(path)` is the link to another page or file.
+    """Return a page's HTML. Its template calls `href(path)` for a link to another page or file.
 
     `page` is its own path below the site's root.
     """
@@ -35,7 +35,7 @@ def render(site: Site, template: str, page: str, edition: Edition, **context: An
 
 
 def frame(edition: Edition) -> str:
-    """Return what pages show of an edition beside its records, for their keys."""
+    """Return what pages show of an edition besides its records, for their keys."""
     of = edition.round
     return repr((edition.title, of and (of.frozen_at, of.note)))
 
@@ -80,7 +80,7 @@ def _environment(templates: Path) -> jinja2.Environment:
 def plain(text: object, most: int = _LONGEST) -> str:
     """Return other people's text on one line, without control characters, cut to `most`.
 
-    Marks of direction are removed; right-to-left text stays right-to-left.
+    Direction marks are removed; right-to-left text stays right-to-left.
     """
     line = " ".join(_clean(str(text)[: 4 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -97,12 +97,12 @@ def web(text: str) -> str:
     return text if is_web and is_sound and "@" not in parts.netloc else ""
 
 
-# Clean, though isprintable() is false: plain text of several lines.
+# These are clean, but isprintable() is false for them: plain text of several lines.
 _CLEAN = re.compile(r"[ -~\n\t]*")
 
 
 def _harmless(value: object) -> object:
-    """Return a text without control characters; markup and numbers are unchanged."""
+    """Return a text without control characters; leave markup and numbers unchanged."""
     return _clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,4 +1,4 @@
-"""Words of the pages about types, loads and stand-ins."""
+"""Texts of the pages about types, loads and stand-ins."""
 
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_words
@@ -24,27 +24,27 @@ TYPES = {
     "engine": "Only the contract applies: framing and HTTP/2 may be its own. Ranked apart.",
 }
 
-# The divisions, as a switch and as a sentence call them.
+# The divisions, as text for a switch and for a sentence.
 DIVISIONS = {"framework": "production and tuned", "engine": "engines"}
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number of things: `1 run`, `1,024 connections`."""
+    """Return a count of things: `1 run`, `1,024 connections`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def connections(load: type[LoadShape], number: int) -> str:
-    """Return a load's connections: `8 connections`, or `up to 8` if it joins several counts."""
+    """Return a load's connections: `8 connections`, or `up to 8` if it has several counts."""
     return "up to " * load.joins_connections + count(number, "connection")
 
 
 def load(board: Board) -> str:
-    """Return how much a board's load is: 5 s three times, or 1000 calls once."""
+    """Return the size of a board's load: 5 s three times, or 1000 calls once."""
     return board.load.replace("-calls", " calls").replace("-x-", " × ")
 
 
 def load_note(board: Board) -> str:
-    """Return what to know of a load that is not the profile's today; empty for that one."""
+    """Return a remark on a load that is not the profile's current one; empty for that one."""
     if board.is_trial:
         return f"trial, {load(board)}"
     return "" if board.is_current else f"older load, {load(board)}"

@@ -17,7 +17,7 @@ from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip, scale_of
 from arena.publish.site.template import frame, render
 
-# What boards of one profile differ in: the words for it, its field, and a board's own name in it.
+# What boards of one profile differ in: its label, its field, and a board's own value in words.
 _DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
     ("Connections", "connections", lambda each: f"{each.connections:,}"),
     ("Generator", "generator", lambda each: each.generator),
@@ -30,7 +30,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Switch:
-    """A choice between boards that differ in one thing: words and path, and whether it is on."""
+    """A choice between boards that differ in one thing: label, path, and whether it is active."""
 
     label: str
     choices: tuple[tuple[str, str, bool], ...]
@@ -38,7 +38,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class BoardView:
-    """What a board's page shows of all results together."""
+    """What a board's page shows about all results together."""
 
     board: Board
 
@@ -49,17 +49,17 @@ class BoardView:
 
     @cached_property
     def columns(self) -> Sequence[board_columns.Column]:
-        """The numbers, from the headline on."""
+        """The numbers, starting with the headline."""
         return board_columns.columns_of(self.board, self.results)
 
     @cached_property
     def scale(self) -> Scale:
-        """The one scale of all strips."""
+        """The common scale of all strips."""
         return scale_of(each for it in self.results for each in (it.low, it.high))
 
     @property
     def scale_words(self) -> str:
-        """Where the scale begins and ends."""
+        """The ends of the scale."""
         least, most = (
             rounded_words(self.board.metric, each, each, each) if each else "0"
             for each in (self.scale.least, self.scale.most)
@@ -73,23 +73,23 @@ class BoardView:
 
     @property
     def has_unknown(self) -> bool:
-        """Whether some row's only run has no error bar: nothing bounds another run."""
+        """Whether some row has only one run and no error bar: nothing bounds its true value."""
         return any(len(each.rates) == 1 and each.low == each.high for each in self.results)
 
     def strip(self, result: Result) -> Strip:
-        """Return a result's interval, its runs, the headline's and the median."""
+        """Return a result's interval, its runs, the headline's run and the median."""
         middle = result.median if len(result.rates) > 1 else None
         interval = (result.low, result.high)
         return self.scale.strip(result.rates, [result.value], interval, middle)
 
     def interval(self, result: Result) -> str:
-        """Return a result's interval in words."""
+        """Return a result's interval as text."""
         alone = "one run" if len(result.rates) == 1 else ""
         return board_columns.interval_words(self.board, result) or alone
 
     @cached_property
     def common(self) -> Sequence[str]:
-        """The flags that all of several rows have; they are shown once."""
+        """The flags that all rows have, if there are several rows; they are shown once."""
         return self._in_all(lambda each: each.flags)
 
     @cached_property
@@ -99,21 +99,21 @@ class BoardView:
 
     @property
     def latencies(self) -> Iterable[str]:
-        """What the latencies count from, if there are any."""
+        """The start point of the latencies, if there are any."""
         return dict.fromkeys(it.latency_kind for it in self.results if it.p50_ns is not None)
 
     def values(self, field: str) -> list[str]:
-        """Return the values of a field of the results, each once, the best row's first."""
+        """Return the distinct values of a field of the results, the best row's first."""
         return list(dict.fromkeys(filter(None, (getattr(it, field) for it in self.results))))
 
     def _in_all(self, of: Callable[[Result], Sequence[_Value]]) -> list[_Value]:
-        """Return what every result has, if there are several."""
+        """Return what all results share, if there are several."""
         first, *others = map(of, self.results)
         return [each for each in first if others and all(each in other for other in others)]
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield every board's page, and the same as JSON and as CSV."""
+    """Yield every board as a page, as JSON and as CSV."""
     paths = repr((frame(edition), [(edition.board(each), each.load) for each in edition.boards]))
     for board in edition.boards:
         page = edition.board(board)
@@ -147,16 +147,16 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:
-    """Return the choices that a board leaves: other connections, generators, types, loads.
+    """Return the choices on a board: other connections, generators, types, loads.
 
-    Each leads to the board that differs the least in the rest.
+    Each leads to the board that differs least in everything else.
     """
     found = []
     for label, field, name in _DIFFERENCES:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
         best: dict[object, Board] = {}
         for each in edition.boards:
-            # A load is chosen among those of the same connections and generator.
+            # The choice of a load keeps the connections and the generator.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
                 known = best.setdefault(getattr(each, field), each)

@@ -1,4 +1,4 @@
-"""Compare: a page whose script shows frameworks side by side, and the figures it loads."""
+"""Compare: a page whose script shows frameworks side by side, and the figures for the script."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 
 
 def _comparison(edition: Edition) -> str:
-    """Return the JSON of all figures. A framework's words are those of its newest record."""
+    """Return the JSON of all figures. A framework's texts are those of its newest record."""
     places: dict[str, int] = {}
     profiles: list[ComparedProfile] = []
     frameworks: dict[str, ComparedFramework] = {}
@@ -63,5 +63,5 @@ def _comparison(edition: Edition) -> str:
     found = [
         frameworks[name].model_copy(update={"figures": figures[name]}) for name in sorted(figures)
     ]
-    # A large file that scripts load: no spaces.
+    # A large file for scripts: no spaces.
     return Comparison(profiles=tuple(profiles), frameworks=tuple(found)).model_dump_json() + "\n"

@@ -17,10 +17,10 @@ _NEWEST = 50
 _ATOM = "http://www.w3.org/2005/Atom"
 _TITLE = "HttpArena gRPC: new records"
 
-# Before there is a record, the feed has never been updated.
+# The feed's update time without any record.
 _NEVER = "1970-01-01T00:00:00Z"
 
-# Ids must never change, on any host: a UUID (RFC 4122, version 5)
+# Ids must be the same for ever and on any host: a UUID (RFC 4122, version 5)
 # of a record's content needs no host name.
 _NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
 
@@ -34,7 +34,7 @@ def outputs(site: Site) -> Iterator[Output]:
 
 
 def feed(edition: Edition, entries: Sequence[Entry]) -> str:
-    """Return the feed. Its links are relative, for the site may be on any host."""
+    """Return the feed. Its links are relative, because the site may be on any host."""
     root = ET.Element("feed", xmlns=_ATOM)
     _text(root, "id", _id("feed"))
     _text(root, "title", _TITLE)
@@ -49,7 +49,7 @@ def feed(edition: Edition, entries: Sequence[Entry]) -> str:
 
 
 def _append(root: ET.Element, entry: Entry, edition: Edition) -> None:
-    """Append a record. Without a page any more, it is linked as JSON."""
+    """Append a record. If its page is gone, link its JSON."""
     element = ET.SubElement(root, "entry")
     _text(element, "id", _id(entry.sha256))
     _text(element, "title", f"{entry.framework}: {_outcome(entry)}")
@@ -75,10 +75,10 @@ def _id(name: str) -> str:
 
 
 def _time(utc: str) -> str:
-    """Return a record's time as RFC 3339 has it."""
+    """Return a record's time in the format of RFC 3339."""
     return parse_utc(utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _text(parent: ET.Element, tag: str, text: str) -> None:
-    """Append an element. What XML cannot hold, and what would turn text around, is not in it."""
+    """Append an element, without characters that XML forbids or that reverse the text."""
     ET.SubElement(parent, tag).text = printable(text)

@@ -1,4 +1,4 @@
-"""Files that the site has once: the JSON Schemas of its data, style sheets and scripts."""
+"""Files that exist once in the site: the JSON Schemas of its data, style sheets and scripts."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from arena.publish.site.schemas import MODELS, schema_of
 
 
 def outputs(site: Site) -> Iterator[Output]:
-    """Yield the schemas, and what is in the folder of static files."""
+    """Yield the schemas and the static files."""
     for name in MODELS:
         yield Page(f"schema/{name}.schema.json", "", partial(_schema, name))
     for path in sorted(site.static.rglob("*")):

@@ -1,4 +1,4 @@
-"""Frameworks: the list of them, and for each a page and JSON with its history."""
+"""Frameworks: their list, and for each a page and JSON with its history."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -17,15 +17,15 @@ from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.times import parse_utc
 
-# This many records of a board are listed; framework.json has all of them.
+# The maximum number of listed records per board; framework.json has all of them.
 _LISTED = 12
-# This many of the newest are drawn.
+# The maximum number of the newest records that are drawn.
 _DRAWN = 60
 
 
 @dataclass(frozen=True)
 class FrameworkLine:
-    """A framework as the list shows it; `first` counts the boards that it leads."""
+    """A framework in the list; `first` counts the boards that it leads."""
 
     name: str
     display_name: str
@@ -40,7 +40,7 @@ class FrameworkLine:
 class HistoryTable:
     """A framework's records on a board: newest first, and `more` that are not listed.
 
-    Each comes with the names of what changed before it.
+    Each has the names of what changed since the record before.
     """
 
     board: Board
@@ -63,7 +63,7 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     for each in known:
         page = edition.framework(each.name)
         mine = entries[each.name]
-        # A row is made of its framework's records, but for its rank.
+        # A row is made of its framework's records, except for its rank.
         depends = (
             frame(edition),
             [(entry.path, entry.sha256, entry.path in edition.shown_records) for entry in mine],
@@ -123,7 +123,7 @@ def _day(entry: Entry) -> str:
 
 
 def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
-    """Return the histories of more than one record, in the order of the boards."""
+    """Return the histories with more than one record, in the order of the boards."""
     of_load = by_load(entries)
     return [
         _history(standing.board, own)
@@ -153,7 +153,7 @@ def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
 
 
 def _changes(entries: Sequence[Entry]) -> list[list[str]]:
-    """Return what differs between each record and the one before it, in words."""
+    """Return how each record differs from the one before, as text."""
     aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
         ("source", lambda entry: entry.source_sha256),
         ("machine", lambda entry: entry.machine),

@@ -11,13 +11,13 @@ from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip
 from arena.publish.site.template import frame, render
 
-# This many frameworks of the first rank are named, and this many new records are listed.
+# The maximum number of frameworks named at rank 1, and the number of new records listed.
 _NAMED = 3
 _NEWEST = 5
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield the page. If nothing is current, it says so and shows the newest round."""
+    """Yield the page. Without current records, it says so and shows the newest round."""
     shown = site.front if edition is site.current else edition
     rounds = [(frame(each), each.digest) for each in site.rounds]
     key = repr((frame(edition), frame(shown), rounds, shown.digest))
@@ -55,7 +55,7 @@ def _profile(board: Board) -> tuple[str, str]:
 
 
 def _field(board: Board) -> Strip:
-    """Return the headlines of a board, the leaders' marked, from 0 to the highest."""
+    """Return the headlines of a board, with the leaders marked, from 0 to the highest."""
     values = [row.result.value for row in board.rows if row.result and row.result.value]
     leaders = [row.result.value for row in board.rows if row.result and row.rank == 1]
     return Scale(max(values, default=0.0)).strip(values, leaders)

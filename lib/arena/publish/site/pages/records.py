@@ -1,4 +1,4 @@
-"""Records: one page each, with every run, how it came about, and a command that repeats it."""
+"""Records: one page each, with every run, its conditions, and a command that repeats it."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ from arena.record.measurement import Run
 from arena.record.record import Check, Record
 from arena.what.overrides import PROGRAMS, REPEATABLE, TRIAL
 
-# A page shows this much of a log, and of a command line.
+# The maximum length of a log, and of a command line, on a page.
 _LOG_LINES = 30
 _LONGEST_LINE = 400
 _LONGEST_COMMAND = 8000
@@ -34,10 +34,10 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around a record: its board, if it is on one, and its neighbours in time.
+    """The context of a record: its board, if it is on one, and its neighbours in time.
 
-    They are paths below the site's root; a neighbour without a page is its JSON. `files` are the
-    names of what lies beside the record, and their sizes in bytes.
+    These are paths below the site's root; a neighbour without a page is its JSON. `files` are the
+    names of the files in the record's folder, with their sizes in bytes.
     """
 
     board: str | None
@@ -48,7 +48,7 @@ class Around:
 
 @dataclass(frozen=True)
 class Checked:
-    """One check of the contract: how it came out before the runs and after, and what was seen."""
+    """One check of the contract: its results before the runs and after, and what was seen."""
 
     name: str
     before: str
@@ -57,7 +57,7 @@ class Checked:
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
-    """Yield every record as it is, and the page and raw outputs of those that have a page."""
+    """Yield the JSON of every record, and the page and raw outputs of those that have a page."""
     for path, entry in edition.entries.items():
         yield Copy(edition.record_json(path), f"{edition.folder}/{path}", entry.sha256)
     shown = edition.shown_records
@@ -142,14 +142,14 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
 
 
 def _name(path: str) -> str:
-    """Return a raw output's name; wherever its path leads, it lies beside its record."""
+    """Return a raw output's file name; whatever its path, it is in its record's folder."""
     return PurePosixPath(path).name
 
 
 def _columns(runs: Sequence[Run]) -> list[str]:
-    """Return the latencies that some run has, by the names of their fields.
+    """Return the latencies that some run has, by field name.
 
-    The others are below the picture of them all.
+    The others are in the table below the picture of all latencies.
     """
     names = ("mean", "p50", "p90", "p99", "p999", "max")
     return [
@@ -163,7 +163,7 @@ def _last_lines(edition: Edition, path: str, name: str | None) -> str:
 
 
 def _checked(record: Record) -> list[Checked]:
-    """Return every check once, in order; one made twice in a row of checks by its worst outcome."""
+    """Return each check once, in order; a check that ran twice has its worst result."""
     names = dict.fromkeys(check.check for check in (*record.contract, *record.contract_after))
     found = []
     for name in names:
@@ -197,7 +197,7 @@ def _commit(record: Record) -> str | None:
 
 
 def _repeat(record: Record) -> str:
-    """Return the commands that measure the same again, for a shell."""
+    """Return shell commands that repeat the measurement."""
     lines = []
     if commit := _commit(record):
         lines.append(f"git checkout {commit}")

@@ -1,4 +1,4 @@
-"""Rounds: every frozen set of records, beside what is current."""
+"""Rounds: every frozen set of records, and the current ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -36,12 +36,12 @@ def _machines(edition: Edition) -> list[str]:
 
 
 def _commits(edition: Edition) -> list[str]:
-    """Return commits as people write them: the first digits, and whether files differed."""
+    """Return commits in short form: the first digits, and whether files were changed."""
     parts = (each.commit.partition("-") for each in edition.by_time if each.commit)
     return _most_first(digits[:10] + mark + dirty for digits, mark, dirty in parts)
 
 
 def _most_first(values: Iterable[str]) -> list[str]:
-    """Return each value once, that of most records first."""
+    """Return the distinct values, the one with most records first."""
     counted = Counter(values)
     return sorted(counted, key=lambda each: (-counted[each], each))

@@ -1,4 +1,4 @@
-"""The generator tax: what it costs to measure, beside what is measured."""
+"""The generator tax: the cost of measuring, compared with the cost of serving."""
 
 from collections.abc import Iterator
 from functools import partial
