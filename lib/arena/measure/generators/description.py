@@ -64,8 +64,8 @@ class Description:
     `ways` has every kind of load that it can make; `refuses` returns why it cannot make a given
     load after all, or nothing. `version_of` returns the version of the program that a command
     starts, or None for another program. `install` is the hint for people on how to get it. `image`
-    is a given image, or by default the runner's own. `stand_ins` are programs with the same command
-    line: one found in its place is used under its own name.
+    returns the image of a given name, or the runner's. `stand_ins` are programs with the same
+    command line: one found in its place is used under its own name.
 
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
     `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its

@@ -26,8 +26,8 @@ _INSTALL = (
 def version_of(command: Sequence[str]) -> str | None:
     """Return the module version of the ghz that a command starts; None if it is not ghz.
 
-    `ghz --version` prints `dev` if `go install` built it. So it is used only without Go, or if the
-    binary was not built from a released module.
+    `ghz --version` prints `dev` if `go install` built it. So its answer is used only without Go, or
+    if the binary was not built from a released module.
     """
     spoken = output_of([*command, "--help"])
     if not all(flag in spoken for flag in _FLAGS):

@@ -74,7 +74,7 @@ def write_changed(
     kept: Cache,
     progress: Progress,
 ) -> None:
-    """Write the outputs below `public`, and remove those of earlier builds.
+    """Write the outputs below `public`, and remove outdated ones of earlier builds.
 
     `code` is a digest of what all outputs depend on. HostError names the file that cannot be
     written. Without a cache, everything is written, and every other file in the site's `folders`
