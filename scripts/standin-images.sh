@@ -22,7 +22,7 @@
 # image is a stand-in only if `of` is its own name. Other images are never replaced or removed.
 #
 # Needs docker; the first image also needs root and debootstrap. Uses the host's CA certificates and
-# Debian mirror. HTTPARENA_ROOT is the directory with these folders (default: this repository).
+# Debian mirror. HTTPARENA_ROOT contains frameworks/, docker/ and tests/ (default: this repository).
 #
 # Exit codes: 0 done, 2 bad usage or an image it cannot make, 3 the host cannot do it.
 set -euo pipefail

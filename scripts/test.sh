@@ -7,9 +7,10 @@
 #   ./scripts/test.sh PYTEST_ARGUMENT...    linters and types, then pytest with these arguments:
 #                                           tests/lib/arena/judge, or -k blast -x
 #
-# --all adds: every framework built and checked, every fault of a server and a host, Docker, every
-# page in a browser, and half a minute of fuzzing for each of volley's parsers. It skips nothing: a
-# missing tool, Docker daemon or base image is an error. --no-skips is another name for it.
+# --all adds tests of every framework (built and checked), of every simulated fault of a server or
+# host, of Docker, of every page in a browser, and half a minute of fuzzing for each of volley's
+# parsers. It skips nothing: a missing tool, Docker daemon or base image is an error. --no-skips is
+# another name for it.
 #
 # As root on Debian, missing tools are installed by apt; --all also starts a Docker daemon while it
 # runs, and builds stand-ins for the base images that cannot be pulled. Without root, what is
@@ -298,7 +299,7 @@ main() {
     all='' beside_pid='' dockerd_pid=''
     case ${1:-} in
     -h | --help)
-        sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
+        sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' scripts/test.sh
         return 0
         ;;
     --all | --no-skips)

@@ -53,7 +53,7 @@ _LEAST = -30
 def place_of(value: float, low: float, high: float) -> int:
     """Return the power of ten of the last digit that the interval justifies.
 
-    It is that of the first digit of half the interval's width: 825 k between 825 k and 929 k is
+    It is that of the first digit of half the interval's width: 823 k between 823 k and 929 k is
     known to ten thousands. A value keeps one to three digits.
     """
     first = _exponent(value)

@@ -28,7 +28,7 @@ from arena.cli.options import Counts, Duration
 @click.option(
     "--only-changed", is_flag=True,
     help="Skip a session whose newest record on this machine is good and has the same source, "
-    "profile, generator and version, runtime and CPUs.",
+    "profile, generator, generator version, runtime and CPUs.",
 )  # fmt: skip
 @click.option(
     "--resume", is_flag=True,
@@ -54,7 +54,8 @@ def command(
 
     FRAMEWORKS are names and patterns like 'grpc-go,tonic*', or `all`, which is the default.
     PROFILES are names and patterns too, like 'stream-*'. Without PROFILES: every profile that a
-    framework subscribes to. Disabled frameworks are left out.
+    framework subscribes to. Each word is recognised as a framework or a profile. Disabled
+    frameworks are left out.
 
     If a framework fails, its record says so, and the night continues.
     """

@@ -119,7 +119,7 @@ METHODOLOGY = (DOCS / "measuring.md").read_text()
     [
         ("used {} % or more of its own CPUs", flags.CLIENT_BOUND_SHARE * 100),
         ("is more than {} % off the calls in flight", flags.LITTLES_LAW_TOLERANCE * 100),
-        ("over {} % more or fewer calls than were due", flags.SCHEDULE_TOLERANCE * 100),
+        ("differs from the number due by more than {} %", flags.SCHEDULE_TOLERANCE * 100),
         ("some point has under {} shots", {6: "six"}[flags.LEAST_SHOTS]),
         ("with fewer than {}, the", flags.LEAST_SHOTS),
         ("confidence of at least {} %", 95),
