@@ -9,6 +9,7 @@ from arena.record.figures import figure_of
 from arena.record.measurement import Run
 from arena.record.record import Record
 from arena.what.metrics import Metric
+from arena.what.overrides import TRIAL
 
 
 def headline_line(record: Record) -> str:
@@ -24,7 +25,8 @@ def headline_line(record: Record) -> str:
         middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
     bar = bar_of(profile.metric, profile.load, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
-    how = "; ".join(part for part in (headline.rule, bar, middle, flags) if part)
+    trial = "a trial" if TRIAL.keys() & record.provenance.overrides.keys() else ""
+    how = "; ".join(part for part in (headline.rule, bar, middle, trial, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"
 
 

@@ -19,7 +19,7 @@ from arena.cli.options import Counts, Duration
 @click.argument("words", nargs=-1, metavar="[FRAMEWORKS]... [PROFILES]...")
 @click.option(
     "--profile", "more_profiles", multiple=True, metavar="PROFILES",
-    help="More PROFILES; may be repeated.",
+    help="PROFILES, given as an option; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--connections", type=Counts(), envvar="CONNECTIONS", show_envvar=True,

@@ -82,6 +82,12 @@ def test_a_good_benchmark_ends_with_its_headline_its_record_and_the_page(shop: S
     assert "1.00 M" in (shop.workspace.site / "public" / "index.html").read_text()
 
 
+def test_a_trial_is_called_one_in_the_terminal_and_on_the_first_page(shop: Shop) -> None:
+    assert shop(RunOptions("tonic", runs=1)) == 0
+    assert "(one run; counted; a trial)" in shop.capsys.readouterr().out
+    assert "64 · ghz · trials" in (shop.workspace.public / "index.html").read_text()
+
+
 FAILING = [a_measurement(0.0, ok=0, failed={"Internal": 3})]
 
 
