@@ -14,7 +14,6 @@ from arena.judge.flags import UNRANKED
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.record import Record
 from arena.what.metrics import Metric
-from arena.what.overrides import TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         framework=record.framework.name,
         type=record.framework.type,
         load=load_of(record.profile),
-        is_trial=not TRIAL.keys().isdisjoint(record.provenance.overrides),
+        is_trial=record.is_trial,
         is_ranked=bool(headline and headline.value) and UNRANKED.isdisjoint(record.flags),
         value=headline.value if headline else None,
         low=headline.low if headline else None,

@@ -9,7 +9,6 @@ from arena.record.figures import figure_of
 from arena.record.measurement import Run
 from arena.record.record import Record
 from arena.what.metrics import Metric
-from arena.what.overrides import TRIAL
 
 
 def headline_line(record: Record) -> str:
@@ -25,7 +24,7 @@ def headline_line(record: Record) -> str:
         middle = f"median {value_words(profile.metric, known, 0) if known else 'unknown'}"
     bar = bar_of(profile.metric, profile.load, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
-    trial = "a trial" if TRIAL.keys() & record.provenance.overrides.keys() else ""
+    trial = "a trial" if record.is_trial else ""
     how = "; ".join(part for part in (headline.rule, bar, middle, trial, flags) if part)
     return f"{record.framework.name} {profile.label}: {figure} ({how})"
 

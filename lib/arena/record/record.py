@@ -15,6 +15,7 @@ from arena.record.measurement import Rate, Run
 from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
+from arena.what.overrides import TRIAL
 
 # The name of a flag, which qualifies a headline. judge/flags.py has all flags of this runner;
 # records of a newer one may have others.
@@ -172,6 +173,11 @@ class Record(Frozen):
         if not 1 <= self.headline.run <= len(self.runs):
             raise ValueError(f"headline: there is no run {self.headline.run}")
         return self
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether an override made the load another one than the profile's."""
+        return not TRIAL.keys().isdisjoint(self.provenance.overrides)
 
     @property
     def key(self) -> str:
