@@ -13,6 +13,8 @@ from parsers.common.figures import Calls, Latency, Second, Whole
 
 __all__ = ["BlastPoint", "Calls", "Cost", "Latency", "Measurement", "Raw", "Run", "Second"]
 
+Share = Annotated[float, Field(ge=-1, le=1e6)]
+
 Most = Annotated[int, Field(ge=1, le=1_000_000)]
 Rate = Annotated[float, Field(ge=0, le=1e18)]
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
@@ -60,7 +62,9 @@ class Measurement(Frozen, revalidate_instances="always"):
     calls. `reported_calls_per_s` is the generator's own figure.
 
     `seconds` are present if the generator reports them, `points` for a blast: then `rate` is that
-    of the fastest point. `approximate` means that the generator cannot make this load exactly;
+    of the fastest point. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
+    window, if the generator counts them. `warm_up` has the messages of each second of the warm-up,
+    from the first call on, if the same program made it. `approximate` means that the generator cannot make this load exactly;
     docs/measuring.md states the difference.
     """
 
@@ -75,7 +79,44 @@ class Measurement(Frozen, revalidate_instances="always"):
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()
     points: tuple[BlastPoint, ...] = ()
+    data_frames: Whole | None = None
+    warm_up: tuple[Whole, ...] = ()
     approximate: bool = False
+
+
+class Watch(Frozen):
+    """What the sentinel saw of the host during a run's window; it never looks at the rate.
+
+    Shares are of the capacity of all CPUs that the runner may use: `steal` by the hypervisor,
+    `foreign` CPU time of processes that are neither the server's, the generator's nor the runner's,
+    `softirq` time, and of the elapsed time: `io` and `memory` (PSI, full) and `cpu` (PSI, some).
+    `spin_s` and `copy_s` are the seconds of a fixed computation and a fixed copy on each CPU, before
+    and after the window. None or empty: this host does not report it.
+    """
+
+    elapsed_s: Seconds
+    steal: Share
+    foreign: Share
+    softirq: Share
+    io: Share | None = None
+    memory: Share | None = None
+    cpu: Share | None = None
+    throttled_s: Seconds | None = None
+    thermal: Whole | None = None
+    oom_kills: Whole | None = None
+    swapped_pages: Whole | None = None
+    involuntary_switches: Whole | None = None
+    clock_jump_s: Annotated[float, Field(ge=-1e12, le=1e12)] = 0.0
+    spin_s: tuple[Seconds, ...] = ()
+    copy_s: tuple[Seconds, ...] = ()
+
+
+class Disturbance(Frozen):
+    """A signal of a Watch that was over its limit; `signal` is the field's name."""
+
+    signal: Annotated[str, Field(pattern=r"^[a-z_]+$", max_length=40)]
+    value: float
+    limit: float
 
 
 class Raw(Frozen):
@@ -86,9 +127,14 @@ class Raw(Frozen):
 
 
 class Run(Measurement):
-    """A measurement, the cost on both sides, and the raw output."""
+    """A measurement, the cost on both sides, the raw output, and what the host did meanwhile.
+
+    `disturbed` has the signals over their limits: with any of them, the run is not trusted.
+    """
 
     started_at: str
     server: Cost
     generator: Cost
     raw: Raw
+    watch: Watch | None = None
+    disturbed: tuple[Disturbance, ...] = ()

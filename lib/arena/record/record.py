@@ -11,7 +11,7 @@ import pydantic
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.record.measurement import Rate, Run
+from arena.record.measurement import Rate, Run, Seconds
 from arena.record.times import UtcTime
 from arena.what.framework import Framework
 from arena.what.measured import MeasuredProfile
@@ -95,7 +95,11 @@ class GeneratorInfo(Frozen):
 
 
 class Host(Frozen):
-    """The machine: `cpus` are logical, `cores` physical; both count only those we may use."""
+    """The machine: `cpus` are logical, `cores` physical; both count only those we may use.
+
+    `family` is the CPU's vendor, family, model and stepping, `virtualisation` the hypervisor (`none`
+    on bare metal). Records made before these were read have None.
+    """
 
     cpu: str
     cpus: int
@@ -104,6 +108,8 @@ class Host(Frozen):
     memory_bytes: int
     governor: str | None
     docker: str | None
+    family: str | None = None
+    virtualisation: str | None = None
 
     @property
     def words(self) -> str:
@@ -127,6 +133,47 @@ class RuntimeInfo(Frozen):
     standin: str | None = None
 
 
+class Epoch(Frozen):
+    """What may change a host's figures without changing its class.
+
+    `toolchains` are versions by program, `locks` the SHA-256 of each lock file by its path,
+    `sysctls` values by name, `mitigations` states by vulnerability.
+    """
+
+    kernel: str
+    microcode: str | None
+    mitigations: dict[str, str]
+    governor: str | None
+    boost: str | None
+    toolchains: dict[str, str]
+    locks: dict[str, str]
+    sysctls: dict[str, str]
+
+
+class Visit(Frozen):
+    """A framework's turn in a block: which night, which block, and its place in the order.
+
+    A night's id is the time of its start. Numbers are from 1. `blocks` is how many the night
+    planned for this load, `size` the visits of each, twins included. `attempt` counts how often the
+    block was begun; `repeat` is 0 for the first visit of an attempt and counts those that replace a
+    void one. `is_void`: the sentinel does not trust the run. After `warm_up_s` of warm-up, the load
+    went on for `waited_s` until the host was quiet.
+    """
+
+    night: UtcTime
+    seed: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    block: Annotated[int, Field(ge=1, le=1000)]
+    blocks: Annotated[int, Field(ge=1, le=1000)]
+    attempt: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    place: Annotated[int, Field(ge=1, le=100_000)]
+    size: Annotated[int, Field(ge=1, le=100_000)]
+    repeat: Annotated[int, Field(ge=0, le=100)] = 0
+    is_twin: bool = False
+    is_void: bool = False
+    warm_up_s: Seconds
+    waited_s: Seconds = 0.0
+
+
 class Provenance(Frozen):
     """How a record was made. `stages_s` are the wall seconds of each stage."""
 
@@ -137,13 +184,15 @@ class Provenance(Frozen):
     runtime: RuntimeInfo | None
     overrides: dict[str, str]
     stages_s: dict[str, float]
+    epoch: Epoch | None = None
 
 
 class Record(Frozen):
     """The saved outcome of one framework x profile x connections (see docs/glossary.md).
 
     `contract` has the checks before the runs, `contract_after` those repeated after them.
-    `messages_per_data_frame` shows how the server packs a stream without load.
+    `messages_per_data_frame` shows how the server packs a stream without load. A `visit` belongs to
+    a block; its profile is the load's, whatever the visit's own warm-up and number of runs.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
@@ -159,6 +208,7 @@ class Record(Frozen):
     contract: tuple[Check, ...]
     contract_after: tuple[Check, ...] = ()
     messages_per_data_frame: float | None = None
+    visit: Visit | None = None
     provenance: Provenance
 
     @pydantic.model_validator(mode="after")
