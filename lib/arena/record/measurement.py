@@ -64,8 +64,8 @@ class Measurement(Frozen, revalidate_instances="always"):
     `seconds` are present if the generator reports them, `points` for a blast: then `rate` is that
     of the fastest point. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
     window, if the generator counts them. `warm_up` has the messages of each second of the warm-up,
-    from the first call on, if the same program made it. `approximate` means that the generator cannot make this load exactly;
-    docs/measuring.md states the difference.
+    from the first call on, if the same program made it. `approximate` means that the generator
+    cannot make this load exactly; docs/measuring.md states the difference.
     """
 
     elapsed_s: Annotated[float, Field(gt=0, le=1e9)]
@@ -90,8 +90,8 @@ class Watch(Frozen):
     Shares are of the capacity of all CPUs that the runner may use: `steal` by the hypervisor,
     `foreign` CPU time of processes that are neither the server's, the generator's nor the runner's,
     `softirq` time, and of the elapsed time: `io` and `memory` (PSI, full) and `cpu` (PSI, some).
-    `spin_s` and `copy_s` are the seconds of a fixed computation and a fixed copy on each CPU, before
-    and after the window. None or empty: this host does not report it.
+    `spin_s` and `copy_s` are the seconds of a fixed computation and a fixed copy on each CPU,
+    before and after the window. None or empty: this host does not report it.
     """
 
     elapsed_s: Seconds

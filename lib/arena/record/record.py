@@ -97,8 +97,8 @@ class GeneratorInfo(Frozen):
 class Host(Frozen):
     """The machine: `cpus` are logical, `cores` physical; both count only those we may use.
 
-    `family` is the CPU's vendor, family, model and stepping, `virtualisation` the hypervisor (`none`
-    on bare metal). Records made before these were read have None.
+    `family` is the CPU's vendor, family, model and stepping, `virtualisation` the hypervisor
+    (`none` on bare metal). Records made before these were read have None.
     """
 
     cpu: str

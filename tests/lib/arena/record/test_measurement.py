@@ -16,7 +16,8 @@ def test_a_run_is_its_measurement_and_what_it_cost_and_where_it_is_from() -> Non
     run = a_run(1e6, cut=3, failed={"Internal": 2})
     shared = run.model_dump(include=set(type(measured).model_fields))
     assert shared == measured.model_dump()
-    assert set(Run.model_fields) - set(shared) == {"started_at", "server", "generator", "raw"}
+    own = {"started_at", "server", "generator", "raw", "watch", "disturbed"}
+    assert set(Run.model_fields) - set(shared) == own
 
 
 def test_a_run_reads_back_as_it_was_written() -> None:
@@ -30,7 +31,9 @@ def a_read_run(**changes: Any) -> Run:
 
 
 # What only some generators, or some kinds of load, can tell.
-OPTIONAL = {"unchecked", "seconds", "points", "approximate"}
+OPTIONAL = {
+    "unchecked", "seconds", "points", "data_frames", "warm_up", "approximate", "watch", "disturbed",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(set(Run.model_fields) - OPTIONAL))
@@ -42,6 +45,7 @@ def test_a_run_without_one_of_its_facts_is_none(name: str) -> None:
 def test_a_run_of_an_older_runner_has_none_of_what_it_did_not_know() -> None:
     old = Run.model_validate(a_run().model_dump(exclude=OPTIONAL))
     assert (old.unchecked, old.seconds, old.points, old.approximate) == (None, (), (), False)
+    assert (old.data_frames, old.warm_up, old.watch, old.disturbed) == (None, (), None, ())
 
 
 @pytest.mark.parametrize(
