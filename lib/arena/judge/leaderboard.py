@@ -15,7 +15,9 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.judge.entry import Entry, by_load, entry_of
 from arena.judge.flags import UNRANKED
+from arena.judge.host_class import HostClass
 from arena.judge.load_key import Key, Place, differences
+from arena.judge.nights import Altered, BlockEstimate, BoardNight, TwinHistory
 from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Cost, Run, Second
 from arena.record.record import Check, Failure, Record
@@ -93,7 +95,9 @@ class Result(Frozen):
 class Row(Frozen):
     """One framework on a board: its newest good result, and a newer failure.
 
-    A framework without a good record has only a failure.
+    A framework without a good record has only a failure. `rank` is the classic one, by the result.
+    In a night of blocks, a framework has an `estimate`; `rank_set` holds its possible ranks, from
+    the best to the worst, and frameworks that share one of the `letters` cannot be told apart.
     """
 
     rank: int | None
@@ -103,6 +107,9 @@ class Row(Frozen):
     type: str
     result: Result | None
     failure: RowFailure | None
+    estimate: BlockEstimate | None = None
+    rank_set: tuple[int, int] | None = None
+    letters: str | None = None
 
 
 class Difference(Frozen):
@@ -120,6 +127,10 @@ class Board(Frozen):
     current: the newest that is not a trial, or the newest trial if all are trials. `load` is this
     load's name, such as `5s-x-3`; `differences` compares it with the current one. Boards of the
     same load under several generators have the same `load_digest`.
+
+    `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
+    `single`, the board has only servers that send one message a DATA frame; it is given if it
+    differs from that of all. `altered` records are not as they were saved and do not count.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
@@ -138,6 +149,11 @@ class Board(Frozen):
     kind: str = "closed"
     metric: Metric
     rows: tuple[Row, ...]
+    host_class: HostClass | None = None
+    framing: Literal["all", "single"] = "all"
+    night: BoardNight | None = None
+    twin_history: TwinHistory | None = None
+    altered: tuple[Altered, ...] = ()
 
     @property
     def shape(self) -> type[LoadShape]:
