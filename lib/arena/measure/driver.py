@@ -33,15 +33,15 @@ class Driver:
     session_began: str
     progress: Progress
 
-    def warm_up(self) -> None:
+    def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
-        profile = self.plan.profile.warm_up()
+        profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
         self._measurement(self._fire("warm-up", "warm-up", profile), "warm-up", profile)
 
-    def run(self, number: int) -> Run:
-        """Measure run number `number`, from 1; StageError if the server or the generator breaks."""
+    def run(self, number: int, runs: int) -> Run:
+        """Measure run `number` of `runs`, from 1; StageError if server or generator breaks."""
         profile = self.plan.profile
-        label = f"run {number} of {profile.runs}"
+        label = f"run {number} of {runs}"
         started_at = utc_now()
         before = self._cost(label)
         shot = self._fire(label, f"run-{number}", profile)

@@ -19,6 +19,7 @@ from arena.record.record import (
     Provenance,
     Record,
     RuntimeInfo,
+    Visit,
     record_key,
 )
 
@@ -35,6 +36,7 @@ class Observed:
     after: Report | None = None
     runs: list[Run] = field(default_factory=list)
     stages_s: dict[str, float] = field(default_factory=dict)
+    visit: Visit | None = None
 
 
 def record_of(
@@ -64,6 +66,7 @@ def record_of(
         contract=seen.before.checks if seen.before else (),
         contract_after=seen.after.checks if seen.after else (),
         messages_per_data_frame=seen.before.messages_per_data_frame if seen.before else None,
+        visit=seen.visit,
         provenance=_provenance(workspace, plan, runtime, generator, seen),
     )
 

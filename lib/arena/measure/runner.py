@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -24,7 +24,8 @@ from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.plan import Plan, RunOptions
 from arena.measure.runtimes import Runtime, choose
-from arena.measure.session import Session
+from arena.measure.session import Course, Session
+from arena.record.record import Record
 from arena.what.framework import Framework
 
 # A night ends after this many frameworks in a row that the host could not measure.
@@ -33,11 +34,31 @@ _IN_A_ROW = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one session ended: its exit code, and the file of its record, if any."""
+    """How one session ended: its exit code, its record, if any, and the file of that.
+
+    `is_hosts`: the host could not measure, which says nothing of the framework.
+    """
 
     plan: Plan
     code: int
     saved: Path | None = None
+    record: Record | None = None
+    is_hosts: bool = False
+
+
+@dataclass
+class Streak:
+    """The frameworks in a row that the host could not measure."""
+
+    broken: set[str] = field(default_factory=set)
+
+    def ends(self, outcome: Outcome) -> bool:
+        """Count a session; return whether there were too many in a row."""
+        if outcome.record:
+            self.broken.clear()
+        elif outcome.is_hosts:
+            self.broken.add(outcome.plan.framework.name)
+        return len(self.broken) == _IN_A_ROW
 
 
 @dataclass(frozen=True)
@@ -109,54 +130,63 @@ class Runner:
         failure: they end the whole run. With `goes_on`, they end only their session, until the host
         has failed for three frameworks in a row. Return the sessions that did not begin.
         """
-        broken: set[str] = set()
+        streak = Streak()
         for number, each in enumerate(plans, 1):
             if not may_begin(each):
                 continue
-            generator = found.get(each.generator)
-            if generator is None:
-                ended(Outcome(each, HostError.exit_code))
-                continue
-            try:
-                with Draft(_drafts(self.workspace, self.options)) as draft:
-                    outcome = self._session(each, generator, draft)
-            except Exception as error:  # A bug in one session must not stop the others.
-                if not goes_on or os.environ.get("ARENA_DEBUG"):
-                    raise
-                kind = "" if isinstance(error, ArenaError) else f"{type(error).__name__}: "
-                report_error(f"{each.title}: {kind}{error}")
-                outcome = Outcome(each, HostError.exit_code)
-                if isinstance(error, HostError | OSError):
-                    broken.add(each.framework.name)
-            else:
-                broken.clear()
+            outcome = self.measure(each, found.get(each.generator), goes_on=goes_on)
             ended(outcome)
-            if len(broken) == _IN_A_ROW:
+            if streak.ends(outcome):
                 return plans[number:]
         return ()
 
-    def _session(self, each: Plan, generator: Generator, draft: Draft) -> Outcome:
-        """Run one session and save its record."""
+    def measure(
+        self,
+        each: Plan,
+        generator: Generator | None,
+        *,
+        goes_on: bool,
+        course: Course | None = None,
+    ) -> Outcome:
+        """Run one session and save its record; `goes_on` reports all errors but an interrupt."""
+        if generator is None:
+            return Outcome(each, HostError.exit_code)
+        try:
+            with Draft(_drafts(self.workspace, self.options)) as draft:
+                return self._session(each, generator, draft, course)
+        except Exception as error:  # A bug in one session must not stop the others.
+            if not goes_on or os.environ.get("ARENA_DEBUG"):
+                raise
+            kind = "" if isinstance(error, ArenaError) else f"{type(error).__name__}: "
+            report_error(f"{each.title}: {kind}{error}")
+            is_hosts = isinstance(error, HostError | OSError)
+            return Outcome(each, HostError.exit_code, is_hosts=is_hosts)
+
+    def _session(
+        self, each: Plan, generator: Generator, draft: Draft, course: Course | None
+    ) -> Outcome:
+        """Run one session and save its record; a visit prints only what is wrong."""
         shows = self.shows
-        shows.say(f"{each.title}, {each.cpus}")
-        info = generator.info(each.profile)
-        shows.say(f"generator: {info.name} {info.version} (from {info.found})")
-        session = Session(self.workspace, each, self.runtime, generator, shows)
+        if course is None:
+            shows.say(f"{each.title}, {each.cpus}")
+            info = generator.info(each.profile)
+            shows.say(f"generator: {info.name} {info.version} (from {info.found})")
+        session = Session(self.workspace, each, self.runtime, generator, shows, course)
         record, error = session.run(draft)
         saved = None if self.options.no_save else draft.save(record)
         if error:
             for line in error.output.splitlines():
                 shows.say(f"  | {line}")
             report_error(f"{each.framework.name}: {error}")
-        else:
+        elif course is None:
             click.echo(headline_line(record))
             for note in notes(record):
                 shows.say(f"note: {note}")
-        if saved:
+        if saved and (error or course is None):
             if record.failure and record.failure.log:
                 click.echo(f"log: {shown(self.workspace.results / record.failure.log)}")
             click.echo(f"record: {shown(saved)}")
-        return Outcome(each, error.exit_code if error else 0, saved)
+        return Outcome(each, error.exit_code if error else 0, saved, record)
 
 
 @contextmanager

@@ -19,15 +19,36 @@ from arena.measure.generators import Generator
 from arena.measure.plan import Plan
 from arena.measure.recording import Observed, record_of
 from arena.measure.runtimes import Runtime, Server
-from arena.record.record import Record
+from arena.record.record import Record, Visit
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
+from arena.what.measured import MeasuredProfile
 
 # HttpArena's entries listen on both, whichever port the profile uses.
 PORTS = (8080, 8443)
 
 # A server that broke under the load must not be ranked.
 _AFTER = "contract after the runs"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What a session does between start and stop; seconds of warm-up, then `runs`.
+
+    After the warm-up, a visit's load goes on until the host is quiet, for at most `quiet_wait_s`.
+    Its record has the `visit`.
+    """
+
+    warm_up_s: float
+    runs: int
+    is_checked: bool = True
+    quiet_wait_s: float = 0.0
+    visit: Visit | None = None
+
+
+def classic(profile: MeasuredProfile) -> Course:
+    """Return the course of a session that belongs to no block: the profile's own."""
+    return Course(profile.warmup_s, profile.runs)
 
 
 @dataclass
@@ -39,12 +60,14 @@ class Session:
     runtime: Runtime
     generator: Generator
     progress: Progress
+    course: Course | None = None
 
     def __post_init__(self) -> None:
+        self._course = self.course or classic(self.plan.profile)
         self._scope = contract.scope_of(self.plan.profile)
         # Read before the build: later edits are not measured.
         source = source_sha256(self.workspace.framework(self.plan.framework.name))
-        self._seen = Observed(utc_now(), source)
+        self._seen = Observed(utc_now(), source, visit=self._course.visit)
 
     def run(self, draft: Draft) -> tuple[Record, StageError | None]:
         """Run every stage; a failed stage ends the session and is in the record.
@@ -71,18 +94,25 @@ class Session:
         with self._stage("build"), progress.waiting(f"build {name} ({self.runtime.name})"):
             seen.built = self.runtime.build(plan.framework, folder / "build.log")
         with self._serving(folder / "server.log") as server:
-            with self._stage("contract"), progress.waiting("contract check"):
-                seen.before = self._contract(server)
-            _require(seen.before, "contract", server)
+            if self._course.is_checked:
+                seen.before = self._contract(server, "contract", "contract check")
+                _require(seen.before, "contract", server)
             driver = Driver(plan, self.generator, server, folder, seen.started_at, progress)
-            with self._stage("warm-up"):
-                driver.warm_up()
-            for number in range(1, plan.profile.runs + 1):
-                with self._stage("runs"):
-                    seen.runs.append(driver.run(number))
-            with self._stage(_AFTER), progress.waiting("contract check, after the runs"):
-                seen.after = self._contract(server)
-            _require(seen.after, _AFTER, server)
+            self._load(driver)
+            if self._course.is_checked:
+                seen.after = self._contract(server, _AFTER, "contract check, after the runs")
+                _require(seen.after, _AFTER, server)
+
+    def _load(self, driver: Driver) -> None:
+        """Warm the server up and make the runs."""
+        course, seen = self._course, self._seen
+        with self._stage("warm-up"):
+            driver.warm_up(course.warm_up_s)
+        for number in range(1, course.runs + 1):
+            with self._stage("runs"):
+                seen.runs.append(driver.run(number, course.runs))
+            if seen.visit and number == 1:
+                seen.visit = seen.visit.changed(is_void=bool(seen.runs[0].disturbed))
 
     @contextmanager
     def _serving(self, log: Path) -> Iterator[Server]:
@@ -117,11 +147,12 @@ class Session:
         finally:
             stages_s[name] = stages_s.get(name, 0.0) + time.monotonic() - began
 
-    def _contract(self, server: Server) -> Report:
+    def _contract(self, server: Server, stage: str, words: str) -> Report:
         """Check the server against the contract; print each warning once a session."""
         known = self._seen.before.checks if self._seen.before else ()
         warned = {check.check for check in known if check.status == "warn"}
-        report = contract.check(self._scope, server)
+        with self._stage(stage), self.progress.waiting(words):
+            report = contract.check(self._scope, server)
         for check in report.checks:
             if check.status == "warn" and check.check not in warned:
                 self.progress.say(f"warning: {check}")
