@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
 from arena.measure.contract import Report
-from arena.measure.generators import Shot
+from arena.measure.generators import MayOpen, Shot, WarmUp
 from arena.measure.runtimes import Built, Unavailable
 from arena.record.measurement import Calls, Cost, Latency, Measurement, Raw, Run
 from arena.record.record import (
@@ -335,7 +335,8 @@ class FakeRuntime:
 class FakeGenerator:
     """Hands out the measurements it was given, warm-up first; the last one repeats.
 
-    `on_fire` is called with the number of the shot, from 0, and may return its problem.
+    `on_fire` is called with the number of the shot, from 0, and may return its problem. Its window
+    opens when it is told if `is_told`; its seconds then pass at once.
     """
 
     measurements: Sequence[Measurement | ValueError] = field(
@@ -343,9 +344,10 @@ class FakeGenerator:
     )
     on_fire: Callable[[int], str | None] = lambda _: None
     name: str = "ghz"
+    is_told: bool = False
     fired: list[tuple[str, float]] = field(default_factory=list)
 
-    def info(self, profile: MeasuredProfile) -> GeneratorInfo:
+    def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         return GeneratorInfo(name=self.name, version="v1", found="PATH", argv=("ghz", "-z"))
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
@@ -361,6 +363,25 @@ class FakeGenerator:
         log = raw.with_suffix(".stderr")
         log.write_text("its words\nits last line\n")
         return Shot(raw=raw, log=log, cost=cost, problem=problem, output="its last line")
+
+    def tells_window(self, profile: MeasuredProfile) -> bool:
+        return self.is_told
+
+    def fire_told(
+        self, profile: MeasuredProfile, warm_up: WarmUp, stem: Path, may_open: MayOpen
+    ) -> Shot:
+        opened_at: list[float] = []
+
+        def tick(elapsed: float) -> None:
+            for tenth in range(1 + int(10 * (warm_up.seconds + warm_up.wait_s))):
+                now = tenth / 10
+                if may_open(now, now >= warm_up.seconds):
+                    opened_at.append(now)
+                    may_open(now + profile.window_s, True)
+                    return
+            raise AssertionError("it was never told to open the window")
+
+        return replace(self.fire(profile, stem, tick), opened_at=opened_at[0])
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         number = min(int(raw.read_text()), len(self.measurements) - 1)

@@ -46,7 +46,8 @@ def whole_command(argv: Sequence[str], cpus: Sequence[int] | None = None) -> lis
 class Child:
     """A program in its own session and process group, with its output in files.
 
-    `stdout` and `stderr` may be the same path. `argv` is run unchanged: `whole_command`
+    `stdout` and `stderr` may be the same path. `is_told` if it reads what `tell` writes: its stdin
+    is then a pipe, which ends when this process does. `argv` is run unchanged: `whole_command`
     makes one that the kernel kills if this process dies without a chance to clean up. The
     children of such a program survive until `end_leftovers`.
     """
@@ -59,6 +60,7 @@ class Child:
         stdout: Path,
         stderr: Path,
         environment: Mapping[str, str] | None = None,
+        is_told: bool = False,
     ) -> None:
         self._usage: resource.struct_rusage | None = None
         self._peak = 0
@@ -68,7 +70,7 @@ class Child:
                 argv,
                 cwd=cwd,
                 env={**(os.environ if environment is None else environment), MARK: own_mark()},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if is_told else subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
@@ -84,6 +86,13 @@ class Child:
                 self._popen.returncode = os.waitstatus_to_exitcode(status)
                 self._usage = usage
         return self._popen.returncode
+
+    def tell(self, line: str) -> None:
+        """Write a line to its stdin; without effect if the program has ended or does not read."""
+        if self._popen.stdin:
+            with suppress(OSError):
+                self._popen.stdin.write(f"{line}\n".encode())
+                self._popen.stdin.flush()
 
     def rusage(self) -> Cost:
         """Return the use of the ended program and its waited-for children.
@@ -144,6 +153,9 @@ class Child:
                 process.kill()
         while (code := self.poll()) is None:
             time.sleep(0.01)
+        if self._popen.stdin:
+            with suppress(OSError):
+                self._popen.stdin.close()
         _running.discard(self)
         if _orphans["adopted"] and not _running:
             _end_orphans()

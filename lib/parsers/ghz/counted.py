@@ -38,6 +38,9 @@ class Counted:
     latency: Latency
     seconds: tuple[Second, ...]
     replies_checked: int | None
+    data_frames: int | None
+    warm_up: tuple[int, ...]
+    cpu_s: float | None
 
 
 def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int]) -> Counted | None:
@@ -57,7 +60,31 @@ def read_counted(report: JsonObject, total_ns: int, statuses: Mapping[str, int])
         latency=read_latency(own.child("latency_ns"), calls.ok),
         seconds=as_counted(own, total_ns),
         replies_checked=read_replies_checked(own.child("checks")),
+        data_frames=_data_frames(own, messages),
+        warm_up=_warm_up(own),
+        cpu_s=own.real("cpu_s") if "cpu_s" in own.members else None,
     )
+
+
+def _data_frames(own: JsonObject, messages: int) -> int | None:
+    """Read how many DATA frames brought the messages; None if they were not counted."""
+    if "data_frames" not in own.members:
+        return None
+    frames = own.whole("data_frames", INT64_MAX)
+    if messages and not frames:
+        raise ParseError(f"`volley.data_frames` is 0, but `volley.messages` {messages}")
+    return frames
+
+
+def _warm_up(own: JsonObject) -> tuple[int, ...]:
+    """Read the messages of each second of the warm-up; none without one."""
+    if own.members.get("warmup") is None:
+        return ()
+    told = own.child("warmup")
+    seconds, elapsed_s = told.wholes("seconds"), told.real("elapsed_s")
+    if not len(seconds) - 1 < elapsed_s <= len(seconds):
+        raise ParseError(f"`volley.warmup` has {len(seconds)} seconds, but lasted {elapsed_s} s")
+    return tuple(seconds)
 
 
 def read_replies_checked(checks: JsonObject) -> int | None:

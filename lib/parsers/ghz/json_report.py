@@ -69,6 +69,9 @@ def parse_json(text: str) -> GhzReport:
         messages=counted.messages if counted is not None else None,
         seconds=seconds,
         replies_checked=counted.replies_checked if counted is not None else None,
+        data_frames=counted.data_frames if counted is not None else None,
+        warm_up=counted.warm_up if counted is not None else (),
+        cpu_s=counted.cpu_s if counted is not None else None,
     )
 
 

@@ -64,6 +64,12 @@ class GhzReport:
     """From the run's start; empty where the output has no single calls, as in text."""
     replies_checked: int | None = None
     """Replies that volley compared with the expected ones; None if it compared none."""
+    data_frames: int | None = None
+    """DATA frames with content received inside the run; None if they were not counted."""
+    warm_up: tuple[int, ...] = ()
+    """Messages of each second of volley's warm-up, from its first call on; the last may be cut."""
+    cpu_s: float | None = None
+    """CPU seconds of volley itself inside the run; None for ghz, which does not tell."""
 
     @property
     def elapsed_s(self) -> float:

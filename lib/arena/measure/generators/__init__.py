@@ -1,6 +1,6 @@
 """Generators: the programs that make the load."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -24,7 +24,9 @@ class Shot:
     """One bounded run of a generator: its end, its cost, and where its output is.
 
     `problem` describes what broke: the last printed lines are in `output`, all of them in
-    `log`.
+    `log`. `opened_at` is when a program that was told to open its window was told so, in seconds of
+    time.monotonic(): the window opens within 50 ms of it. None if it was not told. `cost` is that
+    of the whole program; after `fire_told`, its CPU time is that of the window alone.
     """
 
     raw: Path
@@ -32,6 +34,20 @@ class Shot:
     cost: Cost
     problem: str | None = None
     output: str = ""
+    opened_at: float | None = None
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """A warm-up of `seconds` that goes on until the runner opens the window: `wait_s` at most."""
+
+    seconds: float
+    wait_s: float
+
+
+# Called about ten times a second with the seconds since the program's start, and with whether its
+# warm-up is over. The window opens when it first returns true; later values have no effect.
+MayOpen = Callable[[float, bool], bool]
 
 
 class Generator(Protocol):
@@ -43,11 +59,26 @@ class Generator(Protocol):
 
     name: str
 
-    def info(self, profile: MeasuredProfile) -> GeneratorInfo:
-        """Return the program that makes the load, and its exact command line."""
+    def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
+        """Return the program that makes the load, and its exact command line.
+
+        With a warm-up, it is the command line of `fire_told`.
+        """
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         """Run the load for its window; the raw output goes to `stem` plus a suffix."""
+
+    def tells_window(self, profile: MeasuredProfile) -> bool:
+        """Return whether `fire_told` can make this profile's load."""
+
+    def fire_told(
+        self, profile: MeasuredProfile, warm_up: WarmUp, stem: Path, may_open: MayOpen
+    ) -> Shot:
+        """Warm up, and open the window when `may_open` says so: one program, one flow of load.
+
+        `may_open` must say so within `warm_up.wait_s` of the warm-up's end; an exception from it
+        ends the program. RuntimeError if `tells_window` is false.
+        """
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read a raw output; ValueError if it is broken."""

@@ -15,7 +15,7 @@ from arena.what.loads import LoadShape
 from arena.what.measured import MeasuredProfile
 
 if TYPE_CHECKING:
-    from arena.measure.generators import Shot
+    from arena.measure.generators import Shot, WarmUp
     from arena.measure.generators.program import Program
 
 
@@ -26,12 +26,27 @@ class Way:
     `arguments` takes a profile, the CPUs of the generator alone (None: it shares the server's) and
     the program's version; paths start at the project's root. `read` turns the raw output into
     a measurement; ValueError if it is broken. `fire` makes the load if that takes more than one
-    start of the program.
+    start of the program. `told` is for a program that opens its window when it is told.
     """
 
     arguments: Callable[[MeasuredProfile, Sequence[int] | None, str], list[str]]
     read: Callable[[Path, MeasuredProfile], Measurement]
     fire: Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None = None
+    told: Told | None = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """How a program warms up and opens its window when a line comes on its stdin.
+
+    `arguments` takes a profile and its warm-up. When the warm-up's time is over, the program prints
+    the line `warm` to stderr. `cpu_s` reads the program's CPU seconds inside the window from its
+    raw output; ValueError if it is broken.
+    """
+
+    arguments: Callable[[MeasuredProfile, WarmUp], list[str]]
+    warm: str
+    cpu_s: Callable[[Path], float]
 
 
 @dataclass(frozen=True)

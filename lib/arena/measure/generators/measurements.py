@@ -42,6 +42,14 @@ def of_volley(raw: Path, profile: MeasuredProfile) -> Measurement:
     return of_report(report, profile)
 
 
+def volley_cpu_s(raw: Path) -> float:
+    """Return the CPU seconds that volley used inside its window, without its warm-up."""
+    cpu_s = parse_ghz.parse_file(raw).cpu_s
+    if cpu_s is None:
+        raise ValueError(f"{raw}: not volley's JSON report")
+    return cpu_s
+
+
 def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
     """Turn a report of ghz or volley into a measurement.
 
@@ -63,6 +71,8 @@ def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
         latency_ns=report.latency,
         unchecked=_unchecked(report.replies_checked, report.messages or 0, report.calls.ok),
         seconds=_seconds(report, profile),
+        data_frames=report.data_frames,
+        warm_up=tuple(each * messages for messages in report.warm_up) if each else (),
     )
 
 

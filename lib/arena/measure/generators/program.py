@@ -1,6 +1,8 @@
 """A generator that is a separate program: run on this host, or from an image."""
 
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,8 @@ from arena.base.workspace import Workspace
 from arena.machine.cgroups import cgroup_of
 from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
-from arena.measure.generators import Shot
-from arena.measure.generators.description import Description
+from arena.measure.generators import MayOpen, Shot, WarmUp
+from arena.measure.generators.description import Description, Told
 from arena.record.measurement import Cost, Measurement
 from arena.record.record import GeneratorInfo
 from arena.what.measured import MeasuredProfile
@@ -41,13 +43,16 @@ class Program:
         self._cpus = cpus
         self._found = found
 
-    def info(self, profile: MeasuredProfile) -> GeneratorInfo:
+    def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         """Return the program that makes the load, and its exact command line."""
+        arguments = (
+            self._told(profile).arguments(profile, warm_up) if warm_up else self.arguments(profile)
+        )
         return GeneratorInfo(
             name=self.name,
             version=self.version,
             found=self._found,
-            argv=tuple(self.command(self.arguments(profile))),
+            argv=tuple(self.command(arguments)),
         )
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
@@ -57,15 +62,54 @@ class Program:
             return fire(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
 
-    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+    def tells_window(self, profile: MeasuredProfile) -> bool:
+        """Return whether the program opens its window for this profile when it is told."""
+        return self._description.way(profile).told is not None
+
+    def fire_told(
+        self, profile: MeasuredProfile, warm_up: WarmUp, stem: Path, may_open: MayOpen
+    ) -> Shot:
+        """Warm up, and open the window when `may_open` says so.
+
+        The cost's CPU time is the window's own, as the program reports it.
+        """
+        told = self._told(profile)
+        self._description.prepare(profile, self._workspace)
+        opener = _Opener(told.warm, may_open)
+        arguments = told.arguments(profile, warm_up)
+        longest_s = warm_up.seconds + warm_up.wait_s + profile.window_s + _GRACE_S
+        shot = self.shoot(arguments, self.raw(stem), longest_s, opener.tick, opener)
+        with suppress(ValueError):
+            cost = shot.cost.model_copy(update={"cpu_s": told.cpu_s(shot.raw)})
+            shot = replace(shot, cost=cost)
+        return replace(shot, opened_at=opener.opened_at)
+
+    def _told(self, profile: MeasuredProfile) -> Told:
+        if told := self._description.way(profile).told:
+            return told
+        raise RuntimeError(f"{self.name} does not open its window when it is told")
+
+    def shoot(
+        self,
+        arguments: list[str],
+        raw: Path,
+        window_s: float,
+        on_tick: Tick,
+        opener: "_Opener | None" = None,
+    ) -> Shot:
         """Start the program once, with output to `raw`; it is killed long after its window."""
         errors = raw.with_suffix(".stderr")
         argv = self.command(arguments)
-        ended = run_bounded(
-            lambda: Child(argv, cwd=self._workspace.root, stdout=raw, stderr=errors),
-            window_s + _GRACE_S,
-            on_tick,
-        )
+
+        def start() -> Child:
+            child = Child(
+                argv, cwd=self._workspace.root, stdout=raw, stderr=errors, is_told=bool(opener)
+            )
+            if opener:
+                opener.attach(child, errors)
+            return child
+
+        ended = run_bounded(start, window_s + _GRACE_S, on_tick)
         problem = None
         has_report = ended.code in self._description.report_codes and raw.stat().st_size
         if ended.timed_out:
@@ -74,7 +118,7 @@ class Program:
             problem = f"{self.name} ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
         log = errors
-        if not errors.stat().st_size:
+        if not errors.stat().st_size or (opener and output == opener.warm):
             errors.unlink()
             log = raw
         return Shot(raw=raw, log=log, cost=ended.cost, problem=problem, output=output)
@@ -109,7 +153,14 @@ class ProgramInDocker(Program):
     Its `program` is an image.
     """
 
-    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+    def shoot(
+        self,
+        arguments: list[str],
+        raw: Path,
+        window_s: float,
+        on_tick: Tick,
+        opener: "_Opener | None" = None,
+    ) -> Shot:
         """Start the program once; the container is removed before this returns or raises."""
         from arena.machine.docker import inspect, remove_container
 
@@ -131,7 +182,7 @@ class ProgramInDocker(Program):
                 return
 
         try:
-            shot = super().shoot(arguments, raw, window_s, watch)
+            shot = super().shoot(arguments, raw, window_s, watch, opener)
         finally:
             with held():
                 remove_container(container)
@@ -150,9 +201,29 @@ class ProgramInDocker(Program):
             for option in bind_mount(self._workspace.root / folder, f"/{folder}")
         ]
         return whole_command([
-            "docker", "run", "--rm", *sandbox(_container(self.name), self._cpus),
+            "docker", "run", "--rm", "--interactive", *sandbox(_container(self.name), self._cpus),
             *folders, "--workdir", "/", self.program, *arguments,
         ])  # fmt: skip
+
+
+class _Opener:
+    """Tells a program to open its window: `tick` asks `may_open` until it says so."""
+
+    def __init__(self, warm: str, may_open: MayOpen) -> None:
+        self.warm = warm
+        self.opened_at: float | None = None
+        self._may_open = may_open
+        self._is_warm = False
+
+    def attach(self, child: Child, errors: Path) -> None:
+        self._child = child
+        self._errors = errors
+
+    def tick(self, elapsed: float) -> None:
+        self._is_warm = self._is_warm or self.warm in self._errors.read_text(errors="replace")
+        if self._may_open(elapsed, self._is_warm) and self.opened_at is None:
+            self._child.tell("open")
+            self.opened_at = time.monotonic()
 
 
 def _container(name: str) -> str:

@@ -12,8 +12,8 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
-from arena.measure.generators import ghz_flags, measurements
-from arena.measure.generators.description import Build, Description, Image, Way
+from arena.measure.generators import WarmUp, ghz_flags, measurements
+from arena.measure.generators.description import Build, Description, Image, Told, Way
 from arena.measure.generators.provision import build, output_of
 from arena.what.loads import Blast, Closed, Scheduled
 from arena.what.measured import MeasuredProfile
@@ -24,6 +24,12 @@ _INSTALL = (
 )
 _VERSION = re.compile(r"volley (\S+)\s*")
 
+# What volley prints to stderr when its warm-up is over.
+_WARM = "volley: warm"
+
+# It gives up this long after the longest warm-up, if nobody opens its window.
+_LATE_S = 10.0
+
 # The sources of the program, besides `src`.
 _SOURCES = ("Cargo.toml", "Cargo.lock")
 
@@ -31,6 +37,19 @@ _SOURCES = ("Cargo.toml", "Cargo.lock")
 def closed(profile: MeasuredProfile, more: Sequence[str] = ()) -> list[str]:
     """Return ghz's flags, and the expected replies: volley decodes and checks each one."""
     return ghz_flags.closed(profile, [*_expected(profile), *more])
+
+
+def told(profile: MeasuredProfile, warm_up: WarmUp) -> list[str]:
+    """Return the flags of a closed load that warms up until a line on stdin opens its window."""
+    at_most_s = warm_up.seconds + warm_up.wait_s + _LATE_S
+    return closed(
+        profile,
+        [
+            "--warmup", format_duration(warm_up.seconds),
+            "--open-on-stdin",
+            "--warmup-at-most", format_duration(at_most_s),
+        ],
+    )  # fmt: skip
 
 
 def blast(profile: MeasuredProfile) -> list[str]:
@@ -118,7 +137,11 @@ def _image(workspace: Workspace, named: str | None) -> Image:
 VOLLEY = Description(
     name="volley",
     ways={
-        Closed: Way(lambda profile, _, __: closed(profile), measurements.of_volley),
+        Closed: Way(
+            lambda profile, _, __: closed(profile),
+            measurements.of_volley,
+            told=Told(told, _WARM, measurements.volley_cpu_s),
+        ),
         Scheduled: Way(
             lambda profile, _, __: ghz_flags.scheduled(profile, _expected(profile)),
             measurements.of_volley,

@@ -66,7 +66,14 @@ class Started(Program):
         self.on_tick: Tick = lambda _: None
         self._answer = answer or Started.well
 
-    def shoot(self, arguments: list[str], raw: Path, window_s: float, on_tick: Tick) -> Shot:
+    def shoot(
+        self,
+        arguments: list[str],
+        raw: Path,
+        window_s: float,
+        on_tick: Tick,
+        opener: object = None,
+    ) -> Shot:
         assert not raw.exists()
         self.starts.append(arguments)
         self.output, self.on_tick = raw, on_tick
