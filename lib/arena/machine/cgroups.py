@@ -67,7 +67,7 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
     accounts: list[str] = [name for name in ("cpuacct", "memory") if name in paths] or [""]
     if not all(container in paths.get(name, "") for name in accounts):
         raise HostError(f"the process {pid} is not yet in the control group of its container")
-    folders = {name: _folder(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
+    folders = {name: folder_of(mounts, name, paths.get(name)) for name in ("cpuacct", "memory", "")}
     if folders["cpuacct"] and folders["memory"] and folders["cpuacct"].exists():
         return Cgroup(
             cpu=folders["cpuacct"] / "cpuacct.usage",
@@ -83,7 +83,7 @@ def cgroup_of(pid: int, proc: Path = _PROC, *, container: str = "") -> Cgroup:
     raise HostError("this host accounts neither CPU nor memory by control group")
 
 
-def _folder(mounts: list[str], controller: str, path: str | None) -> Path | None:
+def folder_of(mounts: list[str], controller: str, path: str | None) -> Path | None:
     """Return the folder of a group's files; `controller` is empty for version 2.
 
     A line of mountinfo is `… root mountpoint options - type source superoptions` (proc(5)).

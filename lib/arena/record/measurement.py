@@ -87,17 +87,22 @@ class Measurement(Frozen, revalidate_instances="always"):
 class Watch(Frozen):
     """What the sentinel saw of the host during a run's window; it never looks at the rate.
 
-    Shares are of the capacity of all CPUs that the runner may use: `steal` by the hypervisor,
-    `foreign` CPU time of processes that are neither the server's, the generator's nor the runner's,
-    `softirq` time, and of the elapsed time: `io` and `memory` (PSI, full) and `cpu` (PSI, some).
-    `spin_s` and `copy_s` are the seconds of a fixed computation and a fixed copy on each CPU,
-    before and after the window. None or empty: this host does not report it.
+    Shares are of the capacity of the `cpus` that the runner may use: `steal` by the hypervisor,
+    `softirq` time, and `foreign`: busy time, softirq time in it, without the CPU time of the
+    server, the generator and the runner. `io` and `memory` (PSI, full) and `cpu` (PSI, some) are
+    shares of the elapsed time.
+
+    `spin_s` and `copy_s` are the CPU seconds of a fixed computation and a fixed copy on each CPU,
+    before and after the window; `spin_off` and `copy_off` are the largest difference of any of them
+    from the night's median of its CPU, as a share of that. None or empty: this host does not report
+    it, or too few calibrations were made for a median.
     """
 
     elapsed_s: Seconds
-    steal: Share
-    foreign: Share
-    softirq: Share
+    cpus: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    steal: Share | None = None
+    foreign: Share | None = None
+    softirq: Share | None = None
     io: Share | None = None
     memory: Share | None = None
     cpu: Share | None = None
@@ -109,6 +114,8 @@ class Watch(Frozen):
     clock_jump_s: Annotated[float, Field(ge=-1e12, le=1e12)] = 0.0
     spin_s: tuple[Seconds, ...] = ()
     copy_s: tuple[Seconds, ...] = ()
+    spin_off: Share | None = None
+    copy_off: Share | None = None
 
 
 class Disturbance(Frozen):
