@@ -1,4 +1,4 @@
-"""The leaderboard: derived from records alone, a board for each load and generator.
+"""The leaderboard: derived from records alone, a board for each load, generator and host class.
 
 Production and tuned frameworks are ranked together, engines apart. The newest good record of
 a framework is its row; a newer failure is shown on that row and never removes its value. Trials of
@@ -15,7 +15,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.judge.entry import Entry, by_load, entry_of
 from arena.judge.flags import UNRANKED
-from arena.judge.host_class import HostClass
+from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, Place, differences
 from arena.judge.nights import Altered, BlockEstimate, BoardNight, TwinHistory
 from arena.record.figures import figure_of
@@ -121,12 +121,14 @@ class Difference(Frozen):
 
 
 class Board(Frozen):
-    """The ranked rows of one load, one generator and one division.
+    """The ranked rows of one load, one generator, one class of hosts and one division.
 
-    A profile may have records of several loads with these connections and this generator. One is
-    current: the newest that is not a trial, or the newest trial if all are trials. `load` is this
-    load's name, such as `5s-x-3`; `differences` compares it with the current one. Boards of the
-    same load under several generators have the same `load_digest`.
+    `is_home` tells whether the class is that of the set's current load, whatever the profile.
+
+    A profile may have records of several loads with these connections, this generator and this
+    class. One is current: the newest that is not a trial, or the newest trial if all are trials.
+    `load` is this load's name, such as `5s-x-3`; `differences` compares it with the current one.
+    Boards of the same load under several generators have the same `load_digest`.
 
     `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
@@ -140,6 +142,8 @@ class Board(Frozen):
     tls: bool
     connections: int
     generator: str
+    host_class: HostClass
+    is_home: bool
     load: str
     load_digest: str
     is_current: bool
@@ -149,7 +153,6 @@ class Board(Frozen):
     kind: str = "closed"
     metric: Metric
     rows: tuple[Row, ...]
-    host_class: HostClass | None = None
     framing: Literal["all", "single"] = "all"
     night: BoardNight | None = None
     twin_history: TwinHistory | None = None
@@ -163,7 +166,7 @@ class Board(Frozen):
     @property
     def place(self) -> Place:
         """Return the part of the key that it shares with its profile's other loads."""
-        return self.profile, self.connections, self.generator
+        return self.profile, self.connections, self.generator, self.host_class.id
 
     @property
     def key(self) -> Key:
@@ -172,7 +175,10 @@ class Board(Frozen):
 
 
 class Leaderboard(Frozen):
-    """All boards, by profile, connections and generator; the current load comes first."""
+    """All boards, by profile, connections and generator; the home class comes first, then others.
+
+    Within a class, the current load comes first.
+    """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
     boards: tuple[Board, ...]
@@ -194,20 +200,29 @@ def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Lea
     """Derive the leaderboard from entries; `read` returns the record of a path."""
     places: dict[Place, list[list[Entry]]] = defaultdict(list)
     in_time = sorted(entries, key=lambda each: (each.started_at, each.path))
+    home = max(in_time, key=_claim).load.host_class if in_time else ""
     for own in by_load(in_time).values():
         places[own[0].load.place].append(own)
-    boards = [board for _, loads in sorted(places.items()) for board in _boards(loads, read)]
+
+    def order(place: Place) -> tuple[object, ...]:
+        *rest, host_class = place
+        return *rest, host_class != home, host_class
+
+    boards = [
+        board for place in sorted(places, key=order) for board in _boards(places[place], home, read)
+    ]
     return Leaderboard(boards=tuple(boards))
 
 
-def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator[Board]:
-    """Yield the boards of one profile, connection count and generator, the current load's first.
+def _boards(loads: list[list[Entry]], home: str, read: Callable[[str], Record]) -> Iterator[Board]:
+    """Yield the boards of one place, the current load's first.
 
-    Each load is the list of its entries, oldest first.
+    Each load is the list of its entries, oldest first. `home` is the id of the home class.
     """
     loads = sorted(loads, key=lambda own: max(map(_claim, own)), reverse=True)
     sizes = Counter(own[0].load.size for own in loads)
-    current = read(loads[0][-1].path).profile
+    newest = read(loads[0][-1].path)
+    current, host_class = newest.profile, host_class_of(newest)
     for own in loads:
         load, profile = own[0].load, read(own[-1].path).profile
         is_current = own is loads[0]
@@ -225,6 +240,8 @@ def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator
                     tls=profile.tls,
                     connections=load.connections,
                     generator=load.generator,
+                    host_class=host_class,
+                    is_home=host_class.id == home,
                     load=load.size if is_plain else f"{load.size}-{load.digest[:6]}",
                     load_digest=load.digest,
                     is_current=is_current,
@@ -241,7 +258,7 @@ def _boards(loads: list[list[Entry]], read: Callable[[str], Record]) -> Iterator
 
 
 def _claim(entry: Entry) -> tuple[bool, bool, str, str]:
-    """Return the sort key that picks the current load: no trial, then good, then newest."""
+    """Return the sort key that picks what is current: no trial, then good, then newest."""
     return not entry.is_trial, entry.status == "ok", entry.started_at, entry.path
 
 

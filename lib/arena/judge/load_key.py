@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from arena.judge.host_class import host_class_of
+from arena.record.record import Record
 from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
 
@@ -12,18 +14,18 @@ from arena.what.metrics import Metric
 _NAMES = {"name", "title", "generator", "connection_count"}
 
 
-# A profile, a connection count and a generator; one of their loads is current.
-Place = tuple[str, int, str]
+# A profile, a connection count, a generator and a host class; one of their loads is current.
+Place = tuple[str, int, str, str]
 
 # The key of a board: its place and the digest of its load.
-Key = tuple[str, int, str, str]
+Key = tuple[str, int, str, str, str]
 
 
 class LoadKey(NamedTuple):
-    """One load as it was run, by one generator.
+    """One load as it was run, by one generator on one class of hosts, which is named by its id.
 
     `size` is the length and number of its runs, as part of a URL: `5s-x-3`. `digest` identifies the
-    load; it is the same under every generator and connection count.
+    load; it is the same under every generator, connection count and host class.
     """
 
     profile: str
@@ -32,11 +34,12 @@ class LoadKey(NamedTuple):
     metric: Metric
     size: str
     digest: str
+    host_class: str
 
     @property
     def place(self) -> Place:
         """Return the part of the key that it shares with its profile's other loads."""
-        return self.profile, self.connections, self.generator
+        return self.profile, self.connections, self.generator, self.host_class
 
     @property
     def key(self) -> "Key":
@@ -44,8 +47,9 @@ class LoadKey(NamedTuple):
         return *self.place, self.digest
 
 
-def load_of(profile: MeasuredProfile) -> LoadKey:
-    """Return the load of a profile as it was run."""
+def load_of(record: Record) -> LoadKey:
+    """Return the load that a record was made with."""
+    profile = record.profile
     text = json.dumps(_facts(profile), sort_keys=True)
     return LoadKey(
         profile.name,
@@ -54,6 +58,7 @@ def load_of(profile: MeasuredProfile) -> LoadKey:
         profile.metric,
         f"{profile.load.size}-x-{profile.runs}",
         hashlib.sha256(text.encode()).hexdigest()[:12],
+        host_class_of(record).id,
     )
 
 

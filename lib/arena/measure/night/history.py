@@ -1,4 +1,4 @@
-"""The past sessions of this machine: how old they are, and how long new ones should take."""
+"""The past sessions of this host class: how old they are, and how long new ones should take."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,24 @@ _AROUND_S = 30.0
 # Between two sessions, the record is written and the ports are checked.
 _BETWEEN_S = 2.0
 
-_Key = tuple[str, str, int, str]
+_Key = tuple[str, str, int, str, str]
 
 
 class History:
-    """The full records of one machine, without trials and other machines' records.
+    """The full records of one class of hosts, named by its id; trials are left out.
 
     `found` are the generators that are ready.
     """
 
-    def __init__(self, archive: Archive, machine: str, found: Mapping[Located, Generator]) -> None:
+    def __init__(
+        self, archive: Archive, host_class: str, found: Mapping[Located, Generator]
+    ) -> None:
         self._archive = archive
+        self._host_class = host_class
         self._found = found
         self._entries: dict[_Key, list[Entry]] = defaultdict(list)
         for entry in sorted(archive.entries.values(), key=lambda each: each.started_at):
-            if entry.machine == machine and not entry.is_trial:
+            if entry.load.host_class == host_class and not entry.is_trial:
                 key = (entry.framework, *entry.load.place)
                 self._entries[key].append(entry)
         self._breadth = Counter(name for name, *_ in self._entries)
@@ -41,8 +44,8 @@ class History:
     def _of(self, plan: Plan) -> Sequence[Entry]:
         """Return the entries of a plan's sessions, the newest first."""
         profile = plan.profile
-        key = (plan.framework.name, profile.name, profile.connection_count, profile.generator)
-        return self._entries.get(key, [])[::-1]
+        place = profile.name, profile.connection_count, profile.generator, self._host_class
+        return self._entries.get((plan.framework.name, *place), [])[::-1]
 
     def newest(self, plan: Plan) -> Entry | None:
         """Return the newest record, good or not."""
@@ -68,10 +71,10 @@ class History:
             return sum(record.provenance.stages_s.values()) + _BETWEEN_S
         return windows_s(plan) + _AROUND_S
 
-    def would_repeat(self, plan: Plan, source_sha256: str, runtime: str) -> bool:
+    def would_repeat(self, plan: Plan, source_sha256: str) -> bool:
         """Return whether another session would only repeat a good record.
 
-        That record must be the newest one of the same source, generator, runtime, CPUs and profile.
+        That record must be the newest one of the same source, generator, host class and profile.
         If the generator was not looked for, its version does not matter.
         """
         generator = self._found.get(plan.generator)
@@ -81,7 +84,7 @@ class History:
             if entry.source_sha256 != source_sha256 or made_by not in (None, entry.made_by):
                 continue
             record = self._read(entry)
-            if record and self._is_alike(record, plan, runtime):
+            if record and record.profile == plan.profile:
                 return entry.status == "ok"
         return False
 
@@ -91,15 +94,6 @@ class History:
             return self._archive.read(entry.path)
         except HostError:
             return None
-
-    def _is_alike(self, record: Record, plan: Plan, runtime: str) -> bool:
-        started = record.provenance.runtime
-        return (
-            record.profile == plan.profile
-            and record.provenance.cpus == plan.cpus.record()
-            and started is not None
-            and started.name == runtime
-        )
 
 
 def windows_s(plan: Plan) -> float:

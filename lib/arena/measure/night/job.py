@@ -14,6 +14,7 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
+from arena.judge.host_class import class_of
 from arena.machine import facts
 from arena.measure import plan as planning
 from arena.measure.generators import Generator
@@ -85,9 +86,9 @@ def night(
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
     if options.dry_run:
         runtime = choose(options.runtime, workspace, shows)
-        history = _history(workspace, {})
+        history = _history(workspace, plans, runtime, {})
         runnable = _runnable(Runner(workspace, sessions, runtime, shows), plans, tally)
-        ordered = _in_turn(workspace, scope, runnable, runtime, history, diary, tally)
+        ordered = _in_turn(workspace, scope, runnable, history, diary, tally)
         _show(ordered, options.budget, history, tally)
         return tally.code
     with only_here(workspace, sessions, command, shows) as runner:
@@ -97,8 +98,8 @@ def night(
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)
         began = clock()  # The build of a generator does not count: it happens once.
-        history = _history(workspace, found)
-        ordered = _in_turn(workspace, scope, runnable, runner.runtime, history, diary, tally)
+        history = _history(workspace, plans, runner.runtime, found)
+        ordered = _in_turn(workspace, scope, runnable, history, diary, tally)
         book = diary or Diary.new(workspace.nights, utc_now(), scope)
 
         def may_begin(plan: Plan) -> bool:
@@ -208,15 +209,21 @@ def _runnable(runner: Runner, plans: Sequence[Plan], tally: Tally) -> list[Plan]
     return runner.runnable(plans, skipped)
 
 
-def _history(workspace: Workspace, found: Mapping[Located, Generator]) -> History:
-    return History(open_archive(workspace.results), facts.describe(None).words, found)
+def _history(
+    workspace: Workspace,
+    plans: Sequence[Plan],
+    runtime: Runtime,
+    found: Mapping[Located, Generator],
+) -> History:
+    """Return the past sessions on this host; all plans of a night split its CPUs in one way."""
+    here = class_of(facts.describe(None), plans[0].cpus.record(), runtime.name)
+    return History(open_archive(workspace.results), here.id, found)
 
 
 def _in_turn(
     workspace: Workspace,
     scope: Scope,
     plans: Sequence[Plan],
-    runtime: Runtime,
     history: History,
     diary: Diary | None,
     tally: Tally,
@@ -239,7 +246,7 @@ def _in_turn(
                 tally.add(name, plan.profile.label, "earlier")
             else:
                 tally.add(name, plan.profile.label, "failed", FrameworkError.exit_code)
-        elif hashes and history.would_repeat(plan, hashes[name], runtime.name):
+        elif hashes and history.would_repeat(plan, hashes[name]):
             tally.add(name, plan.profile.label, "unchanged")
         else:
             todo.append(plan)

@@ -10,7 +10,7 @@ from arena.base.numbers import format_ns, format_rate
 from arena.judge.leaderboard import Board, Result
 from arena.publish.charts.axes import FEW, Axis, apart, log, powers, rates, top
 from arena.publish.charts.closed import is_sustained
-from arena.publish.charts.picture import Picture, Table, conditions, first_results
+from arena.publish.charts.picture import Picture, Table, first_results
 from arena.publish.charts.svg import FONT_PX, Plot, Series, svg
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
@@ -115,14 +115,14 @@ def _sustained(
 ) -> dict[int, float]:
     """Return the framework's sustained requests/s in a closed load, by connections.
 
-    Only a load of the same calls counts, from the same generator under the same conditions.
+    Only a load of the same calls counts, from the same generator and base image.
     """
     found: dict[int, float] = {}
-    made = result.generator, conditions(result)
+    made = result.generator, result.standin
     for other in sustained_boards(board, boards):
         for row in other.rows:
             it = row.result if row.framework == framework else None
-            if it and is_sustained(it.seconds) and (it.generator, conditions(it)) == made:
+            if it and is_sustained(it.seconds) and (it.generator, it.standin) == made:
                 found.setdefault(other.connections, it.value)
     return found
 
@@ -134,7 +134,7 @@ def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
 
 
 def _same_load(board: Board) -> tuple[object, ...]:
-    return board.call, board.tls, board.generator, board.metric, board.division
+    return board.call, board.tls, board.generator, board.metric, board.division, board.host_class.id
 
 
 def _words(way: Way) -> str:

@@ -41,13 +41,3 @@ def first_results(
     """Return the first results that can be drawn, with framework and display name."""
     found = [(row.framework, row.display_name, row.result) for row in board.rows if row.result]
     return [each for each in found if has_it(each[-1])][:MOST]
-
-
-def conditions(result: Result) -> tuple[object, ...]:
-    """Return what two results of a framework must share to be comparable, except the load."""
-    cpus = (
-        "unpinned" in result.flags,
-        result.overrides.get("SERVER_CPUS"),
-        result.overrides.get("LOADGEN_CPUS"),
-    )
-    return result.machine, result.runtime, result.standin, cpus

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from arena.base.numbers import cost_words, in_unit
 from arena.judge.leaderboard import Board, Result, Row
 from arena.publish.charts.axes import Axis, linear, top
-from arena.publish.charts.picture import Picture, Table, conditions
+from arena.publish.charts.picture import Picture, Table
 from arena.publish.charts.svg import ACCENT, INK, QUIET, Plot, svg
 
 # The number of a load's servers that have a picture; all are in its table.
@@ -45,8 +45,7 @@ class Toll:
 class TaxedServer:
     """One server under several generators, sorted by the generators' names.
 
-    `rows` are its rows on their boards, under the same conditions, and `tolls` the cost of
-    each.
+    `rows` are its rows on their boards, on the same base image, and `tolls` the cost of each.
     """
 
     rows: tuple[Row, ...]
@@ -60,15 +59,16 @@ class TaxedServer:
 
 @dataclass(frozen=True)
 class TaxedLoad:
-    """One load, and the servers measured with it under several generators.
+    """One load on one class of hosts, and its servers measured under several generators.
 
-    `size` is empty for the profile's current full load.
+    `size` is empty for the profile's current full load, `host` for the home class.
     """
 
     profile: str
     title: str
     connections: int
     size: str
+    host: str
     unit: str
     servers: tuple[TaxedServer, ...]
 
@@ -84,20 +84,22 @@ class TaxedLoad:
 
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
     """Return every load that some server ran under several generators, by profile."""
-    found: dict[tuple[str, int, str], list[Board]] = defaultdict(list)
+    found: dict[tuple[str, int, str, str], list[Board]] = defaultdict(list)
     for board in boards:
         if _NAME.fullmatch(board.generator):
-            found[board.profile, board.connections, board.load_digest].append(board)
+            load = board.profile, board.connections, board.load_digest, board.host_class.id
+            found[load].append(board)
     every = [
         TaxedLoad(
             profile=profile,
             title=group[0].title,
             connections=connections,
             size="" if _is_plain(group) else group[0].load,
+            host="" if group[0].is_home else group[0].host_class.words,
             unit=group[0].metric.unit,
             servers=_servers(group),
         )
-        for (profile, connections, _), group in found.items()
+        for (profile, connections, _, _), group in found.items()
     ]
     return [load for load in every if load.servers]
 
@@ -108,11 +110,11 @@ def _is_plain(boards: Sequence[Board]) -> bool:
 
 def _servers(boards: Sequence[Board]) -> tuple[TaxedServer, ...]:
     """Return the servers that are on several of the boards, in the order of the first board."""
-    found: dict[tuple[object, ...], list[tuple[Row, Toll]]] = defaultdict(list)
+    found: dict[tuple[str, str | None], list[tuple[Row, Toll]]] = defaultdict(list)
     for board in boards:
         for row in board.rows:
             if row.result and (toll := _toll(board.generator, row.result)):
-                found[row.framework, *conditions(row.result)].append((row, toll))
+                found[row.framework, row.result.standin].append((row, toll))
     return tuple(
         TaxedServer(rows=tuple(row for row, _ in under), tolls=tuple(toll for _, toll in under))
         for under in found.values()

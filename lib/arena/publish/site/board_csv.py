@@ -65,6 +65,7 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "started_at": of(lambda it: it.started_at),
         "generator": of(lambda it: it.generator),
         "machine": of(lambda it: it.machine),
+        "host_class": of(lambda _: board.host_class.id),
         "failure": lambda row: f"{row.failure.stage}: {row.failure.reason}" if row.failure else "",
         "failed_at": lambda row: row.failure.started_at if row.failure else "",
         "record": record,

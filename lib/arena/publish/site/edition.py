@@ -78,10 +78,11 @@ class Edition:
 
     def board_folder(self, board: Board) -> str:
         """Return a board's folder."""
+        host = "" if board.is_home else f"/{board.host_class.id}"
         load = "" if board.is_current else f"/{board.load}"
         engines = "/engines" if board.division == "engine" else ""
         place = f"{name(board.profile)}/{board.connections}/{name(board.generator)}"
-        return f"{self.root}boards/{place}{load}{engines}"
+        return f"{self.root}boards/{place}{host}{load}{engines}"
 
     def board_digest(self, board: Board) -> str:
         """Return a digest of the records that a board, and boards of other loads, are made of."""

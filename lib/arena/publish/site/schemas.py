@@ -43,6 +43,7 @@ class History(Frozen):
     profile: str
     connections: int
     generator: str
+    host_class: str
     metric: Metric
     load: str
     rank: int | None
@@ -59,10 +60,14 @@ class FrameworkData(Frozen):
 
 
 class ComparedProfile(Frozen):
-    """A profile x connections x generator, of the current load: its figures are comparable."""
+    """A profile x connections x generator x host class, of the current load: it is comparable.
+
+    The home class is not in its id.
+    """
 
     id: str
     title: str
+    host_class: str
     metric: Metric
     lower_is_better: bool
     href: str

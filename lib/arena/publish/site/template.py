@@ -63,6 +63,7 @@ def _environment(templates: Path) -> jinja2.Environment:
         commas="{:,}".format,
         connections=lambda board: words.connections(board.shape, board.connections),
         load_note=words.load_note,
+        host_note=words.host_note,
         outcome=words.entry_words,
         plain=plain,
         web=web,

@@ -44,10 +44,14 @@ def load(board: Board) -> str:
 
 
 def load_note(board: Board) -> str:
-    """Return a remark on a load that is not the profile's current one; empty for that one."""
-    if board.is_trial:
-        return f"trial, {load(board)}"
-    return "" if board.is_current else f"older load, {load(board)}"
+    """Return a remark on a board of another load or host than the usual ones; else nothing."""
+    kind = "trial" if board.is_trial else "" if board.is_current else "older load"
+    return ", ".join([*([kind, load(board)] if kind else []), *filter(None, [host_note(board)])])
+
+
+def host_note(board: Board) -> str:
+    """Return the hosts of a board, if they are not of the home class; else nothing."""
+    return "" if board.is_home else board.host_class.words
 
 
 def entry_words(entry: Entry) -> str:

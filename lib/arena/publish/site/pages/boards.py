@@ -22,6 +22,7 @@ _DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
     ("Connections", "connections", lambda each: f"{each.connections:,}"),
     ("Generator", "generator", lambda each: each.generator),
     ("Type", "division", lambda each: words.DIVISIONS[each.division]),
+    ("Host", "host_class", lambda each: each.host_class.words),
     ("Load", "load_digest", words.load),
 )
 
@@ -147,7 +148,7 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:
-    """Return the choices on a board: other connections, generators, types, loads.
+    """Return the choices on a board: other connections, generators, types, hosts, loads.
 
     Each leads to the board that differs least in everything else.
     """
@@ -156,7 +157,7 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
         best: dict[object, Board] = {}
         for each in edition.boards:
-            # The choice of a load keeps the connections and the generator.
+            # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
                 known = best.setdefault(getattr(each, field), each)

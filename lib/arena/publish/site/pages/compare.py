@@ -28,13 +28,15 @@ def _comparison(edition: Edition) -> str:
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
     for board in edition.current_boards:
-        name = f"{board.profile}/{board.connections}/{board.generator}"
+        host = "" if board.is_home else f"/{board.host_class.id}"
+        name = f"{board.profile}/{board.connections}/{board.generator}{host}"
         place = places.setdefault(name, len(profiles))
         if place == len(profiles):
             profiles.append(
                 ComparedProfile(
                     id=name,
                     title=board.title,
+                    host_class=board.host_class.id,
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,
                     href=edition.below(edition.board(board)),

@@ -156,7 +156,6 @@ def _changes(entries: Sequence[Entry]) -> list[list[str]]:
     """Return how each record differs from the one before, as text."""
     aspects: list[tuple[str, Callable[[Entry], str | None]]] = [
         ("source", lambda entry: entry.source_sha256),
-        ("machine", lambda entry: entry.machine),
         ("generator", lambda entry: entry.made_by),
     ]
     return [
@@ -173,6 +172,7 @@ def _framework_json(edition: Edition, name: str) -> str:
             profile=standing.board.profile,
             connections=standing.board.connections,
             generator=standing.board.generator,
+            host_class=standing.board.host_class.id,
             metric=standing.board.metric,
             load=standing.board.load,
             rank=standing.row.rank,

@@ -8,7 +8,7 @@ from arena.publish.charts.latency import latency_picture
 from arena.publish.charts.picture import MOST, Picture
 from arena.publish.kinds import SHOWN, run_picture
 from arena.record.measurement import Run
-from arena.record.record import GeneratorInfo, Record
+from arena.record.record import Cpus, GeneratorInfo, Record
 from tests.fakes import a_provenance, a_record, a_run
 from tests.lib.arena.publish.drawn import Drawn, heights
 from tests.lib.arena.publish.loads import (
@@ -101,6 +101,7 @@ def sustained(*others: Record) -> list[str]:
 
 
 OTHER = GeneratorInfo(name="volley", version="v2", found="PATH", argv=("volley",))
+CPUS = Cpus(policy="override", server="0", generator="1")
 HOST = a_provenance().host.model_copy(update={"cpu": "another CPU"})
 
 
@@ -113,9 +114,7 @@ HOST = a_provenance().host.model_copy(update={"cpu": "another CPU"})
         lasting("a", 15_000.0, profile={"tls": True}),
         lasting("a", 15_000.0, profile={"generator": "ghz"}),
         lasting("a", 15_000.0, profile={"metric": "messages/s"}),
-        lasting("a", 15_000.0, flags=["unpinned"]),
-        lasting("a", 15_000.0, overrides={"SERVER_CPUS": "0"}),
-        lasting("a", 15_000.0, overrides={"LOADGEN_CPUS": "0"}),
+        made(lasting("a", 15_000.0), cpus=CPUS),
         made(lasting("a", 15_000.0), host=HOST),
         made(lasting("a", 15_000.0), generator=OTHER),
         made(lasting("a", 15_000.0), runtime=None),

@@ -4,10 +4,10 @@ import pytest
 
 from arena.judge.leaderboard import rank
 from arena.publish.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
-from arena.record.record import Record
+from arena.record.record import Cpus, Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.publish.drawn import Drawn
-from tests.lib.arena.publish.loads import under
+from tests.lib.arena.publish.loads import made, under
 
 
 def found(*records: Record) -> list[TaxedLoad]:
@@ -32,9 +32,9 @@ def test_a_server_under_two_generators_has_the_cost_of_both_under_each() -> None
         under("volley", "b"),
         under("volley", profile={"connection_count": 1}),
         under("volley", profile={"name": "other"}),
-        under("volley", flags=["unpinned"]),
+        made(under("volley"), runtime=None),
         under("<script>"),
-        under("volley", overrides={"SERVER_CPUS": "0"}),
+        made(under("volley"), cpus=Cpus(policy="override", server="0", generator="1")),
         under("volley", overrides={"RUNS": "1"}, profile={"runs": 1}),
         a_record("a", minute=1, failure="broke", profile={"generator": "volley"}),
         a_record("a", minute=1, runs=[a_run(0.0, ok=0)], profile={"generator": "volley"}),

@@ -207,16 +207,25 @@ def test_a_log_that_is_another_records_or_no_records_is_not_linked(
     assert ">log<" not in pages_of(a_site(), boards, edition)[PATH]
 
 
-def test_the_machine_is_said_once_and_several_are_a_warning() -> None:
+def test_each_class_of_hosts_has_its_own_board_and_a_switch_leads_to_the_others() -> None:
     one = page(a_record("a", 1e6), a_record("b", 2e6))
-    assert one.count("a CPU, 4 CPUs") == 1
-    assert "Machine<" not in one
+    assert one.count("a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned") == 1
     host = a_provenance().host.model_copy(update={"cpu": "another CPU"})
-    two = page(a_record("a", 1e6), made(a_record("b", 2e6), host=host))
-    assert "These rows come from 2 machines." in two
-    # The best row's machine is the first.
-    assert "1" in cells(two, "b")[-2:]
-    assert "2" in cells(two, "a")[-2:]
+    site = a_site(a_record("a", 1e6, minute=1), made(a_record("b", 2e6), host=host))
+    edition = site.current
+    here, there = edition.boards
+    assert [row.framework for row in here.rows] == ["a"]
+    assert [row.framework for row in there.rows] == ["b"]
+    assert edition.board(here) == PATH
+    assert edition.board(there) == PATH.replace("index.html", f"{there.host_class.id}/index.html")
+    (switch,) = switches(edition, there)
+    assert switch.label == "Host"
+    assert switch.choices == (
+        (here.host_class.words, PATH, False),
+        (there.host_class.words, edition.board(there), True),
+    )
+    texts = pages_of(site, boards)
+    assert "another CPU, 4 CPUs on 2 cores, 8 GiB" in text_of(texts[edition.board(there)])
 
 
 def test_what_all_rows_say_is_said_once_above_them() -> None:
