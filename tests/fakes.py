@@ -27,6 +27,7 @@ from arena.record.record import (
     Provenance,
     Record,
     RuntimeInfo,
+    Visit,
 )
 from arena.what.framework import Framework
 from arena.what.loads import KEYS
@@ -162,6 +163,7 @@ def a_record(
     overrides: dict[str, str] | None = None,
     profile: dict[str, Any] | None = None,
     runs: Sequence[Run] | None = None,
+    visit: Visit | None = None,
     **framework: Any,
 ) -> Record:
     """Return a good record of the given rates, or one that failed for a reason."""
@@ -184,9 +186,18 @@ def a_record(
             "contract": tuple(contract),
             "contract_after": tuple(contract_after),
             "messages_per_data_frame": packed,
+            "visit": visit,
             "provenance": a_provenance(overrides=overrides or {}),
         }
     )
+
+
+def a_visit(block: int = 1, **changes: Any) -> Visit:
+    """Return a turn in a night of eight blocks of two visits, with changes."""
+    values: dict[str, Any] = {
+        "night": at(0), "seed": "0" * 64, "blocks": 8, "place": 1, "size": 2, "warm_up_s": 10.0,
+    }  # fmt: skip
+    return Visit.model_validate({**values, "block": block, **changes})
 
 
 def a_trial(name: str, rate: float, *, runs: int = 1, **more: Any) -> Record:

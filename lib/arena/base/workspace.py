@@ -20,6 +20,8 @@ class Workspace:
         self.rounds = self.results / "rounds"
         # The diaries of nights; an interrupted night resumes from its diary.
         self.nights = self.results / "nights"
+        # What was learned about this host, and what somebody decided about its results.
+        self.host = self.results / "host"
         # Templates, scripts and styles of the pages, and the site built from them.
         self.site = root / "site"
         self.public = self.site / "public"

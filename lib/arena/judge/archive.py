@@ -21,11 +21,12 @@ import pydantic
 
 import arena
 from arena.base.errors import HostError
-from arena.base.hashing import tree_sha256
+from arena.base.hashing import sha256_of, tree_sha256
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.judge.cache import Cache
-from arena.judge.entry import Entry, entry_from, entry_of
+from arena.judge.entry import Entry, disagreement, entry_from, entry_of
+from arena.judge.store import SUMS
 from arena.machine.forks import spread
 from arena.record.reading import parse_record
 from arena.record.record import Record
@@ -81,6 +82,21 @@ class _Records:
     def _parsed(self, name: str) -> tuple[Record, str]:
         data = (self._folder / name).read_bytes()
         return parse_record(data), hashlib.sha256(data).hexdigest()
+
+    def alteration(self, record: Record, sha256: str) -> str:
+        """Return how a record or a raw output differs from what was saved, or nothing.
+
+        Older records have no sums; then the figures must at least be those of the runs.
+        """
+        try:
+            sums = (self._folder / record.path.removesuffix(".json") / SUMS).read_text()
+        except (OSError, UnicodeError):
+            sums = ""
+        if sums and sums.split()[0:1] != [sha256]:
+            return f"its file was altered after it was saved ({SUMS} has another sum)"
+        problem = "" if sums else disagreement(record)
+        altered = (each for each, is_there in raw_problems(self._folder, record) if is_there)
+        return problem or next(altered, "")
 
 
 def open_archive(
@@ -171,9 +187,19 @@ def _look_into(records: _Records, stale: Sequence[tuple[str, int, int]], number:
     try:
         record, sha256 = records.read(name)
         _require_place(record, name)
-        return size, time_ns, entry_of(record, sha256)
+        return size, time_ns, entry_of(record, sha256, records.alteration(record, sha256))
     except (ValueError, OSError) as error:
         return size, time_ns, " ".join(str(error).split())[:300]
+
+
+def raw_problems(folder: Path, record: Record) -> Iterator[tuple[str, bool]]:
+    """Yield what is wrong with each raw output of a record's runs, and whether it is there."""
+    for run in record.runs:
+        path = folder / run.raw.path.replace("\0", "")
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+            yield f"{path.name} is missing", False
+        elif sha256_of(path) != run.raw.sha256:
+            yield f"{path.name} is not what was measured", True
 
 
 def _require_place(record: Record, name: str) -> None:

@@ -5,15 +5,48 @@ They are enough to pick the rows of a board and to show a history, without the r
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal
+from math import log
+from typing import Any, Literal, NamedTuple
 
 from arena.judge.flags import UNRANKED
+from arena.judge.headline import headline_of, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
+from arena.record.figures import figure_of
+from arena.record.measurement import Run, Second
 from arena.record.record import Record
+from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
+
+
+class Turn(NamedTuple):
+    """What blocks need of a visit: its place in the night, and its first run.
+
+    `is_classic`: it has all runs of the profile, so its record ranks the framework in the classic
+    way too. `figure` (at least, value, at most) is in the load's metric, None without a run.
+    `drift` is log(rate of the run's second half / first half). `disturbed` counts the runs that
+    were.
+    """
+
+    night: str
+    block: int
+    blocks: int
+    attempt: int
+    repeat: int
+    size: int
+    is_twin: bool
+    is_void: bool
+    is_classic: bool
+    disturbed: int
+    figure: tuple[float, float, float] | None
+    drift: float | None
+    messages_per_data_frame: float | None
+
+
+# What is appended to the name of a framework that is entered a second time.
+TWIN = "~twin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +54,8 @@ class Entry:
     """The summary of one record. `value`, `low` and `high` are in its metric, None if it is not ok.
 
     `low` to `high` is the interval that ranks it. `made_by` is the load generator and its version.
-    `failure` is the reason that the record states.
+    `failure` is the reason that the record states. `problem` says why the record does not count: it
+    is not as it was saved. `turn` is that of a visit of a block.
     """
 
     path: str
@@ -42,6 +76,23 @@ class Entry:
     commit: str | None
     failure: str | None
     flags: tuple[str, ...]
+    problem: str
+    turn: Turn | None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it has a figure that counts."""
+        return self.status == "ok" and not self.problem
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether it has all runs of its profile, in a visit of its own or the first block's."""
+        return self.turn is None or self.turn.is_classic
+
+    @property
+    def name(self) -> str:
+        """Its framework's name; with a mark if it was entered a second time, as a twin."""
+        return self.framework + TWIN * (self.turn is not None and self.turn.is_twin)
 
     def values(self) -> tuple[Any, ...]:
         """Return the values from which `entry_from` makes the same entry."""
@@ -61,6 +112,10 @@ def entry_from(*values: Any) -> Entry:
     texts: list[Any] = [sys.intern(each) if isinstance(each, str) else each for each in values]
     texts[_LOAD] = _load(*values[_LOAD])
     texts[_FLAGS] = tuple(map(sys.intern, values[_FLAGS]))
+    if turn := values[_TURN]:
+        # JSON has made a list of the figure.
+        parts = (tuple(each) if isinstance(each, list) else each for each in turn)
+        texts[_TURN] = Turn._make(parts)._replace(night=sys.intern(turn[0]))
     return Entry(*texts)
 
 
@@ -71,11 +126,11 @@ def _load(*values: Any) -> LoadKey:
 
 
 _NAMES = [each.name for each in fields(Entry)]
-_LOAD, _FLAGS = _NAMES.index("load"), _NAMES.index("flags")
+_LOAD, _FLAGS, _TURN = map(_NAMES.index, ("load", "flags", "turn"))
 
 
-def entry_of(record: Record, sha256: str = "") -> Entry:
-    """Return a record's entry; `sha256` is that of its file."""
+def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
+    """Return a record's entry; `sha256` is its file's, and `problem` says why it does not count."""
     headline = record.headline if record.status == "ok" else None
     maker, git = record.provenance.generator, record.provenance.git
     return Entry(
@@ -97,7 +152,60 @@ def entry_of(record: Record, sha256: str = "") -> Entry:
         commit=git.commit + ("-dirty" if git.dirty else "") if git else None,
         failure=record.failure.reason if record.failure else None,
         flags=record.flags,
+        problem=problem,
+        turn=_turn(record),
     )
+
+
+def _turn(record: Record) -> Turn | None:
+    if (visit := record.visit) is None:
+        return None
+    profile, runs = record.profile, record.runs
+    first = runs[0] if runs and record.status == "ok" else None
+    has_all = visit.block == 1 and len(runs) == profile.runs
+    return Turn(
+        night=visit.night,
+        block=visit.block,
+        blocks=visit.blocks,
+        attempt=visit.attempt,
+        repeat=visit.repeat,
+        size=visit.size,
+        is_twin=visit.is_twin,
+        is_void=visit.is_void,
+        is_classic=has_all and not (visit.is_twin or visit.is_void),
+        disturbed=sum(bool(run.disturbed) for run in runs),
+        figure=_figure(profile.metric, first) if first else None,
+        drift=drift_of_run(first.seconds) if first else None,
+        messages_per_data_frame=packed_under_load(profile, first) if first else None,
+    )
+
+
+def _figure(metric: Metric, run: Run) -> tuple[float, float, float]:
+    value, at_least, at_most = figure_of(metric, run)
+    return at_least, value, at_most
+
+
+def drift_of_run(seconds: Sequence[Second]) -> float | None:
+    """Return log(rate of the second half / first half); None if that is not known.
+
+    Of an odd number of seconds, the one in the middle is in neither half.
+    """
+    half = len(seconds) // 2
+    early, late = (
+        sum(each.messages for each in part) / sum(each.length_s for each in part) if part else 0.0
+        for part in (seconds[:half], seconds[len(seconds) - half :])
+    )
+    return log(late / early) if early > 0 < late else None
+
+
+def packed_under_load(profile: MeasuredProfile, run: Run) -> float | None:
+    """Return how many replies a DATA frame brought in a run; None if the frames were not counted.
+
+    Messages that the client sent, which EchoSum and CollectSum count too, are in no such frame.
+    """
+    if not run.data_frames:
+        return None
+    return run.messages * profile.replies / profile.messages_per_call / run.data_frames
 
 
 def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
@@ -106,3 +214,19 @@ def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
     for entry in entries:
         found[entry.load.key].append(entry)
     return dict(found)
+
+
+def disagreement(record: Record) -> str:
+    """Return which figure of a record is not that of its runs, or nothing."""
+    if record.status != "ok":
+        return ""
+    headline = headline_of(record.profile, record.runs)
+    spread = spread_of(record.profile.metric, record.runs)
+    for name, told, found in (
+        ("headline", record.headline, headline),
+        ("spread", record.spread, spread),
+    ):
+        numbers = {"value", "low", "high", "run", "median", "min", "max"}
+        if told and found and told.model_dump(include=numbers) != found.model_dump(include=numbers):
+            return f"its {name} is not that of its runs"
+    return ""

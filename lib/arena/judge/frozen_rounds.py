@@ -22,12 +22,11 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import sync_folder, write_new
-from arena.judge.archive import Archive, open_archive
+from arena.judge.archive import Archive, open_archive, raw_problems
 from arena.judge.leaderboard import rank_entries, shown_records
 from arena.judge.store import Draft, clear_drafts
 from arena.machine.interrupts import held
 from arena.record.reading import read_record
-from arena.record.record import Record
 from arena.record.times import UtcTime, utc_now
 
 _FILE = "round.json"
@@ -84,7 +83,7 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         size = sum(_copy(archive.folder / file, draft.folder / file) for file in files)
         hashes = {path: sha256_of(draft.folder / path) for path in paths}
         for path in paths:
-            for problem in _raw_problems(draft.folder, read_record(draft.folder / path)):
+            for problem, _ in raw_problems(draft.folder, read_record(draft.folder / path)):
                 progress.say(f"warning: {shown(archive.folder / path)}: {problem}")
         write_new(draft.folder / _FILE, to_json(found.model_copy(update={"records": hashes})))
         for parent, _, _ in os.walk(draft.folder):
@@ -195,16 +194,6 @@ def _read(folder: Path, *, thorough: bool) -> Round:
     for name, sha256 in found.records.items():
         if sha256_of(folder / name) != sha256:
             raise ValueError(f"{name}: was altered")
-        for problem in _raw_problems(folder, read_record(folder / name)) if thorough else ():
+        for problem, _ in raw_problems(folder, read_record(folder / name)) if thorough else ():
             raise ValueError(f"{name}: {problem}")
     return found
-
-
-def _raw_problems(folder: Path, record: Record) -> Iterator[str]:
-    """Yield what is wrong with the raw outputs of a record's runs, below a set's folder."""
-    for run in record.runs:
-        path = folder / run.raw.path.replace("\0", "")
-        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-            yield f"{path.name} is missing"
-        elif sha256_of(path) != run.raw.sha256:
-            yield f"{path.name} is not what was measured"

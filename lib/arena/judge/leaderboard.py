@@ -7,17 +7,28 @@ each size, and records from before a profile was edited, have boards of their ow
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.entry import Entry, by_load, entry_of
+from arena.judge.entry import Entry, by_load, entry_of, packed_under_load
 from arena.judge.flags import UNRANKED
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, Place, differences
-from arena.judge.nights import Altered, BlockEstimate, BoardNight, TwinHistory
+from arena.judge.nights import (
+    Altered,
+    BlockEstimate,
+    BoardNight,
+    Night,
+    TwinHistory,
+    Verdict,
+    judged,
+    nights_of,
+    shown_night,
+)
+from arena.judge.twins import NO_LOOKS, TwinBook
 from arena.record.figures import figure_of
 from arena.record.measurement import BlastPoint, Cost, Run, Second
 from arena.record.record import Check, Failure, Record
@@ -26,11 +37,15 @@ from arena.what.metrics import Metric
 from arena.what.overrides import CPUS, TRIAL
 
 # Which types are ranked against each other.
-DIVISIONS: dict[str, Literal["framework", "engine"]] = {
+Division = Literal["framework", "engine"]
+DIVISIONS: dict[str, Division] = {
     "production": "framework",
     "tuned": "framework",
     "engine": "engine",
 }
+
+# A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
+_ONE_A_FRAME = 1.01
 
 # The outcomes of a check, by severity.
 GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
@@ -80,6 +95,7 @@ class Result(Frozen):
     generator_cpu_s_per_million_at_most: float | None
     server_peak_bytes: int
     messages_per_data_frame: float | None
+    messages_per_data_frame_under_load: float | None = None
     checks_passed: int
     checks_warned: tuple[Check, ...]
     flags: tuple[str, ...]
@@ -149,7 +165,7 @@ class Board(Frozen):
     is_current: bool
     is_trial: bool
     differences: tuple[Difference, ...]
-    division: Literal["framework", "engine"]
+    division: Division
     kind: str = "closed"
     metric: Metric
     rows: tuple[Row, ...]
@@ -185,7 +201,10 @@ class Leaderboard(Frozen):
 
 
 def shown_records(boards: Iterable[Board]) -> list[str]:
-    """Return the sorted paths of the records of all results and newer failures."""
+    """Return the sorted paths of the records of all results and newer failures.
+
+    The visits of a night are not among them: a board shows them as one estimate.
+    """
     rows = [row for board in boards for row in board.rows]
     return sorted({part.record for row in rows for part in (row.result, row.failure) if part})
 
@@ -196,8 +215,15 @@ def rank(records: Iterable[Record]) -> Leaderboard:
     return rank_entries(map(entry_of, by_path.values()), by_path.__getitem__)
 
 
-def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Leaderboard:
-    """Derive the leaderboard from entries; `read` returns the record of a path."""
+def rank_entries(
+    entries: Iterable[Entry],
+    read: Callable[[str], Record],
+    twins: TwinBook = NO_LOOKS,
+) -> Leaderboard:
+    """Derive the leaderboard from entries; `read` returns the record of a path.
+
+    `twins` says when somebody looked at the twins of a load, or what they were in a round.
+    """
     places: dict[Place, list[list[Entry]]] = defaultdict(list)
     in_time = sorted(entries, key=lambda each: (each.started_at, each.path))
     home = max(in_time, key=_claim).load.host_class if in_time else ""
@@ -209,12 +235,16 @@ def rank_entries(entries: Iterable[Entry], read: Callable[[str], Record]) -> Lea
         return *rest, host_class != home, host_class
 
     boards = [
-        board for place in sorted(places, key=order) for board in _boards(places[place], home, read)
+        board
+        for place in sorted(places, key=order)
+        for board in _boards(places[place], home, read, twins)
     ]
     return Leaderboard(boards=tuple(boards))
 
 
-def _boards(loads: list[list[Entry]], home: str, read: Callable[[str], Record]) -> Iterator[Board]:
+def _boards(
+    loads: list[list[Entry]], home: str, read: Callable[[str], Record], twins: TwinBook
+) -> Iterator[Board]:
     """Yield the boards of one place, the current load's first.
 
     Each load is the list of its entries, oldest first. `home` is the id of the home class.
@@ -231,38 +261,107 @@ def _boards(loads: list[list[Entry]], home: str, read: Callable[[str], Record]) 
         for entry in own:
             histories[entry.framework].append(entry)
         rows = [_row(history, read) for history in histories.values()]
-        for division in ("framework", "engine"):
-            if ranked := [row for row in rows if DIVISIONS[row.type] == division]:
-                yield Board(
-                    profile=profile.name,
-                    title=profile.title,
-                    call=profile.call,
-                    tls=profile.tls,
-                    connections=load.connections,
-                    generator=load.generator,
-                    host_class=host_class,
-                    is_home=host_class.id == home,
-                    load=load.size if is_plain else f"{load.size}-{load.digest[:6]}",
-                    load_digest=load.digest,
-                    is_current=is_current,
-                    is_trial=all(entry.is_trial for entry in own),
-                    differences=tuple(
-                        Difference(fact=fact, here=here, current=there)
-                        for fact, (here, there) in differences(profile, current).items()
-                    ),
-                    division=division,
-                    kind=profile.load.kind,
-                    metric=profile.metric,
-                    rows=_ranked(ranked, profile.metric),
-                )
+        groups: dict[Division, list[Row]] = {"framework": [], "engine": []}
+        for row in rows:
+            groups[DIVISIONS[row.type]].append(row)
+        nights = nights_of(own)
+        history = twins.history_of(load, nights, [_names(group) for group in groups.values()])
+        for division, group in groups.items():
+            if not group:
+                continue
+            names = _names(group)
+            board = Board(
+                profile=profile.name,
+                title=profile.title,
+                call=profile.call,
+                tls=profile.tls,
+                connections=load.connections,
+                generator=load.generator,
+                host_class=host_class,
+                is_home=host_class.id == home,
+                load=load.size if is_plain else f"{load.size}-{load.digest[:6]}",
+                load_digest=load.digest,
+                is_current=is_current,
+                is_trial=all(entry.is_trial for entry in own),
+                differences=tuple(
+                    Difference(fact=fact, here=here, current=there)
+                    for fact, (here, there) in differences(profile, current).items()
+                ),
+                division=division,
+                kind=profile.load.kind,
+                metric=profile.metric,
+                rows=(),
+                twin_history=history,
+                altered=tuple(
+                    Altered(framework=each.framework, record=each.path, problem=each.problem)
+                    for each in own
+                    if each.problem and each.framework in names
+                ),
+            )
+            night = shown_night(nights, names)
+            full = _with_rows(board, group, night)
+            yield full
+            if profile.replies > 1:
+                single = [row for row in full.rows if _is_single(row)]
+                if single and any(_packing(row) for row in full.rows if row not in single):
+                    yield _with_rows(full.model_copy(update={"framing": "single"}), single, night)
+
+
+def _with_rows(board: Board, rows: Sequence[Row], night: Night | None) -> Board:
+    """Return a board of these rows: ranked in the classic way, and as the night's blocks say."""
+    ranked = _ranked(rows, board.metric)
+    names = _names(rows)
+    verdict = None
+    if night and not night.frameworks.isdisjoint(names):
+        is_suspended = board.twin_history is not None and board.twin_history.is_suspended
+        verdict = judged(night, names, is_suspended=is_suspended)
+        ranked = tuple(_estimated(row, verdict) for row in ranked)
+        if verdict.summary.is_ranked:
+            ranked = tuple(sorted(ranked, key=_standing))
+    return board.model_copy(update={"rows": ranked, "night": verdict and verdict.summary})
+
+
+def _names(rows: Iterable[Row]) -> frozenset[str]:
+    return frozenset(row.framework for row in rows)
+
+
+def _estimated(row: Row, verdict: Verdict) -> Row:
+    name = row.framework
+    return row.model_copy(
+        update={
+            "estimate": verdict.estimates.get(name),
+            "rank_set": verdict.rank_sets.get(name),
+            "letters": verdict.letters.get(name),
+        }
+    )
+
+
+def _standing(row: Row) -> tuple[bool, bool, float]:
+    """Return the sort key of a row by its estimate; rows that have none keep their order."""
+    estimate = row.estimate
+    return row.rank_set is None, estimate is None, -estimate.value if estimate else 0.0
+
+
+def _packing(row: Row) -> float | None:
+    """Return how many messages a DATA frame has: under load, or else without load."""
+    if row.estimate and row.estimate.messages_per_data_frame:
+        return row.estimate.messages_per_data_frame
+    if row.result is None:
+        return None
+    return row.result.messages_per_data_frame_under_load or row.result.messages_per_data_frame
+
+
+def _is_single(row: Row) -> bool:
+    packing = _packing(row)
+    return packing is not None and packing <= _ONE_A_FRAME
 
 
 def _claim(entry: Entry) -> tuple[bool, bool, str, str]:
     """Return the sort key that picks what is current: no trial, then good, then newest."""
-    return not entry.is_trial, entry.status == "ok", entry.started_at, entry.path
+    return not entry.is_trial, entry.is_good, entry.started_at, entry.path
 
 
-def _ranked(rows: list[Row], metric: Metric) -> tuple[Row, ...]:
+def _ranked(rows: Iterable[Row], metric: Metric) -> tuple[Row, ...]:
     """Order by value, the best first; a row whose interval overlaps the leader's shares its rank.
 
     The leader of a rank is its best row. The next rank counts all rows above it. A row has no rank
@@ -297,7 +396,7 @@ def can_rank(result: Result) -> bool:
 def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
     """Make a framework's row from its entries, oldest first."""
     newest = read(history[-1].path)
-    good = next((entry for entry in reversed(history) if entry.status == "ok"), None)
+    good = next((each for each in reversed(history) if each.is_good and each.is_classic), None)
     return Row(
         rank=None,
         framework=newest.framework.name,
@@ -305,11 +404,19 @@ def _row(history: list[Entry], read: Callable[[str], Record]) -> Row:
         language=newest.framework.language,
         type=newest.framework.type,
         result=_result(read(good.path)) if good else None,
-        failure=_failure(newest),
+        failure=_failure(newest, history[-1].problem),
     )
 
 
-def _failure(record: Record) -> RowFailure | None:
+def _failure(record: Record, problem: str) -> RowFailure | None:
+    if problem:
+        return RowFailure(
+            stage="record",
+            reason=problem,
+            status="altered",
+            started_at=record.started_at,
+            record=record.path,
+        )
     if record.status == "ok" or record.failure is None:
         return None
     about = {"status": record.status, "started_at": record.started_at, "record": record.path}
@@ -346,6 +453,7 @@ def _result(record: Record) -> Result:
         generator_cpu_s_per_million_at_most=_per_million(best, best.generator, best.rate_at_least),
         server_peak_bytes=best.server.peak_bytes,
         messages_per_data_frame=record.messages_per_data_frame,
+        messages_per_data_frame_under_load=packed_under_load(record.profile, best),
         checks_passed=sum(check.status == "pass" for check in checks),
         checks_warned=tuple(check for check in checks if check.status == "warn"),
         flags=record.flags,

@@ -1,9 +1,37 @@
 """Nights of blocks: what a board shows of its load's newest night, and of the twins of all nights.
 
-docs/measuring.md explains blocks, estimates and rank sets.
+Only whole blocks count: those in which every visit has one good record that is not void. A
+framework that failed in a night is out of that night. docs/measuring.md explains the rest.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from statistics import median
+
 from arena.base.model import Frozen
+from arena.judge.entry import TWIN, Entry, Turn
+from arena.judge.ranking import (
+    RANKED_BLOCKS,
+    Figure,
+    PairVerdict,
+    Ranking,
+    compare_pair,
+    drift_of,
+    rank_blocks,
+    share_interval,
+)
+
+# A night with a larger share of void visits is noisy, and has no ranks.
+MOST_VOID = 0.10
+
+# A framework whose drift is certainly above this is still warming up, and has no rank.
+MOST_DRIFT = 0.02
+
+# The least number of frameworks that can be ranked.
+_LEAST = 2
 
 
 class BlockEstimate(Frozen):
@@ -82,3 +110,268 @@ class Altered(Frozen):
     framework: str
     record: str
     problem: str
+
+
+# An entry, and its turn in the night.
+Visited = tuple[Entry, Turn]
+
+
+@dataclass(frozen=True)
+class Night:
+    """The visits of one night under one load. A twin's name is its original's and `TWIN`."""
+
+    id: str
+    visits: Sequence[Visited]
+
+    @cached_property
+    def out(self) -> frozenset[str]:
+        """The names that do not count in this night: they failed, or no call of theirs finished.
+
+        The twin of a framework that failed is among them.
+        """
+        failed = {
+            entry.name
+            for entry, turn in self.visits
+            if turn.figure is None or (min(turn.figure) <= 0 and not turn.is_void)
+        }
+        return frozenset(failed | {name + TWIN for name in failed})
+
+    @cached_property
+    def blocks(self) -> Sequence[Mapping[str, Visited]]:
+        """The whole blocks, each with its good visits by name; all have the same names.
+
+        Of a block that was begun several times, the newest whole attempt counts.
+        """
+        attempts: dict[tuple[int, int], list[Visited]] = defaultdict(list)
+        for visit in self.visits:
+            attempts[visit[1].block, visit[1].attempt].append(visit)
+        whole: dict[int, Mapping[str, Visited]] = {}
+        for block, attempt in sorted(attempts):
+            if found := self._whole(attempts[block, attempt]):
+                whole[block] = found
+        sets = Counter(frozenset(each) for each in whole.values()).most_common(1)
+        return [each for each in whole.values() if each.keys() == sets[0][0]]
+
+    def _whole(self, visits: Sequence[Visited]) -> Mapping[str, Visited] | None:
+        """Return the good visits of an attempt by name; None if one is missing."""
+        good: dict[str, Visited] = {}
+        for entry, turn in sorted(visits, key=lambda each: (each[1].repeat, each[0].path)):
+            if entry.is_good and not turn.is_void:
+                good.setdefault(entry.name, (entry, turn))
+        size = max(turn.size for _, turn in visits)
+        seen = good.keys() | ({entry.name for entry, _ in visits} & self.out)
+        left = {name: good[name] for name in sorted(good.keys() - self.out)}
+        return left if len(seen) >= size else None
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names in its whole blocks, twins included."""
+        return self.blocks[0].keys() if self.blocks else ()
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks in its whole blocks."""
+        return frozenset(name for name in self.names if not name.endswith(TWIN))
+
+    @property
+    def voids(self) -> int:
+        """The number of void visits."""
+        return sum(turn.is_void for _, turn in self.visits)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether too many visits are void."""
+        return self.voids > MOST_VOID * len(self.visits)
+
+    def turns(self, name: str) -> list[Turn]:
+        """Return the turns of a name that count, one a whole block."""
+        return [block[name][1] for block in self.blocks]
+
+    def figures(self, name: str) -> list[Figure]:
+        """Return the figures of a name, one a whole block."""
+        return [turn.figure for turn in self.turns(name) if turn.figure]
+
+    def drift(self, framework: str) -> float | None:
+        """Return the lower end of a framework's drift; None if no seconds were reported."""
+        drifts = [turn.drift for turn in self.turns(framework) if turn.drift is not None]
+        found = drift_of(drifts) if drifts else None
+        return found.low if found else None
+
+
+def nights_of(entries: Iterable[Entry]) -> list[Night]:
+    """Return the nights of one load, the newest first."""
+    found: dict[str, list[Visited]] = defaultdict(list)
+    for entry in entries:
+        if entry.turn:
+            found[entry.turn.night].append((entry, entry.turn))
+    return [Night(night, found[night]) for night in sorted(found, reverse=True)]
+
+
+def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night | None:
+    """Return the night that a board of these frameworks shows; the newest come first.
+
+    It is the newest one that can be ranked, or else the newest with a whole block.
+    """
+    known = [each for each in nights if not each.frameworks.isdisjoint(frameworks)]
+    for night in known:
+        if len(night.frameworks & set(frameworks)) >= _LEAST and _has_enough(night):
+            return night
+    return known[0] if known else None
+
+
+def _has_enough(night: Night) -> bool:
+    return len(night.blocks) >= RANKED_BLOCKS
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a night says of some frameworks, by name; `rank_sets` and `letters` only if ranked."""
+
+    summary: BoardNight
+    estimates: Mapping[str, BlockEstimate]
+    rank_sets: Mapping[str, tuple[int, int]]
+    letters: Mapping[str, str]
+
+
+def judged(night: Night, frameworks: Collection[str], *, is_suspended: bool = False) -> Verdict:
+    """Return what a night says of those frameworks; one at least must be in its whole blocks.
+
+    A framework that is still warming up has an estimate, but is left out of the others' ranks.
+    """
+    drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
+    warming = {name for name, low in drifts.items() if low is not None and low > MOST_DRIFT}
+    steady = _ranking(night, drifts.keys() - warming)
+    every = _ranking(night, drifts) if warming else None
+    estimates = {
+        name: _estimate(night, name, ranking, drifts[name], is_warming=name in warming)
+        for name in drifts
+        if (ranking := every if name in warming else steady)
+    }
+    why_not = _why_not(night, len(drifts) - len(warming), is_suspended=is_suspended)
+    is_ranked = steady is not None and not why_not
+    summary = BoardNight(
+        night=night.id,
+        planned=max(turn.blocks for _, turn in night.visits),
+        blocks=len(night.blocks),
+        visits=len(night.visits),
+        voids=night.voids,
+        disturbed=sum(turn.disturbed for _, turn in night.visits),
+        frameworks=len(estimates),
+        is_ranked=is_ranked,
+        why_not=why_not,
+        detectable=steady.detectable if steady else None,
+        twins=tuple(_twins(night, steady)) if steady else (),
+    )
+    rank_sets, letters = (
+        (steady.rank_sets, steady.letters) if is_ranked and steady else (None, None)
+    )
+    return Verdict(summary, estimates, rank_sets or {}, letters or {})
+
+
+def _why_not(night: Night, steady: int, *, is_suspended: bool) -> str:
+    """Return why the night ranks nobody, as a sentence, or nothing."""
+    if steady < _LEAST:
+        return "Ranks need two frameworks at least in the same night."
+    if not _has_enough(night):
+        whole = len(night.blocks)
+        return f"Ranks need {RANKED_BLOCKS} whole blocks at least; this night has {whole}."
+    if night.is_noisy:
+        return (
+            f"This was a noisy night: {night.voids} of {len(night.visits)} visits are void, more "
+            f"than {MOST_VOID:.0%}. Its ranks are not published."
+        )
+    if is_suspended:
+        return (
+            "Ranks are suspended: in two nights in a row, this load showed a difference between a "
+            "server and its twin, which are the same. Somebody has to look at it."
+        )
+    return ""
+
+
+def _ranking(night: Night, frameworks: Collection[str]) -> Ranking | None:
+    names = [each for each in night.names if each.removesuffix(TWIN) in frameworks]
+    if not names:
+        return None
+    figures = {name: night.figures(name) for name in names}
+    blocks = [{name: figures[name][at] for name in names} for at in range(len(night.blocks))]
+    twins = {name: name.removesuffix(TWIN) for name in names if name.endswith(TWIN)}
+    return rank_blocks(blocks, twins)
+
+
+def _estimate(
+    night: Night, name: str, ranking: Ranking, drift_low: float | None, *, is_warming: bool
+) -> BlockEstimate:
+    found = ranking.estimates[name]
+    packed = [
+        each for turn in night.turns(name) if (each := turn.messages_per_data_frame) is not None
+    ]
+    return BlockEstimate(
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        blocks=found.blocks,
+        rates=tuple(value for _, value, _ in night.figures(name)),
+        voids=sum(entry.name == name and turn.is_void for entry, turn in night.visits),
+        drift_low=drift_low,
+        still_warming=is_warming,
+        messages_per_data_frame=median(packed) if packed else None,
+        records=tuple(block[name][0].path for block in night.blocks),
+    )
+
+
+def _twins(night: Night, ranking: Ranking) -> Iterator[Twin]:
+    for name, is_tied in sorted(ranking.twins_tied.items()):
+        original = name.removesuffix(TWIN)
+        found = compared(night, name, original)
+        if found.ratio is not None and found.low is not None and found.high is not None:
+            yield Twin(
+                framework=original,
+                is_tied=is_tied,
+                ratio=found.ratio,
+                low=found.low,
+                high=found.high,
+            )
+
+
+def compared(night: Night, one: str, other: str) -> PairVerdict:
+    """Return how a name of a night compares to another one, by the pair's own statistics."""
+    return compare_pair(list(zip(night.figures(one), night.figures(other), strict=True)))
+
+
+def twins_of(night: Night, groups: Iterable[Collection[str]]) -> list[Twin]:
+    """Return the twins of a night whose groups of frameworks are ranked apart.
+
+    There are none if the night has too few blocks to rank.
+    """
+    if not _has_enough(night) or not any(name.endswith(TWIN) for name in night.names):
+        return []
+    return [
+        twin
+        for group in groups
+        if not night.frameworks.isdisjoint(group)
+        for twin in judged(night, group).summary.twins
+    ]
+
+
+def history_of(twins: Mapping[str, Sequence[Twin]], looked_at: str = "") -> TwinHistory | None:
+    """Return the history of the twins of a load's nights, by the night; None without a twin.
+
+    `looked_at` is when somebody last looked: earlier nights suspend nothing.
+    """
+    every = [twin for night in twins.values() for twin in night]
+    if not every:
+        return None
+    tied = sum(twin.is_tied for twin in every)
+    low, high = share_interval(tied, len(every))
+    missed = [
+        not all(twin.is_tied for twin in found)
+        for night, found in sorted(twins.items())
+        if found and night > looked_at
+    ]
+    return TwinHistory(
+        tied=tied,
+        of=len(every),
+        low=low,
+        high=high,
+        is_suspended=any(a and b for a, b in pairwise(missed)),
+    )

@@ -1,5 +1,6 @@
 """The store of records: a session's draft, and how it becomes a record."""
 
+import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -13,6 +14,9 @@ from arena.machine.interrupts import held
 from arena.record.record import Record
 
 _DRAFT = ".httparena-draft-"
+
+# In a record's folder: the SHA-256 of the record's file, as `sha256sum -c` reads it.
+SUMS = "SHA256SUMS"
 
 
 class Draft:
@@ -42,17 +46,23 @@ class Draft:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def save(self, record: Record) -> Path:
-        """Move the raw outputs to their place and create the record; return its path."""
+        """Move the raw outputs to their place and create the record; return its path.
+
+        Beside the raw outputs, SHA256SUMS has the sum of the record's file.
+        """
         path = self._results / record.path
         beside = path.with_suffix("")
+        text = to_json(record)
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
         with held():
             try:
+                (self.folder / SUMS).write_text(f"{sha256}  ../{path.name}\n")
                 beside.parent.mkdir(parents=True, exist_ok=True)
                 self.folder.rename(beside)
             except OSError as error:
                 raise HostError(f"{shown(beside)}: cannot be written ({error.strerror})") from error
             try:
-                write_new(path, to_json(record))
+                write_new(path, text)
             except HostError:
                 shutil.rmtree(beside, ignore_errors=True)
                 raise

@@ -49,7 +49,12 @@ class Edition:
 
     @property
     def boards(self) -> Sequence[Board]:
-        """Return all boards, in the order of the leaderboard."""
+        """Return the boards of all servers, in the order of the leaderboard."""
+        return [board for board in self.leaderboard.boards if board.framing == "all"]
+
+    @property
+    def every_board(self) -> Sequence[Board]:
+        """Return all boards, those of servers that send one message a DATA frame too."""
         return self.leaderboard.boards
 
     @property
@@ -82,7 +87,8 @@ class Edition:
         load = "" if board.is_current else f"/{board.load}"
         engines = "/engines" if board.division == "engine" else ""
         place = f"{name(board.profile)}/{board.connections}/{name(board.generator)}"
-        return f"{self.root}boards/{place}{host}{load}{engines}"
+        single = "/one-per-frame" if board.framing == "single" else ""
+        return f"{self.root}boards/{place}{host}{load}{engines}{single}"
 
     def board_digest(self, board: Board) -> str:
         """Return a digest of the records that a board, and boards of other loads, are made of."""

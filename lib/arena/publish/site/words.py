@@ -27,6 +27,9 @@ TYPES = {
 # The divisions, as text for a switch and for a sentence.
 DIVISIONS = {"framework": "production and tuned", "engine": "engines"}
 
+# Which servers a board has, by how many messages they send a DATA frame.
+FRAMINGS = {"all": "any number", "single": "one"}
+
 
 def count(number: int, noun: str) -> str:
     """Return a count of things: `1 run`, `1,024 connections`."""

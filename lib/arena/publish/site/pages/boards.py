@@ -24,6 +24,7 @@ _DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
     ("Type", "division", lambda each: words.DIVISIONS[each.division]),
     ("Host", "host_class", lambda each: each.host_class.words),
     ("Load", "load_digest", words.load),
+    ("Messages a DATA frame", "framing", lambda each: words.FRAMINGS[each.framing]),
 )
 
 _Value = TypeVar("_Value")
@@ -115,8 +116,10 @@ class BoardView:
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     """Yield every board as a page, as JSON and as CSV."""
-    paths = repr((frame(edition), [(edition.board(each), each.load) for each in edition.boards]))
-    for board in edition.boards:
+    paths = repr(
+        (frame(edition), [(edition.board(each), each.load) for each in edition.every_board])
+    )
+    for board in edition.every_board:
         page = edition.board(board)
         failures = {row.framework: row.failure for row in board.rows if row.failure}
         logs = {name: edition.raw(each.record, each.log) for name, each in failures.items()}
@@ -156,7 +159,7 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
     for label, field, name in _DIFFERENCES:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
         best: dict[object, Board] = {}
-        for each in edition.boards:
+        for each in edition.every_board:
             # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:

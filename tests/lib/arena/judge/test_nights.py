@@ -1,0 +1,286 @@
+"""Nights of blocks: which blocks are whole, which night a board shows, and who is ranked in it."""
+
+import pytest
+
+from arena.judge.leaderboard import Board, Row, rank
+from arena.judge.nights import BoardNight
+from arena.record.record import Record
+from tests.fakes import a_record, a_run
+from tests.lib.arena.judge.visits import blocks, drifting, night, packing, visited, without
+
+THREE = {"slow": 1e6, "fast": 3e6, "middle": 2e6}
+
+
+def only_board(records: list[Record]) -> Board:
+    (board,) = rank(records).boards
+    return board
+
+
+def rows_of(records: list[Record]) -> dict[str, Row]:
+    return {row.framework: row for row in only_board(records).rows}
+
+
+def night_of(records: list[Record]) -> BoardNight:
+    found = only_board(records).night
+    assert found
+    return found
+
+
+def sets(board: Board) -> list[tuple[str, tuple[int, int] | None]]:
+    return [(row.framework, row.rank_set) for row in board.rows]
+
+
+def test_a_board_ranks_by_the_blocks_of_its_night_and_keeps_the_classic_rank() -> None:
+    board = only_board(list(blocks(THREE)))
+    assert sets(board) == [("fast", (1, 1)), ("middle", (2, 2)), ("slow", (3, 3))]
+    assert [row.letters for row in board.rows] == ["a", "b", "c"]
+    assert [row.rank for row in board.rows] == [1, 2, 3]
+    first = board.rows[0].estimate
+    assert first
+    assert first.low < 3e6 < first.high
+    assert (first.blocks, len(first.rates), len(set(first.records))) == (8, 8, 8)
+    found = board.night
+    assert found
+    assert (found.night, found.planned, found.blocks, found.visits) == (night(), 8, 8, 24)
+    assert (found.frameworks, found.is_ranked, found.why_not) == (3, True, "")
+
+
+def test_rows_are_in_the_order_of_the_estimates_whatever_the_classic_one_is() -> None:
+    lucky = visited("slow", 9e6, runs=[a_run(9e6)] * 3, minute=900)
+    records = list(blocks(THREE))
+    # A newer classic record of another night, with one block only.
+    board = only_board([*records, lucky.model_copy(update={"visit": None})])
+    assert [row.framework for row in board.rows] == ["fast", "middle", "slow"]
+    assert [row.rank for row in board.rows] == [2, 3, 1]
+
+
+def test_who_was_not_in_the_night_has_no_estimate_and_comes_after_those_who_were() -> None:
+    board = only_board([*blocks(THREE), a_record("absent", 9e6, minute=1)])
+    assert sets(board)[-1] == ("absent", None)
+    assert board.rows[-1].rank == 1
+    assert board.rows[-1].estimate is None
+
+
+def test_only_the_first_blocks_whole_visit_is_a_classic_record() -> None:
+    records = [*blocks({"a": 1e6, "a~twin": 9e6, "b": 2e6})]
+    rows = rows_of(records)
+    assert rows.keys() == {"a", "b"}
+    result = rows["a"].result
+    assert result
+    assert len(result.rates) == 3
+    assert result.value < 2e6
+
+
+def test_a_framework_without_a_classic_record_is_a_row_all_the_same() -> None:
+    records = list(blocks(THREE))
+    rows = rows_of(without(records, 0))
+    assert rows["slow"].result is None
+    assert rows["slow"].rank is None
+    assert rows["slow"].estimate
+
+
+@pytest.mark.parametrize("gone", [0, 5, -1])
+def test_a_block_with_a_visit_missing_does_not_count(gone: int) -> None:
+    found = night_of(without(list(blocks(THREE)), gone))
+    assert (found.blocks, found.visits, found.planned) == (7, 23, 8)
+
+
+def test_a_void_visit_is_replaced_by_its_repeat() -> None:
+    records = list(blocks(THREE))
+    void = visited("fast", 1e3, 3, minute=500, size=3, is_void=True)
+    board = only_board([*records, void])
+    assert board.night
+    assert (board.night.blocks, board.night.voids, board.night.disturbed) == (8, 1, 1)
+    first = board.rows[0].estimate
+    assert first
+    assert first.voids == 1
+    assert min(first.rates) > 2e6
+    lost = [each for each in records if each.path != first.records[2]]
+    assert night_of([*lost, void]).blocks == 7
+
+
+def test_of_two_attempts_the_newest_whole_one_counts() -> None:
+    def attempt(number: int, rate: float, *names: str) -> list[Record]:
+        return [
+            visited(name, rate, 8, minute=600 + 10 * number + at, size=2, attempt=number)
+            for at, name in enumerate(names)
+        ]
+
+    seven = list(blocks({"a": 1e6, "b": 2e6}, 7))
+    killed = rows_of([*seven, *attempt(1, 5e5, "a", "b"), *attempt(2, 6e5, "a")])
+    assert killed["a"].estimate
+    assert killed["a"].estimate.rates[-1] == 5e5
+    again = [*attempt(1, 5e5, "a"), *attempt(2, 6e5, "b", "a")]
+    resumed = rows_of([*seven, *again])
+    assert resumed["a"].estimate
+    assert resumed["a"].estimate.rates[-1] == 6e5
+
+
+def test_who_failed_is_out_of_the_night_and_the_others_are_not() -> None:
+    records = list(blocks({**THREE, "broken": 4e6}, 2))
+    records.append(visited("broken", 0, 3, minute=100, size=4, failure="it fell"))
+    later = blocks(THREE)
+    for each in later:
+        assert each.visit
+        if each.visit.block > 2:
+            size = 4 if each.visit.block == 3 else 3
+            records.append(
+                each.model_copy(update={"visit": each.visit.model_copy(update={"size": size})})
+            )
+    board = only_board(records)
+    assert board.night
+    assert (board.night.blocks, board.night.frameworks) == (8, 3)
+    row = next(row for row in board.rows if row.framework == "broken")
+    assert row.failure
+    assert (row.failure.reason, row.estimate, row.rank) == ("it fell", None, 1)
+
+
+def test_a_twin_that_failed_takes_nobody_else_out() -> None:
+    records = [*blocks(THREE)]
+    first = [each for each in records if each.visit and each.visit.block == 1]
+    more = visited("slow", 0, 1, minute=700, size=4, is_twin=True, failure="it fell")
+    bigger = [
+        each.model_copy(update={"visit": each.visit.model_copy(update={"size": 4})})
+        for each in first
+        if each.visit
+    ]
+    found = night_of([*bigger, more, *(each for each in records if each not in first)])
+    assert (found.blocks, found.frameworks, found.twins) == (8, 3, ())
+
+
+def test_who_is_still_warming_up_has_an_estimate_and_no_rank() -> None:
+    def run_of(block: int) -> list[float]:
+        return [1.10 + 0.001 * block]
+
+    records = []
+    for each in blocks(THREE):
+        assert each.visit
+        if each.framework.name == "fast":
+            (growth,) = run_of(each.visit.block)
+            runs = (drifting(each.runs[0].rate, growth), *each.runs[1:])
+            records.append(each.model_copy(update={"runs": runs}))
+        else:
+            records.append(each)
+    board = only_board(records)
+    assert sets(board) == [("middle", (1, 1)), ("slow", (2, 2)), ("fast", None)]
+    estimate = board.rows[-1].estimate
+    assert estimate
+    assert estimate.still_warming
+    assert estimate.drift_low
+    assert 0.02 < estimate.drift_low < 0.11
+    steady = board.rows[0].estimate
+    assert steady
+    assert (steady.still_warming, steady.drift_low) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("records", "why"),
+    [
+        (list(blocks(THREE, 5)), "Ranks need 6 whole blocks at least; this night has 5."),
+        (list(blocks({"a": 1e6, "a~twin": 1e6})), "Ranks need two frameworks at least"),
+        (
+            [
+                *blocks(THREE),
+                *(
+                    visited("a", 1e6, at, minute=900 + at, size=3, is_void=True)
+                    for at in range(2, 5)
+                ),
+            ],
+            "This was a noisy night: 3 of 27 visits are void, more than 10%",
+        ),
+    ],
+)
+def test_a_night_that_ranks_nobody_has_estimates_and_says_why(
+    records: list[Record], why: str
+) -> None:
+    board = only_board(records)
+    assert board.night
+    assert not board.night.is_ranked
+    assert board.night.why_not.startswith(why)
+    assert {row.rank_set for row in board.rows} | {row.letters for row in board.rows} == {None}
+    assert any(row.estimate for row in board.rows)
+
+
+def test_without_ranks_the_rows_keep_the_classic_order() -> None:
+    records = [*blocks({"a": 1e6, "b": 2e6}, 2), a_record("c", 9e6, minute=50)]
+    assert [row.framework for row in only_board(records).rows] == ["c", "b", "a"]
+
+
+def test_the_newest_night_that_can_be_ranked_is_shown_or_the_newest_at_all() -> None:
+    old, new = list(blocks(THREE)), list(blocks(THREE, 3, hour=5))
+    assert night_of([*old, *new]).night == night()
+    assert night_of(list(blocks(THREE, hour=5)) + old).night == night(5)
+    few = list(blocks(THREE, 2))
+    assert night_of([*few, *new]).night == night(5)
+
+
+def test_a_board_without_visits_has_no_night() -> None:
+    board = only_board([a_record("a")])
+    assert (board.night, board.twin_history, board.rows[0].estimate) == (None, None, None)
+
+
+def test_the_divisions_have_ranks_of_their_own() -> None:
+    records = []
+    for each in blocks({**THREE, "engine": 9e6}):
+        kind = "engine" if each.framework.name == "engine" else "tuned"
+        framework = each.framework.model_copy(update={"type": kind})
+        records.append(each.model_copy(update={"framework": framework}))
+    others, engine = rank(records).boards
+    assert sets(others) == [("fast", (1, 1)), ("middle", (2, 2)), ("slow", (3, 3))]
+    assert engine.rows[0].estimate
+    assert engine.night
+    assert engine.night.why_not.startswith("Ranks need two frameworks")
+
+
+def framed(**packings: float) -> list[Record]:
+    return [
+        each.model_copy(
+            update={"runs": tuple(packing(run, packings[each.framework.name]) for run in each.runs)}
+        )
+        for each in blocks(THREE)
+    ]
+
+
+def test_a_stream_has_a_second_board_of_those_that_send_one_message_a_frame() -> None:
+    every, single = rank(framed(slow=1.0, middle=0.98, fast=30.0)).boards
+    assert (every.framing, single.framing) == ("all", "single")
+    assert every.key == single.key
+    assert [row.framework for row in every.rows] == ["fast", "middle", "slow"]
+    assert sets(single) == [("middle", (1, 1)), ("slow", (2, 2))]
+    assert [row.rank for row in single.rows] == [1, 2]
+    assert single.night
+    assert single.night.frameworks == 2
+
+
+def test_without_a_difference_there_is_no_second_board() -> None:
+    for one in (1.0, 30.0):
+        (board,) = rank(framed(slow=one, middle=one, fast=one)).boards
+        assert board.framing == "all"
+
+
+def test_without_a_figure_under_load_the_contracts_decides() -> None:
+    every, single = rank([a_record("a", 1e6, packed=1.0), a_record("b", 2e6, packed=40.0)]).boards
+    assert len(every.rows) == 2
+    assert [(row.framework, row.rank) for row in single.rows] == [("a", 1)]
+    only_board([a_record("a", 1e6, packed=1.0), a_record("b", 2e6)])
+
+
+def test_what_was_seen_under_load_weighs_more_than_the_contract() -> None:
+    records = [a_record("a", packed=1.0, runs=[packing(a_run(), 9.0)]), a_record("b", packed=1.0)]
+    every, single = rank(records).boards
+    assert [row.framework for row in single.rows] == ["b"]
+    found = next(row for row in every.rows if row.framework == "a").result
+    assert found
+    assert found.messages_per_data_frame_under_load == pytest.approx(9.0, rel=1e-3)
+
+
+UNARY = {"call": "benchmark.BenchmarkService/GetSum", "messages_per_call": 1, "request": {"a": 1}}
+
+
+def test_where_a_call_has_one_reply_there_is_nothing_to_pack() -> None:
+    only_board([a_record("a", packed=1.0, profile=UNARY), a_record("b", packed=4.0, profile=UNARY)])
+
+
+def test_the_order_of_the_visits_does_not_matter() -> None:
+    records = [*blocks(THREE), *blocks(THREE, 3, hour=5)]
+    assert rank(records[::-1]) == rank(records)
