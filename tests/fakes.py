@@ -13,6 +13,7 @@ from arena.base.workspace import Workspace
 from arena.judge.archive import open_archive
 from arena.judge.headline import headline_of, spread_of
 from arena.judge.store import Draft
+from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
 from arena.measure.contract import Report
 from arena.measure.generators import MayOpen, Shot, WarmUp
 from arena.measure.runtimes import Built, Unavailable
@@ -270,6 +271,13 @@ def a_program(path: Path, script: str) -> Path:
     return path
 
 
+def still_sentinel() -> Sentinel:
+    """Return a sentinel of a host that tells nothing, so that nothing is disturbed."""
+    nowhere = Path("/nonexistent")
+    files = HostFiles(nowhere, nowhere, frozenset({0, 1}))
+    return Sentinel(Limits.first("a host", is_virtual=False), files, Calibration)
+
+
 class FakeProgress:
     """Keeps what it was told."""
 
@@ -307,6 +315,9 @@ class FakeServer:
             raise FileNotFoundError(2, "No such file or directory")
         self.used_s += self.busy_s
         return Cost(cpu_s=self.used_s, peak_bytes=20 << 20)
+
+    def away_s(self) -> float:
+        return 0.0
 
 
 @dataclass
@@ -356,6 +367,7 @@ class FakeGenerator:
     on_fire: Callable[[int], str | None] = lambda _: None
     name: str = "ghz"
     is_told: bool = False
+    is_away: bool = False
     fired: list[tuple[str, float]] = field(default_factory=list)
 
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
@@ -374,6 +386,9 @@ class FakeGenerator:
         log = raw.with_suffix(".stderr")
         log.write_text("its words\nits last line\n")
         return Shot(raw=raw, log=log, cost=cost, problem=problem, output="its last line")
+
+    def away_s(self) -> float:
+        return 0.0
 
     def tells_window(self, profile: MeasuredProfile) -> bool:
         return self.is_told

@@ -1,14 +1,18 @@
 """Driving the load: the generator runs against the server, for the warm-up and for each run."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import FrameworkError, GeneratorError
 from arena.base.hashing import sha256_of
 from arena.base.progress import Progress
+from arena.machine.sentinel import Calibration, Sentinel, Window, judged
 from arena.measure.announce import run_line
-from arena.measure.generators import Generator, Shot
+from arena.measure.generators import Generator, Shot, WarmUp
 from arena.measure.plan import Plan
+from arena.measure.quiet import Quiet
 from arena.measure.recording import saved_as
 from arena.measure.runtimes import Server
 from arena.record.measurement import Cost, Measurement, Raw, Run
@@ -22,9 +26,34 @@ _IDLE_SHARE = 0.01
 _MOST_FAILED = 0.01
 
 
+# Where a program opens no window when told, the warm-up goes on in further starts of it.
+_MORE_S = 5.0
+# A container's start is not looked at, so its five seconds of quiet take longer.
+_MORE_AWAY_S = 7.0
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """A run with the warm-up before it: its seconds, and those of the wait for quiet."""
+
+    run: Run
+    warm_up_s: float
+    waited_s: float
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What was so when a window opened."""
+
+    started_at: str
+    server: Cost
+    window: Window
+    calibration: Calibration
+
+
 @dataclass(frozen=True)
 class Driver:
-    """Runs a plan's load against its server. Raw outputs go to `folder`."""
+    """Runs a plan's load against its server, watched. Raw outputs go to `folder`."""
 
     plan: Plan
     generator: Generator
@@ -32,22 +61,101 @@ class Driver:
     folder: Path
     session_began: str
     progress: Progress
+    sentinel: Sentinel
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
-        profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
-        self._measurement(self._fire("warm-up", "warm-up", profile), "warm-up", profile)
+        self._warm("warm-up", "warm-up", seconds, lambda: None)
 
     def run(self, number: int, runs: int) -> Run:
         """Measure run `number` of `runs`, from 1; StageError if server or generator breaks."""
-        profile = self.plan.profile
         label = f"run {number} of {runs}"
-        started_at = utc_now()
-        before = self._cost(label)
-        shot = self._fire(label, f"run-{number}", profile)
+        opened = self._open(label, self.sentinel.calibrate())
+        shot = self._fire(label, f"run-{number}", self.plan.profile, opened.window.tick)
+        return self._closed(label, shot, opened)
+
+    def warmed_run(
+        self, number: int, runs: int, *, warm_up_s: float, quiet_wait_s: float
+    ) -> Warmed:
+        """Warm up, wait until the host is quiet for at most `quiet_wait_s`, and measure a run.
+
+        The load flows on into the window if the generator opens it when told. If not, the warm-up
+        goes on in further starts of the generator. A host that does not get quiet is measured all
+        the same; the run says what disturbed it.
+        """
+        quiet = Quiet(self.sentinel, self._away_s, quiet_wait_s, self.progress.say)
+        if self.generator.tells_window(self.plan.profile):
+            return self._told(number, runs, warm_up_s, quiet)
+        began = time.monotonic()
+        self._warm("warm-up", "warm-up", warm_up_s, quiet.tick)
+        warmed_s = time.monotonic() - began
+        quiet.begin()
+        more_s = _MORE_AWAY_S if self.generator.is_away else _MORE_S
+        while not quiet.is_over():
+            self._warm("warm-up, until the host is quiet", "warm-up-more", more_s, quiet.tick)
+        return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
+
+    def _told(self, number: int, runs: int, warm_up_s: float, quiet: Quiet) -> Warmed:
+        """Make the warm-up and the run with one start of the generator."""
+        profile, label = self.plan.profile, f"run {number} of {runs}"
+        calibration = self.sentinel.calibrate()
+        opened: _Opened | None = None
+        warmed_s = 0.0
+
+        def may_open(elapsed: float, is_warm: bool) -> bool:
+            nonlocal opened, warmed_s
+            self._require_alive(label if opened else "warm-up")
+            if opened:
+                opened.window.tick()
+                return True
+            quiet.tick()
+            if not is_warm:
+                return False
+            warmed_s = warmed_s or elapsed
+            if not quiet.is_over():
+                return False
+            self.progress.say(f"{label} ({profile.window_s:g} s) …")
+            opened = self._open(label, calibration)
+            return True
+
+        warm_up = WarmUp(warm_up_s, quiet.at_most_s)
+        with self.progress.waiting(f"warm-up for {warm_up_s:g} s, and {label}"):
+            shot = self.generator.fire_told(
+                profile, warm_up, self.folder / f"run-{number}", may_open
+            )
+        if opened is None:
+            self._require_whole("warm-up", shot)
+            why = f"{self.generator.name} ended before its window opened"
+            raise GeneratorError("warm-up", why, log=shot.log, output=shot.output)
+        self._require_whole(label, shot)
+        return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
+
+    def _warm(self, stage: str, name: str, seconds: float, on_tick: Callable[[], None]) -> None:
+        profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
+        shot = self._fire(stage, name, profile, on_tick)
+        self._measurement(shot, stage, profile)
+        if name != "warm-up":
+            # The next start writes to the same file.
+            shot.raw.unlink()
+
+    def _away_s(self) -> float | None:
+        """Return the CPU seconds of server and generator in containers; None while unknown."""
+        server_s, generator_s = self.server.away_s(), self.generator.away_s()
+        return None if server_s is None or generator_s is None else server_s + generator_s
+
+    def _open(self, label: str, calibration: Calibration) -> _Opened:
+        server = self._cost(label)
+        window = self.sentinel.window(self._away_s, is_steady=not self.generator.is_away)
+        return _Opened(utc_now(), server, window, calibration)
+
+    def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:
+        """Read what a run measured, and what the host did meanwhile."""
+        opened.window.close()
         after = self._cost(label)
+        watch = opened.window.watch(opened.calibration, self.sentinel.calibrate())
+        profile = self.plan.profile
         measured = self._measurement(shot, label, profile)
-        spent_s = after.cpu_s - before.cpu_s
+        spent_s = after.cpu_s - opened.server.cpu_s
         if not measured.messages and spent_s < _IDLE_SHARE * measured.elapsed_s:
             raise FrameworkError(
                 label, f"no call finished, and the server did nothing ({spent_s:.2f} s of CPU)"
@@ -55,28 +163,37 @@ class Driver:
         path = saved_as(self.plan, self.session_began, shot.raw)
         run = Run(
             **dict(measured),
-            started_at=started_at,
+            started_at=opened.started_at,
             server=Cost(cpu_s=spent_s, peak_bytes=after.peak_bytes),
             generator=shot.cost,
             raw=Raw(path=path, sha256=sha256_of(shot.raw)),
+            watch=watch,
+            disturbed=judged(watch, self.sentinel.limits) if watch else (),
         )
         self.progress.say(f"{label}: {run_line(run, profile.metric)}")
         return run
 
-    def _fire(self, stage: str, name: str, profile: MeasuredProfile) -> Shot:
+    def _fire(
+        self, stage: str, name: str, profile: MeasuredProfile, on_tick: Callable[[], None]
+    ) -> Shot:
         """Run the load for its window; raise if the server or the generator breaks."""
 
         def watch(elapsed: float) -> None:
             tick(elapsed)
+            on_tick()
             self._require_alive(stage)
 
         at_most = profile.load.may_end_early
         with self.progress.window(stage, profile.window_s, at_most=at_most) as tick:
             shot = self.generator.fire(profile, self.folder / name, watch)
+        self._require_whole(stage, shot)
+        return shot
+
+    def _require_whole(self, stage: str, shot: Shot) -> None:
+        """Raise if the server or the generator broke."""
         self._require_alive(stage)
         if shot.problem:
             raise GeneratorError(stage, shot.problem, log=shot.log, output=shot.output)
-        return shot
 
     def _require_alive(self, stage: str) -> None:
         if how := self.server.ended():

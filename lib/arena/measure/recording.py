@@ -9,7 +9,7 @@ from arena.judge.flags import flags_of
 from arena.judge.headline import headline_of, spread_of
 from arena.machine import facts, git
 from arena.measure.contract import Report
-from arena.measure.generators import Generator
+from arena.measure.generators import Generator, WarmUp
 from arena.measure.plan import Plan
 from arena.measure.runtimes import Built, Runtime
 from arena.record.measurement import Run
@@ -26,7 +26,10 @@ from arena.record.record import (
 
 @dataclass
 class Observed:
-    """What a session has observed so far. `stages_s` are seconds by stage."""
+    """What a session has observed so far.
+
+    `stages_s` are seconds by stage; `warm_up` is what the generator of a visit was told.
+    """
 
     started_at: str
     source_sha256: str
@@ -37,6 +40,7 @@ class Observed:
     runs: list[Run] = field(default_factory=list)
     stages_s: dict[str, float] = field(default_factory=dict)
     visit: Visit | None = None
+    warm_up: WarmUp | None = None
 
 
 def record_of(
@@ -93,7 +97,7 @@ def _provenance(
         docker_version, _ = daemon_version()
     return Provenance(
         git=git.git_state(workspace.root),
-        generator=generator.info(plan.profile),
+        generator=generator.info(plan.profile, seen.warm_up),
         host=facts.describe(docker_version),
         cpus=plan.cpus.record(),
         runtime=RuntimeInfo(name=runtime.name, argv=seen.server_argv, standin=seen.built.standin),

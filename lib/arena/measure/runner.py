@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import click
@@ -18,10 +19,12 @@ from arena.machine import lock
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.leftovers import end_leftovers
 from arena.machine.needs import install_lines
+from arena.machine.sentinel import Sentinel
 from arena.measure import generators
 from arena.measure.announce import headline_line, notes
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
+from arena.measure.limits import limits_here
 from arena.measure.plan import Plan, RunOptions
 from arena.measure.runtimes import Runtime, choose
 from arena.measure.session import Course, Session
@@ -69,6 +72,11 @@ class Runner:
     options: RunOptions
     runtime: Runtime
     shows: Progress
+
+    @cached_property
+    def sentinel(self) -> Sentinel:
+        """The watch over this host, with the same limits for all sessions."""
+        return Sentinel(limits_here(self.workspace, self.shows))
 
     def runnable(
         self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = lambda _: None
@@ -171,7 +179,9 @@ class Runner:
             shows.say(f"{each.title}, {each.cpus}")
             info = generator.info(each.profile)
             shows.say(f"generator: {info.name} {info.version} (from {info.found})")
-        session = Session(self.workspace, each, self.runtime, generator, shows, course)
+        session = Session(
+            self.workspace, each, self.runtime, generator, shows, self.sentinel, course
+        )
         record, error = session.run(draft)
         saved = None if self.options.no_save else draft.save(record)
         if error:

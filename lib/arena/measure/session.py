@@ -12,10 +12,11 @@ from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.judge.store import Draft
 from arena.machine import certs, ports
+from arena.machine.sentinel import Sentinel
 from arena.measure import contract
 from arena.measure.contract import Report
 from arena.measure.driver import Driver, ended_amid
-from arena.measure.generators import Generator
+from arena.measure.generators import Generator, WarmUp
 from arena.measure.plan import Plan
 from arena.measure.recording import Observed, record_of
 from arena.measure.runtimes import Runtime, Server
@@ -60,6 +61,7 @@ class Session:
     runtime: Runtime
     generator: Generator
     progress: Progress
+    sentinel: Sentinel
     course: Course | None = None
 
     def __post_init__(self) -> None:
@@ -97,8 +99,17 @@ class Session:
             if self._course.is_checked:
                 seen.before = self._contract(server, "contract", "contract check")
                 _require(seen.before, "contract", server)
-            driver = Driver(plan, self.generator, server, folder, seen.started_at, progress)
-            self._load(driver)
+            self._load(
+                Driver(
+                    plan,
+                    self.generator,
+                    server,
+                    folder,
+                    seen.started_at,
+                    progress,
+                    self.sentinel,
+                )
+            )
             if self._course.is_checked:
                 seen.after = self._contract(server, _AFTER, "contract check, after the runs")
                 _require(seen.after, _AFTER, server)
@@ -106,13 +117,33 @@ class Session:
     def _load(self, driver: Driver) -> None:
         """Warm the server up and make the runs."""
         course, seen = self._course, self._seen
-        with self._stage("warm-up"):
-            driver.warm_up(course.warm_up_s)
-        for number in range(1, course.runs + 1):
+        if course.visit:
+            self._visit(driver, course.visit)
+        else:
+            with self._stage("warm-up"):
+                driver.warm_up(course.warm_up_s)
+        for number in range(len(seen.runs) + 1, course.runs + 1):
             with self._stage("runs"):
                 seen.runs.append(driver.run(number, course.runs))
-            if seen.visit and number == 1:
-                seen.visit = seen.visit.changed(is_void=bool(seen.runs[0].disturbed))
+
+    def _visit(self, driver: Driver, visit: Visit) -> None:
+        """Warm the server up until the host is quiet, and make the run that counts."""
+        course, seen = self._course, self._seen
+        if self.generator.tells_window(self.plan.profile):
+            seen.warm_up = WarmUp(course.warm_up_s, course.quiet_wait_s)
+        seen.stages_s["warm-up"] = 0.0
+        with self._stage("runs"):
+            warmed = driver.warmed_run(
+                1, course.runs, warm_up_s=course.warm_up_s, quiet_wait_s=course.quiet_wait_s
+            )
+        seen.stages_s["warm-up"] = warmed.warm_up_s + warmed.waited_s
+        seen.stages_s["runs"] -= seen.stages_s["warm-up"]
+        seen.runs.append(warmed.run)
+        seen.visit = visit.changed(
+            is_void=bool(warmed.run.disturbed),
+            warm_up_s=round(warmed.warm_up_s, 3),
+            waited_s=round(warmed.waited_s, 3),
+        )
 
     @contextmanager
     def _serving(self, log: Path) -> Iterator[Server]:

@@ -15,7 +15,18 @@ from arena.machine.sentinel.verdict import judged, words
 from arena.machine.sentinel.watch import watch_of
 from arena.record.measurement import Watch
 
-__all__ = ["HostFiles", "Limits", "Sample", "Sentinel", "Window", "judged", "watch_of", "words"]
+__all__ = [
+    "Away",
+    "Calibration",
+    "HostFiles",
+    "Limits",
+    "Sample",
+    "Sentinel",
+    "Window",
+    "judged",
+    "watch_of",
+    "words",
+]
 
 # The time between two samples while a load runs. Each costs the host about 1 ms.
 BETWEEN_S = 0.5
@@ -44,50 +55,42 @@ class Sentinel:
         """Return the median of all calibrations so far; None while there are too few."""
         return median_of(self._calibrations)
 
-    def window(self, away: Away) -> "Window":
-        """Open a window now."""
-        return Window(self, away)
+    def window(self, away: Away, *, is_steady: bool = True) -> "Window":
+        """Open a window now; `is_steady` unless `away` comes and goes with the window."""
+        return Window(self, away, is_steady=is_steady)
 
 
 class Window:
     """A time that is watched, from its first sample to its last.
 
-    If all our CPU time can be read at once, these are the samples at its opening and at its
-    closing. If not, because a program is in a container that starts and ends with the window, they
-    are the first and the last while it ran.
+    Where one of our programs is in a container that starts or ends with the window, these are the
+    first and the last sample while it ran.
     """
 
-    def __init__(self, sentinel: Sentinel, away: Away) -> None:
-        self._sentinel = sentinel
+    def __init__(self, sentinel: Sentinel, away: Away, *, is_steady: bool) -> None:
+        self._files = sentinel.files
+        self._usual = sentinel.usual
         self._away = away
-        self._first = sentinel.files.sample(away())
-        self._last: Sample | None = None
+        self._is_steady = is_steady
+        self._first = self._last = self._files.sample(away())
 
     def tick(self) -> None:
         """Call this about ten times a second while the window is open."""
-        if self._is_ours(self._first) and self._last is None:
+        if self._is_steady or time.monotonic() - self._last.at < BETWEEN_S:
             return
-        latest = self._last or self._first
-        if time.monotonic() - latest.at >= BETWEEN_S and (away_s := self._away()) is not None:
-            sample = self._sentinel.files.sample(away_s)
-            if self._is_ours(self._first):
-                self._last = sample
-            else:
-                self._first = self._last = sample
+        if (away_s := self._away()) is not None:
+            self._last = self._files.sample(away_s)
+            if "own" not in self._first.totals:
+                self._first = self._last
 
     def close(self) -> None:
         """Take the last sample."""
-        sample = self._sentinel.files.sample(self._away())
-        if self._last is None or self._is_ours(sample):
+        sample = self._files.sample(self._away())
+        if "own" in sample.totals or "own" not in self._last.totals:
             self._last = sample
 
     def watch(self, before: Calibration, after: Calibration) -> Watch | None:
-        """Return what happened, after `close`; None if there were not two samples."""
-        if self._last is None or self._last.at <= self._first.at:
+        """Return what happened, once it is closed; None if there were not two samples."""
+        if self._last.at <= self._first.at:
             return None
-        around = (before, after)
-        return watch_of(self._first, self._last, around, self._sentinel.usual())
-
-    @staticmethod
-    def _is_ours(sample: Sample) -> bool:
-        return "own" in sample.totals
+        return watch_of(self._first, self._last, (before, after), self._usual())

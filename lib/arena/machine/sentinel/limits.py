@@ -75,8 +75,8 @@ class Limit(Frozen):
 class Limits(Frozen):
     """All limits of one host; `host` describes it in words.
 
-    `softirq_in_tasks`: whether the kernel counts softirq time as time of the tasks that it
-    interrupts, too; None while that is unknown.
+    `learned_at` is when its records were last looked at. `softirq_in_tasks`: whether the kernel
+    counts softirq time as time of the tasks that it interrupts, too; None while that is unknown.
     """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
@@ -103,7 +103,7 @@ class Limits(Frozen):
         return limit.in_force if limit else None
 
     def taught(self, windows: Sequence[Watch], now: str) -> "Limits":
-        """Return what windows of this host teach, the newest first; these limits if too few do."""
+        """Return what windows of this host teach, the newest first; first values if too few do."""
         calm = [each for each in windows if _teaches(each, self)][:MOST_WINDOWS]
         in_tasks = _softirq_in_tasks(calm)
         learned = {
@@ -111,8 +111,6 @@ class Limits(Frozen):
             for name in LEARNED.keys() & self.limits.keys()
             if (limit := _learned(name, self.limits[name], calm, in_tasks))
         }
-        if not learned and in_tasks is None:
-            return self
         return self.changed(
             learned_at=now, softirq_in_tasks=in_tasks, limits={**self.limits, **learned}
         )

@@ -58,6 +58,7 @@ class Generator(Protocol):
     """
 
     name: str
+    is_away: bool  # Whether it runs in a container, outside this process's tree.
 
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         """Return the program that makes the load, and its exact command line.
@@ -67,6 +68,12 @@ class Generator(Protocol):
 
     def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
         """Run the load for its window; the raw output goes to `stem` plus a suffix."""
+
+    def away_s(self) -> float | None:
+        """Return the CPU seconds that it has used outside this process's tree so far.
+
+        0 for a program of this host; None while its container does not run.
+        """
 
     def tells_window(self, profile: MeasuredProfile) -> bool:
         """Return whether `fire_told` can make this profile's load."""

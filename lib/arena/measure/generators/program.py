@@ -10,7 +10,7 @@ from arena.base.errors import HostError
 from arena.base.progress import Tick
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
-from arena.machine.cgroups import cgroup_of
+from arena.machine.cgroups import Cgroup, cgroup_of
 from arena.machine.child import Child, exit_words, run_bounded, whole_command
 from arena.machine.interrupts import held
 from arena.measure.generators import MayOpen, Shot, WarmUp
@@ -25,6 +25,8 @@ _GRACE_S = 30.0
 
 class Program:
     """A generator as a program on this host."""
+
+    is_away = False
 
     def __init__(
         self,
@@ -61,6 +63,10 @@ class Program:
         if fire := self._description.way(profile).fire:
             return fire(self, profile, stem, on_tick)
         return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
+
+    def away_s(self) -> float | None:
+        """Return 0: its CPU time is that of a child of this process."""
+        return 0.0
 
     def tells_window(self, profile: MeasuredProfile) -> bool:
         """Return whether the program opens its window for this profile when it is told."""
@@ -153,6 +159,17 @@ class ProgramInDocker(Program):
     Its `program` is an image.
     """
 
+    is_away = True
+    _group: Cgroup | None = None
+    _past_s = 0.0
+
+    def away_s(self) -> float | None:
+        """Return the CPU seconds of all its containers so far; None while none can be read."""
+        try:
+            return self._past_s + self._group.cost().cpu_s if self._group else None
+        except OSError:
+            return None
+
     def shoot(
         self,
         arguments: list[str],
@@ -167,16 +184,17 @@ class ProgramInDocker(Program):
         container = _container(self.name)
         remove_container(container)
         used = Cost(cpu_s=0.0, peak_bytes=0)
-        group = None
+        is_seen = False
 
         def watch(elapsed: float) -> None:
-            nonlocal used, group
+            nonlocal used, is_seen
             on_tick(elapsed)
             try:
-                if group is None:
+                if self._group is None:
                     seen = inspect("container", container)
-                    group = cgroup_of(seen["State"]["Pid"], container=seen["Id"])
-                used = group.cost()
+                    self._group = cgroup_of(seen["State"]["Pid"], container=seen["Id"])
+                used = self._group.cost()
+                is_seen = True
             except (OSError, HostError):
                 # Not started yet, or over: keep the last sample, which is at most a tick old.
                 return
@@ -184,10 +202,12 @@ class ProgramInDocker(Program):
         try:
             shot = super().shoot(arguments, raw, window_s, watch, opener)
         finally:
+            self._group = None
+            self._past_s += used.cpu_s
             with held():
                 remove_container(container)
         problem = shot.problem
-        if group is None and problem is None:
+        if not is_seen and problem is None:
             problem = f"the control group of {self.name}'s container could not be read"
         return replace(shot, cost=used, problem=problem)
 

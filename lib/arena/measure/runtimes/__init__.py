@@ -48,6 +48,9 @@ class Server(Protocol):
     def cost(self) -> Cost:
         """Return its use since it started."""
 
+    def away_s(self) -> float | None:
+        """Return the CPU seconds that it has used outside this process's tree; None once ended."""
+
 
 class Runtime(Protocol):
     """One way to run a framework."""

@@ -97,6 +97,13 @@ class Container:
         """Return the container's use since it started."""
         return self._cgroup.cost() if self._cgroup else Cost(cpu_s=0.0, peak_bytes=0)
 
+    def away_s(self) -> float | None:
+        """Return the CPU seconds of its control group; None once that is gone."""
+        try:
+            return self.cost().cpu_s
+        except OSError:
+            return None
+
     def close(self) -> None:
         """Release the process."""
         if self._handle is not None:

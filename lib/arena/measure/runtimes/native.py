@@ -34,6 +34,10 @@ class NativeServer:
         """Return the use of the process tree since it started."""
         return self._child.tree_cost()
 
+    def away_s(self) -> float:
+        """Return 0: it is a child of this process."""
+        return 0.0
+
 
 class NativeRuntime:
     """Builds and runs on the host itself, without isolation: for trusted entries."""

@@ -7,7 +7,8 @@ import pytest
 from arena.base.workspace import Workspace
 from arena.machine import certs, cpus, lock, ports
 from arena.measure import contract
-from tests.fakes import a_report
+from arena.measure.runner import Runner
+from tests.fakes import a_report, still_sentinel
 
 
 @pytest.fixture
@@ -27,3 +28,4 @@ def free_host(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(certs, "ensure_certificate", lambda _: None)
     monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
     monkeypatch.setattr(contract, "check", lambda *_: a_report())
+    monkeypatch.setattr(Runner, "sentinel", still_sentinel())

@@ -30,6 +30,7 @@ from tests.fakes import (
     a_measurement,
     a_profile,
     a_report,
+    still_sentinel,
 )
 
 Find = Callable[..., None]
@@ -76,7 +77,9 @@ class Outcome:
         self.progress = FakeProgress()
         self.results = workspace.results
         with Draft(workspace.results) as draft:
-            measuring = Session(workspace, plan, runtime, generator, self.progress)
+            measuring = Session(
+                workspace, plan, runtime, generator, self.progress, still_sentinel()
+            )
             record, self.error = measuring.run(draft)
             self.record = read_record(draft.save(record))
         assert self.record == record

@@ -1,0 +1,111 @@
+"""The limits file: what the sentinel's limits are here, learned from the host's own records.
+
+`results/host/limits.json` is for people to read, and can be deleted: it is made again from the
+records. It changes only between commands, never while one measures.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from arena.base.errors import HostError, UsageError
+from arena.base.model import to_json, validated
+from arena.base.numbers import format_bytes
+from arena.base.progress import Progress
+from arena.base.reading import read_json
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.base.writing import write_atomic
+from arena.machine import facts
+from arena.machine.sentinel import Limits
+from arena.machine.sentinel.limits import MOST_WINDOWS
+from arena.record.measurement import Watch
+from arena.record.record import Host
+from arena.record.times import parse_utc, utc_now
+
+_BETWEEN = timedelta(hours=1)
+
+# Records of other hosts may lie between ours.
+_MOST_FILES = 600
+
+
+def limits_file(workspace: Workspace) -> Path:
+    """Return the path of the limits file."""
+    return workspace.results / "host" / "limits.json"
+
+
+def limits_here(workspace: Workspace, progress: Progress) -> Limits:
+    """Return this host's limits for a whole command; learn from its records once an hour.
+
+    A file that is broken or of another host is replaced, and a line says so. One that cannot be
+    written is reported: these limits then hold for this command.
+    """
+    host = facts.describe(None)
+    path, now = limits_file(workspace), utc_now()
+    kept = _kept(path, host_words(host), progress)
+    if kept and kept.learned_at and _is_fresh(kept.learned_at, now):
+        return kept
+    first = Limits.first(host_words(host), is_virtual=host.virtualisation not in {None, "none"})
+    learned = first.taught(list(_windows(workspace.results, first.host)), now)
+    try:
+        write_atomic(path, to_json(learned))
+    except HostError as error:
+        progress.say(f"warning: {error}")
+    return learned
+
+
+def host_words(host: Host) -> str:
+    """Return what tells a host from others with other limits."""
+    memory = format_bytes(host.memory_bytes)
+    virtual = "" if host.virtualisation in {None, "none"} else f", on {host.virtualisation}"
+    return f"{host.words}, {memory}, Linux {host.kernel}{virtual}"
+
+
+def _kept(path: Path, host: str, progress: Progress) -> Limits | None:
+    """Return the limits in the file; None if there are none of this host."""
+    if not path.exists():
+        return None
+    try:
+        kept = validated(Limits, read_json(path), path, list(Limits.model_fields))
+    except UsageError as error:
+        progress.say(f"{error}: it is made again")
+        return None
+    if kept.host != host:
+        progress.say(f"{shown(path)}: is of another host ({kept.host}): it is made again")
+        return None
+    return kept
+
+
+def _is_fresh(learned_at: str, now: str) -> bool:
+    age = parse_utc(now) - parse_utc(learned_at)
+    return timedelta() <= age < _BETWEEN
+
+
+def _windows(results: Path, host: str) -> Iterator[Watch]:
+    """Yield the windows in the newest records of a host, the newest first.
+
+    Only the parts that matter are read: this happens before each benchmark.
+    """
+    found = 0
+    files = sorted(results.glob("*/*/*/*.json"), key=lambda path: path.name, reverse=True)
+    for path in files[:_MOST_FILES]:
+        for watch in _watches(path, host):
+            yield watch
+            found += 1
+        if found >= MOST_WINDOWS:
+            return
+
+
+def _watches(path: Path, host: str) -> list[Watch]:
+    try:
+        record: Any = json.loads(path.read_bytes())
+        if host_words(Host.model_validate(record["provenance"]["host"])) != host:
+            return []
+        seen = [run["watch"] for run in record["runs"] if run.get("watch")]
+        return [Watch.model_validate(each) for each in reversed(seen)]
+    except (OSError, ValueError, ValidationError, TypeError, KeyError, AttributeError):
+        return []  # A broken record teaches nothing; the archive reports it.

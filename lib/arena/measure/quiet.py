@@ -1,0 +1,106 @@
+"""Waiting for a quiet host: a warm-up goes on until its last seconds were quiet.
+
+The load itself is the probe: steal shows only while somebody wants the CPU. Quiet is what the
+sentinel's limits say it is, over the last five seconds.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from arena.machine.sentinel import BETWEEN_S, Away, Sample, Sentinel, judged, watch_of, words
+from arena.record.measurement import Disturbance
+
+NEEDED_S = 5.0
+
+# After this many seconds of waiting, what it waits for is said again.
+_AGAIN_S = 30.0
+
+
+class Quiet:
+    """The wait of one warm-up, of `at_most_s` (0: it does not wait).
+
+    `tick` it about ten times a second while the load runs, `begin` it when the warm-up's own time
+    is over, and ask then whether it `is_over`.
+    """
+
+    def __init__(
+        self,
+        sentinel: Sentinel,
+        away: Away,
+        at_most_s: float,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.at_most_s = at_most_s
+        self._sentinel = sentinel
+        self._away = away
+        self._say = say
+        self._clock = clock
+        self._samples: deque[Sample] = deque()
+        self._began: float | None = None
+        self._said_at = 0.0
+        self._over_after_s: float | None = None
+
+    @property
+    def waited_s(self) -> float:
+        """The seconds from `begin` until it was over, or until now."""
+        if self._over_after_s is not None:
+            return self._over_after_s
+        return 0.0 if self._began is None else self._clock() - self._began
+
+    def tick(self) -> None:
+        """Look at the host, at most twice a second."""
+        if not self.at_most_s:
+            return
+        if self._samples and self._clock() - self._samples[-1].at < BETWEEN_S:
+            return
+        away_s = self._away()
+        if away_s is None:
+            # A container that starts or ends makes others work for us: that is not foreign.
+            self._samples.clear()
+            return
+        self._samples.append(self._sentinel.files.sample(away_s, in_full=False))
+        while len(self._samples) > 1 and self._span_s(1) >= NEEDED_S:
+            self._samples.popleft()
+
+    def begin(self) -> None:
+        """Wait from here on: the warm-up's own time is over."""
+        if self._began is None:
+            self._began = self._clock()
+
+    def is_over(self) -> bool:
+        """Return whether the window may open: the host was quiet, or the time is up."""
+        if self._over_after_s is not None:
+            return True
+        self.begin()
+        waited_s = self.waited_s
+        disturbed = self.disturbed() if self.at_most_s else ()
+        if disturbed == ():
+            if self._said_at:
+                self._say(f"quiet after {waited_s:.0f} s")
+        elif waited_s >= self.at_most_s:
+            self._say(f"not quiet within {self.at_most_s:g} s: the run begins all the same")
+        else:
+            self._tell(disturbed, waited_s)
+            return False
+        self._over_after_s = waited_s
+        return True
+
+    def disturbed(self) -> tuple[Disturbance, ...] | None:
+        """Return what disturbed the last five seconds; None if fewer were seen."""
+        if len(self._samples) < 2 or self._span_s(0) < NEEDED_S:  # noqa: PLR2004 - a pair
+            return None
+        return judged(watch_of(self._samples[0], self._samples[-1]), self._sentinel.limits)
+
+    def _span_s(self, first: int) -> float:
+        return self._samples[-1].at - self._samples[first].at
+
+    def _tell(self, disturbed: tuple[Disturbance, ...] | None, waited_s: float) -> None:
+        """Say what it waits for, at first and now and then."""
+        if disturbed and (not self._said_at or waited_s - self._said_at >= _AGAIN_S):
+            self._said_at = max(waited_s, 1e-9)
+            self._say(
+                f"waiting for quiet: {words(disturbed)}, "
+                f"{waited_s:.0f} s of at most {self.at_most_s:g} s"
+            )
