@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from arena.base.model import Frozen
+from arena.judge.distributions import share_interval
 from arena.judge.entry import TWIN, Entry, Turn
 from arena.judge.ranking import (
     RANKED_BLOCKS,
@@ -21,7 +22,6 @@ from arena.judge.ranking import (
     compare_pair,
     drift_of,
     rank_blocks,
-    share_interval,
 )
 
 # A night with a larger share of void visits is noisy, and has no ranks.
