@@ -17,7 +17,7 @@ from arena.machine.sentinel import Calibration, HostFiles, Limits, Sentinel
 from arena.measure.contract import Report
 from arena.measure.generators import MayOpen, Shot, WarmUp
 from arena.measure.runtimes import Built, Unavailable
-from arena.record.measurement import Calls, Cost, Latency, Measurement, Raw, Run
+from arena.record.measurement import Calls, Cost, Disturbance, Latency, Measurement, Raw, Run
 from arena.record.record import (
     Check,
     Cpus,
@@ -134,7 +134,12 @@ def a_measurement(
 
 
 def a_run(
-    rate: float = 1e6, *, server_cpu_s: float = 4.0, generator_cpu_s: float = 3.0, **load: Any
+    rate: float = 1e6,
+    *,
+    server_cpu_s: float = 4.0,
+    generator_cpu_s: float = 3.0,
+    disturbed: tuple[Disturbance, ...] = (),
+    **load: Any,
 ) -> Run:
     """Return one run; by default the server worked harder than the generator."""
     return Run(
@@ -143,6 +148,7 @@ def a_run(
         server=Cost(cpu_s=server_cpu_s, peak_bytes=50 << 20),
         generator=Cost(cpu_s=generator_cpu_s, peak_bytes=300 << 20),
         raw=Raw(path="run-1.json", sha256="0" * 64),
+        disturbed=disturbed,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from arena.machine.sentinel import words
 from arena.record.measurement import Run, Second
 from arena.record.record import FlagName, Headline
 from arena.what.measured import MeasuredProfile
@@ -150,12 +151,28 @@ FLAGS: tuple[Flag, ...] = (
         "The generator can only approximate this load. The methodology explains how closely, "
         "and why.",
     ),
+    Flag(
+        "disturbed",
+        lambda it: any(run.disturbed for run in it.runs),
+        "The host was disturbed during at least one run: something else took or slowed its CPUs, "
+        "or a clock jumped. The figure may be wrong. The record's page says what it was.",
+    ),
     Flag("unpinned", lambda it: it.generator_cpus is None, "Server and generator shared the CPUs."),
 )
 
 # By name. A record of a newer runner may have names that are not here.
 WORDS = {flag.name: flag.words for flag in FLAGS}
 UNRANKED = frozenset(flag.name for flag in FLAGS if flag.takes_rank)
+
+
+def disturbed_words(runs: Sequence[Run]) -> str:
+    """Return which runs were disturbed, and by what; empty if none was."""
+    found = [
+        f"run {number}: {words(run.disturbed)}"
+        for number, run in enumerate(runs, 1)
+        if run.disturbed
+    ]
+    return f"{len(found)} of {len(runs)} runs: {'; '.join(found)}" if found else ""
 
 
 def flags_of(

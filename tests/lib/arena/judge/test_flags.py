@@ -2,9 +2,9 @@
 
 import pytest
 
-from arena.judge.flags import flags_of, missed
+from arena.judge.flags import disturbed_words, flags_of, missed
 from arena.judge.headline import headline_of, spread_of
-from arena.record.measurement import BlastPoint, Run, Second, Unchecked
+from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
 from arena.what.metrics import Metric
 from tests.fakes import MEAN_NS, a_profile, a_run
 from tests.lib.arena.judge.runs import (
@@ -17,6 +17,8 @@ from tests.lib.arena.judge.runs import (
     a_timed_run,
     swept,
 )
+
+STOLEN = (Disturbance(signal="steal", value=0.031, limit=0.01),)
 
 
 def flags(run: Run, *more: Run, cpus: int | None = 2) -> tuple[str, ...]:
@@ -49,6 +51,7 @@ def test_without_a_run_there_is_nothing_to_say() -> None:
         (a_run(cut=1), 2, ("cut-calls",)),
         (a_run(ok=0, cut=9, mean_ns=None), 2, ("cut-calls", "none-finished")),
         (a_run(failed={"Internal": 1}), 2, ("failed-calls",)),
+        (a_run(disturbed=STOLEN), 2, ("disturbed",)),
         # Messages that were counted are certain, whatever was cut.
         (a_run(ok=900, cut=256, counted=5_000_000), 2, ()),
         (a_run(ok=0, cut=256, counted=5_000_000, mean_ns=None), 2, ("none-finished",)),
@@ -155,3 +158,14 @@ def test_a_sweep_without_enough_shots_of_each_point_was_cut_short(
     blast = BLAST.changed(load=BLAST.load.changed(repetitions=repetitions))
     runs = [swept(*points)]
     assert flags_of(blast, runs, headline_of(blast, runs), 2) == expected
+
+
+def test_a_disturbed_run_that_is_not_the_best_flags_its_record_too() -> None:
+    assert flags(a_run(2e6), a_run(1e6, disturbed=STOLEN)) == ("disturbed",)
+
+
+def test_which_runs_were_disturbed_is_told() -> None:
+    assert not disturbed_words([a_run(), a_run()])
+    assert disturbed_words([a_run(), a_run(disturbed=STOLEN)]) == (
+        "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)"
+    )

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from arena.base.reading import tail
 from arena.judge.figure_words import rounded_interval, rounded_words
+from arena.judge.flags import disturbed_words
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
 from arena.publish.charts.latency import latency_picture
@@ -122,6 +123,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",
         bar=rounded_interval(*figures) if figures else "",
+        disturbed=disturbed_words(record.runs),
         is_trial=entry.is_trial,
         is_ranked=entry.is_ranked,
         columns=_columns(record.runs),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.publish.site.pages import records
-from arena.record.measurement import Raw, Run
+from arena.record.measurement import Disturbance, Raw, Run
 from arena.record.record import Cpus, GeneratorInfo, Git, Record, RuntimeInfo
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
 from tests.lib.arena.publish.editions import (
@@ -31,6 +31,7 @@ from tests.lib.arena.publish.loads import (
     with_latency,
 )
 
+STOLEN = (Disturbance(signal="steal", value=0.031, limit=0.01),)
 BIDI = "\u202egnp.exe\u202c"
 
 
@@ -68,6 +69,8 @@ def with_raw(*names: str) -> list[Run]:
         (a_record("a", runs=[a_run(failed={"No": 7, "Aborted": 2})]), "2 Aborted, 7 No"),
         (a_record("a", runs=[a_run(1e6, cut=100)]), "1.00 M – 1.10 M"),
         (a_record("a", 1e6), "1.20 s 2.10 s 5.00 4.00 50.0 MiB 3.00 300 MiB"),
+        (a_record("a", runs=[a_run(), a_run(disturbed=STOLEN)], flags=["disturbed"]),
+         "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)."),
         (a_record("a", 1e6), "no longer here"),
         (a_record("a", 1e6), "Service latency counts"),
         (a_record("a", 1e6, contract=[PASSED, PASSED]), "1 check, all passed"),

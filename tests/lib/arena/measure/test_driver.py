@@ -1,0 +1,209 @@
+"""Runs that are watched, and the warm-up that goes on until the host is quiet."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.base.errors import FrameworkError, GeneratorError
+from arena.machine.cpus import CpuPlan
+from arena.machine.sentinel import Calibration, Limits, Sample, Sentinel
+from arena.measure.driver import Driver
+from arena.measure.generators.find import Located
+from arena.measure.generators.ghz import GHZ
+from arena.measure.plan import Plan
+from arena.record.measurement import Run
+from tests.fakes import (
+    FakeGenerator,
+    FakeProgress,
+    FakeServer,
+    a_framework,
+    a_measurement,
+    a_profile,
+)
+
+
+@dataclass
+class Host:
+    """A host whose clock goes on a second with each look; `stolen` has the steal of each look."""
+
+    stolen: Callable[[int], float] = lambda _: 0.0
+    looks: int = 0
+    calibrations: int = 0
+    total: float = 0.0
+    away: list[float | None] = field(default_factory=list)
+
+    def sample(self, away_s: float | None = 0.0, *, in_full: bool = True) -> Sample:
+        del in_full
+        self.looks += 1
+        self.total += 2 * self.stolen(self.looks)
+        self.away.append(away_s)
+        totals = {"steal": self.total, "realtime": 0.0, "boottime": 0.0}
+        if away_s is not None:
+            totals |= {"busy": 1.0 * self.looks, "own": 1.0 * self.looks + away_s}
+        return Sample(float(self.looks), 2, totals)
+
+    def calibrate(self) -> Calibration:
+        self.calibrations += 1
+        return Calibration((0.1, 0.1), (0.05, 0.05))
+
+
+@dataclass
+class Rig:
+    """A driver and all that it uses."""
+
+    folder: Path
+    host: Host = field(default_factory=Host)
+    generator: FakeGenerator = field(default_factory=FakeGenerator)
+    server: FakeServer = field(default_factory=FakeServer)
+    progress: FakeProgress = field(default_factory=FakeProgress)
+
+    def driver(self) -> Driver:
+        plan = Plan(
+            a_framework(), a_profile(), Located(GHZ, GHZ), CpuPlan("unpinned", None, None), 1.0
+        )
+        limits = Limits.first("a host", is_virtual=True)
+        sentinel = Sentinel(limits, self.host, self.host.calibrate)  # type: ignore[arg-type]
+        began = "2026-01-01T00-00-00.000000Z"
+        return Driver(
+            plan, self.generator, self.server, self.folder, began, self.progress, sentinel
+        )
+
+
+@pytest.fixture
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    rig = Rig(tmp_path)
+    # The wait's clock is the host's, on which each tick finds a second gone.
+    monkeypatch.setattr("arena.measure.quiet.BETWEEN_S", -1.0)
+    monkeypatch.setattr("arena.measure.driver.Quiet", _on_the_hosts_clock(rig))
+    return rig
+
+
+def _on_the_hosts_clock(rig: Rig) -> Callable[..., Any]:
+    from arena.measure.quiet import Quiet
+
+    def made(sentinel: Any, away: Any, at_most_s: float, say: Any) -> Quiet:
+        return Quiet(sentinel, away, at_most_s, say, lambda: float(rig.host.looks))
+
+    return made
+
+
+def signals(run: Run) -> list[str]:
+    return [each.signal for each in run.disturbed]
+
+
+def test_a_run_says_what_the_host_did_meanwhile(rig: Rig) -> None:
+    rig.host.stolen = lambda look: 0.2 if look == 2 else 0.0
+    run = rig.driver().run(1, 3)
+    assert run.watch
+    assert run.watch.elapsed_s == 1.0
+    assert run.watch.steal == pytest.approx(0.2)
+    assert len(run.watch.spin_s) == 4
+    assert signals(run) == ["steal"]
+    assert signals(rig.driver().run(2, 3)) == []
+
+
+def test_no_verdict_looks_at_a_rate(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.host.stolen = lambda look: 0.2 if look == 2 else 0.0
+    known = rig.driver().run(1, 1)
+    rig.host.looks, rig.host.total = 0, 0.0
+    blind = a_measurement().model_copy(
+        update=dict.fromkeys(("rate", "rate_at_least", "rate_at_most", "elapsed_s"), math.nan)
+    )
+    monkeypatch.setattr(rig.generator, "parse", lambda *_: blind)
+    monkeypatch.setattr("arena.measure.driver.Run", Run.model_construct)
+    monkeypatch.setattr("arena.measure.driver.run_line", lambda *_: "")
+    unknown = rig.driver().run(1, 1)
+    assert math.isnan(unknown.rate)
+    assert unknown.disturbed == known.disturbed != ()
+
+
+def test_the_calibrations_are_before_and_after_the_load(rig: Rig) -> None:
+    at: list[int] = []
+    rig.generator.on_fire = lambda _: at.append(rig.host.calibrations)
+    rig.driver().run(1, 1)
+    assert at == [1]
+    assert rig.host.calibrations == 2
+
+
+def test_a_container_is_watched_while_it_runs(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.generator.is_away = True
+    seconds: list[float | None] = [None, 7.0, 8.0, None]
+    monkeypatch.setattr(rig.generator, "away_s", lambda: seconds.pop(0))
+    monkeypatch.setattr("arena.machine.sentinel.BETWEEN_S", -1.0)
+
+    def twice(profile: Any, stem: Path, on_tick: Callable[[float], None]) -> Any:
+        on_tick(0.1)
+        return FakeGenerator.fire(rig.generator, profile, stem, on_tick)
+
+    monkeypatch.setattr(rig.generator, "fire", twice)
+    run = rig.driver().run(1, 1)
+    assert rig.host.away == [None, 7.0, 8.0, None]
+    assert run.watch
+    assert run.watch.foreign == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_the_window_opens_at_once_on_a_quiet_host(rig: Rig, is_told: bool) -> None:
+    rig.generator.is_told = is_told
+    # A generator that is not told has a single tick of warm-up here: too little to be quiet.
+    warmed = rig.driver().warmed_run(1, 1, warm_up_s=10, quiet_wait_s=120 if is_told else 0)
+    assert warmed.waited_s == 0
+    names = [name for name, _ in rig.generator.fired]
+    assert names == (["run-1"] if is_told else ["warm-up", "run-1"])
+
+
+def test_a_generator_that_is_told_goes_on_until_the_host_is_quiet(rig: Rig) -> None:
+    rig.generator.is_told = True
+    rig.host.stolen = lambda look: 0.3 if look < 120 else 0.0
+    warmed = rig.driver().warmed_run(1, 1, warm_up_s=10, quiet_wait_s=120)
+    # It looks ten times a second of warm-up, and each look takes a second here.
+    assert 18 <= warmed.waited_s <= 30
+    assert signals(warmed.run) == []
+    assert any(line.startswith("waiting for quiet: steal") for line in rig.progress.lines)
+
+
+def test_other_generators_start_again_until_the_host_is_quiet(rig: Rig) -> None:
+    rig.host.stolen = lambda look: 0.3 if look < 6 else 0.0
+    warmed = rig.driver().warmed_run(1, 1, warm_up_s=10, quiet_wait_s=120)
+    fired = [name for name, _ in rig.generator.fired]
+    assert fired[0] == "warm-up"
+    assert fired[-1] == "run-1"
+    assert set(fired[1:-1]) == {"warm-up-more"}
+    assert len(fired) > 5
+    assert warmed.waited_s > 0
+    assert not list(rig.folder.glob("warm-up-more*"))
+    assert signals(warmed.run) == []
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_host_that_never_gets_quiet_is_measured_and_marked(rig: Rig, is_told: bool) -> None:
+    rig.generator.is_told = is_told
+    rig.host.stolen = lambda _: 0.3
+    warmed = rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
+    assert warmed.waited_s >= 9
+    assert signals(warmed.run) == ["steal"]
+
+
+def test_a_server_that_ends_in_the_warm_up_of_a_told_run_is_said_so(rig: Rig) -> None:
+    rig.generator.is_told = True
+    rig.server.how = "exit code 3"
+    with pytest.raises(FrameworkError, match=r"ended in the middle of it \(exit code 3\)") as error:
+        rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
+    assert error.value.stage == "warm-up"
+
+
+def test_a_generator_that_ends_before_its_window_is_said_so(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.generator.is_told = True
+    monkeypatch.setattr(
+        rig.generator,
+        "fire_told",
+        lambda profile, _, stem, __: rig.generator.fire(profile, stem, lambda _: None),
+    )
+    with pytest.raises(GeneratorError, match="ended before its window opened"):
+        rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
