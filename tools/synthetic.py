@@ -2,13 +2,19 @@
 
     PYTHONPATH=lib:. .venv/bin/python -m tools.synthetic FOLDER
         [--frameworks 300] [--profiles 12] [--nights 30] [--seed 1] [--raw NIGHTS]
+        [--blocks 0] [--block-nights 3]
 
 FOLDER becomes a set of records, like results/. The same numbers and seed write the same bytes.
 The raw outputs of the newest nights are in their records' folders, of one night by default: the
 site copies no older ones.
+
+With --blocks, nights of so many blocks follow, on two host classes. Among their frameworks are
+equally fast ones, some 30 % apart, one that warms up for longer than it is given, one that joins
+only the last night, and void visits that were repeated; each load has a twin.
 """
 
 import argparse
+import hashlib
 import json
 import random
 import re
@@ -21,8 +27,9 @@ from typing import Any
 import click
 
 from arena.base.model import to_json
-from arena.record.measurement import BlastPoint, Latency, Run, Second
-from arena.record.record import Check, Cpus, GeneratorInfo, Git, Host, Record
+from arena.judge.headline import headline_of, spread_of
+from arena.record.measurement import BlastPoint, Disturbance, Latency, Run, Second, Watch
+from arena.record.record import Check, Cpus, GeneratorInfo, Git, Host, Record, Visit
 from arena.what.measured import MeasuredProfile
 from parsers.common.figures import LatencyKind
 from tests.fakes import a_profile, a_provenance, a_record, a_run
@@ -164,7 +171,7 @@ def _history(
         minute = timedelta(
             days=night, seconds=chance.randrange(4 * 3600), microseconds=chance.randrange(10**6)
         )
-        started_at = (FIRST_NIGHT + minute).strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+        started_at = _moment(FIRST_NIGHT + minute)
         mould = broken if chance.random() < 0.02 else moulds[night % len(moulds)]
         yield night, f"{mould.key}/{started_at}.json", mould.cast(started_at, speed, chance)
         speed *= chance.uniform(0.99, 1.011)
@@ -329,6 +336,150 @@ def _point(connections: int, requests: int, chance: random.Random) -> BlastPoint
     )  # fmt: skip
 
 
+# What nights of blocks measure: the profiles that volley makes, and how many frameworks at most.
+BLOCKED = ("stream-grpc", "unary-grpc")
+_MOST_IN_BLOCKS = 24
+# The framework that is faster in the second half of each run, and the one of the last night only.
+_WARMING, _LATE = 4, 6
+_VOID_SHARE = 0.02
+
+# The steal that made a visit void.
+_STEAL = Watch(elapsed_s=5.0, steal=0.12, foreign=0.001, softirq=0.02, io=0.0, memory=0.0, cpu=0.4)
+_QUIET = _STEAL.model_copy(update={"steal": 0.001})
+_DISTURBED = Disturbance(signal="steal", value=0.12, limit=0.01)
+
+
+def write_blocks(folder: Path, frameworks: int, blocks: int, nights: int, *, seed: int) -> int:
+    """Write nights of blocks below a folder; return the number of records.
+
+    Before them comes one night on another host.
+    """
+    written = 0
+    for number in range(nights + 1):
+        is_other = not number
+        begun = FIRST_NIGHT + timedelta(days=40 + number)
+        chance = random.Random(f"{seed} night {number}")
+        for at, load in enumerate(each for each in LOADS if each.profile["name"] in BLOCKED):
+            names = [each for each in range(min(frameworks, _MOST_IN_BLOCKS)) if _is_in(each)]
+            names = [each for each in names if each != _LATE or number == nights]
+            night = _Night(begun, begun + timedelta(hours=3 * at), load, names, blocks, is_other)
+            for record in _night(night, chance):
+                path = folder / record.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(to_json(record))
+                written += 1
+    return written
+
+
+@dataclass(frozen=True)
+class _Night:
+    """One load in a night: when the night began and this load in it, and who takes part."""
+
+    begun: datetime
+    load_begun: datetime
+    load: Load
+    frameworks: Sequence[int]
+    blocks: int
+    is_other_host: bool
+
+
+def _is_in(number: int) -> bool:
+    """Return whether a framework takes part: no engines, and one that was never in a night."""
+    return number % 20 not in (13, 19)
+
+
+def _night(night: _Night, chance: random.Random) -> Iterator[Record]:
+    """Yield the records of one load in a night, in the order of their visits."""
+    twin = chance.choice(night.frameworks)
+    visits = [(number, False) for number in night.frameworks] + [(twin, True)]
+    clock = night.load_begun
+    for block in range(1, night.blocks + 1):
+        drift = chance.gauss(1.0, 0.02)
+        chance.shuffle(visits)
+        waiting = [(number, is_twin, 0) for number, is_twin in visits]
+        for place, (number, is_twin, repeat) in enumerate(waiting, 1):
+            is_void = repeat < 2 and chance.random() < _VOID_SHARE
+            visit = Visit(
+                night=_moment(night.begun),
+                seed=hashlib.sha256(_moment(night.begun).encode()).hexdigest(),
+                block=block, blocks=night.blocks, place=place, size=len(visits), repeat=repeat,
+                is_twin=is_twin, is_void=is_void, warm_up_s=10.0,
+                waited_s=chance.choice((0.0, 0.0, 0.0, 3.5, 21.0)),
+            )  # fmt: skip
+            yield _visited(night, number, visit, drift, clock, chance)
+            clock += timedelta(seconds=19)
+            if is_void:
+                waiting.append((number, is_twin, repeat + 1))
+
+
+def _visited(
+    night: _Night, number: int, visit: Visit, drift: float, clock: datetime, chance: random.Random
+) -> Record:
+    """Return the record of one visit."""
+    name, meta = _framework(number)
+    scatter = 0.05 if number % 7 == 5 else 0.012
+    # Pairs of one language and the next are equally fast; after them comes a gap.
+    speed = night.load.level * 1.3 ** -(number // 2 % 6) * (0.97 if number % 6 == 1 else 1.0)
+    speed *= 0.8 if night.is_other_host else 1.0
+    profile = a_profile(**night.load.profile, generator="volley", connection_count=64)
+    runs = []
+    for _ in range(3 if visit.block == 1 else 1):
+        rate = max(speed * drift * chance.gauss(1.0, scatter), 1000.0)
+        rate *= 0.85 if visit.is_void else 1.0
+        runs.append(_block_run(profile, rate, visit, chance, number))
+    record = _record(name, meta, night.load, "volley", chance, failed=False)
+    other = {"cpu": "Other 7000 at 2.4 GHz", "family": "Maker, 6, 85, 7", "virtualisation": "kvm"}
+    host = record.provenance.host.model_copy(update=other if night.is_other_host else {})
+    flags = ("unpinned", *(("disturbed",) if visit.is_void else ()))
+    return record.model_copy(
+        update={
+            "started_at": _moment(clock),
+            "runs": tuple(runs),
+            "headline": headline_of(profile, runs),
+            "spread": spread_of(profile.metric, runs),
+            "flags": flags,
+            "visit": visit,
+            "contract": record.contract if visit.block in (1, visit.blocks) else (),
+            "contract_after": record.contract_after if visit.block in (1, visit.blocks) else (),
+            "provenance": record.provenance.model_copy(update={"host": host}),
+        }
+    )
+
+
+def _block_run(
+    profile: MeasuredProfile, rate: float, visit: Visit, chance: random.Random, number: int
+) -> Run:
+    """Return a run of a visit, with its seconds, its DATA frames and what the sentinel saw."""
+    p50 = 2.56e11 / (3e5 + rate)
+    latency = {"mean": p50, "p50": p50, "p99": p50 * chance.uniform(2, 6), "p999": p50 * 9}
+    per_frame = 1.0 if profile.is_unary or number % 3 else 11.5
+    seconds = []
+    for second in range(5):
+        messages = int(
+            rate * (0.85 + 0.075 * second if number == _WARMING else chance.gauss(1, 0.005))
+        )
+        seconds.append(
+            Second(
+                intended=None, sent=messages, ok=messages, failed=0, messages=messages,
+                p50_ns=p50, p99_ns=p50 * 4, max_ns=p50 * 9,
+            )
+        )  # fmt: skip
+    return a_run(rate, server_cpu_s=chance.uniform(2, 5)).model_copy(
+        update={
+            "latency_ns": Latency(kind="service", max=p50 * 12, samples=100_000, **latency),
+            "seconds": tuple(seconds),
+            "data_frames": int(rate * 5 / per_frame),
+            "warm_up": tuple(int(rate * share) for share in (0.3, 0.8, 0.9, *([1.0] * 7))),
+            "watch": _STEAL if visit.is_void else _QUIET,
+            "disturbed": (_DISTURBED,) if visit.is_void else (),
+        }
+    )
+
+
+def _moment(when: datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+
+
 def _write_raw(folder: Path, chance: random.Random) -> None:
     folder.mkdir(exist_ok=True)
     for name, size in RAW.items():
@@ -346,10 +497,16 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--raw", type=int, default=1, metavar="NIGHTS")
+    parser.add_argument("--blocks", type=int, default=0)
+    parser.add_argument("--block-nights", type=int, default=3)
     given = parser.parse_args()
     count = write(
         given.folder, given.frameworks, given.profiles, given.nights, seed=given.seed, raw=given.raw
     )
+    if given.blocks:
+        count += write_blocks(
+            given.folder, given.frameworks, given.blocks, given.block_nights, seed=given.seed
+        )
     click.echo(f"{count:,} records in {given.folder}")
 
 

@@ -7,10 +7,13 @@ import { Table } from "./table.js";
 
 // The initial order of the page.
 const SORT = "rank";
-// Columns that sort the largest or newest first; `startsDescending` decides for headline and median.
-const MOST_FIRST = new Set(["packed", "checks", "date"]);
+// Columns whose best value comes first, and others that sort the largest or newest first.
+const FIGURES = new Set(["value", "median", "classic"]);
+const MOST_FIRST = new Set(["packed", "unloaded", "checks", "date"]);
 // Typed text enters the URL after a pause (ms): browsers limit such changes.
 const PAUSE_MS = 200;
+// The orders of a board with a night of blocks: by the estimate, and by the classic figure.
+const ORDERS = new Map([["estimate", SORT], ["best of three", "classic"]]);
 // The maximum number of frameworks to compare.
 const COMPARED = 5;
 
@@ -30,6 +33,7 @@ let chosen = null;
 let sorted = `${SORT} asc`;
 let typing = 0;
 
+document.getElementById("static")?.remove();
 const controls = makeControls();
 const stars = new Map(rows.map((row) => [row, makeStar(row)]));
 for (const { body } of tables) body.parentElement.classList.add("starred");
@@ -116,6 +120,7 @@ function showControls(count) {
   choose(controls.language, chosen.language);
   choose(controls.type, chosen.type);
   controls.only.checked = chosen.only;
+  for (const [button, key] of controls.orders) button.ariaPressed = String(chosen.sort === key);
   controls.clear.disabled = !(chosen.q || chosen.language || chosen.type || chosen.only);
   const { href } = document.querySelector("nav a[href$='compare/index.html']");
   controls.compare.href = href + hashOf({ fw: chosen.fav.slice(0, COMPARED).join(",") });
@@ -142,6 +147,7 @@ function makeControls() {
     language: makeSelect("language"),
     type: makeSelect("type"),
     only: make("input", { type: "checkbox" }),
+    orders: new Map(),
     clear: make("button", { type: "button" }, "Clear filters"),
     compare: make("a", {}, "Compare favourites"),
     status: make("p", { role: "status" }),
@@ -160,12 +166,25 @@ function makeControls() {
     made.q.focus();
   });
   const form = document.getElementById("controls");
+  if (board?.columns.has("classic")) form.append(makeOrders(made.orders));
   form.append(labelled("Find", made.q), labelled("Language", made.language));
   if (hasTypes) form.append(labelled("Type", made.type));
   form.append(labelled("Favourites only", made.only), made.clear, made.compare, made.status);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.hidden = false;
   return made;
+}
+
+/** Return the switch between the orders of a board; `buttons` gets the column of each button. */
+function makeOrders(buttons) {
+  const group = make("span", { role: "group", ariaLabel: "Order by", className: "order" }, "Order by ");
+  for (const [words, key] of ORDERS) {
+    const button = make("button", { type: "button" }, words);
+    button.addEventListener("click", () => change({ sort: key, dir: firstDirection(key) }));
+    buttons.set(button, key);
+    group.append(button);
+  }
+  return group;
 }
 
 function makeSelect(name) {
@@ -185,23 +204,23 @@ function makeStar(row) {
 }
 
 function makeHeaders() {
-  for (const [key, column] of board?.columns ?? []) {
-    const button = make("button", { type: "button" }, ...column.header.childNodes);
+  for (const [key, { header }] of board?.columns ?? []) {
+    const button = make("button", { type: "button" }, ...header.childNodes);
     button.addEventListener("click", () => {
-      const again = chosen.sort === key;
-      const descending = again ? chosen.dir === "asc" : startsDescending(key, column);
-      change({ sort: key, dir: descending ? "desc" : "asc" });
+      const turned = chosen.dir === "asc" ? "desc" : "asc";
+      change({ sort: key, dir: chosen.sort === key ? turned : firstDirection(key) });
     });
-    column.header.append(button);
+    header.append(button);
   }
 }
 
-/** Return whether a column's best value is its largest: the best ranked row comes first. */
-function startsDescending(key, { keys }) {
-  if (key !== "value" && key !== "median") return MOST_FIRST.has(key);
+/** Return the direction in which a column's best value, or the best ranked row, comes first. */
+function firstDirection(key) {
+  if (!FIGURES.has(key)) return MOST_FIRST.has(key) ? "desc" : "asc";
+  const { keys } = board.columns.get(key);
   const ranks = board.columns.get(SORT).keys;
   const known = keys.filter((each, at) => each !== null && ranks[at] !== null);
-  return known[0] > known.at(-1);
+  return known[0] > known.at(-1) ? "desc" : "asc";
 }
 
 function haystackOf(row) {

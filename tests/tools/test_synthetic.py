@@ -28,3 +28,34 @@ def test_the_same_seed_writes_the_same_bytes_and_another_one_does_not(tmp_path: 
     a, b, c = (contents(tmp_path / name) for name in "abc")
     assert a == b
     assert a != c
+
+
+def test_nights_of_blocks_have_whole_blocks_twins_voids_and_two_hosts(tmp_path: Path) -> None:
+    count = synthetic.write_blocks(tmp_path, 8, blocks=6, nights=2, seed=1)
+    archive = open_archive(tmp_path)
+    assert archive.broken == {}
+    assert len(archive.entries) == count
+    records = [archive.read(path) for path in archive.entries]
+    visits = [record.visit for record in records if record.visit]
+    assert len(visits) == count
+    assert len({each.night for each in visits}) == 3
+    assert len({record.provenance.host.cpu for record in records}) == 2
+    assert any(each.is_void for each in visits)
+    assert any(each.repeat for each in visits)
+    for name in ("unary-grpc", "stream-grpc"):
+        own = [each for each in records if each.visit and each.profile.name == name]
+        nights = {each.visit.night for each in own if each.visit and each.visit.is_twin}
+        assert len(nights) == 3
+        for record in own:
+            visit = record.visit
+            assert visit
+            assert len(record.runs) == (3 if visit.block == 1 else 1)
+            if not visit.is_void:
+                same = [
+                    each
+                    for each in own
+                    if each.visit
+                    and not each.visit.is_void
+                    and (each.visit.night, each.visit.block) == (visit.night, visit.block)
+                ]
+                assert len(same) == visit.size

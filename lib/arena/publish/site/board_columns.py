@@ -3,15 +3,20 @@
 A column without a value in any row is left out. Its unit is in its head.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
 from arena.base.numbers import TIMES_NS, cost_words, in_unit
 from arena.judge.figure_words import rounded_interval, rounded_words
-from arena.judge.leaderboard import Board, Result
+from arena.judge.leaderboard import Board, Result, Row
+from arena.judge.nights import BlockEstimate
+from arena.publish.site.words import share
 
 _NONE = "–"
+
+# The key of the classic headline on a board of blocks: rows can be ordered by it instead.
+CLASSIC = "classic"
 
 
 @dataclass(frozen=True)
@@ -34,19 +39,56 @@ class Column:
     cells: tuple[Cell, ...]
 
 
-def columns_of(board: Board, results: Sequence[Result]) -> list[Column]:
-    """Return the columns of results, starting with the headline."""
+def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
+    """Return the columns of rows, starting with the figure that orders them."""
     by_p99, unit = board.metric.is_latency, board.metric.unit
     columns = [
-        Column("value", board.metric, "", tuple(_headline(board, each) for each in results)),
-        Column("median", "Median of runs", "", tuple(_median(board, each) for each in results)),
-        Column("", "Fastest at", "calls × connections", tuple(map(_point, results))),
-        *_latencies(results, by_p99=by_p99),
-        Column("cpu", "Server CPU", f"s per million {unit}", tuple(map(_cpu, results))),
-        Column("memory", "Peak memory", "MiB", tuple(map(_memory, results))),
-        Column("packed", "Messages per DATA frame", "", tuple(map(_packed, results))),
+        *(_of_night(board, rows) if board.night else _of_runs(board, rows)),
+        Column("", "Fastest at", "calls × connections", _each(rows, _point)),
+        *_latencies([row.result for row in rows], by_p99=by_p99),
+        Column("cpu", "Server CPU", f"s per million {unit}", _each(rows, _cpu)),
+        Column("memory", "Peak memory", "MiB", _each(rows, _memory)),
+        Column(
+            "packed",
+            "Messages per DATA frame",
+            "under load",
+            tuple(_packed(packed_under_load(row)) for row in rows),
+        ),
+        *([] if board.night else [_packed_alone(rows)]),
     ]
     return [each for each in columns if any(cell.text != _NONE for cell in each.cells)]
+
+
+def _of_runs(board: Board, rows: Sequence[Row]) -> list[Column]:
+    """Return the headline and the median of a classic board."""
+    return [
+        Column("value", board.metric, "", _each(rows, lambda it: _headline(board, it))),
+        Column("median", "Median of runs", "", _each(rows, lambda it: _median(board, it))),
+    ]
+
+
+def _of_night(board: Board, rows: Sequence[Row]) -> list[Column]:
+    """Return the estimate of a night of blocks, and the classic headline with its rank."""
+    return [
+        Column("value", board.metric, "estimate", tuple(_estimate(board, row) for row in rows)),
+        Column(CLASSIC, "Best of three", "classic", tuple(_classic(board, row) for row in rows)),
+    ]
+
+
+def _each(rows: Sequence[Row], of: Callable[[Result], Cell]) -> tuple[Cell, ...]:
+    return tuple(of(row.result) if row.result else Cell(_NONE) for row in rows)
+
+
+def estimate_words(board: Board, row: Row) -> str:
+    """Return a row's estimate with the digits that its interval justifies; empty without one."""
+    it, flags = row.estimate, row.result.flags if row.result else ()
+    return rounded_words(board.metric, it.value, it.low, it.high, flags) if it else ""
+
+
+def figure_words(board: Board, row: Row) -> str:
+    """Return the figure that orders a row: its estimate, else its headline; empty without both."""
+    headline = headline_words(board, row.result) if row.result else ""
+    return estimate_words(board, row) or headline
 
 
 def headline_words(board: Board, result: Result) -> str:
@@ -54,14 +96,27 @@ def headline_words(board: Board, result: Result) -> str:
     return rounded_words(board.metric, result.value, result.low, result.high, result.flags)
 
 
-def interval_words(board: Board, result: Result) -> str:
+def interval_words(board: Board, of: Result | BlockEstimate) -> str:
     """Return the interval as text; empty if it has no width."""
-    return rounded_interval(board.metric, result.value, result.low, result.high)
+    return rounded_interval(board.metric, of.value, of.low, of.high)
 
 
 def sortable(value: float | None) -> str:
     """Return a number with four digits, for a script to sort by."""
     return "" if value is None else f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
+
+
+def _estimate(board: Board, row: Row) -> Cell:
+    if row.estimate is None:
+        return Cell(_NONE)
+    return Cell(estimate_words(board, row), sortable(row.estimate.value), is_headline=True)
+
+
+def _classic(board: Board, row: Row) -> Cell:
+    if row.result is None:
+        return Cell(_NONE)
+    rank = "" if row.rank is None else f"rank {row.rank}"
+    return Cell(headline_words(board, row.result), sortable(row.result.value), rank)
 
 
 def _headline(board: Board, result: Result) -> Cell:
@@ -72,15 +127,11 @@ def _median(board: Board, result: Result) -> Cell:
     """Return the median and the spread; a single run has neither."""
     if len(result.rates) < 2 or not result.median:  # noqa: PLR2004 - one is no spread
         return Cell(_NONE, remark="one run" if len(result.rates) == 1 else "")
-    words = rounded_words(board.metric, result.median, result.low, result.high)
-    spread = "" if result.cv is None else f"± {_percent(result.cv)} %"
+    # A median below a bound is rounded as the bound is: it must not stand above its headline.
+    words = rounded_words(board.metric, result.median, result.low, result.high, result.flags)
+    words = words.removeprefix("≥ ")
+    spread = "" if result.cv is None else f"± {share(result.cv)} %"
     return Cell(words, sortable(result.median), spread)
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent, with two digits."""
-    percent = share * 100
-    return f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"  # noqa: PLR2004
 
 
 def _point(result: Result) -> Cell:
@@ -91,12 +142,12 @@ def _point(result: Result) -> Cell:
     return Cell(_NONE)
 
 
-def _latencies(results: Sequence[Result], *, by_p99: bool) -> list[Column]:
+def _latencies(results: Sequence[Result | None], *, by_p99: bool) -> list[Column]:
     """Return the latency columns, all in the unit that fits the middle of the first one."""
     columns: list[tuple[str, str, Sequence[float | None]]] = [
-        ("p50", "p50", [each.p50_ns for each in results]),
-        *([] if by_p99 else [("p99", "p99", [each.p99_ns for each in results])]),
-        ("p999", "p99.9", [each.p999_ns for each in results]),
+        ("p50", "p50", [each.p50_ns if each else None for each in results]),
+        *([] if by_p99 else [("p99", "p99", [each.p99_ns if each else None for each in results])]),
+        ("p999", "p99.9", [each.p999_ns if each else None for each in results]),
     ]
     known = next((found for _, _, each in columns if (found := [v for v in each if v])), [0.0])
     middle = median_low(known)
@@ -123,6 +174,17 @@ def _memory(result: Result) -> Cell:
     return Cell(in_unit(result.server_peak_bytes / (1 << 20)), sortable(result.server_peak_bytes))
 
 
-def _packed(result: Result) -> Cell:
-    packed = result.messages_per_data_frame
+def _packed_alone(rows: Sequence[Row]) -> Column:
+    cells = _each(rows, lambda it: _packed(it.messages_per_data_frame))
+    return Column("unloaded", "Messages per DATA frame", "without load", cells)
+
+
+def packed_under_load(row: Row) -> float | None:
+    """Return how a row packs messages under load: in all blocks, else in the classic record."""
+    if row.estimate:
+        return row.estimate.messages_per_data_frame
+    return row.result.messages_per_data_frame_under_load if row.result else None
+
+
+def _packed(packed: float | None) -> Cell:
     return Cell(_NONE) if packed is None else Cell(in_unit(packed), sortable(packed))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from arena.base.text import printable
 from arena.judge.leaderboard import Board, Result, Row
-from arena.publish.site import links
+from arena.judge.nights import BlockEstimate
+from arena.publish.site import board_columns, links
 from arena.publish.site.edition import Edition
 
 Cell = str | float | None
@@ -15,7 +16,9 @@ Cell = str | float | None
 def board_csv(board: Board, edition: Edition) -> str:
     """Return the board as RFC 4180 defines it: commas, quotes where needed, CRLF line ends.
 
-    `record` is the link to the record's page, relative to the file.
+    `rank`, `value` and `runs` are classic; `estimate`, `blocks`, `rank_low` and `rank_high` are
+    those of the board's night of blocks. `record` is the link to the record's page, relative to the
+    file.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -38,8 +41,14 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
     def of(part: Callable[[Result], Cell]) -> Callable[[Row], Cell]:
         return lambda row: part(row.result) if row.result else None
 
+    def by_blocks(part: Callable[[BlockEstimate], Cell]) -> Callable[[Row], Cell]:
+        return lambda row: part(row.estimate) if row.estimate else None
+
     return {
         "rank": lambda row: row.rank,
+        "rank_low": lambda row: row.rank_set[0] if row.rank_set else None,
+        "rank_high": lambda row: row.rank_set[1] if row.rank_set else None,
+        "letters": lambda row: row.letters,
         "framework": lambda row: row.framework,
         "display_name": lambda row: row.display_name,
         "language": lambda row: row.language,
@@ -49,6 +58,12 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         f"low_{unit}": of(lambda it: it.low),
         f"high_{unit}": of(lambda it: it.high),
         f"median_{unit}": of(lambda it: it.median or None),
+        f"estimate_{unit}": by_blocks(lambda it: it.value),
+        f"estimate_low_{unit}": by_blocks(lambda it: it.low),
+        f"estimate_high_{unit}": by_blocks(lambda it: it.high),
+        "blocks": by_blocks(lambda it: it.blocks),
+        "voids": by_blocks(lambda it: it.voids),
+        "still_warming": by_blocks(lambda it: "yes" if it.still_warming else ""),
         "runs": of(lambda it: len(it.rates)),
         "cv": of(lambda it: it.cv),
         "latency_kind": of(lambda it: it.latency_kind),
@@ -59,6 +74,7 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         f"{cost}_at_most": of(lambda it: it.server_cpu_s_per_million_at_most),
         "server_peak_bytes": of(lambda it: it.server_peak_bytes),
         "messages_per_data_frame": of(lambda it: it.messages_per_data_frame),
+        "messages_per_data_frame_under_load": board_columns.packed_under_load,
         "checks_passed": of(lambda it: it.checks_passed),
         "checks_warned": of(lambda it: " ".join(check.check for check in it.checks_warned)),
         "flags": of(lambda it: " ".join(it.flags)),

@@ -14,6 +14,7 @@ from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
 from arena.judge.load_key import Place
 from arena.publish.site.links import INDEX, name
 from arena.publish.site.raw_outputs import raw_files
+from arena.publish.site.words import ranks
 from arena.record.record import Record
 
 
@@ -91,13 +92,17 @@ class Edition:
         return f"{self.root}boards/{place}{host}{load}{engines}{single}"
 
     def board_digest(self, board: Board) -> str:
-        """Return a digest of the records that a board, and boards of other loads, are made of."""
-        return self._digests[board.place]
+        """Return a digest of what a board, and boards of other loads, are made of.
+
+        That is records, and what somebody has reviewed: it can end a suspension of ranks.
+        """
+        reviewed = repr((board.night, board.twin_history))
+        return _digest((self._digests[board.place], reviewed))
 
     @cached_property
     def digest(self) -> str:
         """A digest of all boards."""
-        return _digest(f"{place} {digest}" for place, digest in self._digests.items())
+        return _digest(f"{self.board(each)} {self.board_digest(each)}" for each in self.every_board)
 
     @cached_property
     def _digests(self) -> Mapping[Place, str]:
@@ -112,7 +117,7 @@ class Edition:
         found: dict[str, list[Standing]] = defaultdict(list)
         for board in self.boards:
             path = self.board(board)
-            ranked = sum(row.rank is not None for row in board.rows)
+            ranked = sum(ranks(row, board) is not None for row in board.rows)
             for row in board.rows:
                 found[row.framework].append(Standing(board, path, row, ranked))
         return dict(found)

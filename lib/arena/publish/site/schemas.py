@@ -10,6 +10,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.judge.leaderboard import Board, Leaderboard
+from arena.judge.nights import BlockEstimate
 from arena.record.record import FlagName, MeasuredFramework, Record
 from arena.what.metrics import Metric
 
@@ -38,7 +39,10 @@ class Result(Frozen):
 
 
 class History(Frozen):
-    """A framework's results under one load, the oldest first; `board` is where it is ranked."""
+    """A framework's results under one load, the oldest first; `board` is where it is ranked.
+
+    `rank` is the classic one. `estimate` and `rank_set` are those of the board's night of blocks.
+    """
 
     profile: str
     connections: int
@@ -47,6 +51,8 @@ class History(Frozen):
     metric: Metric
     load: str
     rank: int | None
+    rank_set: tuple[int, int] | None = None
+    estimate: BlockEstimate | None = None
     board: str
     results: tuple[Result, ...]
 

@@ -14,7 +14,7 @@ _MARGIN = 10
 _MIDDLE = HEIGHT // 2
 _TICK = 24
 
-# Values that differ by more than this factor are drawn on a logarithmic scale.
+# Values that differ by more than this factor are usually drawn on a logarithmic scale.
 _FAR = 20
 
 
@@ -69,8 +69,8 @@ class Scale:
         return "".join(f"M{place} {_MIDDLE}h0" for place in places)
 
 
-def scale_of(values: Iterable[float]) -> Scale:
-    """Return the scale for some values: logarithmic if they are far apart.
+def scale_of(values: Iterable[float], far: float = _FAR) -> Scale:
+    """Return the scale for some values: logarithmic if they differ by more than the factor `far`.
 
     On a linear scale, all values below a hundredth of the best would look alike.
     """
@@ -78,7 +78,7 @@ def scale_of(values: Iterable[float]) -> Scale:
     if not known:
         return Scale(0.0)
     least, most = min(known), max(known)
-    return Scale(most, least) if most > _FAR * least else Scale(most)
+    return Scale(most, least) if most > far * least else Scale(most)
 
 
 def line(figures: Sequence[tuple[float, float, float]]) -> Strip:

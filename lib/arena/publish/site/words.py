@@ -1,8 +1,10 @@
 """Texts of the pages about types, loads and stand-ins."""
 
+from collections.abc import Sequence
+
 from arena.judge.entry import Entry
 from arena.judge.figure_words import rounded_words
-from arena.judge.leaderboard import Board
+from arena.judge.leaderboard import Board, Row
 from arena.what.loads import LoadShape
 
 WARNING = (
@@ -24,11 +26,11 @@ TYPES = {
     "engine": "Only the contract applies: framing and HTTP/2 may be its own. Ranked apart.",
 }
 
+# The framings of a board of streams: all servers, or those that send each message in a frame.
+FRAMINGS = {"all": "all", "single": "one message a frame"}
+
 # The divisions, as text for a switch and for a sentence.
 DIVISIONS = {"framework": "production and tuned", "engine": "engines"}
-
-# Which servers a board has, by how many messages they send a DATA frame.
-FRAMINGS = {"all": "any number", "single": "one"}
 
 
 def count(number: int, noun: str) -> str:
@@ -57,8 +59,41 @@ def host_note(board: Board) -> str:
     return "" if board.is_home else board.host_class.words
 
 
+def apart(texts: Sequence[str]) -> list[str]:
+    """Return what tells texts apart: each without the parts, between commas, that all share."""
+    parts = [text.split(", ") for text in texts]
+    shared = set[str]().union(*parts[:1]).intersection(*parts) if parts[1:] else set()
+    own = (", ".join(each for each in found if each not in shared) for found in parts)
+    return [short or text for short, text in zip(own, texts, strict=True)]
+
+
 def entry_words(entry: Entry) -> str:
     """Return an entry's headline, or `failed`, or `invalid`."""
     if entry.value is None or entry.low is None or entry.high is None:
         return entry.status
     return rounded_words(entry.load.metric, entry.value, entry.low, entry.high, entry.flags)
+
+
+def ranks(row: Row, board: Board) -> tuple[int, int] | None:
+    """Return a row's best and worst possible rank, by blocks if the board has a night of them."""
+    if board.night:
+        return row.rank_set
+    return None if row.rank is None else (row.rank, row.rank)
+
+
+def leads(row: Row, board: Board) -> bool:
+    """Return whether a row may be the first of its board."""
+    found = ranks(row, board)
+    return found is not None and found[0] == 1
+
+
+def rank(row: Row, board: Board) -> str:
+    """Return a row's rank: `2`, or a range if it may be any of them; empty without one."""
+    found = ranks(row, board)
+    return "" if found is None else "–".join(map(str, dict.fromkeys(found)))
+
+
+def share(part: float) -> str:
+    """Return a share in percent, with two digits: `4.5`, `12`."""
+    percent = part * 100
+    return f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"  # noqa: PLR2004

@@ -3,15 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from typing import TypeVar
 
 from arena.base.model import to_json
 from arena.judge.figure_words import rounded_words
-from arena.judge.leaderboard import Board, Result
+from arena.judge.leaderboard import Board, Result, Row
+from arena.judge.nights import BlockEstimate
 from arena.publish.charts.picture import MOST
 from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, words
 from arena.publish.site.board_csv import board_csv
+from arena.publish.site.board_groups import bars, lanes
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip, scale_of
@@ -23,9 +26,13 @@ _DIFFERENCES: tuple[tuple[str, str, Callable[[Board], str]], ...] = (
     ("Generator", "generator", lambda each: each.generator),
     ("Type", "division", lambda each: words.DIVISIONS[each.division]),
     ("Host", "host_class", lambda each: each.host_class.words),
+    ("Framing", "framing", lambda each: words.FRAMINGS[each.framing]),
     ("Load", "load_digest", words.load),
-    ("Messages a DATA frame", "framing", lambda each: words.FRAMINGS[each.framing]),
 )
+
+# The factor from which the scale of blocks is logarithmic: the intervals are narrow, and those of
+# slow frameworks would be too narrow to be seen.
+_FAR_OF_BLOCKS = 4
 
 _Value = TypeVar("_Value")
 
@@ -45,18 +52,53 @@ class BoardView:
     board: Board
 
     @cached_property
+    def rows(self) -> Sequence[Row]:
+        """The rows with a figure: by rank, then those with an estimate but no rank, then others."""
+        shown = [row for row in self.board.rows if row.result or row.estimate]
+        return sorted(shown, key=self._order)
+
+    def _order(self, row: Row) -> tuple[bool, float]:
+        if row.estimate is None:
+            return True, inf
+        sign = 1 if self.board.metric.lower_is_better else -1
+        has_ranks = self.board.night is not None and self.board.night.is_ranked
+        return has_ranks and row.rank_set is None, sign * row.estimate.value
+
+    @property
+    def without(self) -> Sequence[Row]:
+        """The rows that have only a failure."""
+        return [row for row in self.board.rows if not (row.result or row.estimate)]
+
+    @cached_property
     def results(self) -> Sequence[Result]:
-        """The results of the rows that have one, the best first."""
-        return [row.result for row in self.board.rows if row.result]
+        """The results of the rows that have one, in the order of the rows."""
+        return [row.result for row in self.rows if row.result]
 
     @cached_property
     def columns(self) -> Sequence[board_columns.Column]:
-        """The numbers, starting with the headline."""
-        return board_columns.columns_of(self.board, self.results)
+        """The numbers, starting with the figure that orders the rows."""
+        return board_columns.columns_of(self.board, self.rows)
+
+    @cached_property
+    def estimates(self) -> Sequence[BlockEstimate]:
+        """The estimates of a night of blocks, the best first."""
+        return [row.estimate for row in self.rows if row.estimate]
+
+    @cached_property
+    def groups(self) -> Sequence[tuple[str, ...]]:
+        """The letters of each row, by lane; empty if the board has none."""
+        return lanes([row.letters for row in self.rows])
+
+    def bars(self, at: int) -> str:
+        """Return the path of the bars of a row's letters."""
+        return bars(self.groups[at])
 
     @cached_property
     def scale(self) -> Scale:
-        """The common scale of all strips."""
+        """The common scale of all strips: of the estimates if there are any, with all blocks."""
+        if self.estimates:
+            shown = (each for it in self.estimates for each in (it.low, it.high, *it.rates))
+            return scale_of(shown, far=_FAR_OF_BLOCKS)
         return scale_of(each for it in self.results for each in (it.low, it.high))
 
     @property
@@ -77,6 +119,15 @@ class BoardView:
     def has_unknown(self) -> bool:
         """Whether some row has only one run and no error bar: nothing bounds its true value."""
         return any(len(each.rates) == 1 and each.low == each.high for each in self.results)
+
+    def block_strip(self, it: BlockEstimate) -> Strip:
+        """Return an estimate, its interval and its blocks."""
+        return self.scale.strip(it.rates, (), (it.low, it.high), it.value)
+
+    def block_words(self, it: BlockEstimate) -> str:
+        """Return an estimate's interval and void visits as text."""
+        voids = f" · {it.voids} void" if it.voids else ""
+        return board_columns.interval_words(self.board, it) + voids
 
     def strip(self, result: Result) -> Strip:
         """Return a result's interval, its runs, the headline's run and the median."""
@@ -110,7 +161,7 @@ class BoardView:
 
     def _in_all(self, of: Callable[[Result], Sequence[_Value]]) -> list[_Value]:
         """Return what all results share, if there are several."""
-        first, *others = map(of, self.results)
+        first, *others = map(of, self.results) if self.results else ((),)
         return [each for each in first if others and all(each in other for other in others)]
 
 
@@ -147,11 +198,12 @@ def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None
         pictures=SHOWN[board.shape].of_board(board, edition.current_boards),
         most_pictures=MOST,
         logs=logs,
+        names={row.framework: row.display_name for row in board.rows},
     )
 
 
 def switches(edition: Edition, board: Board) -> list[Switch]:
-    """Return the choices on a board: other connections, generators, types, hosts, loads.
+    """Return the choices on a board: other connections, generators, types, hosts, framings, loads.
 
     Each leads to the board that differs least in everything else.
     """
@@ -167,8 +219,11 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
                 if _likeness(each, board, rest) > _likeness(known, board, rest):
                     best[getattr(each, field)] = each
         best[getattr(board, field)] = board
-        choices = [(name(each), edition.board(each), each is board) for each in best.values()]
-        if len(choices) > 1:
+        if len(best) > 1:
+            # Long names of hosts differ in little.
+            names = words.apart([name(each) for each in best.values()])
+            pages = [(edition.board(each), each is board) for each in best.values()]
+            choices = [(shown, *page) for shown, page in zip(names, pages, strict=True)]
             found.append(Switch(label, tuple(choices)))
     return found
 

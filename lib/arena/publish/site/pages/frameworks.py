@@ -63,12 +63,15 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
     for each in known:
         page = edition.framework(each.name)
         mine = entries[each.name]
-        # A row is made of its framework's records, except for its rank.
+        # A row is made of its framework's records, except for its ranks and estimate.
         depends = (
             frame(edition),
             [(entry.path, entry.sha256, entry.path in edition.shown_records) for entry in mine],
             [
-                (one.path, one.board.title, words.load_note(one.board), one.row.rank, one.ranked)
+                (
+                    (one.path, one.board.title, words.load_note(one.board), one.ranked),
+                    (one.row.rank, one.row.rank_set, one.row.estimate, one.board.night),
+                )
                 for one in standings[each.name]
             ],
         )
@@ -94,20 +97,21 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
 
 def _known(name: str, standings: Sequence[Standing], entries: Sequence[Entry]) -> FrameworkLine:
     newest = max(standings, key=lambda standing: _moment_of(standing.row)).row
+    current = [each for each in standings if each.board.is_current]
     return FrameworkLine(
         name=name,
         display_name=newest.display_name,
         language=newest.language,
         type=newest.type,
-        boards=sum(each.row.rank is not None for each in standings if each.board.is_current),
-        first=sum(each.row.rank == 1 for each in standings if each.board.is_current),
+        boards=sum(words.ranks(each.row, each.board) is not None for each in current),
+        first=sum(words.leads(each.row, each.board) for each in current),
         newest=entries[-1].started_at,
     )
 
 
 def _moment_of(row: Row) -> str:
     """Return when the newest record of a row began."""
-    return max(each.started_at for each in (row.result, row.failure) if each)
+    return max((each.started_at for each in (row.result, row.failure) if each), default="")
 
 
 def _versions(entries: Sequence[Entry]) -> Sequence[tuple[str, str, str]]:
@@ -176,6 +180,8 @@ def _framework_json(edition: Edition, name: str) -> str:
             metric=standing.board.metric,
             load=standing.board.load,
             rank=standing.row.rank,
+            rank_set=standing.row.rank_set,
+            estimate=standing.row.estimate,
             board=edition.below(standing.path),
             results=tuple(_result(edition, each) for each in of_load[standing.board.key]),
         )

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import groupby, islice
 
-from arena.judge.leaderboard import Board
+from arena.judge.leaderboard import Board, Row
 from arena.publish.kinds import SHOWN
+from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip
@@ -40,6 +41,9 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
         groups=groups,
         most_named=_NAMED,
         field_of=_field,
+        leaders_of=_leaders,
+        hosts=_hosts(shown),
+        ranked_of=lambda board: sum(words.ranks(row, board) is not None for row in board.rows),
         news=list(islice(with_page, _NEWEST)),
         names={
             (board.profile, row.framework): row.display_name
@@ -55,7 +59,26 @@ def _profile(board: Board) -> tuple[str, str]:
 
 
 def _field(board: Board) -> Strip:
-    """Return the headlines of a board, with the leaders marked, from 0 to the highest."""
-    values = [row.result.value for row in board.rows if row.result and row.result.value]
-    leaders = [row.result.value for row in board.rows if row.result and row.rank == 1]
+    """Return the figures of a board, with the leaders marked, from 0 to the highest."""
+    values = [value for row in board.rows if (value := _figure(row))]
+    leaders = [_figure(row) for row in _leaders(board)]
     return Scale(max(values, default=0.0)).strip(values, leaders)
+
+
+def _hosts(shown: Edition) -> dict[str, str]:
+    """Return the classes of hosts by id, in words that tell them apart."""
+    found = {board.host_class.id: board.host_class.words for board in shown.boards}
+    return dict(zip(found, words.apart([*found.values()]), strict=True))
+
+
+def _leaders(board: Board) -> list[Row]:
+    """Return the rows that may be the first, the best one first."""
+    sign = 1 if board.metric.lower_is_better else -1
+    found = [row for row in board.rows if words.leads(row, board)]
+    return sorted(found, key=lambda row: sign * _figure(row))
+
+
+def _figure(row: Row) -> float:
+    """Return the figure that orders a row: its estimate, else its headline; 0 without both."""
+    shown = row.estimate or row.result
+    return shown.value if shown else 0.0

@@ -1,0 +1,243 @@
+"""Pages of nights of blocks: rank sets, ties at a glance, and what the night could not tell."""
+
+import csv
+import re
+from typing import Any
+
+import pytest
+
+from arena.judge.nights import Altered
+from arena.publish.site import board_groups
+from arena.publish.site.edition import Edition
+from arena.publish.site.pages import boards, frameworks, home
+from tests.fakes import PASSED, WARNED, a_record
+from tests.lib.arena.judge.visits import blocks, packing
+from tests.lib.arena.publish.editions import (
+    HOSTILE,
+    a_site,
+    an_edition,
+    keys_of,
+    page,
+    pages_of,
+    site_of,
+    text_of,
+)
+from tests.lib.arena.publish.nights import a_history, a_night, a_twin, an_estimate, with_a_night
+
+PATH = "boards/stream-grpc/64/ghz/index.html"
+ROWS: dict[str, dict[str, Any]] = {
+    "a": {"estimate": an_estimate(2.0e6), "rank_set": (1, 2), "letters": "a"},
+    "b": {"estimate": an_estimate(2.1e6, voids=1), "rank_set": (1, 2), "letters": "ab"},
+    "c": {"estimate": an_estimate(1.0e6), "rank_set": (3, 3), "letters": "b"},
+}
+RECORDS = (a_record("a", 2.2e6), a_record("b", 2.0e6), a_record("c", 1.1e6))
+
+
+def an_edition_of_blocks(*more: Any, rows: Any = ROWS, **changes: Any) -> Edition:
+    return with_a_night(an_edition(*RECORDS, *more), rows, **changes)
+
+
+def board(*more: Any, rows: Any = ROWS, **changes: Any) -> str:
+    """Return the page of the board of three frameworks, and others that were not in the night."""
+    edition = an_edition_of_blocks(*more, rows=rows, **changes)
+    return pages_of(site_of(edition), boards)[PATH]
+
+
+def rows_in(html: str) -> dict[str, list[str]]:
+    """Return the words of each row's cells, in the page's order, by framework."""
+    (table,) = re.findall('<table id="board".*?</table>', html, re.DOTALL)
+    found = re.findall(r'<tr data-fw="([^"]*)".*?</tr>', table, re.DOTALL)
+    bodies = re.findall(r"<tr data-fw=.*?</tr>", table, re.DOTALL)
+    return {
+        name: [text_of(cell) for cell in re.findall(r"<t[hd]\b.*?</t[hd]>", body, re.DOTALL)]
+        for name, body in zip(found, bodies, strict=True)
+    }
+
+
+def test_rows_are_ordered_by_the_estimate_and_have_rank_sets_letters_and_both_figures() -> None:
+    text = board()
+    found = rows_in(text)
+    assert list(found) == ["b", "a", "c"]
+    assert [cells[0] for cells in found.values()] == ["1–2", "1–2", "3"]
+    assert [cells[2] for cells in found.values()] == ["a b", "a", "b"]
+    assert found["b"][3:6] == ["2.10 M", "2.01 M to 2.19 M · 1 void", "2.00 M rank 2"]
+    # One dot a block, and the tick of the estimate.
+    (row,) = re.findall('<tr data-fw="a".*?</tr>', text, re.DOTALL)
+    (dots,) = re.findall('<path class="d" d="([^"]*)"', row)
+    assert dots.count("M") == 8
+    assert 'class="m"' in row
+    assert 'data-key="classic"' in text
+    # The rank's column sorts by the estimate, the classic one by its own figure.
+    assert re.findall(r'class="r" data-v="(\d+)"', text) == ["1", "2", "3"]
+
+
+def test_every_row_is_as_wide_as_the_table() -> None:
+    rows = {**ROWS, "a": {}, "c": {**ROWS["c"], "letters": None, "rank_set": None}}
+    (table,) = re.findall('<table id="board".*?</table>', board(rows=rows), re.DOTALL)
+    every = re.findall("<tr.*?</tr>", table, re.DOTALL)
+    assert len({len(re.findall(r"<t[hd]\b", row)) for row in every}) == 1
+
+
+def test_who_was_not_in_the_night_is_last_and_says_so() -> None:
+    found = rows_in(board(a_record("fast", 9e6)))
+    assert list(found) == ["b", "a", "c", "fast"]
+    assert found["fast"][0] == "–"
+    assert "not in this night" in found["fast"]
+    assert any("9.00 M rank 1 2026-01-01" in cell for cell in found["fast"])
+
+
+def test_a_row_that_still_warms_up_has_no_rank_and_stands_behind_those_that_have() -> None:
+    warming = {"estimate": an_estimate(5e6, still_warming=True)}
+    found = rows_in(board(a_record("w", 5e6), rows={**ROWS, "w": warming}))
+    assert list(found) == ["b", "a", "c", "w"]
+    assert found["w"][0] == "–"
+    assert "still-warming" in found["w"][1]
+
+
+def test_a_row_without_a_classic_result_is_shown_and_one_without_anything_has_failed() -> None:
+    broken = a_record("d", failure="it broke")
+    text = board(broken, rows={**ROWS, "d": {"estimate": an_estimate(3e6), "rank_set": (1, 1)}})
+    assert next(iter(rows_in(text))) == "d"
+    assert 'id="failed"' not in text
+    assert 'id="failed"' in board(broken)
+
+
+def test_warned_checks_are_counted_in_the_row() -> None:
+    assert "1 warning" in rows_in(board(a_record("d", 1.0, contract=[PASSED, WARNED])))["d"][1]
+
+
+def test_a_night_without_ranks_says_why_and_keeps_the_order() -> None:
+    rows = {name: {"estimate": row["estimate"]} for name, row in ROWS.items()}
+    night = a_night(is_ranked=False, why_not=f"It had 4 blocks. {HOSTILE}", blocks=4, planned=10)
+    text = board(rows=rows, night=night)
+    assert "No ranks. It had 4 blocks." in text_of(text)
+    assert HOSTILE not in text
+    found = rows_in(text)
+    assert list(found) == ["b", "a", "c"]
+    assert {cells[0] for cells in found.values()} == {"–"}
+    assert "share a letter" not in text_of(text)
+    assert "4 of 10 blocks" in text_of(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown"),
+    [
+        ({}, "tells two frameworks apart in 8 of 10 nights if one is 3.4 % faster."),
+        ({}, "Night of 2026-02-03 22:00 UTC : 3 frameworks, 8 blocks, 27 starts."),
+        ({}, "The host was disturbed in 2 runs , which were void and repeated."),
+        ({"voids": 1, "disturbed": 1}, "disturbed in 1 run , which was void and repeated."),
+        ({"voids": 0, "disturbed": 0}, "No run was void."),
+        ({"voids": 2, "disturbed": 5}, "5 runs in all had a disturbed host."),
+    ],
+)
+def test_a_line_below_the_board_says_what_the_night_was_worth(
+    changes: dict[str, Any], shown: str
+) -> None:
+    assert shown in text_of(board(night=a_night(**changes)))
+
+
+def test_nothing_is_claimed_about_differences_if_nothing_is_known() -> None:
+    assert "apart in 8 of 10" not in board(night=a_night(detectable=None))
+
+
+def test_the_panel_of_twins_has_this_night_and_all_nights() -> None:
+    text = text_of(board())
+    assert "Does this board invent differences?" in text
+    assert "11 of 11 twins were tied, over all nights." in text
+    assert "between 72 and 100 %" in text
+    assert "a tied × 1.003 0.987 to 1.020" in text
+    apart = text_of(board(night=a_night(twins=(a_twin(is_tied=False),))))
+    assert "a told apart" in apart
+    assert "Does this board" not in board(night=a_night(twins=()), twin_history=None)
+
+
+def test_a_suspension_is_said_above_the_ranks_and_in_the_panel() -> None:
+    night = a_night(is_ranked=False, why_not="Two twins were told apart.")
+    text = text_of(board(night=night, twin_history=a_history(is_suspended=True)))
+    assert "No ranks. Two twins were told apart." in text
+    assert "The ranks of this load are suspended." in text
+
+
+def test_what_somebody_reviews_changes_the_pages() -> None:
+    before = keys_of(site_of(an_edition_of_blocks()), boards)
+    after = keys_of(site_of(an_edition_of_blocks(twin_history=a_history(tied=10))), boards)
+    assert before.keys() == after.keys()
+    assert all(before[path] != after[path] for path in before)
+
+
+def test_a_board_without_blocks_says_that_its_order_has_no_known_error() -> None:
+    text = next(iter(pages_of(a_site(*RECORDS), boards).values()))
+    assert "This is a classic board" in text_of(text)
+    assert "classic board" not in board()
+
+
+def test_the_csv_has_the_estimates_and_ranks() -> None:
+    edition = an_edition_of_blocks(a_record("fast", 9e6))
+    text = page(site_of(edition), PATH.replace("index.html", "board.csv"))
+    found = {row["framework"]: row for row in csv.DictReader(text.splitlines())}
+    of_b = found["b"]
+    assert float(of_b["estimate_messages_per_s"]) == 2.1e6
+    assert float(of_b["estimate_low_messages_per_s"]) < 2.1e6
+    assert float(of_b["estimate_high_messages_per_s"]) > 2.1e6
+    assert (of_b["blocks"], of_b["voids"]) == ("8", "1")
+    assert (of_b["rank_low"], of_b["rank_high"], of_b["letters"]) == ("1", "2", "ab")
+    assert (of_b["rank"], of_b["value_messages_per_s"]) == ("3", "2000000.0")
+    of_fast = found["fast"]
+    assert {of_fast[name] for name in ("blocks", "rank_low", "rank_high", "letters")} == {""}
+
+
+def test_the_home_page_names_all_that_may_lead_and_the_best_estimate() -> None:
+    text = text_of(pages_of(site_of(an_edition_of_blocks()), home)["index.html"])
+    assert "b , a 2.10 M messages/s 3" in text
+
+
+def test_a_framework_s_page_has_its_rank_set() -> None:
+    text = text_of(pages_of(site_of(an_edition_of_blocks()), frameworks)["frameworks/a/index.html"])
+    assert "1–2 of 3 2.00 M messages/s" in text
+
+
+def test_a_record_that_is_not_as_it_was_saved_is_named() -> None:
+    altered = Altered(framework="a", record=RECORDS[0].path, problem=f"its sum {HOSTILE}")
+    text = board(altered=(altered,))
+    assert "1 record does not count : what is there is not what was saved." in text_of(text)
+    assert "a, 2026-01-01 : its sum" in text_of(text)
+    assert HOSTILE not in text
+
+
+def test_streams_have_a_board_of_servers_that_send_one_message_a_frame() -> None:
+    rates = {"a": 1e6, "b": 2e6}
+    records = [
+        each.model_copy(update={"runs": tuple(packing(run, packed[name]) for run in each.runs)})
+        for packed in ({"a": 1.0, "b": 11.5},)
+        for each in blocks(rates)
+        for name in (each.framework.name,)
+    ]
+    site = site_of(an_edition(*records))
+    made = pages_of(site, boards)
+    single = PATH.replace("index.html", "one-per-frame/index.html")
+    assert list(rows_in(made[PATH])) == ["b", "a"]
+    assert list(rows_in(made[single])) == ["a"]
+    assert [cells[-1] for cells in rows_in(made[PATH]).values()] == ["11.5", "1.00"]
+    links = re.findall(r"Framing (.*?)</p>", made[single], re.DOTALL)
+    assert [text_of(each) for each in links] == ["all one message a frame"]
+    assert "one message a frame" in text_of(made[single]).partition("Framing")[0]
+
+
+@pytest.mark.parametrize(
+    ("letters", "lanes"),
+    [
+        ([], []),
+        ([None, None], [(), ()]),
+        (["a", "a"], [("a",), ("a",)]),
+        # Groups that touch have lanes of their own; the third finds the first one free.
+        (["a", "b", "c"], [("a", ""), ("", "b"), ("c", "")]),
+        (["a", "ab", "b"], [("a", ""), ("a", "b"), ("", "b")]),
+        (["a", None, "a"], [("a",), ("",), ("a",)]),
+    ],
+)
+def test_letters_have_lanes(letters: list[str | None], lanes: list[tuple[str, ...]]) -> None:
+    assert board_groups.lanes(letters) == lanes
+
+
+def test_a_row_has_a_bar_in_each_lane_of_its_letters() -> None:
+    assert board_groups.bars(("a", "", "c")) == "M0.1 0h.8v1h-.8zM2.1 0h.8v1h-.8z"
