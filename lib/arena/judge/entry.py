@@ -3,6 +3,7 @@
 They are enough to pick the rows of a board and to show a history, without the records.
 """
 
+import hashlib
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from arena.judge.headline import headline_of, spread_of
 from arena.judge.load_key import Key, LoadKey, load_of
 from arena.record.figures import figure_of
 from arena.record.measurement import Run, Second
-from arena.record.record import Record
+from arena.record.record import Epoch, Record
 from arena.what.measured import MeasuredProfile
 from arena.what.metrics import Metric
 
@@ -54,8 +55,9 @@ class Entry:
     """The summary of one record. `value`, `low` and `high` are in its metric, None if it is not ok.
 
     `low` to `high` is the interval that ranks it. `made_by` is the load generator and its version.
-    `failure` is the reason that the record states. `problem` says why the record does not count: it
-    is not as it was saved. `turn` is that of a visit of a block.
+    `epoch` has a digest of each part of its host's epoch, such as `kernel=1f0a mitigations=…`; it
+    is empty if the record has none. `failure` is the reason that the record states. `problem` says
+    why the record does not count: it is not as it was saved. `turn` is that of a visit of a block.
     """
 
     path: str
@@ -73,6 +75,7 @@ class Entry:
     source_sha256: str
     made_by: str | None
     machine: str
+    epoch: str
     commit: str | None
     failure: str | None
     flags: tuple[str, ...]
@@ -149,6 +152,7 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         source_sha256=record.framework.source_sha256,
         made_by=f"{maker.name} {maker.version}" if maker else None,
         machine=record.provenance.host.words,
+        epoch=_epoch_words(record.provenance.epoch),
         commit=git.commit + ("-dirty" if git.dirty else "") if git else None,
         failure=record.failure.reason if record.failure else None,
         flags=record.flags,
@@ -206,6 +210,21 @@ def packed_under_load(profile: MeasuredProfile, run: Run) -> float | None:
     if not run.data_frames:
         return None
     return run.messages * profile.replies / profile.messages_per_call / run.data_frames
+
+
+def epoch_changes(before: Entry, after: Entry) -> list[str]:
+    """Return the parts of the epoch that differ between two records; none if one has no epoch."""
+    if not before.epoch or not after.epoch:
+        return []
+    known = set(before.epoch.split())
+    return [each.partition("=")[0] for each in after.epoch.split() if each not in known]
+
+
+def _epoch_words(epoch: Epoch | None) -> str:
+    return " ".join(
+        f"{name}={hashlib.sha256(str(value).encode()).hexdigest()[:8]}"
+        for name, value in (epoch.model_dump() if epoch else {}).items()
+    )
 
 
 def by_load(entries: Iterable[Entry]) -> dict[Key, list[Entry]]:

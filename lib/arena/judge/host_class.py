@@ -92,7 +92,7 @@ def _words(it: HostClass, cpus: Cpus) -> str:
         it.cpu,
         f"{it.cpus} CPU{'s' * (it.cpus != 1)}{cores}",
         f"{it.memory_gib:g} GiB",
-        "bare metal" if it.virtualisation == "none" else it.virtualisation,
+        it.virtualisation and re.sub("^none", "bare metal", it.virtualisation),
         it.runtime,
         it.cpu_policy if it.cpu_policy == "unpinned" else _split(it, cpus),
     ]

@@ -1,12 +1,16 @@
-"""What a native build needs of this host, and the Debian packages that provide it.
+"""What a native build needs of this host: whether it is there, its version, and where to get it.
 
 A need is a program on PATH, or `kind:name`: `pkg-config:libnghttp2` is a C library with its
 headers, `gem:grpc` a Ruby gem, `python:ensurepip` a Python module.
 """
 
+import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from arena.base.text import printable
 
 # The command that looks for each kind of need. Its last argument is the name.
 _PROBES = {
@@ -15,6 +19,21 @@ _PROBES = {
     "python": ("python3", "-c", "import importlib, sys; importlib.import_module(sys.argv[1])"),
 }
 _PROBE_TIMEOUT_S = 20.0
+
+# The command that asks the version of each kind of need, and of programs without `--version`. The
+# name of the need follows a kind's command, unless that is a module of Python.
+_ASKED = {
+    "pkg-config": ("pkg-config", "--modversion"),
+    "gem": ("ruby", "-e", "puts Gem::Specification.find_by_name(ARGV[0]).version"),
+}
+_ASKED_PROGRAMS = {
+    "go": ("go", "version"),
+    "java": ("java", "-version"),
+    "javac": ("javac", "-version"),
+}
+_ANSWER_TIMEOUT_S = 10.0
+_LONGEST_VERSION = 200
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 _PACKAGES = {
     "cargo": "cargo",
@@ -52,6 +71,23 @@ def missing(needs: Iterable[str]) -> tuple[str, ...]:
     return tuple(need for need in dict.fromkeys(wanted) if not _is_there(need))
 
 
+@cache
+def version(need: str) -> str | None:
+    """Return the first line with which a need states its version; None if it does not in time.
+
+    A need is asked once per process.
+    """
+    kind, _, name = need.rpartition(":")
+    asked = (*_ASKED[kind], name) if kind in _ASKED else _ASKED_PROGRAMS.get(need)
+    done = _done(asked or ("python3" if kind == "python" else need, "--version"), _ANSWER_TIMEOUT_S)
+    if done is None or done.returncode:
+        return None
+    # Java prints its version to stderr.
+    text = (done.stdout.strip() or done.stderr.strip()).decode(errors="replace")
+    line = _COLOURS.sub("", text.partition("\n")[0])
+    return printable(line)[:_LONGEST_VERSION].strip() or None
+
+
 def install_lines(needs: Iterable[str]) -> list[str]:
     """Return how to meet missing needs: first those without a known package, then `apt-get …`."""
     wanted = sorted(set(needs))
@@ -65,9 +101,21 @@ def _is_there(need: str) -> bool:
     kind, _, name = need.rpartition(":")
     if kind not in _PROBES:
         return shutil.which(need) is not None
-    argv = [*_PROBES[kind], name]
+    done = _done([*_PROBES[kind], name], _PROBE_TIMEOUT_S)
+    return done is not None and done.returncode == 0
+
+
+def _done(argv: Sequence[str], timeout_s: float) -> "subprocess.CompletedProcess[bytes] | None":
+    """Return how a command ended; None if it cannot be run or takes too long."""
     try:
-        done = subprocess.run(argv, check=False, capture_output=True, timeout=_PROBE_TIMEOUT_S)
+        return subprocess.run(
+            argv,
+            check=False,
+            capture_output=True,
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            # No project's folder, which might ask for another version of the program.
+            cwd="/",
+        )
     except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0
+        return None

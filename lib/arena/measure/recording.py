@@ -8,6 +8,7 @@ from arena.base.workspace import Workspace
 from arena.judge.flags import flags_of
 from arena.judge.headline import headline_of, spread_of
 from arena.machine import facts, git
+from arena.machine.epoch import epoch_of
 from arena.measure.contract import Report
 from arena.measure.generators import Generator, WarmUp
 from arena.measure.plan import Plan
@@ -103,4 +104,13 @@ def _provenance(
         runtime=RuntimeInfo(name=runtime.name, argv=seen.server_argv, standin=seen.built.standin),
         overrides=dict(plan.overrides),
         stages_s={name: round(seconds, 3) for name, seconds in seen.stages_s.items()},
+        epoch=epoch_of(workspace, plan.framework.name, _tools(plan, runtime)),
     )
+
+
+def _tools(plan: Plan, runtime: Runtime) -> list[str]:
+    """Return what builds and runs the server on this host, and what builds the generator."""
+    native = plan.framework.native if runtime.name == "native" else None
+    build = plan.generator.description.build
+    tools = [*(native.needs if native else ()), *([build.tool] if build else [])]
+    return list(dict.fromkeys(tools))

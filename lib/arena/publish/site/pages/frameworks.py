@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from arena.base.model import to_json
-from arena.judge.entry import Entry, by_load
+from arena.judge.entry import Entry, by_load, epoch_changes
 from arena.judge.figure_words import rounded_words
 from arena.judge.leaderboard import Board, Row
 from arena.publish.site import words
@@ -163,7 +163,7 @@ def _changes(entries: Sequence[Entry]) -> list[list[str]]:
         ("generator", lambda entry: entry.made_by),
     ]
     return [
-        [word for word, of in aspects if of(before) != of(entry)]
+        [word for word, of in aspects if of(before) != of(entry)] + epoch_changes(before, entry)
         for before, entry in zip([entries[0], *entries], entries, strict=False)
     ]
 

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from arena.base.reading import tail
 from arena.judge.figure_words import rounded_interval, rounded_words
 from arena.judge.flags import disturbed_words
+from arena.judge.host_class import host_class_of
 from arena.judge.leaderboard import GRAVITY
 from arena.judge.load_key import Key
 from arena.publish.charts.latency import latency_picture
@@ -119,6 +120,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         edition,
         record=record,
         about_runs=SHOWN[kind].about_runs,
+        host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
         headline=rounded_words(*figures, record.flags) if figures else "",

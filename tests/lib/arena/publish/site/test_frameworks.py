@@ -5,9 +5,10 @@ import re
 import pytest
 
 from arena.publish.site.pages import frameworks
-from arena.record.record import Record
+from arena.record.record import Epoch, Record
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, rows_of, text_of
+from tests.lib.arena.publish.loads import made
 
 
 def page(*records: Record, name: str = "a") -> str:
@@ -150,3 +151,20 @@ def test_a_page_is_made_anew_only_if_its_framework_or_its_ranks_change() -> None
     assert newer[mine] == before[mine]
     assert newer["frameworks/b/index.html"] != before["frameworks/b/index.html"]
     assert keys_of(a_site(*records, a_record("c", 2e6)), frameworks)[mine] != before[mine]
+
+
+def test_a_history_says_what_changed_on_the_host_while_its_class_stayed() -> None:
+    epoch = Epoch(
+        kernel="6.1", microcode=None, mitigations={}, governor=None, boost=None,
+        toolchains={"go": "go1.26"}, locks={}, sysctls={},
+    )  # fmt: skip
+    later = epoch.model_copy(update={"kernel": "6.2", "toolchains": {"go": "go1.27"}})
+    records = [
+        a_record("a", 1e6),
+        *(made(a_record("a", 1e6, minute=n), epoch=each) for n, each in ((1, epoch), (2, epoch))),
+        made(a_record("a", 1e6, minute=3), epoch=later),
+    ]
+    assert history(page(*records)) == [
+        "2026-01-01 1.00 M new kernel, new toolchains",
+        *["2026-01-01 1.00 M"] * 3,
+    ]

@@ -9,7 +9,7 @@ import pytest
 
 from arena.publish.site.pages import records
 from arena.record.measurement import Disturbance, Raw, Run
-from arena.record.record import Cpus, GeneratorInfo, Git, Record, RuntimeInfo
+from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
 from tests.lib.arena.publish.editions import (
     HOSTILE,
@@ -282,3 +282,17 @@ def test_a_hostile_record_is_inert() -> None:
 
 def test_the_same_record_makes_the_same_bytes() -> None:
     assert page(lasting("a", 1000.0)) == page(lasting("a", 1000.0))
+
+
+def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
+    epoch = Epoch(
+        kernel="6.1 #1 SMP", microcode="0x1", mitigations={"mds": "Not affected"}, governor=None,
+        boost="on", toolchains={"go": HOSTILE}, locks={}, sysctls={"net.core.somaxconn": "4096"},
+    )  # fmt: skip
+    html = page(made(a_record(), epoch=epoch))
+    said = text_of(html)
+    assert "Host class a CPU, 4 CPUs on 2 cores, 8 GiB, native, unpinned a-4-cpus-native" in said
+    for words in ("6.1 #1 SMP", "microcode 0x1", "boost on", "mds Not affected", "somaxconn 4096"):
+        assert words.lower() in said.lower()
+    assert "<script>alert" not in html
+    assert "Epoch" not in text_of(page(a_record()))
