@@ -25,6 +25,8 @@ class Workspace:
         # Templates, scripts and styles of the pages, and the site built from them.
         self.site = root / "site"
         self.public = self.site / "public"
+        # What was derived from the records, so that they need not be read again.
+        self.cache = self.site / ".build" / "cache.sqlite"
         # The test certificate, mounted as /certs.
         self.certs = root / ".certs"
         # Programs built for this checkout, such as ghz.

@@ -66,4 +66,9 @@ generator = click.option(
     "--generator",
     help=f"The program that makes the load: {listed(GENERATORS, 'or')}. [default: the profile's]",
 )
+one_connections = click.option(
+    "--connections", type=click.IntRange(1, 1_000_000),
+    help="Only the load with this connection count.",
+)  # fmt: skip
+load_generator = click.option("--generator", help="Only the load of this generator.")
 wait = click.option("--wait", is_flag=True, help="Wait for a benchmark that is already running.")

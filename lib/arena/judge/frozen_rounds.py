@@ -5,6 +5,7 @@ Freezing copies records and their raw outputs; nothing is ever edited or deleted
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +24,10 @@ from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import sync_folder, write_new
 from arena.judge.archive import Archive, open_archive, raw_problems
-from arena.judge.leaderboard import rank_entries, shown_records
+from arena.judge.leaderboard import night_records, rank_entries, shown_records
+from arena.judge.nights import TwinHistory
 from arena.judge.store import Draft, clear_drafts
+from arena.judge.twins import TwinBook, load_name, read_book
 from arena.machine.interrupts import held
 from arena.record.reading import read_record
 from arena.record.times import UtcTime, utc_now
@@ -35,11 +38,16 @@ _FILE = "round.json"
 _NAME = r"^[a-z0-9]+(?:[_-][a-z0-9]+)*$"
 
 
+# Files of a visit that nobody needs if it is good.
+_LEFT_OUT = re.compile(r"warm-up.*|.*\.log|.*\.stderr")
+
+
 class Round(Frozen):
     """The content of results/rounds/<name>/round.json: what was frozen, when and why.
 
     `records` maps each record's path, below the round's folder, to the SHA-256 of its file. The
-    hashes of the runs' raw outputs are in the records.
+    hashes of the runs' raw outputs are in the records. `twins` has the history of the twins of each
+    load, by the parts of its key with slashes between them: of the nights, the newest is frozen.
     """
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
@@ -47,6 +55,12 @@ class Round(Frozen):
     frozen_at: UtcTime
     note: Annotated[str, Field(max_length=1000)] = ""
     records: dict[str, str]
+    twins: dict[str, TwinHistory] = Field(default_factory=dict)
+
+    @property
+    def twin_book(self) -> TwinBook:
+        """What its boards know of twins."""
+        return TwinBook(frozen=self.twins)
 
 
 @dataclass(frozen=True)
@@ -60,10 +74,11 @@ class Frost:
 
 
 def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Frost:
-    """Copy the records that the boards of current loads show, with all files of each record.
+    """Copy the records that the boards of current loads are made of, with the files of each.
 
-    The round is complete or does not exist. UsageError for an invalid name or note, for a name that
-    is taken, and if there is nothing to freeze.
+    Of a night of blocks that a board shows, these are all visits. The round is complete or does not
+    exist. UsageError for an invalid name or note, for a name that is taken, and if there is nothing
+    to freeze.
     """
     try:
         found = Round(name=name, frozen_at=utc_now(), note=note, records={})
@@ -74,8 +89,10 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
     archive = open_archive(workspace.results)
     for path, problem in archive.broken.items():
         progress.say(f"warning: {shown(archive.folder / path)} is left out: {problem}")
-    boards = rank_entries(archive.entries.values(), archive.read).boards
-    paths = shown_records(board for board in boards if board.is_current)
+    entries, book = archive.entries.values(), read_book(workspace.host)
+    every = rank_entries(entries, archive.read, book).boards
+    boards = [board for board in every if board.is_current]
+    paths = sorted({*shown_records(boards), *night_records(boards, entries)})
     if not paths:
         raise UsageError(f"{shown(workspace.results)}: there is no record to freeze")
     files = [file for path in paths for file in _files_of(archive, path)]
@@ -85,7 +102,9 @@ def freeze(workspace: Workspace, name: str, note: str, progress: Progress) -> Fr
         for path in paths:
             for problem, _ in raw_problems(draft.folder, read_record(draft.folder / path)):
                 progress.say(f"warning: {shown(archive.folder / path)}: {problem}")
-        write_new(draft.folder / _FILE, to_json(found.model_copy(update={"records": hashes})))
+        twins = {load_name(each.key): each.twin_history for each in boards if each.twin_history}
+        found = found.model_copy(update={"records": hashes, "twins": twins})
+        write_new(draft.folder / _FILE, to_json(found))
         for parent, _, _ in os.walk(draft.folder):
             sync_folder(Path(parent))
         with held():
@@ -113,16 +132,20 @@ def _require_new(folder: Path) -> None:
 
 
 def _files_of(archive: Archive, path: str) -> Iterator[str]:
-    """Yield a record's file and all files in its folder, as paths below results/.
+    """Yield a record's file and the files in its folder, as paths below results/.
 
+    Of a good visit, which is one of many, the logs and the warm-up's output are left out.
     UsageError for anything but a plain file: a link's target is not part of the record.
     """
+    entry = archive.entries[path]
+    is_one_of_many = entry.turn is not None and entry.status == "ok"
     yield from _plain(archive.folder, archive.folder / path)
     for parent, folders, files in os.walk((archive.folder / path).with_suffix("")):
         folders.sort()
         links = [name for name in folders if (Path(parent) / name).is_symlink()]
         for name in sorted(files + links):
-            yield from _plain(archive.folder, Path(parent) / name)
+            if not (is_one_of_many and _LEFT_OUT.fullmatch(name)):
+                yield from _plain(archive.folder, Path(parent) / name)
 
 
 def _plain(results: Path, file: Path) -> Iterator[str]:

@@ -209,6 +209,14 @@ def shown_records(boards: Iterable[Board]) -> list[str]:
     return sorted({part.record for row in rows for part in (row.result, row.failure) if part})
 
 
+def night_records(boards: Iterable[Board], entries: Iterable[Entry]) -> list[str]:
+    """Return the paths of all visits of the nights that boards show: twins and voids too."""
+    nights = {(board.key, board.night.night) for board in boards if board.night}
+    return [
+        each.path for each in entries if each.turn and (each.load.key, each.turn.night) in nights
+    ]
+
+
 def rank(records: Iterable[Record]) -> Leaderboard:
     """Derive the leaderboard from records; their order does not matter."""
     by_path = {record.path: record for record in records}

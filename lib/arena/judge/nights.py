@@ -278,7 +278,7 @@ def _why_not(night: Night, steady: int, *, is_suspended: bool) -> str:
     if night.is_noisy:
         return (
             f"This was a noisy night: {night.voids} of {len(night.visits)} visits are void, more "
-            f"than {MOST_VOID:.0%}. Its ranks are not published."
+            f"than {100 * MOST_VOID:.0f} %. Its ranks are not published."
         )
     if is_suspended:
         return (

@@ -41,16 +41,21 @@ class Reviewed(Frozen):
     looks: tuple[Look, ...] = ()
 
 
+def load_name(key: Key) -> str:
+    """Return the name of a load in files: the parts of its key, with slashes between them."""
+    return "/".join(map(str, key))
+
+
 @dataclass(frozen=True)
 class TwinBook:
     """What is known of twins besides the records.
 
     `looks` lift suspensions. A round has only the newest night of each load, so it has the
-    `frozen` histories as they were.
+    `frozen` histories as they were, by the loads' names.
     """
 
     looks: Sequence[Look] = ()
-    frozen: Mapping[Key, TwinHistory] | None = None
+    frozen: Mapping[str, TwinHistory] | None = None
 
     def looked_at(self, load: LoadKey) -> str:
         """Return when somebody last looked at a load; empty if never."""
@@ -61,7 +66,7 @@ class TwinBook:
     ) -> TwinHistory | None:
         """Return the history of a load's twins; each group of frameworks is ranked apart."""
         if self.frozen is not None:
-            return self.frozen.get(load.key)
+            return self.frozen.get(load_name(load.key))
         groups = list(groups)
         found: dict[str, list[Twin]] = {each.id: twins_of(each, groups) for each in nights}
         return history_of(found, self.looked_at(load))

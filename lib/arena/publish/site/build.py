@@ -20,6 +20,7 @@ from arena.judge.archive import Archive, open_archive
 from arena.judge.cache import Cache
 from arena.judge.frozen_rounds import Round, read_rounds
 from arena.judge.leaderboard import rank_entries
+from arena.judge.twins import TwinBook, read_book
 from arena.publish.site.edition import Edition, Link, Site
 from arena.publish.site.outputs import Output, write_changed
 from arena.publish.site.pages import (
@@ -76,7 +77,7 @@ def build(workspace: Workspace, progress: Progress) -> Path:
     """
     folder = workspace.site / ".build"
     with _alone(folder, progress), _without_collector():
-        kept = Cache(folder / "cache.sqlite")
+        kept = Cache(workspace.cache)
         site = _site(workspace, kept, progress)
         write_atomic(workspace.results / "leaderboard.json", to_json(site.current.leaderboard))
         write_changed(outputs(site), workspace.public, FOLDERS, _code(site), kept, progress)
@@ -117,11 +118,13 @@ def _without_collector() -> Iterator[None]:
 
 def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     """Return the current edition and every round."""
-    current = _edition("", workspace.results, None, kept, progress)
+    book = read_book(workspace.host)
+    current = _edition("", workspace.results, None, book, kept, progress)
     frozen: list[tuple[str, Edition]] = []
     for folder, found in read_rounds(workspace.rounds):
         if isinstance(found, Round):
-            edition = _edition(f"rounds/{found.name}/", folder, found, kept, progress)
+            root = f"rounds/{found.name}/"
+            edition = _edition(root, folder, found, found.twin_book, kept, progress)
             frozen.append((found.frozen_at, edition))
         else:
             progress.say(f"warning: {shown(folder)} is left out: {found}")
@@ -135,11 +138,13 @@ def _site(workspace: Workspace, kept: Cache, progress: Progress) -> Site:
     )
 
 
-def _edition(root: str, folder: Path, of: Round | None, kept: Cache, progress: Progress) -> Edition:
+def _edition(
+    root: str, folder: Path, of: Round | None, book: TwinBook, kept: Cache, progress: Progress
+) -> Edition:
     archive: Archive = open_archive(folder, kept, progress)
     for name, problem in archive.broken.items():
         progress.say(f"warning: {shown(folder / name)} is left out: {problem}")
-    leaderboard = rank_entries(archive.entries.values(), archive.read)
+    leaderboard = rank_entries(archive.entries.values(), archive.read, book)
     return Edition(root, folder, of, leaderboard, archive.entries, archive.read)
 
 

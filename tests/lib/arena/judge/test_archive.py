@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from arena.judge import archive
 from arena.judge.archive import open_archive
 from arena.judge.cache import Cache
 from arena.judge.entry import entry_of
-from arena.judge.leaderboard import rank_entries, shown_records
-from arena.judge.store import Draft
+from arena.judge.leaderboard import Leaderboard, rank_entries, shown_records
+from arena.judge.store import SUMS, Draft
 from arena.record.reading import parse_record
 from arena.record.record import Record
+from tests import fakes
 from tests.fakes import FakeProgress, a_record
+from tests.lib.arena.judge.visits import blocks
 
 
 def save(folder: Path, *records: Record) -> list[Path]:
@@ -80,6 +83,7 @@ def test_without_a_folder_there_are_no_records(tmp_path: Path) -> None:
 
 def test_what_comes_from_the_cache_is_what_was_read(results: Path, kept: Cache) -> None:
     save(results, a_record("a", 2e6, flags=("client-bound", "unpinned")), a_record("b"))
+    save(results, *blocks({"c": 1e6}, 2, hour=1))
     put(results, "stream-grpc/64/c/x.json", "{")
     cold = open_archive(results, kept)
     assert open_archive(results, kept) == cold
@@ -273,3 +277,67 @@ def test_many_records_are_read_by_several_processes_to_the_same_end(
     progress = FakeProgress()
     assert open_archive(results, progress=progress) == here
     assert progress.lines == ["reading 21 records"]
+
+
+def altered(results: Path) -> list[tuple[str, str]]:
+    (board,) = rank_of(results).boards
+    return [(each.record, each.problem) for each in board.altered]
+
+
+def rank_of(results: Path) -> Leaderboard:
+    found = open_archive(results)
+    assert found.broken == {}
+    return rank_entries(found.entries.values(), found.read)
+
+
+def test_a_record_that_was_edited_by_hand_does_not_count_and_its_board_says_which(
+    results: Path,
+) -> None:
+    old, new = fakes.save(results, a_record("a", 1e6), a_record("a", 2e6, minute=1))
+    fakes.save(results, a_record("b", 1.5e6))
+    assert altered(results) == []
+    path = results / new.path
+    path.write_text(path.read_text().replace("2000000.0", "9000000.0"))
+    said = "its file was altered after it was saved (SHA256SUMS has another sum)"
+    assert altered(results) == [(new.path, said)]
+    b, a = rank_of(results).boards[0].rows
+    assert a.result
+    assert (a.result.value, a.result.record) == (1e6, old.path)
+    assert a.failure
+    assert (a.failure.status, a.failure.reason, a.failure.record) == ("altered", said, new.path)
+    assert b.rank == 1
+
+
+def test_the_sum_of_a_record_is_one_that_sha256sum_checks(results: Path) -> None:
+    (path,) = save(results, a_record("a"))
+    beside = path.with_suffix("")
+    done = subprocess.run(["sha256sum", "-c", SUMS], cwd=beside, check=False, capture_output=True)
+    assert done.returncode == 0, done
+
+
+def test_a_raw_output_that_was_edited_is_noticed(results: Path) -> None:
+    (record,) = fakes.save(results, a_record("a", 1e6, 2e6))
+    (results / record.runs[1].raw.path).write_text("{}")
+    assert altered(results) == [(record.path, "run-2.json is not what was measured")]
+
+
+def test_a_record_without_a_sum_must_have_the_figures_of_its_runs(results: Path) -> None:
+    (record,) = fakes.save(results, a_record("a", 1e6, 2e6))
+    path = results / record.path
+    (path.with_suffix("") / SUMS).unlink()
+    assert altered(results) == []
+    text = path.read_text()
+    for name in ("headline", "spread"):
+        before, middle, after = text.partition(f'"{name}"')
+        path.write_text(before + middle + after.replace("2000000.0", "3000000.0", 1))
+        assert altered(results) == [(record.path, f"its {name} is not that of its runs")]
+
+
+def test_an_altered_visit_makes_its_block_not_whole(results: Path) -> None:
+    visits = fakes.save(results, *blocks({"a": 1e6, "b": 2e6}))
+    path = results / visits[7].path
+    path.write_text(path.read_text().replace('"is_void": false', '"is_void":  false'))
+    (board,) = rank_of(results).boards
+    assert board.night
+    assert (board.night.blocks, board.night.visits) == (7, 16)
+    assert [each.record for each in board.altered] == [visits[7].path]

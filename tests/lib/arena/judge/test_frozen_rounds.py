@@ -11,10 +11,14 @@ import pytest
 from arena.base.errors import UsageError
 from arena.base.workspace import Workspace
 from arena.judge import frozen_rounds
+from arena.judge.archive import open_archive
 from arena.judge.frozen_rounds import Frost, Round, freeze, read_rounds
+from arena.judge.leaderboard import rank_entries
+from arena.judge.store import SUMS
 from arena.record.record import Record
 from tests import fakes
 from tests.fakes import FakeProgress, a_record, a_run, a_trial, at
+from tests.lib.arena.judge.visits import blocks, visited
 
 
 def save(workspace: Workspace, record: Record) -> Record:
@@ -321,3 +325,36 @@ def test_a_raw_output_outside_of_the_round_is_none_of_it(
     described["records"][record.path] = hashlib.sha256(path.read_bytes()).hexdigest()
     (folder / "round.json").write_text(json.dumps(described))
     assert problems(workspace, thorough=True) == [f"{record.path}: stream-grpc.yaml is missing"]
+
+
+def test_a_round_has_every_visit_of_a_night_and_ranks_to_the_same(workspace: Workspace) -> None:
+    rates = {"a": 1e6, "a~twin": 1.2e6, "b": 2e6}
+    older = [save(workspace, each) for each in blocks(rates)]
+    void = save(workspace, visited("b", 1.0, 3, minute=500, hour=5, size=3, is_void=True))
+    newer = [save(workspace, each) for each in blocks(rates, hour=5)]
+    frozen(workspace)
+    ((folder, found),) = read_rounds(workspace.rounds, thorough=True)
+    assert isinstance(found, Round)
+    assert found.records.keys() == {each.path for each in (*newer, void)}
+    assert older[0].path not in found.records
+    here, there = open_archive(workspace.results), open_archive(folder)
+    (current,) = rank_entries(here.entries.values(), here.read).boards
+    (again,) = rank_entries(there.entries.values(), there.read, found.twin_book).boards
+    assert current.twin_history
+    assert current.twin_history.is_suspended
+    assert again == current
+
+
+def test_of_a_good_visit_a_round_keeps_the_runs_and_of_a_failed_one_everything(
+    workspace: Workspace,
+) -> None:
+    for each in blocks({"a": 1e6, "b": 2e6}, 3):
+        save(workspace, each)
+    failed = visited("c", 0, 3, minute=300, size=3, failure="it fell")
+    save(workspace, failed)
+    frozen(workspace)
+    kept = {name.rsplit("/", 1)[1] for name in files(workspace.rounds / "first") if "/a/" in name}
+    assert {"run-1.json", SUMS} <= kept
+    assert "server.log" not in kept
+    assert f"first/{failed.path.removesuffix('.json')}/server.log" in files(workspace.rounds)
+    assert problems(workspace, thorough=True) == []

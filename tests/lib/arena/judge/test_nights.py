@@ -186,7 +186,7 @@ def test_who_is_still_warming_up_has_an_estimate_and_no_rank() -> None:
                     for at in range(2, 5)
                 ),
             ],
-            "This was a noisy night: 3 of 27 visits are void, more than 10%",
+            "This was a noisy night: 3 of 27 visits are void, more than 10 %",
         ),
     ],
 )

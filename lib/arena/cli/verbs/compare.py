@@ -1,0 +1,41 @@
+"""`arena compare`."""
+
+import click
+
+from arena.base.progress import progress
+from arena.base.workspace import Workspace
+from arena.cli import options
+
+
+@click.command(
+    epilog="Exit codes: 0 no difference; 10 A is slower; 11 A is faster; 12 not comparable; "
+    "2 bad usage or input."
+)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.argument("profile", metavar="PROFILE")
+@options.one_connections
+@options.load_generator
+@click.option(
+    "--night", metavar="ID", help="The night, by the time of its start. [default: newest]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.pass_obj
+def command(workspace: Workspace, /, a: str, b: str, as_json: bool, **given: object) -> int:
+    """Compare two frameworks under PROFILE by the blocks of the newest night that has both.
+
+    The verdict is the pair's own: A is faster, slower, not different by more than some percent, or
+    not comparable. Name a framework's twin like `grpc-go~twin`.
+
+    The night is one of the profile's current load, on hosts of the class of the newest records.
+    """
+    from arena.base.model import to_json
+    from arena.judge.archive import open_archive
+    from arena.judge.cache import Cache
+    from arena.judge.compare import EXIT_CODES, compare
+    from arena.judge.twins import read_book
+
+    archive = open_archive(workspace.results, Cache(workspace.cache), progress())
+    found = compare(archive, read_book(workspace.host), a, b, **given)  # type: ignore[arg-type]
+    click.echo(to_json(found).rstrip() if as_json else found.words)
+    return EXIT_CODES[found.verdict]

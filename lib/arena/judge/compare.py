@@ -1,0 +1,175 @@
+"""Two frameworks of one night, by the statistics of the pair alone.
+
+A pair that was chosen beforehand needs no allowance for all the other pairs of a board, so it tells
+smaller differences apart than the board's rank sets.
+"""
+
+from collections.abc import Iterable
+from math import ceil
+from typing import Literal
+
+from arena.base.errors import UsageError
+from arena.base.model import Frozen
+from arena.base.text import nearest
+from arena.judge.archive import Archive
+from arena.judge.entry import TWIN, Entry, by_load
+from arena.judge.leaderboard import Board, rank_entries
+from arena.judge.nights import MOST_DRIFT, Night, compared, nights_of
+from arena.judge.twins import TwinBook
+
+Outcome = Literal["faster", "slower", "no difference", "not comparable"]
+
+EXIT_CODES: dict[Outcome, int] = {
+    "no difference": 0,
+    "slower": 10,
+    "faster": 11,
+    "not comparable": 12,
+}
+
+
+class Comparison(Frozen):
+    """How `a` compares to `b`: the ratio of their rates, with its 95 % interval, in a night.
+
+    `host_class` is an id, `host` the class in words. If they are not comparable, `why` is a
+    sentence; a comparable night may have something to `note`.
+    """
+
+    a: str
+    b: str
+    verdict: Outcome
+    why: str = ""
+    note: str = ""
+    profile: str
+    connections: int | None = None
+    generator: str | None = None
+    load: str | None = None
+    host_class: str | None = None
+    host: str | None = None
+    night: str | None = None
+    blocks: int = 0
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The comparison in one sentence."""
+        if self.ratio is None or self.low is None or self.high is None:
+            return f"{self.a} and {self.b} are not comparable: {self.why}"
+        how = (
+            f"{self.profile}, {self.connections:,} connection{'s' * (self.connections != 1)}, "
+            f"{self.generator}; ratio {self.ratio:.4f}, 95 % interval {self.low:.4f} to "
+            f"{self.high:.4f}; {self.blocks} blocks of the night {self.night}; {self.host}"
+        )
+        note = f" {self.note}" if self.note else ""
+        if self.verdict == "not comparable":
+            return f"{self.a} and {self.b} are not comparable: {self.why} ({how}).{note}"
+        if self.verdict == "no difference":
+            least = ceil(1000 * max(self.high - 1, 1 - self.low)) / 10
+            return f"No difference ≥ {least:.1f} % between {self.a} and {self.b} ({how}).{note}"
+        share = 100 * abs(self.ratio - 1)
+        return f"{self.a} is {share:.1f} % {self.verdict} than {self.b} ({how}).{note}"
+
+
+def compare(
+    archive: Archive,
+    book: TwinBook,
+    a: str,
+    b: str,
+    profile: str,
+    *,
+    connections: int | None = None,
+    generator: str | None = None,
+    night: str | None = None,
+) -> Comparison:
+    """Compare two names in the newest night that has both; `name~twin` is a framework's twin.
+
+    It is a night of the current load and of the class of the newest records, or else of another
+    class. With `night`, it is that night, of any load. UsageError: there is no record of one of the
+    names, or it is not clear which load is meant.
+    """
+    known = sorted({each.load.profile for each in archive.entries.values()})
+    if profile not in known:
+        raise UsageError(f"there is no record of `{profile}`{nearest(profile, known)}")
+    own = [
+        each
+        for each in archive.entries.values()
+        if each.load.profile == profile
+        and connections in (None, each.load.connections)
+        and generator in (None, each.load.generator)
+    ]
+    _require_names(own, a, b)
+    found = [
+        (board, it)
+        for board, it in _nights(own, archive, book)
+        if {a, b} <= set(it.names) and (it.id == night if night else board.is_current)
+    ]
+    if not found:
+        which = f"the night {night}" if night else "no night of this load"
+        has = "does not have" if night else "has"
+        why = f"{which} {has} a whole block with both."
+        return Comparison(a=a, b=b, verdict="not comparable", why=why, profile=profile)
+    _require_one(found)
+    board, chosen = max(found, key=lambda each: (each[0].is_home, each[1].id))
+    return _of_night(board, chosen, a, b)
+
+
+def _require_names(entries: Iterable[Entry], a: str, b: str) -> None:
+    if a == b:
+        raise UsageError(f"{a} is compared with itself (its twin is {a}{TWIN})")
+    known = sorted({each.framework for each in entries})
+    for name in (a, b):
+        if name.removesuffix(TWIN) not in known:
+            raise UsageError(f"there is no record of `{name}` here{nearest(name, known)}")
+
+
+def _nights(
+    entries: list[Entry], archive: Archive, book: TwinBook
+) -> Iterable[tuple[Board, Night]]:
+    """Yield each night with a board of its load."""
+    boards = {board.key: board for board in rank_entries(entries, archive.read, book).boards}
+    for key, own in by_load(entries).items():
+        for night in nights_of(own):
+            yield boards[key], night
+
+
+def _require_one(found: Iterable[tuple[Board, Night]]) -> None:
+    """Raise UsageError if there are several connection counts or generators to choose from."""
+    for option, values in (
+        ("--connections", sorted({f"{board.connections}" for board, _ in found})),
+        ("--generator", sorted({board.generator for board, _ in found})),
+    ):
+        if len(values) > 1:
+            raise UsageError(f"{option}: there are nights with {' and '.join(values)}; choose one")
+
+
+def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
+    found = compared(night, a, b)
+    drifts = {name: night.drift(name) for name in (a, b)}
+    warming = [name for name, low in drifts.items() if low is not None and low > MOST_DRIFT]
+    outcome: Outcome = "not comparable" if warming else found.verdict  # type: ignore[assignment]
+    why = note = ""
+    if warming:
+        why = f"{' and '.join(warming)} was still warming up"
+    elif outcome == "not comparable":
+        why = f"the night has only {found.blocks} whole block{'s' * (found.blocks != 1)}"
+    if night.is_noisy:
+        note = f"It was a noisy night: {night.voids} of {len(night.visits)} visits were void."
+    return Comparison(
+        a=a,
+        b=b,
+        verdict=outcome,
+        why=why,
+        note=note,
+        profile=board.profile,
+        connections=board.connections,
+        generator=board.generator,
+        load=board.load,
+        host_class=board.host_class.id,
+        host=board.host_class.words,
+        night=night.id,
+        blocks=found.blocks,
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+    )
