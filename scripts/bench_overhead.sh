@@ -3,7 +3,8 @@
 #
 #   ./scripts/bench_overhead.sh [framework [profile]]
 #
-# Measures natively (default: grpc-go stream-grpc) and saves the record as usual.
+# Waits until the host was quiet for five seconds. Measures natively (default: grpc-go stream-grpc)
+# and saves the record as usual.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
     sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}"
@@ -11,6 +12,9 @@ if [[ ${1:-} == -h || ${1:-} == --help ]]; then
 fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# shellcheck source=scripts/venv.sh
+source scripts/venv.sh
+(run_tool "$PWD" requirements.lock tools.quiet)
 began=$(date +%s.%N)
 output=$(./scripts/benchmark.sh "${1:-grpc-go}" "${2:-stream-grpc}" --runtime native)
 ended=$(date +%s.%N)
@@ -23,7 +27,7 @@ import sys
 record = json.load(open(sys.argv[1]))
 wall = float(sys.argv[3]) - float(sys.argv[2])
 profile, stages = record["profile"], record["provenance"]["stages_s"]
-windows = profile["runs"] * profile["duration_s"]
+windows = profile["runs"] * profile["load"]["duration_s"]
 rest = wall - stages["build"] - profile["warmup_s"] - windows
 parts = [
     ("generator before and after its windows",

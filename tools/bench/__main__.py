@@ -12,6 +12,7 @@ from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.entry import start
 from arena.cli.options import Duration
+from tools import quiet
 
 
 @click.command(
@@ -28,19 +29,24 @@ from arena.cli.options import Duration
     "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
     show_default=True, help="Length of a run, like 5s or 1500ms.",
 )  # fmt: skip
+@quiet.option
 @options.wait
-def command(root: Path, *, as_json: bool, runs: int, duration: float, wait: bool) -> None:
+def command(
+    root: Path, *, as_json: bool, runs: int, duration: float, quiet_wait: float, wait: bool
+) -> None:
     """Compare ghz, h2load and volley: each loads the same counting server in turn.
 
     For each generator, prints its CPU time per message or call, its rate, its memory, and the
     difference between its count and the server's. Also prints whether volley meets its targets. A
-    generator that is missing is reported, and the others are measured.
+    generator that is missing is reported, and the others are measured. Before each turn it waits
+    until five seconds were quiet.
     """
     from tools.bench import report, turns
 
     shots = turns.run(
         Workspace(root.resolve()), os.environ, progress(),
         command=shlex.join(sys.argv), rounds=runs, duration_s=duration, wait=wait,
+        quiet_wait_s=quiet_wait,
     )  # fmt: skip
     click.echo(report.to_json(shots) if as_json else report.to_text(shots, runs, duration))
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 
 from arena.base.durations import format_duration
@@ -28,6 +29,8 @@ def to_json(shots: Sequence[Shot]) -> str:
             "server_counted": shot.server_counted,
             "failed_calls": shot.failed,
             "elapsed_s": shot.elapsed_s,
+            "waited_s": shot.waited_s,
+            "disturbed": [each.model_dump() for each in shot.disturbed],
         }
         for shot in medians(shots)
     ]
@@ -47,7 +50,20 @@ def to_text(shots: Sequence[Shot], rounds: int, duration_s: float) -> str:
         f"each generator in turn shares {len(os.sched_getaffinity(0))} CPUs with one grpc-go server"
     )
     figures = range(_WORDS, len(_HEADINGS))
-    return "\n".join([head, "", *columns(table, figures), "", *columns(verdict)]).rstrip()
+    lines = [head, _of_the_host(shots), "", *columns(table, figures), "", *columns(verdict)]
+    return "\n".join(lines).rstrip()
+
+
+def _of_the_host(shots: Sequence[Shot]) -> str:
+    """Return what the bench waited, and what disturbed its runs all the same."""
+    waited_s = sum(shot.waited_s for shot in shots)
+    disturbed = [shot for shot in shots if shot.disturbed]
+    by = Counter(each.signal for shot in disturbed for each in shot.disturbed)
+    what = f" ({', '.join(f'{signal} {count}' for signal, count in by.items())})" if by else ""
+    return (
+        f"waited {waited_s:.0f} s in all for a quiet host; "
+        f"{len(disturbed)} of {len(shots)} runs were disturbed{what}"
+    )
 
 
 def _cells(shot: Shot) -> tuple[str, ...]:

@@ -11,15 +11,22 @@ from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
 from arena.machine.child import adopt_orphans, allow_open_files
-from arena.record.measurement import Cost
+from arena.machine.sentinel import Sentinel, judged
+from arena.measure.limits import limits_here
+from arena.record.measurement import Cost, Disturbance
 from tools.bench.contestants import Contestant, find
 from tools.bench.counting_server import build, serving
 from tools.bench.workloads import WORKLOADS, Workload
+from tools.quiet import until_quiet
 
 
 @dataclass(frozen=True)
 class Shot:
-    """One run of one generator under one workload, with the generator's and the server's counts."""
+    """One run of one generator under one workload, with the generator's and the server's counts.
+
+    Before it, the bench waited `waited_s` until the host was quiet; `disturbed` says what the host
+    did during the run.
+    """
 
     workload: Workload
     generator: str
@@ -29,6 +36,8 @@ class Shot:
     elapsed_s: float
     server_counted: int
     cost: Cost
+    waited_s: float = 0.0
+    disturbed: tuple[Disturbance, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -41,6 +50,15 @@ class Shot:
         return self.cost.cpu_s / self.counted * 1e9
 
 
+@dataclass(frozen=True)
+class Watched:
+    """The watch over the host, how long to wait for a quiet one, and where to say so."""
+
+    sentinel: Sentinel
+    quiet_wait_s: float
+    progress: Progress
+
+
 def run(
     workspace: Workspace,
     environment: Mapping[str, str],
@@ -50,6 +68,7 @@ def run(
     rounds: int,
     duration_s: float,
     wait: bool,
+    quiet_wait_s: float,
 ) -> list[Shot]:
     """Hold the host's lock and return every shot, in order.
 
@@ -61,8 +80,10 @@ def run(
         with progress.waiting("build the counting server"):
             server = build()
         allow_open_files()
+        sentinel = Sentinel(limits_here(workspace, progress))
+        watched = Watched(sentinel, quiet_wait_s, progress)
         return [
-            _shot(server, workload, contestants[name], duration_s, progress, number)
+            _shot(server, workload, contestants[name], duration_s, watched, number)
             for number in range(1, rounds + 1)
             for workload in WORKLOADS
             for name in workload.generators
@@ -75,10 +96,11 @@ def _shot(
     workload: Workload,
     contestant: Contestant,
     duration_s: float,
-    progress: Progress,
+    watched: Watched,
     number: int,
 ) -> Shot:
-    """Run one generator once, against a fresh server."""
+    """Run one generator once, on a quiet host and against a fresh server."""
+    waited_s = until_quiet(watched.sentinel, watched.quiet_wait_s, watched.progress)
     program = contestant.program
     name = f"{program.name}, {workload.name}"
     with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
@@ -86,8 +108,10 @@ def _shot(
         with serving(server, folder) as peer:
             profile = workload.profile(peer.port, duration_s)
             arguments = contestant.arguments(profile)
-            with progress.window(f"round {number}: {name}", duration_s) as tick:
+            window = watched.sentinel.window(lambda: 0.0)
+            with watched.progress.window(f"round {number}: {name}", duration_s) as tick:
                 fired = program.shoot(arguments, folder / "raw", duration_s, tick)
+            window.close()
             counts = peer.counts()
         if fired.problem:
             last = fired.output.rpartition("\n")[2] or tail(fired.raw, 1)
@@ -107,6 +131,8 @@ def _shot(
         elapsed_s=told.elapsed_s,
         server_counted=counts.messages,
         cost=fired.cost,
+        waited_s=waited_s,
+        disturbed=judged(watch, watched.sentinel.limits) if (watch := window.watch()) else (),
     )
 
 

@@ -12,10 +12,10 @@ from arena.measure.generators import program
 from arena.measure.generators.program import Program
 from arena.measure.generators.volley import VOLLEY
 from arena.what.measured import MeasuredProfile
-from tests.fakes import FakeProgress, a_profile, a_program
+from tests.fakes import FakeProgress, a_profile, a_program, still_sentinel
 from tools.bench import turns
 from tools.bench.contestants import Contestant, Told
-from tools.bench.turns import Shot
+from tools.bench.turns import Shot, Watched
 from tools.bench.workloads import UNARY
 
 SERVER = """
@@ -40,8 +40,9 @@ def shoot(workspace: Workspace, tmp_path: Path) -> Shoot:
     def run(script: str) -> Shot:
         stub = str(a_program(tmp_path / "stub", script))
         stubbed = Program(replace(VOLLEY, name="stub"), workspace, None, stub, "1", "here")
+        watched = Watched(still_sentinel(), 0.0, FakeProgress())
         contestant = Contestant(stubbed, lambda profile: [str(profile.port)], read)
-        return turns._shot(server, UNARY, contestant, 0.1, FakeProgress(), 1)
+        return turns._shot(server, UNARY, contestant, 0.1, watched, 1)
 
     return run
 

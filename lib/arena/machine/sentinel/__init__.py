@@ -89,8 +89,11 @@ class Window:
         if "own" in sample.totals or "own" not in self._last.totals:
             self._last = sample
 
-    def watch(self, before: Calibration, after: Calibration) -> Watch | None:
-        """Return what happened, once it is closed; None if there were not two samples."""
+    def watch(self, *around: Calibration) -> Watch | None:
+        """Return what happened, once it is closed; None if there were not two samples.
+
+        `around` are the calibrations before and after it.
+        """
         if self._last.at <= self._first.at:
             return None
-        return watch_of(self._first, self._last, (before, after), self._usual())
+        return watch_of(self._first, self._last, around, self._usual())

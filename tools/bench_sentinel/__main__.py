@@ -1,0 +1,97 @@
+"""`python -m tools.bench_sentinel`, which scripts/bench_sentinel.sh calls."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from arena.base.progress import progress
+from arena.base.workspace import Workspace
+from arena.cli import options
+from arena.cli.entry import start
+from arena.cli.options import Duration
+from arena.measure.plan import RunOptions, plan_sessions
+from arena.measure.runner import only_here
+from arena.what import selection
+from tools import quiet
+from tools.bench_sentinel.bursts import bursts
+from tools.bench_sentinel.rig import Rig, TimedFiles, Trial
+from tools.bench_sentinel.scatter import scatter
+from tools.bench_sentinel.stranger import stranger
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@options.root
+@click.argument("frameworks", default="grpc-go")
+@click.argument("profile", default="stream-grpc")
+@click.option(
+    "--windows", type=click.IntRange(1, 10_000), default=100, show_default=True,
+    help="How many windows with a burst, and as many without.",
+)  # fmt: skip
+@click.option(
+    "--scatter", "starts", type=click.IntRange(2, 1000), metavar="STARTS",
+    help="Instead of bursts: start each framework so often with the wait and without it, and "
+    "print how far the figures scatter.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(1, 100), default=3, show_default=True,
+    help="Windows of each start, with --scatter.",
+)  # fmt: skip
+@click.option("--duration", type=Duration(), default="5s", show_default=True, help="A window.")
+@click.option(
+    "--warm-up", type=Duration(), default="10s", show_default=True,
+    help="The warm-up before a window; with bursts, 5s are enough.",
+)  # fmt: skip
+@quiet.option
+@options.generator
+@options.wait
+def command(
+    root: Path,
+    *,
+    frameworks: str,
+    profile: str,
+    windows: int,
+    starts: int | None,
+    runs: int,
+    duration: float,
+    warm_up: float,
+    quiet_wait: float,
+    generator: str | None,
+    wait: bool,
+) -> None:
+    """Try the sentinel on FRAMEWORKS (grpc-go) under PROFILE (stream-grpc), natively.
+
+    Measures windows with and without a burst: one second of another process that spins on one CPU,
+    at a random time. Prints how many of each the sentinel voids and by what, the steal it saw, what
+    the wait for quiet cost, and what the watching cost.
+    """
+    workspace, shows = Workspace(root.resolve()), progress()
+    asked = RunOptions(
+        frameworks, (profile,), duration=duration, runtime="native",
+        generator=generator or "volley", wait=wait, no_save=True,
+    )  # fmt: skip
+    selected = selection.frameworks(workspace, frameworks)
+    plans = plan_sessions(workspace, asked, os.environ, selected)
+    # It must have lost its parent before this process adopts orphans.
+    with stranger() as them, only_here(workspace, asked, shlex.join(sys.argv), shows) as runner:
+        plans = runner.runnable(plans)
+        found = runner.find_generators(plans)
+        files = TimedFiles()
+        rig = Rig(
+            workspace,
+            runner,
+            {each.framework.name: found[each.generator] for each in plans},
+            files,
+            Trial(runner.sentinel.limits, files),
+        )
+        if starts:
+            text = scatter(rig, plans, starts, runs, warm_up, quiet_wait)
+        else:
+            text = bursts(rig, plans[0], them, windows, warm_up, quiet_wait)
+    click.echo(text)
+
+
+if __name__ == "__main__":
+    start(command, "bench_sentinel.sh")

@@ -1,0 +1,77 @@
+"""Windows with a burst of foreign CPU, and windows without."""
+
+import os
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from arena.base.text import columns
+from arena.measure.driver import Driver, Warmed
+from arena.measure.plan import Plan
+from arena.record.measurement import Run
+from tools.bench_sentinel.rig import Rig
+from tools.bench_sentinel.stranger import BURST_S, Stranger
+
+
+def bursts(
+    rig: Rig, plan: Plan, them: Stranger, count: int, warm_up_s: float, wait_s: float
+) -> str:
+    """Measure `count` windows with a burst and as many without, shuffled; return a report."""
+    cpus = sorted(os.sched_getaffinity(0))
+    room_s = max(0.0, plan.profile.window_s - BURST_S)
+    kinds = [True, False] * count
+    random.shuffle(kinds)
+    found: dict[bool, list[Warmed]] = {True: [], False: []}
+    began = time.monotonic()
+
+    def load(driver: Driver) -> list[Run]:
+        for number, with_burst in enumerate(kinds, 1):
+            rig.sentinel.opened = lambda: None
+            if with_burst:
+                rig.sentinel.opened = lambda: them.burst(
+                    random.uniform(0, room_s), random.choice(cpus)
+                )
+            warmed = driver.warmed_run(number, len(kinds), warm_up_s=warm_up_s, quiet_wait_s=wait_s)
+            found[with_burst].append(warmed)
+        return [each.run for group in found.values() for each in group]
+
+    rig.start(plan, load)
+    elapsed_s = time.monotonic() - began
+    spent = rig.files.spent_s
+    rows = [
+        ["windows", "voided", "by", "steal seen", "foreign CPU seen", "waited"],
+        *(_burst_row(found[kind], "a 1 s burst" if kind else "no burst") for kind in (True, False)),
+    ]
+    about = (
+        f"{plan.title}, windows of {plan.profile.window_s:g} s after {warm_up_s:g} s of warm-up; "
+        "bars: at least 95 of 100 bursts voided, at most 15 of 100 others"
+    )
+    cost = (
+        f"watching took {sum(spent) / elapsed_s * 100:.2f} % of one CPU: {len(spent)} looks of "
+        f"{statistics.fmean(spent) * 1e3:.2f} ms in {elapsed_s:.0f} s"
+    )
+    return "\n".join([*columns(rows), about, cost])
+
+
+def _burst_row(group: Sequence[Warmed], name: str) -> list[str]:
+    runs = [each.run for each in group]
+    void = [run for run in runs if run.disturbed]
+    by = Counter(each.signal for run in void for each in run.disturbed)
+    waited = [each.waited_s for each in group]
+    return [
+        f"{len(runs)} with {name}",
+        f"{len(void)} ({100 * len(void) / max(1, len(runs)):.0f} of 100)",
+        ", ".join(f"{signal} {times}" for signal, times in by.most_common()) or "nothing",
+        _shares([run.watch.steal for run in runs if run.watch]),
+        _shares([run.watch.foreign for run in runs if run.watch]),
+        f"mean {statistics.fmean(waited):.1f} s, most {max(waited):.0f} s",
+    ]
+
+
+def _shares(values: Sequence[float | None]) -> str:
+    known = sorted(value * 100 for value in values if value is not None)
+    if not known:
+        return "unknown"
+    return f"{known[0]:.2f} to {known[-1]:.2f} %, median {statistics.median(known):.2f} %"
