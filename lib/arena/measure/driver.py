@@ -30,6 +30,7 @@ _MOST_FAILED = 0.01
 _MORE_S = 5.0
 # A container's start is not looked at, so its five seconds of quiet take longer.
 _MORE_AWAY_S = 7.0
+_LEAST_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Driver:
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
-        self._warm("warm-up", "warm-up", seconds, lambda: None)
+        self._warm("warm-up", seconds, lambda: None)
 
     def run(self, number: int, runs: int) -> Run:
         """Measure run `number` of `runs`, from 1; StageError if server or generator breaks."""
@@ -87,12 +88,14 @@ class Driver:
         if self.generator.tells_window(self.plan.profile):
             return self._told(number, runs, warm_up_s, quiet)
         began = time.monotonic()
-        self._warm("warm-up", "warm-up", warm_up_s, quiet.tick)
+        self._warm("warm-up", warm_up_s, quiet.tick)
         warmed_s = time.monotonic() - began
         quiet.begin()
         more_s = _MORE_AWAY_S if self.generator.is_away else _MORE_S
         while not quiet.is_over():
-            self._warm("warm-up, until the host is quiet", "warm-up-more", more_s, quiet.tick)
+            left_s = max(_LEAST_S, quiet.at_most_s - quiet.waited_s)
+            seconds = min(more_s, left_s)
+            self._warm("warm-up, until the host is quiet", seconds, quiet.tick)
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
 
     def _told(self, number: int, runs: int, warm_up_s: float, quiet: Quiet) -> Warmed:
@@ -130,13 +133,12 @@ class Driver:
         self._require_whole(label, shot)
         return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
 
-    def _warm(self, stage: str, name: str, seconds: float, on_tick: Callable[[], None]) -> None:
+    def _warm(self, stage: str, seconds: float, on_tick: Callable[[], None]) -> None:
+        """Make the load once, to warm up; only the last one leaves its output."""
+        for before in self.folder.glob("warm-up.*"):
+            before.unlink()
         profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
-        shot = self._fire(stage, name, profile, on_tick)
-        self._measurement(shot, stage, profile)
-        if name != "warm-up":
-            # The next start writes to the same file.
-            shot.raw.unlink()
+        self._measurement(self._fire(stage, "warm-up", profile, on_tick), stage, profile)
 
     def _away_s(self) -> float | None:
         """Return the CPU seconds of server and generator in containers; None while unknown."""

@@ -74,9 +74,9 @@ class Quiet:
         if self._over_after_s is not None:
             return True
         self.begin()
-        waited_s = self.waited_s
-        disturbed = self.disturbed() if self.at_most_s else ()
-        if disturbed == ():
+        waited_s = self.waited_s if self.at_most_s else 0.0
+        disturbed = self.disturbed()
+        if not self.at_most_s or disturbed == ():
             if self._said_at:
                 self._say(f"quiet after {waited_s:.0f} s")
         elif waited_s >= self.at_most_s:
