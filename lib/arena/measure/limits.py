@@ -49,7 +49,7 @@ def limits_here(workspace: Workspace, progress: Progress) -> Limits:
     kept = _kept(path, host_words(host), progress)
     if kept and kept.learned_at and _is_fresh(kept.learned_at, now):
         return kept
-    first = Limits.first(host_words(host), is_virtual=host.virtualisation not in {None, "none"})
+    first = Limits.first(host_words(host), is_virtual=_is_virtual(host))
     learned = first.taught(list(_windows(workspace.results, first.host)), now)
     try:
         write_atomic(path, to_json(learned))
@@ -60,9 +60,13 @@ def limits_here(workspace: Workspace, progress: Progress) -> Limits:
 
 def host_words(host: Host) -> str:
     """Return what tells a host from others with other limits."""
-    memory = format_bytes(host.memory_bytes)
-    virtual = "" if host.virtualisation in {None, "none"} else f", on {host.virtualisation}"
-    return f"{host.words}, {memory}, Linux {host.kernel}{virtual}"
+    memory, where = format_bytes(host.memory_bytes), host.virtualisation or "none"
+    return f"{host.words}, {memory}, Linux {host.kernel}, virtualisation {where}"
+
+
+def _is_virtual(host: Host) -> bool:
+    """Return whether a hypervisor is below this host; `none in docker` is a mere container."""
+    return not (host.virtualisation or "none").startswith("none")
 
 
 def _kept(path: Path, host: str, progress: Progress) -> Limits | None:

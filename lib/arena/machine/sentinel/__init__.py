@@ -46,7 +46,7 @@ class Sentinel:
     _calibrations: list[Calibration] = field(default_factory=list)
 
     def calibrate(self) -> Calibration:
-        """Measure the speed of the CPUs, in about 0.25 s; nothing else of ours may run meanwhile."""
+        """Measure the speed of the CPUs, in 0.25 s; nothing else of ours may run meanwhile."""
         found = self.measure() if self.measure else calibrate(self.files.cpus)
         self._calibrations.append(found)
         return found
