@@ -238,17 +238,17 @@ def judged(night: Night, frameworks: Collection[str], *, is_suspended: bool = Fa
 
     A framework that is still warming up has an estimate, but is left out of the others' ranks.
     """
-    drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
-    warming = {name for name, low in drifts.items() if low is not None and low > MOST_DRIFT}
-    steady = _ranking(night, drifts.keys() - warming)
-    every = _ranking(night, drifts) if warming else None
+    drifts, steady = _steady(night, frameworks)
+    warming = drifts.keys() - steady
+    ranking = _ranking(night, steady)
+    every = _ranking(night, drifts.keys()) if warming else None
     estimates = {
-        name: _estimate(night, name, ranking, drifts[name], is_warming=name in warming)
+        name: _estimate(night, name, it, drifts[name], is_warming=name in warming)
         for name in drifts
-        if (ranking := every if name in warming else steady)
+        if (it := every if name in warming else ranking)
     }
-    why_not = _why_not(night, len(drifts) - len(warming), is_suspended=is_suspended)
-    is_ranked = steady is not None and not why_not
+    why_not = _why_not(night, len(steady), is_suspended=is_suspended)
+    is_ranked = ranking is not None and not why_not
     summary = BoardNight(
         night=night.id,
         planned=max(turn.blocks for _, turn in night.visits),
@@ -259,13 +259,21 @@ def judged(night: Night, frameworks: Collection[str], *, is_suspended: bool = Fa
         frameworks=len(estimates),
         is_ranked=is_ranked,
         why_not=why_not,
-        detectable=steady.detectable if steady else None,
-        twins=tuple(_twins(night, steady)) if steady else (),
+        detectable=ranking.detectable if ranking else None,
+        twins=tuple(_twins(night, ranking)) if ranking else (),
     )
     rank_sets, letters = (
-        (steady.rank_sets, steady.letters) if is_ranked and steady else (None, None)
+        (ranking.rank_sets, ranking.letters) if is_ranked and ranking else (None, None)
     )
     return Verdict(summary, estimates, rank_sets or {}, letters or {})
+
+
+def _steady(
+    night: Night, frameworks: Collection[str]
+) -> tuple[Mapping[str, float | None], Collection[str]]:
+    """Return the drifts of those frameworks that are in the night, and who is not warming up."""
+    drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
+    return drifts, {name for name, low in drifts.items() if low is None or low <= MOST_DRIFT}
 
 
 def _why_not(night: Night, steady: int, *, is_suspended: bool) -> str:
@@ -348,8 +356,8 @@ def twins_of(night: Night, groups: Iterable[Collection[str]]) -> list[Twin]:
     return [
         twin
         for group in groups
-        if not night.frameworks.isdisjoint(group)
-        for twin in judged(night, group).summary.twins
+        if (ranking := _ranking(night, _steady(night, group)[1]))
+        for twin in _twins(night, ranking)
     ]
 
 
