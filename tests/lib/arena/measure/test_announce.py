@@ -13,8 +13,7 @@ from tests.fakes import a_record, a_visit
         ({"is_twin": True}, "grpc-go~twin stream-grpc: "),
         (
             {"repeat": 1, "is_void": True},
-            "grpc-go stream-grpc: 1.00 M messages/s (block 3 of 8, repeat 1, void: it does not "
-            "count; one run; ",
+            "grpc-go stream-grpc: 1.00 M messages/s (block 3 of 8, repeat 1, void: it does not c",
         ),
     ],
 )
