@@ -464,11 +464,12 @@ def _block_run(
                 p50_ns=p50, p99_ns=p50 * 4, max_ns=p50 * 9,
             )
         )  # fmt: skip
-    return a_run(rate, server_cpu_s=chance.uniform(2, 5)).model_copy(
+    run = a_run(rate, server_cpu_s=chance.uniform(2, 5))
+    return run.model_copy(
         update={
             "latency_ns": Latency(kind="service", max=p50 * 12, samples=100_000, **latency),
             "seconds": tuple(seconds),
-            "data_frames": int(rate * 5 / per_frame),
+            "data_frames": int(run.messages / per_frame),
             "warm_up": tuple(int(rate * share) for share in (0.3, 0.8, 0.9, *([1.0] * 7))),
             "watch": _STEAL if visit.is_void else _QUIET,
             "disturbed": (_DISTURBED,) if visit.is_void else (),

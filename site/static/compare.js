@@ -2,7 +2,7 @@
 // `#fw=grpc-go,tonic`; the others are compared with the first.
 
 import { labelled, make, plain } from "./dom.js";
-import { Figure, compared } from "./figures.js";
+import { Figure, compared, verdictOf } from "./figures.js";
 import { listed, read, write } from "./state.js";
 
 const LEAST = 2;
@@ -119,7 +119,12 @@ function comparison(profiles, shown) {
   profiles.forEach((profile, at) => {
     const figures = shown.map(({ figures }) => figures[at] && new Figure(figures[at]));
     if (!figures.some(Boolean)) return;
-    const cells = figures.map((figure, column) => cell(profile, figure, column && figures[0]));
+    const limited = new Set(shown.filter((_, column) => figures[column]?.isBound).map(({ name }) => name));
+    const cells = figures.map((figure, column) => {
+      const estimate = shown[column].estimates?.[at];
+      const verdict = column && verdictOf(profile, shown[0].name, shown[column].name, limited);
+      return cell(profile, figure, estimate, column && figures[0], verdict);
+    });
     body.append(make("tr", {}, rowHeader(profile), ...cells));
   });
   return make("table", {}, make("thead", {}, head), body);
@@ -131,27 +136,32 @@ function header({ display_name, language, type, href }) {
   return make("th", { scope: "col", className: "num" }, link, small);
 }
 
-function rowHeader({ id, title, metric, lower_is_better, href }) {
+function rowHeader({ id, title, host, metric, lower_is_better, href }) {
   const better = lower_is_better ? ", lower is better" : "";
-  const small = make("small", {}, `${id.replaceAll("/", " · ")} · ${metric}${better}`);
-  return make("th", { scope: "row" }, make("a", { href: root + href }, plain(title)), small);
+  const small = make("small", {}, `${id.split("/").slice(0, 3).join(" · ")} · ${metric}${better}`);
+  const link = make("a", { href: root + href }, plain(title));
+  return make("th", { scope: "row" }, link, small, host ? make("small", {}, plain(host)) : "");
 }
 
-/** Return a figure's cell; `first` is the figure to compare with, if there is one. */
-function cell(profile, figure, first) {
+/**
+ * Return a figure's cell. It has the estimate of a night of blocks, if there is one; `first` is the
+ * figure to compare with, if there is one, and `verdict` what the night says of the two.
+ */
+function cell(profile, figure, estimate, first, verdict) {
   if (!figure) return make("td", { className: "num" }, "–");
-  const link = make("a", { href: root + figure.href }, figure.words);
-  const parts = [make("b", {}, link)];
-  if (figure.interval) parts.push(make("small", {}, figure.interval));
-  if (first) parts.push(ratio(compared(first, figure, profile)));
+  const [words, interval] = estimate ?? [figure.words, figure.interval];
+  const parts = [make("b", {}, make("a", { href: root + figure.href }, words))];
+  if (interval) parts.push(make("small", {}, interval));
+  if (verdict) parts.push(ratio(verdict));
+  else if (first) parts.push(ratio(compared(first, figure, profile), profile.pairs ? "best of three: " : ""));
   if (figure.flags.length) parts.push(make("small", {}, figure.flags.join(", ")));
   return make("td", { className: "num" }, ...parts);
 }
 
-function ratio({ words, interval, verdict }) {
+function ratio({ words, interval, verdict }, about = "") {
   const range = interval ? ` (${interval})` : "";
   const tail = verdict ? `, ${verdict}` : "";
-  return make("small", { className: "ratio" }, words + range + tail);
+  return make("small", { className: "ratio" }, about + words + range + tail);
 }
 
 /** Return other people's text, isolated from the direction of the text around it. */

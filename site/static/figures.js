@@ -37,6 +37,37 @@ export function compared(first, other, { lower_is_better }) {
   return { words: `${mark}× ${digits(other.value / first.value)}`, interval, verdict };
 }
 
+/**
+ * Return what the night of a load says of two frameworks, as `compared` does; undefined if it has
+ * no blocks in common. The verdicts were made with the page: here they are looked up.
+ */
+export function verdictOf({ pairs }, first, other, limited) {
+  const found = pairs?.[first]?.[other] ?? reversed(pairs?.[other]?.[first]);
+  if (!found) return undefined;
+  const [verdict, ratio, low, high, blocks] = found;
+  const by = `by ${blocks} blocks`;
+  if (ratio === null) return { words: verdict, verdict: by };
+  const interval = `${close(low)} – ${close(high)}`;
+  if (verdict === "no difference") return { words: verdict, interval, verdict: by };
+  const slower = verdict === "faster" ? first : other;
+  const better = verdict === "faster" ? "better" : "worse";
+  const words = limited.has(slower) ? "limited by the generator" : better;
+  return { words: `× ${close(ratio)}`, interval, verdict: `${words}, ${by}` };
+}
+
+/** Return the verdict on A against B, from that on B against A. */
+function reversed(pair) {
+  if (!pair) return undefined;
+  const [verdict, ratio, low, high, blocks] = pair;
+  const turned = { faster: "slower", slower: "faster" }[verdict] ?? verdict;
+  return ratio === null ? pair : [turned, 1 / ratio, 1 / high, 1 / low, blocks];
+}
+
+/** Return a ratio with three digits; near 1 it has three decimals. */
+function close(value) {
+  return value > 0.9 && value < 1.1 ? value.toFixed(3) : digits(value);
+}
+
 /** Return a number with three significant digits, two of them if it is small. */
 function digits(value) {
   if (value < 0.0995) return String(Number(value.toPrecision(2)));

@@ -65,18 +65,26 @@ class FrameworkData(Frozen):
     histories: tuple[History, ...]
 
 
+# The verdict on B against A (faster, slower, no difference or not comparable), how many times as
+# fast B is, with the ends of the 95 % interval, and the number of blocks. None: not comparable.
+Pair = tuple[str, float | None, float | None, float | None, int]
+
+
 class ComparedProfile(Frozen):
     """A profile x connections x generator x host class, of the current load: it is comparable.
 
-    The home class is not in its id.
+    The home class is not in its id, and `host` names another one in words. `pairs` has the verdicts of the load's night of blocks, by the
+    names of A and B, A before B in the alphabet; it is absent without such a night.
     """
 
     id: str
     title: str
     host_class: str
+    host: str = ""
     metric: Metric
     lower_is_better: bool
     href: str
+    pairs: dict[str, dict[str, Pair]] | None = None
 
 
 # A value with the ends of its interval, its flags separated by commas, and its record's page;
@@ -86,7 +94,11 @@ Figure = tuple[float, float, float, str, str, str, str, bool]
 
 
 class ComparedFramework(Frozen):
-    """A framework's figures, by the number of their profile in the list, from 0."""
+    """A framework's figures, by the number of their profile in the list, from 0.
+
+    `figures` are classic; `estimates` are those of a night of blocks, with their intervals, in
+    words.
+    """
 
     name: str
     display_name: str
@@ -94,13 +106,15 @@ class ComparedFramework(Frozen):
     type: str
     href: str
     figures: dict[str, Figure]
+    estimates: dict[str, tuple[str, str]] | None = None
 
 
 class Comparison(Frozen):
     """All figures of all frameworks, for the page that compares them.
 
-    B is r times as fast as A with r between B's low / A's high and B's high / A's low; if their
-    intervals overlap, there is no measurable difference.
+    Two frameworks with blocks in common have a verdict of their own. Of all others, B is r times as
+    fast as A with r between B's low / A's high and B's high / A's low; if their intervals overlap,
+    there is no measurable difference.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2

@@ -1,14 +1,25 @@
 """Compare: a page whose script shows frameworks side by side, and the figures for the script."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import combinations
 
+from arena.judge.entry import Entry, by_load
 from arena.judge.flags import UNRANKED
-from arena.publish.site.board_columns import headline_words, interval_words
+from arena.judge.leaderboard import Board
+from arena.judge.nights import MOST_DRIFT, compared, nights_of
+from arena.publish.site import words
+from arena.publish.site.board_columns import estimate_words, headline_words, interval_words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
-from arena.publish.site.schemas import ComparedFramework, ComparedProfile, Comparison, Figure
+from arena.publish.site.schemas import (
+    ComparedFramework,
+    ComparedProfile,
+    Comparison,
+    Figure,
+    Pair,
+)
 from arena.publish.site.template import frame, render
 
 
@@ -27,6 +38,8 @@ def _comparison(edition: Edition) -> str:
     frameworks: dict[str, ComparedFramework] = {}
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
+    estimates: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
+    loads = by_load(edition.entries.values())
     for board in edition.current_boards:
         host = "" if board.is_home else f"/{board.host_class.id}"
         name = f"{board.profile}/{board.connections}/{board.generator}{host}"
@@ -37,12 +50,17 @@ def _comparison(edition: Edition) -> str:
                     id=name,
                     title=board.title,
                     host_class=board.host_class.id,
+                    host=words.host_note(board),
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,
                     href=edition.below(edition.board(board)),
+                    pairs=_pairs(board, loads[board.key]),
                 )
             )
         for row in board.rows:
+            if row.estimate:
+                shown = estimate_words(board, row), interval_words(board, row.estimate)
+                estimates[row.framework][str(place)] = shown
             result = row.result
             if result is None:
                 continue
@@ -63,7 +81,31 @@ def _comparison(edition: Edition) -> str:
                     figures={},
                 )
     found = [
-        frameworks[name].model_copy(update={"figures": figures[name]}) for name in sorted(figures)
+        frameworks[name].model_copy(
+            update={"figures": figures[name], "estimates": estimates.get(name)}
+        )
+        for name in sorted(figures)
     ]
     # A large file for scripts: no spaces.
     return Comparison(profiles=tuple(profiles), frameworks=tuple(found)).model_dump_json() + "\n"
+
+
+def _pairs(board: Board, entries: Sequence[Entry]) -> dict[str, dict[str, Pair]] | None:
+    """Return the verdicts of a board's night on pairs, of all divisions; none if suspended.
+
+    A framework that still warms up cannot be compared.
+    """
+    if board.night is None or (board.twin_history and board.twin_history.is_suspended):
+        return None
+    (night,) = (each for each in nights_of(entries) if each.id == board.night.night)
+    warming = {name for name in night.frameworks if (night.drift(name) or 0) > MOST_DRIFT}
+    found: dict[str, dict[str, Pair]] = defaultdict(dict)
+    for one, other in combinations(sorted(night.frameworks), 2):
+        if warming.isdisjoint((one, other)):
+            it = compared(night, other, one)
+            ends = (it.ratio, it.low, it.high)
+            ratio, low, high = (each and float(f"{each:.6g}") for each in ends)
+            found[one][other] = it.verdict, ratio, low, high, it.blocks
+        else:
+            found[one][other] = ("not comparable", None, None, None, len(night.blocks))
+    return dict(found)

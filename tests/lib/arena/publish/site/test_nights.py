@@ -1,6 +1,7 @@
 """Pages of nights of blocks: rank sets, ties at a glance, and what the night could not tell."""
 
 import csv
+import json
 import re
 from typing import Any
 
@@ -10,8 +11,9 @@ from arena.judge.nights import Altered
 from arena.publish.site import board_groups
 from arena.publish.site.edition import Edition
 from arena.publish.site.pages import boards, frameworks, home
+from arena.record.record import Record
 from tests.fakes import PASSED, WARNED, a_record
-from tests.lib.arena.judge.visits import blocks, packing
+from tests.lib.arena.judge.visits import blocks, drifting, packing
 from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_site,
@@ -124,10 +126,13 @@ def test_a_night_without_ranks_says_why_and_keeps_the_order() -> None:
     [
         ({}, "tells two frameworks apart in 8 of 10 nights if one is 3.4 % faster."),
         ({}, "Night of 2026-02-03 22:00 UTC : 3 frameworks, 8 blocks, 27 starts."),
-        ({}, "The host was disturbed in 2 runs , which were void and repeated."),
-        ({"voids": 1, "disturbed": 1}, "disturbed in 1 run , which was void and repeated."),
-        ({"voids": 0, "disturbed": 0}, "No run was void."),
-        ({"voids": 2, "disturbed": 5}, "5 runs in all had a disturbed host."),
+        ({}, "2 starts were void, because the host was disturbed, and were repeated."),
+        (
+            {"voids": 1, "disturbed": 1},
+            "1 start was void, because the host was disturbed, and was repeated.",
+        ),
+        ({"voids": 0, "disturbed": 0}, "None was void."),
+        ({"voids": 2, "disturbed": 5}, "In all, the host was disturbed during 5 runs."),
     ],
 )
 def test_a_line_below_the_board_says_what_the_night_was_worth(
@@ -241,3 +246,42 @@ def test_letters_have_lanes(letters: list[str | None], lanes: list[tuple[str, ..
 
 def test_a_row_has_a_bar_in_each_lane_of_its_letters() -> None:
     assert board_groups.bars(("a", "", "c")) == "M0.1 0h.8v1h-.8zM2.1 0h.8v1h-.8z"
+
+
+def compared(*records: Record) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(page(site_of(an_edition(*records)), "compare/compare.json"))
+    return found
+
+
+def test_pairs_with_blocks_in_common_have_a_verdict_of_their_own() -> None:
+    found = compared(*blocks({"b": 1e6, "a": 1.2e6, "c": 1.2e6}), a_record("late", 2e6, minute=90))
+    (profile,) = found["profiles"]
+    assert {one: [*others] for one, others in profile["pairs"].items()} == {
+        "a": ["b", "c"],
+        "b": ["c"],
+    }
+    verdict, ratio, low, high, count = profile["pairs"]["a"]["b"]
+    assert (verdict, count) == ("slower", 8)
+    assert low < ratio < high < 1
+    assert ratio == pytest.approx(1 / 1.2, rel=0.01)
+    assert profile["pairs"]["a"]["c"][0] == "no difference"
+    assert profile["pairs"]["b"]["c"][0] == "faster"
+    estimates = {each["name"]: each["estimates"] for each in found["frameworks"]}
+    assert estimates["late"] is None
+    assert estimates["b"]["0"][0].endswith("M")
+
+
+def test_who_still_warms_up_cannot_be_compared() -> None:
+    cold = [
+        each.model_copy(update={"runs": tuple(drifting(run.rate, 1.1) for run in each.runs)})
+        for each in blocks({"a": 1e6, "b": 1e6})
+        if each.framework.name == "b"
+    ]
+    steady = [each for each in blocks({"a": 1e6, "b": 1e6}) if each.framework.name == "a"]
+    (profile,) = compared(*steady, *cold)["profiles"]
+    assert profile["pairs"]["a"]["b"] == ["not comparable", None, None, None, 8]
+
+
+def test_without_blocks_there_are_no_verdicts() -> None:
+    (profile,) = compared(*RECORDS)["profiles"]
+    assert profile["pairs"] is None
