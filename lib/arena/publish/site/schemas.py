@@ -73,8 +73,9 @@ Pair = tuple[str, float | None, float | None, float | None, int]
 class ComparedProfile(Frozen):
     """A profile x connections x generator x host class, of the current load: it is comparable.
 
-    The home class is not in its id, and `host` names another one in words. `pairs` has the verdicts of the load's night of blocks, by the
-    names of A and B, A before B in the alphabet; it is absent without such a night.
+    The home class is not in its id, and `host` names another one in words. `pairs` has the verdicts
+    of the load's night of blocks, by the names of A and B, A before B in the alphabet; it is absent
+    without such a night.
     """
 
     id: str
