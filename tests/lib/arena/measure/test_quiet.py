@@ -62,9 +62,18 @@ def test_it_waits_until_five_seconds_in_a_row_were_quiet(host: Host) -> None:
     host.steal = 0.0
     assert 4.5 <= waited(host, quiet) <= 5.5
     assert host.said == [
-        "waiting for quiet: steal 18 % (limit 1 %), 0 s of at most 120 s",
+        "waiting for quiet: steal 30 % (limit 1 %), 0 s of at most 120 s",
         "quiet after 5 s",
     ]
+
+
+def test_steal_that_has_just_begun_is_waited_for_though_the_mean_is_low(host: Host) -> None:
+    quiet = host.quiet(120)
+    host.load(quiet, 9)
+    host.steal = 0.04
+    host.load(quiet, 1)
+    host.steal = 0.0
+    assert 4.5 <= waited(host, quiet) <= 5.5
 
 
 def test_seconds_that_were_not_seen_are_not_quiet(host: Host) -> None:
