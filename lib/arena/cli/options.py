@@ -1,11 +1,16 @@
 """Types, options and the list of exit codes that several commands share."""
 
+import functools
 import re
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import click
 
 from arena.base.durations import parse_duration
+from arena.measure.blocks.asked import BlockOptions
 from arena.what.overrides import GENERATORS, listed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,6 +39,16 @@ class Duration(click.ParamType[float]):
             return parse_duration(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class DurationOrNone(Duration):
+    """A duration, or 0."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the seconds."""
+        return 0.0 if value in ("0", "0s") else super().convert(value, param, ctx)
 
 
 class Counts(click.ParamType[tuple[int, ...]]):
@@ -71,4 +86,53 @@ one_connections = click.option(
     help="Only the load with this connection count.",
 )  # fmt: skip
 load_generator = click.option("--generator", help="Only the load of this generator.")
+Verb = Callable[..., int]
+
+_NAMES = [each.name for each in fields(BlockOptions)]
+_BLOCKS = (
+    click.option(
+        "--blocks", type=click.IntRange(1, 1000), metavar="R",
+        help="Measure in R blocks. In each, every framework is started, warmed up and measured "
+        "once, in a shuffled order. 8 or more give ranks with a known error; fewer than 6 give "
+        "none. Loads without blocks (schedules and blasts) are measured once, after the blocks.",
+    ),
+    click.option(
+        "--seed", metavar="TEXT",
+        help="What the order of the visits is made from: 64 hex digits, or any text. "
+        "[default: the time of the start]",
+    ),
+    click.option(
+        "--twin", metavar="FRAMEWORKS",
+        help="The frameworks that enter every block twice, to see whether the ranks invent "
+        "differences; `none` for none. [default: one for each load, chosen by the seed]",
+    ),
+    click.option(
+        "--quiet-wait", type=DurationOrNone(),
+        help="How long a visit's warm-up may go on until the host is quiet; 0 does not wait. "
+        "[default: 120s]",
+    ),
+)  # fmt: skip
+_WARM_UP = click.option(
+    "--block-warm-up", type=Duration(),
+    help="The warm-up of each visit, for trials only. "
+    "[default: 10s, or what results/host/warm-ups.json says]",
+)  # fmt: skip
+
+
+def blocks(*, trials: bool) -> Callable[[Verb], Verb]:
+    """Return a decorator that adds the options of blocks; they arrive as `blocks`."""
+
+    def decorate(verb: Verb) -> Verb:
+        @functools.wraps(verb)
+        def called(*words: Any, **given: Any) -> int:
+            own = {name: given.pop(name) for name in _NAMES if name in given}
+            return verb(*words, blocks=BlockOptions(**own), **given)
+
+        for option in reversed((*_BLOCKS, *((_WARM_UP,) if trials else ()))):
+            called = option(called)
+        return called
+
+    return decorate
+
+
 wait = click.option("--wait", is_flag=True, help="Wait for a benchmark that is already running.")

@@ -50,16 +50,21 @@ class LoadKey(NamedTuple):
 def load_of(record: Record) -> LoadKey:
     """Return the load that a record was made with."""
     profile = record.profile
-    text = json.dumps(_facts(profile), sort_keys=True)
     return LoadKey(
         profile.name,
         profile.connection_count,
         profile.generator,
         profile.metric,
         f"{profile.load.size}-x-{profile.runs}",
-        hashlib.sha256(text.encode()).hexdigest()[:12],
+        digest_of(profile),
         host_class_of(record).id,
     )
+
+
+def digest_of(profile: MeasuredProfile) -> str:
+    """Return the digest of a profile's load, whatever its generator and connection count."""
+    text = json.dumps(_facts(profile), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def differences(profile: MeasuredProfile, other: MeasuredProfile) -> dict[str, tuple[str, str]]:

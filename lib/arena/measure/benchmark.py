@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from arena.base.durations import format_duration
-from arena.base.errors import FrameworkError
+from arena.base.errors import FrameworkError, UsageError
 from arena.base.progress import Progress, progress, report_error
 from arena.base.text import printable, shown
 from arena.base.throttle import Throttle
 from arena.base.workspace import Workspace
+from arena.measure.blocks.job import Request, measure_in_blocks
+from arena.measure.night.diary import Scope, to_resume
 from arena.measure.plan import Plan, RunOptions, plan_sessions
 from arena.measure.runner import Outcome, Runner, frameworks_of, only_here
 from arena.measure.runtimes import choose
@@ -33,6 +35,7 @@ def benchmark(
     The site is built at the end, and at most once a minute before that. After an interrupt, the
     next build shows the new records.
     """
+    _require_sense(options)
     shows = progress()
     selected = selection.frameworks(workspace, options.frameworks)
     for broken in selected.broken:
@@ -40,6 +43,12 @@ def benchmark(
     plans = plan_sessions(workspace, options, environment, selected)
     codes = [(broken.name, FrameworkError.exit_code) for broken in selected.broken]
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
+    if options.blocks.blocks:
+        scope = _scope(options)
+        diary = to_resume(workspace.nights, scope, shows) if options.resume else None
+        blocks = options.blocks
+        asked = Request(workspace, scope, blocks, options, plans, environment, command, diary)
+        return max(_worst(codes), measure_in_blocks(asked, publish))
     if options.dry_run:
         runtime = choose(options.runtime, workspace, shows)
         _show(Runner(workspace, options, runtime, shows), plans)
@@ -65,6 +74,34 @@ def benchmark(
         which = f": {', '.join(failed)}" if failed else ""
         click.echo(f"{len(codes) - len(failed)} measured, {len(failed)} failed{which}")
     return _worst(codes)
+
+
+def _require_sense(options: RunOptions) -> None:
+    """Raise UsageError if options contradict each other."""
+    unfit = {
+        "--runs": options.runs and "a visit makes one run, the first block's makes the profile's",
+        "--no-save": options.no_save and "blocks are made of records",
+    }
+    options.blocks.require_sense(unfit, is_trial=options.duration is not None)
+    if options.resume and not options.blocks.blocks:
+        raise UsageError("--resume: is for blocks (add --blocks)")
+
+
+def _scope(options: RunOptions) -> Scope:
+    """Return what makes two nights of blocks the same, so that one can be resumed."""
+    asked = options.blocks
+    words = {word for word in options.frameworks.split(",") if word}
+    return Scope(
+        frameworks=tuple(sorted(words - {selection.ALL})),
+        profiles=tuple(sorted(set(options.profiles))),
+        connections=options.connections or (),
+        generator=options.generator,
+        blocks=asked.blocks,
+        seed=asked.seed,
+        twins=asked.twin,
+        duration_s=options.duration,
+        warm_up_s=asked.block_warm_up,
+    )
 
 
 def _worst(codes: Sequence[tuple[str, int]]) -> int:

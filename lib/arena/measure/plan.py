@@ -11,6 +11,7 @@ from arena.base.workspace import Workspace
 from arena.machine import cpus
 from arena.machine.cpus import CpuPlan
 from arena.measure import generators
+from arena.measure.blocks.asked import BlockOptions
 from arena.measure.generators.find import Located
 from arena.measure.runtimes import require_known
 from arena.what import selection
@@ -44,6 +45,8 @@ class RunOptions:
     wait: bool = False
     dry_run: bool = False
     no_save: bool = False
+    resume: bool = False
+    blocks: BlockOptions = field(default_factory=BlockOptions)
 
 
 @dataclass(frozen=True)

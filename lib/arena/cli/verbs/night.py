@@ -34,6 +34,7 @@ from arena.cli.options import Counts, Duration
     "--resume", is_flag=True,
     help="Continue the last night if it was interrupted; what it measured is not measured again.",
 )  # fmt: skip
+@options.blocks(trials=False)
 @click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")
 @options.runtime
 @options.generator

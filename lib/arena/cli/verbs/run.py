@@ -45,6 +45,12 @@ from arena.what.overrides import IMAGES, PROGRAMS, listed
     "--ready-timeout", type=Duration(), default="60s", show_default=True,
     help="How long a server may take to start.",
 )  # fmt: skip
+@options.blocks(trials=True)
+@click.option(
+    "--resume", is_flag=True,
+    help="With --blocks: continue the last night of these blocks if it was interrupted. Whole "
+    "blocks are kept.",
+)  # fmt: skip
 @options.wait
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
 @click.option("--no-save", is_flag=True, help="Measure, but save no record and build no site.")
@@ -60,6 +66,9 @@ def command(workspace: Workspace, /, **given: object) -> int:
     Each session builds the server, starts it, checks its answers, warms it up, makes the timed
     runs and saves one record. A run with --runs, --duration, --requests or another connection
     count is a trial: it never replaces a full record.
+
+    With --blocks, a session is a visit: one run after a warm-up of 10 s, with the checks in the
+    first and the last block only. The first block's visit makes the profile's runs, too.
 
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the
     run, the next build shows its records.

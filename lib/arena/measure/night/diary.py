@@ -2,7 +2,8 @@
 
 The first line holds what the night should measure, the last its end. The results are in the
 records. The diary adds the sessions that began, so that a session which killed the runner is
-tried last when the night resumes.
+tried last when the night resumes. In a night of blocks, the first line also has what was decided
+before the first visit, and the other lines are the events of arena.measure.blocks.log.
 """
 
 import json
@@ -13,20 +14,33 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from arena.base.durations import format_duration
 from arena.base.errors import HostError
 from arena.base.model import Frozen
+from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.writing import write_new
+from arena.measure.blocks.planned import PlannedNight
+from arena.record.times import UtcTime
 
 
 class Scope(Frozen):
-    """What a night should measure; empty or None means all."""
+    """What a night should measure; empty or None means all.
+
+    `blocks` is the number of blocks of a night of blocks. Its `seed` and `twins` are as they were
+    asked for. `duration_s` and `warm_up_s` make trials.
+    """
 
     frameworks: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
     connections: tuple[int, ...] = ()
     generator: str | None = None
     only_changed: bool = False
+    blocks: int | None = None
+    seed: str | None = None
+    twins: str | None = None
+    duration_s: float | None = None
+    warm_up_s: float | None = None
 
     def __str__(self) -> str:
         words = [*self.frameworks, *(f"--profile {each}" for each in self.profiles)]
@@ -36,6 +50,16 @@ class Scope(Frozen):
             words.append(f"--generator {self.generator}")
         if self.only_changed:
             words.append("--only-changed")
+        if self.blocks:
+            words.append(f"--blocks {self.blocks}")
+        if self.seed:
+            words.append(f"--seed {self.seed}")
+        if self.twins:
+            words.append(f"--twin {self.twins}")
+        if self.duration_s:
+            words.append(f"--duration {format_duration(self.duration_s)}")
+        if self.warm_up_s:
+            words.append(f"--block-warm-up {format_duration(self.warm_up_s)}")
         return " ".join(words) or "everything"
 
 
@@ -43,25 +67,44 @@ class _Beginning(Frozen):
     """The first line."""
 
     schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
-    night: str
+    night: UtcTime
     scope: Scope
+    planned: PlannedNight | None = None
 
 
 class Diary:
-    """One night's file. `begun` holds the titles of the sessions that began, by this file."""
+    """One night's file. `events` are its lines so far; `planned` is for a night of blocks."""
 
-    def __init__(self, path: Path, started_at: str, scope: Scope, begun: Sequence[str]) -> None:
+    def __init__(self, path: Path, beginning: _Beginning, events: Sequence[dict[str, Any]]) -> None:
         self.path = path
-        self.started_at = started_at
-        self.scope = scope
-        self.begun = frozenset(begun)
+        self.started_at = beginning.night
+        self.scope = beginning.scope
+        self.planned = beginning.planned
+        self.events = tuple(events)
 
     @classmethod
-    def new(cls, folder: Path, started_at: str, scope: Scope) -> Self:
+    def new(
+        cls, folder: Path, started_at: str, scope: Scope, planned: PlannedNight | None = None
+    ) -> Self:
         """Create the file of a night; HostError if it cannot be written."""
         path = folder / f"{started_at}.jsonl"
-        write_new(path, _Beginning(night=started_at, scope=scope).model_dump_json() + "\n")
-        return cls(path, started_at, scope, ())
+        beginning = _Beginning(night=started_at, scope=scope, planned=planned)
+        write_new(path, beginning.model_dump_json(exclude_none=True) + "\n")
+        return cls(path, beginning, ())
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read the file of a night; ValueError if it is broken."""
+        try:
+            first, *events = [*_events(path)] or [{}]
+            return cls(path, _Beginning.model_validate(first), events)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{shown(path)}: is not the diary of a night") from error
+
+    @property
+    def begun(self) -> frozenset[str]:
+        """The titles of the sessions that began, when the file was read."""
+        return frozenset(str(event["begun"]) for event in self.events if "begun" in event)
 
     def is_open(self) -> bool:
         """Return whether the night has not ended."""
@@ -69,13 +112,14 @@ class Diary:
 
     def begin(self, session: str) -> None:
         """Record that a session begins."""
-        self._append({"begun": session})
+        self.append({"begun": session})
 
     def end(self, ended_at: str) -> None:
         """Record that the night has ended and cannot be resumed."""
-        self._append({"ended": ended_at})
+        self.append({"ended": ended_at})
 
-    def _append(self, line: dict[str, str]) -> None:
+    def append(self, line: dict[str, Any]) -> None:
+        """Write an event."""
         # Each line begins with a line break, so that a line cut off by a crash stays separate.
         data = f"\n{json.dumps(line)}\n".encode()
         try:
@@ -89,18 +133,33 @@ class Diary:
             raise HostError(f"{shown(self.path)}: cannot be written ({error.strerror})") from error
 
 
-def unfinished(folder: Path) -> Diary | None:
-    """Return the newest night's diary if the night was cut short; ValueError if it is broken."""
-    path = max(folder.glob("[0-9]*Z.jsonl"), default=None)
-    if path is None:
-        return None
-    try:
-        beginning = _Beginning.model_validate(next(_events(path), {}))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{shown(path)}: is not the diary of a night") from error
-    begun = [str(event["begun"]) for event in _events(path) if "begun" in event]
-    diary = Diary(path, beginning.night, beginning.scope, begun)
-    return diary if diary.is_open() else None
+def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
+    """Return the diary of the night to resume, and report which, or why none is resumed.
+
+    Without a requested scope, it is the newest night, if that was cut short. A night of blocks is
+    resumed if it is the newest one of the requested scope, any other night only if it is the
+    newest of all.
+    """
+    of_blocks = bool(scope.blocks)
+    for path in sorted(folder.glob("[0-9]*Z.jsonl"), reverse=True):
+        try:
+            found = Diary.read(path)
+        except ValueError as error:
+            shows.say(f"warning: {error}: a new night begins")
+            return None
+        if of_blocks and scope != found.scope:
+            continue
+        if not found.is_open():
+            break
+        of = f"the night of {found.started_at} ({found.scope})"
+        if scope not in (Scope(), found.scope):
+            shows.say(f"{of} measures something else: a new one begins")
+            return None
+        shows.say(f"resuming {of}")
+        return found
+    such = " of such blocks" if of_blocks else ""
+    shows.say(f"no night{such} was cut short: a new one begins")
+    return None
 
 
 def _events(path: Path) -> Iterator[dict[str, Any]]:

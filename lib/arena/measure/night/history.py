@@ -19,6 +19,9 @@ _AROUND_S = 30.0
 # Between two sessions, the record is written and the ports are checked.
 _BETWEEN_S = 2.0
 
+# The newest records in which visits are looked for.
+_LOOKED_THROUGH = 30
+
 _Key = tuple[str, str, int, str, str]
 
 
@@ -70,6 +73,17 @@ class History:
         if record and record.profile == plan.profile:
             return sum(record.provenance.stages_s.values()) + _BETWEEN_S
         return windows_s(plan) + _AROUND_S
+
+    def visits(self, plan: Plan) -> list[Record]:
+        """Return the good visits of the newest night of blocks that measured this profile."""
+        found: list[Record] = []
+        for entry in self._of(plan)[:_LOOKED_THROUGH]:
+            record = self._read(entry) if entry.status == "ok" else None
+            if record and record.visit and record.profile == plan.profile:
+                if found and found[0].visit and found[0].visit.night != record.visit.night:
+                    break
+                found.append(record)
+        return found
 
     def would_repeat(self, plan: Plan, source_sha256: str) -> bool:
         """Return whether another session would only repeat a good record.

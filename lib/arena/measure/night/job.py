@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -17,9 +17,11 @@ from arena.judge.archive import open_archive
 from arena.judge.host_class import class_of
 from arena.machine import facts
 from arena.measure import plan as planning
+from arena.measure.blocks.asked import BlockOptions
+from arena.measure.blocks.job import Request, measure_in_blocks
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
-from arena.measure.night.diary import Diary, Scope, unfinished
+from arena.measure.night.diary import Diary, Scope, to_resume
 from arena.measure.night.history import History, in_turn
 from arena.measure.night.tally import Fate, Tally
 from arena.measure.plan import Plan
@@ -48,6 +50,7 @@ class NightOptions:
     generator: str | None = None
     wait: bool = False
     dry_run: bool = False
+    blocks: BlockOptions = field(default_factory=BlockOptions)
 
     @property
     def scope(self) -> Scope:
@@ -59,6 +62,9 @@ class NightOptions:
             connections=self.connections,
             generator=self.generator,
             only_changed=self.only_changed,
+            blocks=self.blocks.blocks,
+            seed=self.blocks.seed,
+            twins=self.blocks.twin,
         )
 
 
@@ -73,7 +79,11 @@ def night(
     """Measure what was requested; return the exit code. Bad input is refused before any start."""
     shows = progress()
     _refuse_trials(environment)
-    diary = _to_resume(workspace, options, shows)
+    options.blocks.require_sense(
+        {"--only-changed": options.only_changed and "a block measures all frameworks"},
+        resumes=options.resume,
+    )
+    diary = to_resume(workspace.nights, options.scope, shows) if options.resume else None
     scope, tally = diary.scope if diary else options.scope, Tally()
     try:
         sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
@@ -84,6 +94,21 @@ def night(
         diary, scope, tally = None, options.scope, Tally()
         sessions, plans = _plans(workspace, options, scope, environment, tally, shows)
     selection.warn_of_typos(workspace, frameworks_of(plans), shows)
+    if scope.blocks:
+        asked = replace(
+            options.blocks,
+            blocks=scope.blocks,
+            seed=scope.seed,
+            twin=scope.twins,
+            block_warm_up=scope.warm_up_s,
+        )
+        return measure_in_blocks(
+            Request(
+                workspace, scope, asked, sessions, plans, environment, command, diary,
+                options.budget, clock, tally,
+            ),
+            publish,
+        )  # fmt: skip
     if options.dry_run:
         runtime = choose(options.runtime, workspace, shows)
         history = _history(workspace, plans, runtime, {})
@@ -140,30 +165,6 @@ def _refuse_trials(environment: Mapping[str, str]) -> None:
             raise UsageError(f"{name}: makes trials, but a night makes full records (unset it)")
 
 
-def _to_resume(workspace: Workspace, options: NightOptions, shows: Progress) -> Diary | None:
-    """Return the diary of the night to resume, and report which, or why none is resumed.
-
-    It is the newest night, if that was cut short and its scope is the requested one, or if no
-    scope is requested.
-    """
-    if not options.resume:
-        return None
-    try:
-        found = unfinished(workspace.nights)
-    except ValueError as error:
-        shows.say(f"warning: {error}: a new night begins")
-        return None
-    if found is None:
-        shows.say("no night was cut short: a new one begins")
-        return None
-    of = f"the night of {found.started_at} ({found.scope})"
-    if options.scope not in (Scope(), found.scope):
-        shows.say(f"{of} measures something else: a new one begins")
-        return None
-    shows.say(f"resuming {of}")
-    return found
-
-
 def _plans(
     workspace: Workspace,
     options: NightOptions,
@@ -176,8 +177,10 @@ def _plans(
     sessions = planning.RunOptions(
         profiles=scope.profiles,
         runtime=options.runtime,
+        duration=scope.duration_s,
         generator=scope.generator,
         wait=options.wait,
+        dry_run=options.dry_run,
     )
     selected = _frameworks(workspace, scope, tally, shows)
     plans = planning.plan_sessions(workspace, sessions, environment, selected)

@@ -2,16 +2,21 @@
 
 from pathlib import Path
 
-from arena.measure.night.diary import Diary, Scope, unfinished
+from arena.measure.night.diary import Diary, Scope, to_resume
+from tests.fakes import FakeProgress
 
 NIGHT = "2026-01-01T00-00-00.000000Z"
 SCOPE = Scope(frameworks=("tonic",), profiles=("load-*",), generator="volley", only_changed=True)
 
 
+def found_in(folder: Path) -> Diary | None:
+    return to_resume(folder, Scope(), FakeProgress())
+
+
 def test_what_was_begun_is_read_again(tmp_path: Path) -> None:
     diary = Diary.new(tmp_path, NIGHT, SCOPE)
     diary.begin("tonic under load-const")
-    found = unfinished(tmp_path)
+    found = found_in(tmp_path)
     assert found
     assert (found.started_at, found.scope) == (NIGHT, SCOPE)
     assert found.begun == {"tonic under load-const"}
@@ -24,7 +29,7 @@ def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
     with diary.path.open("a") as file:
         file.write('{"begun": "tw')
     diary.begin("three")
-    found = unfinished(tmp_path)
+    found = found_in(tmp_path)
     assert found
     assert found.begun == {"one", "three"}
 
@@ -34,11 +39,11 @@ def test_a_night_that_is_over_is_not_unfinished(tmp_path: Path) -> None:
     assert diary.is_open()
     diary.end(NIGHT)
     assert not diary.is_open()
-    assert unfinished(tmp_path) is None
+    assert found_in(tmp_path) is None
 
 
 def test_only_the_newest_night_counts(tmp_path: Path) -> None:
     Diary.new(tmp_path, NIGHT, SCOPE)
     Diary.new(tmp_path, NIGHT.replace("2026", "2027"), SCOPE).end(NIGHT)
-    assert unfinished(tmp_path) is None
-    assert unfinished(tmp_path / "nowhere") is None
+    assert found_in(tmp_path) is None
+    assert found_in(tmp_path / "nowhere") is None

@@ -1,0 +1,212 @@
+"""The engine of a night of blocks: visit after visit, until every block has ended."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from arena.base.errors import HostError
+from arena.base.progress import Progress
+from arena.measure.blocks import order
+from arena.measure.blocks.expected import Expected, minutes_words
+from arena.measure.blocks.log import Event, Log
+from arena.measure.blocks.order import Slot
+from arena.measure.blocks.planned import PlannedLoad, PlannedNight
+from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
+from arena.measure.plan import Plan
+from arena.measure.runner import Outcome, Runner, Streak
+from arena.measure.session import Course
+from arena.record.measurement import Run
+from arena.record.record import Visit
+
+# A void visit is repeated at most this often.
+_REPEATS = 2
+
+# Why a night ends early if the host fails for several frameworks in a row.
+CANNOT = "this host cannot measure: the night ends here"
+
+
+class CutShortError(HostError):
+    """The night cannot go on now; `--resume` may continue it."""
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """A visit: its place in the order of its block, and how often it was made before."""
+
+    slot: Slot
+    place: int
+    repeat: int = 0
+
+
+@dataclass
+class Engine:
+    """Measures the blocks of one night that have not ended yet.
+
+    `plans` are by load and framework. `host_class` reads the class that the host has now, `left_s`
+    the seconds of the budget that are left. `load_ended` is told of each load after its last block.
+    """
+
+    runner: Runner
+    found: Mapping[Located, Generator]
+    night: str
+    planned: PlannedNight
+    plans: Mapping[str, Mapping[str, Plan]]
+    log: Log
+    expected: Expected
+    quiet_wait_s: float
+    host_class: Callable[[], str]
+    left_s: Callable[[], float]
+    load_ended: Callable[[PlannedLoad], None]
+    streak: Streak = field(default_factory=Streak)
+
+    @property
+    def _shows(self) -> Progress:
+        return self.runner.shows
+
+    def run(self) -> None:
+        """Make the blocks, pass by pass; CutShortError if the host cannot go on."""
+        for load, block in self._blocks():
+            if (load.load, block) not in self.log.ended and (slots := self._slots(load)):
+                needed_s = self.expected.block_s(load, block, slots)
+                if needed_s + self.expected.builds_s([load]) <= self.left_s():
+                    self._block(load, block, slots)
+                else:
+                    self._shows.say(
+                        f"no time left for block {block} of {load.blocks} of {self._label(load)}"
+                    )
+            if block == load.blocks:
+                self.load_ended(load)
+
+    def _blocks(self) -> Iterator[tuple[PlannedLoad, int]]:
+        """Yield every block of the night, in order."""
+        loads = {each.load: each for each in self.planned.loads}
+        for block in range(1, max((each.blocks for each in loads.values()), default=0) + 1):
+            names = [name for name, each in loads.items() if each.blocks >= block]
+            for name in order.loads_of(self.planned.seed, block, names):
+                yield loads[name], block
+
+    def _slots(self, load: PlannedLoad) -> list[Slot]:
+        """Return the visits of a block, without the frameworks that were dropped."""
+        return [slot for slot in load.slots if slot.framework not in self.log.dropped[load.load]]
+
+    def _block(self, load: PlannedLoad, block: int, slots: list[Slot]) -> None:
+        """Make one attempt at a block; void visits are repeated at its end."""
+        attempt = self.log.next_attempt(load.load, block)
+        begun = Event(event="block", load=load.load, block=block, attempt=attempt)
+        self.log.note(begun)
+        ordered = order.visits_of(self.planned.seed, load.load, block, slots)
+        turns = [_Turn(slot, place) for place, slot in enumerate(ordered, 1)]
+        for repeat in range(_REPEATS + 1):
+            again = []
+            for number, turn in enumerate(turns):
+                if turn.slot.framework in self.log.dropped[load.load]:
+                    continue
+                ahead = [each.slot for each in turns[number:]]
+                self._announce(load, block, turn, len(ordered), ahead)
+                outcome = self._visit(load, begun, turn, len(ordered))
+                if not self._is_good(load, begun, turn, outcome):
+                    again.append(_Turn(turn.slot, turn.place, repeat + 1))
+            turns = again
+        self._end(load, begun, turns)
+
+    def _visit(self, load: PlannedLoad, block: Event, turn: _Turn, size: int) -> Outcome:
+        if self.host_class() != self.planned.host_class:
+            raise CutShortError("this host has changed its class: the night ends here")
+        slot, plan = turn.slot, self.plans[load.load][turn.slot.framework]
+        warm_up_s = load.warm_ups_s[slot.framework]
+        visit = Visit(
+            night=self.night,
+            seed=self.planned.seed,
+            block=block.block,
+            blocks=load.blocks,
+            attempt=block.attempt,
+            place=turn.place,
+            size=size,
+            repeat=turn.repeat,
+            is_twin=slot.is_twin,
+            warm_up_s=warm_up_s,
+        )
+        course = Course(
+            warm_up_s,
+            # In the first block, the visit is the framework's classic session too.
+            plan.profile.runs if block.block == 1 and not slot.is_twin else 1,
+            is_checked=block.block in (1, load.blocks),
+            quiet_wait_s=self.quiet_wait_s,
+            visit=visit,
+        )
+        self._note(block, "visit", turn)
+        found = self.found.get(plan.generator)
+        outcome = self.runner.measure(plan, found, goes_on=True, course=course)
+        if self.streak.ends(outcome):
+            raise CutShortError(CANNOT)
+        return outcome
+
+    def _is_good(self, load: PlannedLoad, block: Event, turn: _Turn, outcome: Outcome) -> bool:
+        """Return whether a visit needs no repeat; drop a framework that failed."""
+        record = outcome.record
+        if record is None:
+            if turn.repeat == _REPEATS:
+                self._drop(load, block, turn, outcome.code, "the host could not measure it")
+            return False
+        self.expected.note(load.load, record)
+        if record.failure:
+            self._drop(load, block, turn, outcome.code, record.failure.reason)
+            return True
+        if record.visit and record.visit.is_void:
+            why = disturbed_words(record.runs[0])
+            self._note(block, "void", turn, why)
+            self._shows.say(f"void: {turn.slot}: {why}")
+            return False
+        return True
+
+    def _end(self, load: PlannedLoad, block: Event, left: list[_Turn]) -> None:
+        """End an attempt at a block; it is lost if visits are `left` that are still void."""
+        names = ", ".join(str(turn.slot) for turn in left)
+        why = f"not good in {_REPEATS + 1} visits: {names}" if left else ""
+        self.log.note(block.changed(event="lost" if left else "done", why=why))
+        if left:
+            number = f"block {block.block} of {load.blocks} of {self._label(load)}"
+            self._shows.say(f"{number} is lost ({why}); the night goes on")
+
+    def _drop(self, load: PlannedLoad, block: Event, turn: _Turn, code: int, why: str) -> None:
+        self._note(block, "dropped", turn, why, code)
+        later = "" if block.block == load.blocks else " and is not visited again tonight"
+        self._shows.say(f"{turn.slot.framework} failed under {self._label(load)}{later}")
+
+    def _note(self, block: Event, event: str, turn: _Turn, why: str = "", code: int = 0) -> None:
+        self.log.note(
+            block.changed(
+                event=event,
+                framework=turn.slot.framework,
+                is_twin=turn.slot.is_twin,
+                place=turn.place,
+                repeat=turn.repeat,
+                why=why,
+                code=code,
+            )
+        )
+
+    def _announce(
+        self, load: PlannedLoad, block: int, turn: _Turn, size: int, ahead: list[Slot]
+    ) -> None:
+        seconds = self.expected.builds_s(self.planned.loads)
+        seconds += self.expected.block_s(load, block, ahead) + sum(
+            self.expected.block_s(each, number, self._slots(each))
+            for each, number in self._blocks()
+            if (each.load, number) not in self.log.ended and (each, number) != (load, block)
+        )
+        repeat = f" (repeat {turn.repeat})" if turn.repeat else ""
+        self._shows.say(
+            f"block {block} of {load.blocks}, visit {turn.place} of {size}{repeat}: {turn.slot} "
+            f"under {self._label(load)}, about {minutes_words(seconds)} left"
+        )
+
+    def _label(self, load: PlannedLoad) -> str:
+        return next(iter(self.plans[load.load].values())).profile.label
+
+
+def disturbed_words(run: Run) -> str:
+    """Return what disturbed a run, as text."""
+    return ", ".join(
+        f"{each.signal} {each.value:.3g} (limit {each.limit:.3g})" for each in run.disturbed
+    )

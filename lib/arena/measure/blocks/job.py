@@ -1,0 +1,255 @@
+"""A night of blocks: plan it or resume it, make its blocks, then what is measured only once."""
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+
+from arena.base.errors import HostError, UsageError
+from arena.base.progress import Progress, progress, report_error
+from arena.base.text import shown
+from arena.base.workspace import Workspace
+from arena.judge.archive import open_archive
+from arena.judge.host_class import class_of
+from arena.machine import cpus, facts
+from arena.measure.blocks.asked import BlockOptions, warn_of_few
+from arena.measure.blocks.engine import CANNOT, CutShortError, Engine
+from arena.measure.blocks.expected import Expected
+from arena.measure.blocks.log import Log
+from arena.measure.blocks.once import BuiltOnce
+from arena.measure.blocks.order import seed_of
+from arena.measure.blocks.planned import PlannedLoad, PlannedNight
+from arena.measure.blocks.planning import (
+    by_load,
+    last_night_of,
+    plan_night,
+    problem_of,
+    within,
+    words_of,
+)
+from arena.measure.blocks.table import table_of
+from arena.measure.blocks.warm_ups import WarmUps
+from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
+from arena.measure.night.diary import Diary, Scope
+from arena.measure.night.history import History
+from arena.measure.night.tally import Fate, Tally
+from arena.measure.plan import Plan, RunOptions
+from arena.measure.runner import Outcome, Runner, only_here
+from arena.measure.runtimes import choose
+from arena.record.times import utc_now
+from arena.what.framework import source_sha256
+
+_RESUME = "--resume continues the night; the block in progress is repeated"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A night of blocks: its scope and plans, and how they are measured.
+
+    With a `diary`, it is the rest of that night. `budget_s` is None for no limit.
+    """
+
+    workspace: Workspace
+    scope: Scope
+    options: BlockOptions
+    sessions: RunOptions
+    plans: Sequence[Plan]
+    environment: Mapping[str, str]
+    command: str
+    diary: Diary | None = None
+    budget_s: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    tally: Tally = field(default_factory=Tally)
+
+
+def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], Path]) -> int:
+    """Measure a night of blocks, or the rest of one; return the exit code."""
+    shows, workspace, sessions = progress(), asked.workspace, asked.sessions
+    if not any(_has_blocks(each) for each in asked.plans):
+        raise UsageError("--blocks: is for closed loads, and none of these is one")
+    asked.options.twins_of({each.framework.name: each for each in asked.plans})
+    warn_of_few(asked.scope.blocks or 1, shows)
+    if sessions.dry_run:
+        runtime = choose(sessions.runtime, workspace, shows)
+        _Night(asked, Runner(workspace, sessions, runtime, shows), {}).show()
+        return asked.tally.code
+    with only_here(workspace, sessions, asked.command, shows) as runner:
+        if asked.diary and not asked.diary.is_open():
+            raise HostError(f"the night of {asked.diary.started_at} was finished by another")
+        once = replace(runner, runtime=BuiltOnce(runner.runtime))
+        found = runner.find_generators(asked.plans)
+        night = _Night(asked, once, found)
+        try:
+            night.measure()
+        except KeyboardInterrupt:
+            shows.say(_RESUME)
+            raise
+        page = publish(workspace, shows)
+    click.echo(f"page: {shown(page)}")
+    return asked.tally.code
+
+
+def _has_blocks(plan: Plan) -> bool:
+    return plan.profile.load.keeps_in_flight
+
+
+class _Night:
+    """One night, new or resumed. Its plan is made at once; HostError if it cannot be resumed."""
+
+    def __init__(self, asked: Request, runner: Runner, found: Mapping[Located, Generator]) -> None:
+        self._asked, self._runner, self._found = asked, runner, found
+        self._tally, self._shows = asked.tally, runner.shows
+        plans = runner.runnable(asked.plans, lambda plan: self._count(plan, "skipped"))
+        if found:
+            for plan in plans:
+                if plan.generator not in found:
+                    self._count(plan, "failed", HostError.exit_code)
+            plans = [each for each in plans if each.generator in found]
+        self._plans = by_load([each for each in plans if _has_blocks(each)])
+        self._once = [each for each in plans if not _has_blocks(each)]
+        here = self._host_class()
+        self._history = History(open_archive(asked.workspace.results), here, found)
+        self._expected = Expected(self._history, self._plans)
+        self._began_s = asked.clock()
+        self._sources = {
+            name: source_sha256(asked.workspace.framework(name))
+            for name in sorted({name for own in self._plans.values() for name in own})
+        }
+        self._diary = asked.diary
+        if self._diary and self._diary.planned and (why := self._why_not(self._diary.planned)):
+            self._shows.say(f"that night cannot be resumed: {why}: a new one begins")
+            self._diary = None
+        self.id = self._diary.started_at if self._diary else utc_now()
+        resumed = self._diary.planned if self._diary else None
+        self._planned = resumed or self._plan()
+
+    def _why_not(self, night: PlannedNight) -> str:
+        """Return why a night cannot be resumed; HostError if this is another class of host."""
+        if night.host_class != self._host_class():
+            raise HostError(
+                "this host is not of the class that the night began with "
+                f"({night.host_class}): measure a new night, without --resume"
+            )
+        return problem_of(night, self._plans, self._sources)
+
+    def _plan(self) -> PlannedNight:
+        asked = self._asked
+        night = plan_night(
+            self._plans,
+            asked.options,
+            seed_of(asked.options.seed or self.id),
+            self._sources,
+            self._host_class(),
+            WarmUps.read(asked.workspace.host / "warm-ups.json", self._shows),
+        )
+        if asked.budget_s is None:
+            return night
+        return within(
+            asked.budget_s, night, self._expected, last_night_of(self._plans, self._history)
+        )
+
+    def _host_class(self) -> str:
+        """Return the class that the host has now."""
+        try:
+            split = cpus.plan_cpus(cpus.physical_cores(), self._asked.environment)
+        except UsageError as error:  # A CPU of SERVER_CPUS was taken away.
+            return str(error)
+        return class_of(facts.describe(None), split.record(), self._runner.runtime.name).id
+
+    def show(self) -> None:
+        """Print the plan."""
+        for line in self._words():
+            click.echo(line)
+        if not (self._diary or self._asked.options.seed):
+            click.echo("the order is an example: a night without --seed makes its own")
+
+    def _words(self) -> list[str]:
+        lines = words_of(self._planned, self._plans, self._expected)
+        if self._once:
+            titles = ", ".join(each.title for each in self._once)
+            lines.append(f"measured once, after the blocks, because it has no blocks: {titles}")
+        return lines
+
+    def measure(self) -> None:
+        """Make the blocks that are left, then the loads without blocks; learn the warm-ups."""
+        asked, planned = self._asked, self._planned
+        book = self._diary or Diary.new(asked.workspace.nights, self.id, asked.scope, planned)
+        for line in self._words():
+            self._shows.say(line)
+        log = Log(book)
+        engine = Engine(
+            runner=self._runner,
+            found=self._found,
+            night=self.id,
+            planned=planned,
+            plans=self._plans,
+            log=log,
+            expected=self._expected,
+            quiet_wait_s=asked.options.quiet_wait_s,
+            host_class=self._host_class,
+            left_s=self._left_s,
+            load_ended=lambda load: self._show_table(load, log),
+        )
+        why = ""
+        try:
+            engine.run()
+        except CutShortError as error:
+            why = str(error)
+        if not why and self._measure_once(book):
+            why = CANNOT
+        if why:
+            report_error(f"{why} ({_RESUME})")
+            self._tally.code = max(self._tally.code, HostError.exit_code)
+        else:
+            book.end(utc_now())
+        self._end(log)
+
+    def _left_s(self) -> float:
+        budget_s = self._asked.budget_s
+        return math.inf if budget_s is None else budget_s - (self._asked.clock() - self._began_s)
+
+    def _measure_once(self, book: Diary) -> Sequence[Plan]:
+        """Measure the loads that have no blocks; return those that the host cannot measure."""
+
+        def may_begin(plan: Plan) -> bool:
+            if self._history.last(plan) >= self.id:
+                self._count(plan, "earlier")
+            elif self._history.expected_s(plan) > self._left_s():
+                self._count(plan, "left")
+            else:
+                book.begin(plan.title)
+                return True
+            return False
+
+        def ended(outcome: Outcome) -> None:
+            self._count(outcome.plan, "failed" if outcome.code else "measured", outcome.code)
+
+        return self._runner.run(
+            self._once, self._found, may_begin=may_begin, ended=ended, goes_on=True
+        )
+
+    def _show_table(self, load: PlannedLoad, log: Log) -> None:
+        for line in table_of(self._asked.workspace, self.id, load, log):
+            click.echo(line)
+
+    def _end(self, log: Log) -> None:
+        """Print what failed and what was left out."""
+        for load in self._planned.loads:
+            plans = self._plans[load.load]
+            for name, plan in plans.items():
+                dropped = log.dropped[load.load].get(name)
+                self._count(
+                    plan, "failed" if dropped else "measured", dropped.code if dropped else 0
+                )
+        for name in self._planned.left_out.keys() - {each.load for each in self._planned.loads}:
+            for plan in self._plans[name].values():
+                self._count(plan, "left")
+        for line in self._tally.notes():
+            click.echo(line)
+
+    def _count(self, plan: Plan, fate: Fate, code: int = 0) -> None:
+        self._tally.add(plan.framework.name, plan.profile.label, fate, code)

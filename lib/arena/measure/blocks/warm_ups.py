@@ -1,0 +1,106 @@
+"""The warm-ups of visits: 10 s, or what whole nights have shown, in results/host/warm-ups.json."""
+
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+import pydantic
+from pydantic import Field
+
+from arena.base.model import Frozen, to_json
+from arena.base.progress import Progress
+from arena.base.text import shown
+from arena.base.writing import write_atomic
+from arena.judge.load_key import digest_of
+from arena.record.times import UtcTime
+from arena.what.measured import MeasuredProfile
+
+DEFAULT_S = 10.0
+LONGEST_S = 40.0
+
+_ABOUT = (
+    "Seconds of warm-up of a visit in a block, by framework, source, load and class of host. "
+    "Everything that is not here has 10 s. Delete an entry to begin again with 10 s."
+)
+
+
+class Subject(NamedTuple):
+    """What a warm-up is for: a framework with this source, a load as `load_text` names it."""
+
+    framework: str
+    source_sha256: str
+    load: str
+    host_class: str
+
+
+def load_text(profile: MeasuredProfile) -> str:
+    """Return a load exactly, as a path: `stream-grpc/64/volley/0123456789ab`."""
+    place = f"{profile.name}/{profile.connection_count}/{profile.generator}"
+    return f"{place}/{digest_of(profile)}"
+
+
+class WarmUp(Frozen):
+    """One warm-up, and why it is that long.
+
+    `starts` are the cold starts of `nights` from which it was learned. It was `raised_in` the night
+    after which it was doubled: only later nights can shorten it again.
+    """
+
+    framework: str
+    source_sha256: str
+    load: str
+    host_class: str
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_S)]
+    why: str
+    starts: int
+    nights: int
+    updated: UtcTime
+    raised_in: UtcTime | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """What it is for."""
+        return Subject(self.framework, self.source_sha256, self.load, self.host_class)
+
+
+class _File(Frozen):
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    about: str = _ABOUT
+    warm_ups: tuple[WarmUp, ...]
+
+
+class WarmUps:
+    """The warm-ups of one host's file. Only `save` writes it."""
+
+    def __init__(self, path: Path, known: dict[Subject, WarmUp]) -> None:
+        self._path = path
+        self._known = known
+
+    @classmethod
+    def read(cls, path: Path, shows: Progress) -> Self:
+        """Read the file; a broken one is reported and counts as empty."""
+        try:
+            found = _File.model_validate_json(path.read_bytes()).warm_ups
+        except FileNotFoundError:
+            found = ()
+        except (OSError, pydantic.ValidationError):
+            shows.say(f"warning: {shown(path)}: cannot be read: all warm-ups are {DEFAULT_S:g} s")
+            found = ()
+        return cls(path, {each.subject: each for each in found})
+
+    def of(self, subject: Subject) -> WarmUp | None:
+        """Return the warm-up that the file has for a subject."""
+        return self._known.get(subject)
+
+    def seconds(self, subject: Subject) -> float:
+        """Return the seconds of warm-up that a subject has in the next night."""
+        known = self.of(subject)
+        return known.seconds if known else DEFAULT_S
+
+    def put(self, warm_up: WarmUp) -> None:
+        """Set a warm-up."""
+        self._known[warm_up.subject] = warm_up
+
+    def save(self) -> None:
+        """Write the file; HostError if it cannot be written."""
+        ordered = tuple(self._known[subject] for subject in sorted(self._known))
+        write_atomic(self._path, to_json(_File(warm_ups=ordered)))
