@@ -22,11 +22,9 @@ from arena.machine.sentinel import Sentinel
 from arena.measure.limits import limits_here
 from arena.measure.quiet import Quiet
 
-AT_MOST_S = 120.0
-
 option = click.option(
-    "--quiet-wait", type=click.FloatRange(0, 86_400), default=AT_MOST_S, show_default=True,
-    metavar="SECONDS", help="How long to wait for a quiet host at most; 0 does not wait.",
+    "--quiet-wait", type=options.DurationOrNone(), default="120s", show_default=True,
+    help="How long to wait for a quiet host at most; 0 does not wait.",
 )  # fmt: skip
 
 # One piece of work: Python's lock is free meanwhile.

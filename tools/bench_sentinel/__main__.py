@@ -45,7 +45,7 @@ from tools.bench_sentinel.stranger import stranger
     help="The warm-up before a window; with bursts, 5s are enough.",
 )  # fmt: skip
 @quiet.option
-@options.generator
+@click.option("--generator", default="volley", show_default=True, help="What makes the load.")
 @options.wait
 def command(
     root: Path,
@@ -58,7 +58,7 @@ def command(
     duration: float,
     warm_up: float,
     quiet_wait: float,
-    generator: str | None,
+    generator: str,
     wait: bool,
 ) -> None:
     """Try the sentinel on FRAMEWORKS (grpc-go) under PROFILE (stream-grpc), natively.
@@ -70,7 +70,7 @@ def command(
     workspace, shows = Workspace(root.resolve()), progress()
     asked = RunOptions(
         frameworks, (profile,), duration=duration, runtime="native",
-        generator=generator or "volley", wait=wait, no_save=True,
+        generator=generator, wait=wait, no_save=True,
     )  # fmt: skip
     selected = selection.frameworks(workspace, frameworks)
     plans = plan_sessions(workspace, asked, os.environ, selected)
