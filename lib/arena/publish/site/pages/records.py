@@ -20,7 +20,9 @@ from arena.publish.kinds import SHOWN, run_picture
 from arena.publish.site import words
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Copy, Output, Page
+from arena.publish.site.pages.watched import watched
 from arena.publish.site.raw_outputs import raw_files
+from arena.publish.site.strips import Strip, line
 from arena.publish.site.template import frame, render
 from arena.record.measurement import Run
 from arena.record.record import Check, Record
@@ -56,6 +58,16 @@ class Checked:
     before: str
     after: str
     seen: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up before a run: how many seconds, and the most messages in one of them."""
+
+    run: int
+    seconds: int
+    most: int
+    drawn: Strip
 
 
 def outputs(site: Site, edition: Edition) -> Iterator[Output]:
@@ -120,6 +132,9 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         edition,
         record=record,
         about_runs=SHOWN[kind].about_runs,
+        is_classic=entry.is_classic,
+        warm_ups=_warm_ups(record.runs),
+        watched=watched(record.runs),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
         around=around,
@@ -143,6 +158,17 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         repeat=_repeat(record),
         program=[name for name in PROGRAMS if name in provenance.overrides],
     )
+
+
+def _warm_ups(runs: Sequence[Run]) -> list[WarmUp]:
+    """Return the warm-ups that were counted, second by second."""
+    return [
+        WarmUp(
+            number, len(run.warm_up), max(run.warm_up), line([(it, it, it) for it in run.warm_up])
+        )
+        for number, run in enumerate(runs, 1)
+        if len(run.warm_up) > 1 and max(run.warm_up)
+    ]
 
 
 def _name(path: str) -> str:

@@ -4,13 +4,15 @@ import html as html_text
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.publish.site.pages import records
-from arena.record.measurement import Disturbance, Raw, Run
+from arena.record.measurement import Disturbance, Raw, Run, Watch
 from arena.record.record import Cpus, Epoch, GeneratorInfo, Git, Record, RuntimeInfo
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run
+from tests.lib.arena.judge.visits import visited
 from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_round,
@@ -18,6 +20,7 @@ from tests.lib.arena.publish.editions import (
     keys_of,
     pages_of,
     put,
+    rows_of,
     site_of,
     text_of,
 )
@@ -296,3 +299,61 @@ def test_the_class_and_the_epoch_of_the_host_are_said() -> None:
         assert words.lower() in said.lower()
     assert "<script>alert" not in html
     assert "Epoch" not in text_of(page(a_record()))
+
+
+def a_visited(**more: Any) -> str:
+    """Return the page of a record of a visit, in a round: there every record has one."""
+    edition = an_edition(visited("a", 1e6, minute=1, **more), of=a_round())
+    (html,) = pages_of(site_of(an_edition(), edition), records, edition).values()
+    return html
+
+
+@pytest.mark.parametrize(
+    ("visit", "shown"),
+    [
+        ({"block": 3}, "3 of 8, in place 1; the block has 2 visits in a shuffled order."),
+        ({"block": 3}, "Its first run, for the block."),
+        ({"block": 1}, "Its first run, for the block; all its runs are the framework's classic"),
+        ({"block": 3, "attempt": 2}, "The block was begun 2 times."),
+        ({"block": 3, "repeat": 2}, "It repeats a void visit, for the second time."),
+        ({"block": 3, "is_void": True}, "Void : the host was disturbed"),
+        ({"block": 3, "is_twin": True}, "It is a twin :"),
+    ],
+)
+def test_a_visit_says_where_it_stands_in_the_night(visit: dict[str, Any], shown: str) -> None:
+    text = text_of(a_visited(**visit))
+    assert "Its place in the night" in text
+    assert shown in text
+
+
+def test_a_record_without_a_visit_says_nothing_of_nights() -> None:
+    assert "Its place in the night" not in page(a_record("a"))
+
+
+def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_marked() -> None:
+    watch = Watch(
+        elapsed_s=5.0, steal=0.1234, foreign=0.004, softirq=0.02, swapped_pages=1200,
+        spin_s=(0.1, 0.103), clock_jump_s=0.0,
+    )  # fmt: skip
+    over = (
+        Disturbance(signal="steal", value=0.1234, limit=0.01),
+        Disturbance(signal="spin_off", value=0.03, limit=0.02),
+    )
+    seen = a_run().model_copy(update={"watch": watch, "disturbed": over})
+    html = page(a_record("a", runs=[seen, a_run()]))
+    rows = rows_of(html[html.index("The host during the runs") :])
+    assert "Steal: CPU time that the hypervisor took 12 % –" in rows
+    assert "CPU time of other processes 0.4 % –" in rows
+    assert "Pages swapped 1,200 –" in rows
+    assert "A fixed computation on each CPU took 100–103 ms –" in rows
+    assert not any("waited for a disk" in row for row in rows)
+    assert '<b class="bad">12 %</b>' in html
+    assert '<b class="bad">100–103 ms</b>' in html
+    assert '<b class="bad">0.4 %</b>' not in html
+    assert "The host during the runs" not in page(a_record("a"))
+
+
+def test_a_warm_up_that_was_counted_is_drawn() -> None:
+    run = a_run().model_copy(update={"warm_up": (300_000, 800_000, 1_000_000)})
+    html = a_visited(block=2, runs=[run])
+    assert "The warm-up: messages in each of 3 seconds, from 0 to 1.00 M" in text_of(html)
