@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import exp, log, sqrt
-from statistics import NormalDist, fmean, median, stdev
+from statistics import NormalDist, fmean, median
 from types import MappingProxyType
 
 from arena.judge.distributions import range_quantile, t_quantile
@@ -367,6 +367,8 @@ def drift_of(drifts: Sequence[float]) -> Interval | None:
     """
     if len(drifts) < 2:  # noqa: PLR2004
         return None
-    mean = fmean(drifts)
-    half = t_quantile((1 + CONFIDENCE) / 2, len(drifts) - 1) * stdev(drifts) / sqrt(len(drifts))
+    mean, df = fmean(drifts), len(drifts) - 1
+    # Its square root takes a tenth of the time of `stdev`; there are thousands of nights.
+    variance = sum((each - mean) ** 2 for each in drifts) / df
+    half = t_quantile((1 + CONFIDENCE) / 2, df) * sqrt(variance / len(drifts))
     return Interval(mean, mean - half, mean + half)
