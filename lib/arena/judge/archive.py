@@ -45,7 +45,7 @@ _MANY = 5000
 _GENERATOR = re.compile("[a-z0-9][a-z0-9_-]{0,63}")
 
 # The packages whose code determines a record's entry, as folders of lib/.
-_SOURCES = ("arena/base", "arena/what", "arena/record", "arena/judge", "parsers")
+_SOURCES = ("arena/base", "arena/what", "arena/record", "arena/machine", "arena/judge", "parsers")
 
 # The number of parsed records in memory: all of a small set, and recently read ones.
 _PARSED = 128
