@@ -173,9 +173,16 @@ class Ranking:
         """Return 1 if one is certainly better, -1 if it is certainly worse, else 0."""
         if one == other or not self._is_ranked:
             return 0
-        count = len(self._ranked)
-        first, *others = (_sign(side, one, other, count) for side in self._bounds)
-        return first if all(each == first for each in others) else 0
+        if (one, other) not in self._orders:
+            count = len(self._ranked)
+            first, *others = (_sign(side, one, other, count) for side in self._bounds)
+            order = first if all(each == first for each in others) else 0
+            self._orders[one, other], self._orders[other, one] = order, -order
+        return self._orders[one, other]
+
+    @cached_property
+    def _orders(self) -> dict[tuple[str, str], int]:
+        return {}
 
 
 def rank_blocks(
