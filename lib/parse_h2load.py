@@ -55,6 +55,7 @@ def as_dict(report: H2loadReport) -> dict[str, object]:
         "schema": SCHEMA,
         "form": report.form,
         "version": report.version,
+        "warm_up_s": report.warm_up_s,
         "elapsed_s": report.elapsed_s,
         "calls": asdict(report.calls),
         "calls_per_s": report.calls_per_s,

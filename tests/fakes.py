@@ -379,7 +379,17 @@ class FakeGenerator:
     def info(self, profile: MeasuredProfile, warm_up: WarmUp | None = None) -> GeneratorInfo:
         return GeneratorInfo(name=self.name, version="v1", found="PATH", argv=("ghz", "-z"))
 
-    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+    def lead_s(self, profile: MeasuredProfile) -> float:
+        return 0.0
+
+    def fire(
+        self,
+        profile: MeasuredProfile,
+        stem: Path,
+        on_tick: Tick,
+        on_open: Callable[[], None] = lambda: None,
+    ) -> Shot:
+        on_open()
         number = len(self.fired)
         self.fired.append((stem.name, profile.window_s))
         raw = stem.with_suffix(".json")

@@ -224,6 +224,7 @@ def test_the_numbers_of_h2load_are_printed() -> None:
         "schema": 2,
         "form": "text",
         "version": None,
+        "warm_up_s": 0.0,
         "elapsed_s": 0.1579,
         "calls": {
             "ok": 600,

@@ -16,7 +16,7 @@ from arena.base.model import Frozen
 from arena.judge.entry import Entry, by_load, entry_of, packed_under_load
 from arena.judge.flags import UNRANKED
 from arena.judge.host_class import HostClass, host_class_of
-from arena.judge.load_key import Key, Place, differences
+from arena.judge.load_key import Key, LoadKey, Place, differences
 from arena.judge.nights import (
     Altered,
     BlockEstimate,
@@ -144,7 +144,8 @@ class Board(Frozen):
     A profile may have records of several loads with these connections, this generator and this
     class. One is current: the newest that is not a trial, or the newest trial if all are trials.
     `load` is this load's name, such as `5s-x-3`; `differences` compares it with the current one.
-    Boards of the same load under several generators have the same `load_digest`.
+    Boards of the same load under several generators have the same `load_digest`. With a
+    `generator_warm_up`, the generator made load before each window by itself.
 
     `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
@@ -162,6 +163,7 @@ class Board(Frozen):
     is_home: bool
     load: str
     load_digest: str
+    generator_warm_up: str
     is_current: bool
     is_trial: bool
     differences: tuple[Difference, ...]
@@ -187,7 +189,7 @@ class Board(Frozen):
     @property
     def key(self) -> Key:
         """Return the key that identifies its load."""
-        return *self.place, self.load_digest
+        return *self.place, self.load_digest, self.generator_warm_up
 
 
 class Leaderboard(Frozen):
@@ -260,9 +262,10 @@ def _boards(
     loads = sorted(loads, key=lambda own: max(map(_claim, own)), reverse=True)
     sizes = Counter(own[0].load.size for own in loads)
     newest = read(loads[0][-1].path)
-    current, host_class = newest.profile, host_class_of(newest)
+    host_class = host_class_of(newest)
     for own in loads:
-        load, profile = own[0].load, read(own[-1].path).profile
+        load, last = own[0].load, read(own[-1].path)
+        profile = last.profile
         is_current = own is loads[0]
         is_plain = is_current or sizes[load.size] == 1
         histories: dict[str, list[Entry]] = defaultdict(list)
@@ -287,13 +290,14 @@ def _boards(
                 generator=load.generator,
                 host_class=host_class,
                 is_home=host_class.id == home,
-                load=load.size if is_plain else f"{load.size}-{load.digest[:6]}",
+                load=load.size if is_plain else f"{load.size}-{_mark(load)}",
                 load_digest=load.digest,
+                generator_warm_up=load.generator_warm_up,
                 is_current=is_current,
                 is_trial=all(entry.is_trial for entry in own),
                 differences=tuple(
                     Difference(fact=fact, here=here, current=there)
-                    for fact, (here, there) in differences(profile, current).items()
+                    for fact, (here, there) in differences(last, newest).items()
                 ),
                 division=division,
                 kind=profile.load.kind,
@@ -362,6 +366,11 @@ def _packing(row: Row) -> float | None:
 def _is_single(row: Row) -> bool:
     packing = _packing(row)
     return packing is not None and packing <= _ONE_A_FRAME
+
+
+def _mark(load: LoadKey) -> str:
+    """Return what tells a load from others of the same size and place, as part of a URL."""
+    return load.digest[:6] + (load.generator_warm_up and f"-{load.generator_warm_up}")
 
 
 def _claim(entry: Entry) -> tuple[bool, bool, str, str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.judge.host_class import host_class_of
@@ -17,15 +17,20 @@ _NAMES = {"name", "title", "generator", "connection_count"}
 # A profile, a connection count, a generator and a host class; one of their loads is current.
 Place = tuple[str, int, str, str]
 
-# The key of a board: its place and the digest of its load.
-Key = tuple[str, int, str, str, str]
+# The key of a board: its place, the digest of its load, and the generator's own warm-up.
+Key = tuple[str, int, str, str, str, str]
+
+# The option by which h2load makes a warm-up of its own before each run.
+_WARM_UP = "--warm-up-time="
 
 
 class LoadKey(NamedTuple):
     """One load as it was run, by one generator on one class of hosts, which is named by its id.
 
     `size` is the length and number of its runs, as part of a URL: `5s-x-3`. `digest` identifies the
-    load; it is the same under every generator, connection count and host class.
+    load; it is the same under every generator, connection count and host class. `generator_warm_up`
+    is the warm-up that the generator makes by itself before each run, such as `3s`; empty without
+    one. Figures with and without it cannot be compared.
     """
 
     profile: str
@@ -35,6 +40,7 @@ class LoadKey(NamedTuple):
     size: str
     digest: str
     host_class: str
+    generator_warm_up: str = ""
 
     @property
     def place(self) -> Place:
@@ -44,7 +50,7 @@ class LoadKey(NamedTuple):
     @property
     def key(self) -> "Key":
         """Return the key of its board."""
-        return *self.place, self.digest
+        return *self.place, self.digest, self.generator_warm_up
 
 
 def load_of(record: Record) -> LoadKey:
@@ -58,6 +64,7 @@ def load_of(record: Record) -> LoadKey:
         f"{profile.load.size}-x-{profile.runs}",
         digest_of(profile),
         host_class_of(record).id,
+        _warm_up_of(record),
     )
 
 
@@ -67,9 +74,23 @@ def digest_of(profile: MeasuredProfile) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def differences(profile: MeasuredProfile, other: MeasuredProfile) -> dict[str, tuple[str, str]]:
-    """Return the facts in which a load differs from another: here and there, as JSON."""
-    here, there = (dict(_leaves(_facts(each))) for each in (profile, other))
+def _warm_up_of(record: Record) -> str:
+    maker = record.provenance.generator
+    return generator_warm_up(maker.argv if maker else ())
+
+
+def generator_warm_up(argv: Sequence[str]) -> str:
+    """Return the warm-up that a generator's command line asks for; empty without one."""
+    found = (each.removeprefix(_WARM_UP) for each in argv if each.startswith(_WARM_UP))
+    return next(found, "")
+
+
+def differences(record: Record, other: Record) -> dict[str, tuple[str, str]]:
+    """Return the facts in which a record's load differs from another's: here and there, as JSON."""
+    here, there = (
+        dict(_leaves({**_facts(each.profile), "generator_warm_up": _warm_up_of(each) or None}))
+        for each in (record, other)
+    )
     return {
         key: (here.get(key, "null"), there.get(key, "null"))
         for key in (here | there)

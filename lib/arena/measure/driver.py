@@ -71,8 +71,20 @@ class Driver:
     def run(self, number: int, runs: int) -> Run:
         """Measure run `number` of `runs`, from 1; StageError if server or generator breaks."""
         label = f"run {number} of {runs}"
-        opened = self._open(label, self.sentinel.calibrate())
-        shot = self._fire(label, f"run-{number}", self.plan.profile, opened.window.tick)
+        calibration = self.sentinel.calibrate()
+        opened: _Opened | None = None
+
+        def tick() -> None:
+            if opened:
+                opened.window.tick()
+
+        def on_open() -> None:
+            nonlocal opened
+            opened = self._open(label, calibration)
+
+        shot = self._fire(label, f"run-{number}", self.plan.profile, tick, on_open)
+        if opened is None:
+            raise self._unopened(label, shot)
         return self._closed(label, shot, opened)
 
     def warmed_run(
@@ -128,8 +140,7 @@ class Driver:
             )
         if opened is None:
             self._require_whole("warm-up", shot)
-            why = f"{self.generator.name} ended before its window opened"
-            raise GeneratorError("warm-up", why, log=shot.log, output=shot.output)
+            raise self._unopened("warm-up", shot)
         self._require_whole(label, shot)
         return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
 
@@ -176,9 +187,34 @@ class Driver:
         return run
 
     def _fire(
-        self, stage: str, name: str, profile: MeasuredProfile, on_tick: Callable[[], None]
+        self,
+        stage: str,
+        name: str,
+        profile: MeasuredProfile,
+        on_tick: Callable[[], None],
+        on_open: Callable[[], None] = lambda: None,
     ) -> Shot:
-        """Run the load for its window; raise if the server or the generator breaks."""
+        """Run the load for its window; raise if the server or the generator breaks.
+
+        A generator that does not end after its window is killed, and the load is made once more.
+        """
+        shot = self._shot(stage, name, profile, on_tick, on_open)
+        if shot.is_hung and not self.server.ended():
+            kept = [_set_aside(path) for path in dict.fromkeys((shot.raw, shot.log))]
+            self.progress.say(f"{stage}: {shot.problem}; once more ({kept[0].name} has its output)")
+            shot = self._shot(stage, name, profile, on_tick, on_open)
+        self._require_whole(stage, shot)
+        return shot
+
+    def _shot(
+        self,
+        stage: str,
+        name: str,
+        profile: MeasuredProfile,
+        on_tick: Callable[[], None],
+        on_open: Callable[[], None],
+    ) -> Shot:
+        """Start the generator once, for its lead and its window."""
 
         def watch(elapsed: float) -> None:
             tick(elapsed)
@@ -186,10 +222,13 @@ class Driver:
             self._require_alive(stage)
 
         at_most = profile.load.may_end_early
-        with self.progress.window(stage, profile.window_s, at_most=at_most) as tick:
-            shot = self.generator.fire(profile, self.folder / name, watch)
-        self._require_whole(stage, shot)
-        return shot
+        seconds = self.generator.lead_s(profile) + profile.window_s
+        with self.progress.window(stage, seconds, at_most=at_most) as tick:
+            return self.generator.fire(profile, self.folder / name, watch, on_open)
+
+    def _unopened(self, stage: str, shot: Shot) -> GeneratorError:
+        why = f"{self.generator.name} ended before its window opened"
+        return GeneratorError(stage, why, log=shot.log, output=shot.output)
 
     def _require_whole(self, stage: str, shot: Shot) -> None:
         """Raise if the server or the generator broke."""
@@ -230,6 +269,11 @@ class Driver:
         if reason:
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         return measured
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename a killed generator's output, and return its new path."""
+    return path.rename(path.with_stem(f"{path.stem}-killed"))
 
 
 def ended_amid(stage: str, how: str) -> FrameworkError:

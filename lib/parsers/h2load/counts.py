@@ -9,6 +9,9 @@
 - With `-D` h2load reports nothing about a call that was open at the end, or when its connection
   was lost: the call was `started` and is not `done`. Both are called cut here, since they look the
   same. So a server that dies, or closes its connections, causes no failure, only a lower rate.
+- After `--warm-up-time`, all counts are of the main duration alone: `done` are the calls that ended
+  in it, also those that began before, and `started` those that began in it. Nothing is reported
+  about the calls that are open at its start or at its end.
 - h2load does not read the trailers, where the gRPC status is.
 """
 

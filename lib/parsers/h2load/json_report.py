@@ -6,7 +6,7 @@ from parsers.common.errors import ParseError, quoted
 from parsers.common.json_values import INT64_MAX, JsonObject, load_at
 from parsers.h2load.counts import Counts
 from parsers.h2load.report import Figures, H2loadReport, as_sampled
-from parsers.h2load.text_report import warm_up_ns
+from parsers.h2load.text_report import phases_ns
 
 START = '{"version":'
 _FORMAT = "v1"
@@ -35,9 +35,7 @@ def parse_json(text: str, start: int) -> H2loadReport:
         client_errors=codes.whole("4xx", INT64_MAX),
         server_errors=codes.whole("5xx", INT64_MAX),
     )
-    elapsed_ns = _ns(told, "duration") - warm_up_ns(text[:start] + text[end:])
-    if elapsed_ns <= 0:
-        raise ParseError("the run took no time: no rate can be computed")
+    warm_up_ns, elapsed_ns = phases_ns(text[:start] + text[end:], _ns(told, "duration"))
     calls = counts.calls()
     timed = told.child("performance").child("request")
     samples_ns = [round(sample * 1e9) for sample in timed.reals("samples", _LONGEST_S)]
@@ -54,6 +52,7 @@ def parse_json(text: str, start: int) -> H2loadReport:
     return H2loadReport(
         form="json",
         version=_version(report.child("metadata")),
+        warm_up_s=warm_up_ns / 1e9,
         elapsed_s=elapsed_ns / 1e9,
         reported_per_s=told.real("request_per_second", INT64_MAX),
         counts=counts,

@@ -40,11 +40,14 @@ class H2loadReport:
     form: Literal["json", "text"]
     version: str | None
     """h2load's own; None for text, which does not hold it."""
+    warm_up_s: float
+    """Its `--warm-up-time`; 0 without one."""
     elapsed_s: float
-    """From the start to the end of its threads, without the warm-up; never 0.
+    """The time in which it counted; never 0.
 
-    With `-D` a little more than the requested duration. It includes the opening of the
-    connections. In text it is rounded by h2load.
+    After a warm-up that is the requested duration. Without one it is the time from the start to the
+    end of its threads: with `-D` a little more than requested, with the opening of the connections.
+    In text it is rounded by h2load.
     """
     reported_per_s: float
     """Its `req/s`: streams that ended properly, with any status, by the duration of `-D`."""

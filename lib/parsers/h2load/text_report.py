@@ -32,7 +32,10 @@ _TABLE_WITH_PERCENTILES = re.compile(
 )
 _LAST_ROW = re.compile(r"^req/s +:(?: +[0-9.]+){5,8}%$", re.MULTILINE)
 
-_WARM_UP = re.compile(r"^spawning thread #[0-9]+: .* with ([0-9.]{1,19})s of warm-up", re.MULTILINE)
+_PHASES = re.compile(
+    rf"^spawning thread #[0-9]+: .* with {_REAL}s of warm-up time and {_REAL}s of main duration",
+    re.MULTILINE,
+)
 _THREAD = re.compile(r"^spawning thread #[0-9]+: ", re.MULTILINE)
 
 
@@ -50,9 +53,7 @@ def parse_text(text: str) -> H2loadReport:
     if table is None or not _LAST_ROW.search(text, table.end()):
         raise ParseError("text is broken or cut short in the table at its end")
     finished_in, per_s, *numbers = head.groups()
-    elapsed_ns = duration_ns(finished_in, "finished in") - warm_up_ns(text)
-    if elapsed_ns <= 0:
-        raise ParseError("the run took no time: no rate can be computed")
+    warm_up_ns, elapsed_ns = phases_ns(text, duration_ns(finished_in, "finished in"))
     total, started, done, succeeded, failed, errored, timeout, _, *statuses = (
         whole(number, "requests") for number in numbers
     )
@@ -63,6 +64,7 @@ def parse_text(text: str) -> H2loadReport:
     return H2loadReport(
         form="text",
         version=None,
+        warm_up_s=warm_up_ns / 1e9,
         elapsed_s=elapsed_ns / 1e9,
         reported_per_s=float(per_s),
         counts=counts,
@@ -72,10 +74,20 @@ def parse_text(text: str) -> H2loadReport:
     )
 
 
-def warm_up_ns(text: str) -> int:
-    """Return the length of the warm-up in the first thread's line; 0 without one."""
-    told = _WARM_UP.search(text)
-    return duration_ns(f"{told[1]}s", "warm-up") if told and re.fullmatch(_REAL, told[1]) else 0
+def phases_ns(text: str, finished_ns: int) -> tuple[int, int]:
+    """Return the lengths of the warm-up and of the run, by the first thread's line.
+
+    After a warm-up, h2load counts what ends in its main duration, which its timer ends: that is the
+    run. Without one, the run is all of the time until it finished. Raises ParseError.
+    """
+    told = _PHASES.search(text)
+    warm_up_ns, main_ns = (
+        duration_ns(f"{seconds}s", "warm-up") for seconds in (told.groups() if told else ("0", "0"))
+    )
+    elapsed_ns = main_ns if warm_up_ns else finished_ns
+    if elapsed_ns <= 0 or finished_ns <= warm_up_ns:
+        raise ParseError("the run took no time: no rate can be computed")
+    return warm_up_ns, elapsed_ns
 
 
 def _figures(table: re.Match[str]) -> Figures:

@@ -26,7 +26,8 @@ class Shot:
     `problem` describes what broke: the last printed lines are in `output`, all of them in
     `log`. `opened_at` is when a program that was told to open its window was told so, in seconds of
     time.monotonic(): the window opens within 50 ms of it. None if it was not told. `cost` is that
-    of the whole program; after `fire_told`, its CPU time is that of the window alone.
+    of the whole program, without the CPU time that it spent on a warm-up before its window.
+    `is_hung`: it did not end after its window.
     """
 
     raw: Path
@@ -35,6 +36,7 @@ class Shot:
     problem: str | None = None
     output: str = ""
     opened_at: float | None = None
+    is_hung: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,21 @@ class Generator(Protocol):
         With a warm-up, it is the command line of `fire_told`.
         """
 
-    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
-        """Run the load for its window; the raw output goes to `stem` plus a suffix."""
+    def lead_s(self, profile: MeasuredProfile) -> float:
+        """Return the seconds of load that `fire` makes before the window opens."""
+
+    def fire(
+        self,
+        profile: MeasuredProfile,
+        stem: Path,
+        on_tick: Tick,
+        on_open: Callable[[], None] = lambda: None,
+    ) -> Shot:
+        """Run the load for its window; the raw output goes to `stem` plus a suffix.
+
+        `on_open` is called once, when the window opens: before the program starts, or, after a lead
+        of its own, at most a tick late.
+        """
 
     def away_s(self) -> float | None:
         """Return the CPU seconds that it has used outside this process's tree so far.

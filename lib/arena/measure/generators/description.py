@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +27,26 @@ class Way:
     `arguments` takes a profile, the CPUs of the generator alone (None: it shares the server's) and
     the program's version; paths start at the project's root. `read` turns the raw output into
     a measurement; ValueError if it is broken. `fire` makes the load if that takes more than one
-    start of the program. `told` is for a program that opens its window when it is told.
+    start of the program. `told` is for a program that opens its window when it is told, `lead` for
+    one that makes load before its window by itself.
     """
 
     arguments: Callable[[MeasuredProfile, Sequence[int] | None, str], list[str]]
     read: Callable[[Path, MeasuredProfile], Measurement]
     fire: Callable[[Program, MeasuredProfile, Path, Tick], Shot] | None = None
     told: Told | None = None
+    lead: Lead | None = None
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The load that a program makes before its window: `seconds` of it, 0 for some profiles.
+
+    Its raw output holds the text `opened` from the moment the window is open.
+    """
+
+    seconds: Callable[[MeasuredProfile], float]
+    opened: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,7 @@ class Description:
 
     `prepare` writes the files below the root that the program needs; `folders` are those it reads.
     `report_codes` are the exit codes that come with a complete report, and `suffix` is that of its
-    raw output.
+    raw output. The program is killed `grace_s` after its window, if not earlier.
     """
 
     name: str
@@ -100,6 +114,7 @@ class Description:
     folders: tuple[str, ...] = ("requests",)
     report_codes: frozenset[int] = frozenset({0})
     suffix: str = ".json"
+    grace_s: float = math.inf
 
     @property
     def variable(self) -> str:
@@ -118,6 +133,11 @@ class Description:
     def way(self, profile: MeasuredProfile) -> Way:
         """Return how it makes a profile's load, which must be one that it can make."""
         return self.ways[type(profile.load)]
+
+    def lead_s(self, profile: MeasuredProfile) -> float:
+        """Return the seconds of load that the program makes before its window."""
+        lead = self.way(profile).lead
+        return lead.seconds(profile) if lead else 0.0
 
     def problem(self, profile: MeasuredProfile) -> str:
         """Return why it cannot make a profile's load; empty if it can."""

@@ -1,8 +1,9 @@
 """h2load, the classic generator of unary calls: an HTTP/2 client without support for gRPC.
 
 Its versions differ in their options: 1.43 reads `-D 500ms` as 500 seconds, and 1.69 and later can
-write JSON. It opens its connections inside the window: with 1,024 on two cores, the last ones open
-a second late or more, so a window must be longer than that.
+write JSON. By itself it opens its connections, and sends the first requests on all of them, inside
+the window: with 1,024 on two cores, that rush is longer than the window of some servers. So each
+run has a warm-up of its own.
 """
 
 import os
@@ -15,7 +16,7 @@ from arena.base.errors import HostError
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.measure.generators import measurements
-from arena.measure.generators.description import Description, Image, Way
+from arena.measure.generators.description import Description, Image, Lead, Way
 from arena.measure.generators.provision import output_of
 from arena.what import benchmark_pb2 as pb
 from arena.what.loads import Closed
@@ -35,6 +36,17 @@ _USUAL = (1, 52)
 # The oldest version known to read the unit of `-D`.
 _UNITS_SINCE = (1, 52)
 _JSON_SINCE = (1, 69)
+
+# The least warm-up of a run. With many calls in flight it is longer: the first of them, all sent at
+# once, must be answered before the window opens, at this rate or a higher one.
+_LEAST_WARM_UP_S = 3.0
+_ANSWERED_PER_S = 20_000
+
+# What it prints when the window of its first thread opens.
+_OPENED = "Main benchmark duration is started for thread #0."
+
+# It stops its clients within a second. Once it was seen not to end at all.
+_GRACE_S = 15.0
 
 _INSTALL = (
     "name one with H2LOAD=/path/to/h2load, install it so that it is on PATH (Debian and Ubuntu: "
@@ -62,11 +74,13 @@ def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str
     """
     threads = len(os.sched_getaffinity(0) if cpus is None else cpus)
     scheme = "https" if profile.tls else "http"
+    lead_s = warm_up_s(profile)
     return [
         "-c", str(profile.connection_count),
         "-m", str(profile.in_flight // profile.connection_count),
         "-t", str(min(threads, profile.connection_count)),
         "-D", _duration(profile.window_s, version),
+        *([f"--warm-up-time={_duration(lead_s, version)}"] if lead_s else []),
         "-d", f"{BODIES}/{_body(profile).hex()}.bin",
         "-H", "content-type: application/grpc",
         "-H", "te: trailers",
@@ -75,8 +89,16 @@ def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str
     ]  # fmt: skip
 
 
+def warm_up_s(profile: MeasuredProfile) -> float:
+    """Return the seconds of a run's own warm-up; 0 if the profile has no warm-up."""
+    if not profile.warmup_s:
+        return 0.0
+    first_s = ceil(profile.in_flight / _ANSWERED_PER_S)
+    return max(profile.warmup_s, _LEAST_WARM_UP_S, first_s)
+
+
 def _duration(seconds: float, version: str) -> str:
-    """Return the window in milliseconds, or in whole seconds for versions that need them."""
+    """Return a time in milliseconds, or in whole seconds for versions that need them."""
     if _numbers(version) >= _UNITS_SINCE:
         return format_duration(round(seconds, 3))
     return str(ceil(seconds))
@@ -123,7 +145,7 @@ def _image(workspace: Workspace, named: str | None) -> Image:
 
 H2LOAD = Description(
     name="h2load",
-    ways={Closed: Way(arguments, measurements.of_h2load)},
+    ways={Closed: Way(arguments, measurements.of_h2load, lead=Lead(warm_up_s, _OPENED))},
     version_of=version_of,
     install=_INSTALL,
     image=_image,
@@ -131,4 +153,5 @@ H2LOAD = Description(
     prepare=prepare,
     folders=(BODIES,),
     suffix=".txt",
+    grace_s=_GRACE_S,
 )

@@ -1,7 +1,7 @@
 """A generator that is a separate program: run on this host, or from an image."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -57,12 +57,30 @@ class Program:
             argv=tuple(self.command(arguments)),
         )
 
-    def fire(self, profile: MeasuredProfile, stem: Path, on_tick: Tick) -> Shot:
+    def lead_s(self, profile: MeasuredProfile) -> float:
+        """Return the seconds of load that `fire` makes before the window opens."""
+        return self._description.lead_s(profile)
+
+    def fire(
+        self,
+        profile: MeasuredProfile,
+        stem: Path,
+        on_tick: Tick,
+        on_open: Callable[[], None] = lambda: None,
+    ) -> Shot:
         """Run the load for its window; the raw output goes to `stem` plus a suffix."""
         self._description.prepare(profile, self._workspace)
-        if fire := self._description.way(profile).fire:
-            return fire(self, profile, stem, on_tick)
-        return self.shoot(self.arguments(profile), self.raw(stem), profile.window_s, on_tick)
+        way, lead_s = self._description.way(profile), self.lead_s(profile)
+        arguments, raw = self.arguments(profile), self.raw(stem)
+        if way.lead and lead_s:
+            led = _Led(way.lead.opened, raw, on_open)
+            shot = self.shoot(arguments, raw, lead_s + profile.window_s, on_tick, led=led)
+            cpu_s = max(shot.cost.cpu_s - led.spent_s, 0.0)
+            return replace(shot, cost=shot.cost.model_copy(update={"cpu_s": cpu_s}))
+        on_open()
+        if way.fire:
+            return way.fire(self, profile, stem, on_tick)
+        return self.shoot(arguments, raw, profile.window_s, on_tick)
 
     def away_s(self) -> float | None:
         """Return 0: its CPU time is that of a child of this process."""
@@ -83,7 +101,7 @@ class Program:
         self._description.prepare(profile, self._workspace)
         opener = _Opener(told.warm, may_open)
         arguments = told.arguments(profile, warm_up)
-        longest_s = warm_up.seconds + warm_up.wait_s + profile.window_s + _GRACE_S
+        longest_s = warm_up.seconds + warm_up.wait_s + profile.window_s
         shot = self.shoot(arguments, self.raw(stem), longest_s, opener.tick, opener)
         with suppress(ValueError):
             cost = shot.cost.model_copy(update={"cpu_s": told.cpu_s(shot.raw)})
@@ -102,8 +120,9 @@ class Program:
         window_s: float,
         on_tick: Tick,
         opener: "_Opener | None" = None,
+        led: "_Led | None" = None,
     ) -> Shot:
-        """Start the program once, with output to `raw`; it is killed long after its window."""
+        """Start the program once, with output to `raw`; it is killed some time after its window."""
         errors = raw.with_suffix(".stderr")
         argv = self.command(arguments)
 
@@ -113,13 +132,21 @@ class Program:
             )
             if opener:
                 opener.attach(child, errors)
+            if led:
+                led.attach(lambda: self._used_s(child))
             return child
 
-        ended = run_bounded(start, window_s + _GRACE_S, on_tick)
+        def tick(elapsed: float) -> None:
+            on_tick(elapsed)
+            if led:
+                led.tick()
+
+        grace_s = min(self._description.grace_s, _GRACE_S)
+        ended = run_bounded(start, window_s + grace_s, tick)
         problem = None
         has_report = ended.code in self._description.report_codes and raw.stat().st_size
         if ended.timed_out:
-            problem = f"{self.name} did not end {_GRACE_S:g} s after its window and was killed"
+            problem = f"{self.name} did not end {grace_s:g} s after its window and was killed"
         elif ended.code and not has_report:
             problem = f"{self.name} ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
@@ -127,7 +154,11 @@ class Program:
         if not errors.stat().st_size or (opener and output == opener.warm):
             errors.unlink()
             log = raw
-        return Shot(raw=raw, log=log, cost=ended.cost, problem=problem, output=output)
+        return Shot(raw, log, ended.cost, problem, output, is_hung=ended.timed_out)
+
+    def _used_s(self, child: Child) -> float:
+        """Return the CPU seconds that the running program has used."""
+        return child.tree_cost().cpu_s
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         """Read the program's output; ValueError if it is broken."""
@@ -177,6 +208,7 @@ class ProgramInDocker(Program):
         window_s: float,
         on_tick: Tick,
         opener: "_Opener | None" = None,
+        led: "_Led | None" = None,
     ) -> Shot:
         """Start the program once; the container is removed before this returns or raises."""
         from arena.machine.docker import inspect, remove_container
@@ -200,7 +232,7 @@ class ProgramInDocker(Program):
                 return
 
         try:
-            shot = super().shoot(arguments, raw, window_s, watch, opener)
+            shot = super().shoot(arguments, raw, window_s, watch, opener, led)
         finally:
             self._group = None
             self._past_s += used.cpu_s
@@ -210,6 +242,11 @@ class ProgramInDocker(Program):
         if not is_seen and problem is None:
             problem = f"the control group of {self.name}'s container could not be read"
         return replace(shot, cost=used, problem=problem)
+
+    def _used_s(self, child: Child) -> float:
+        """Return the CPU seconds that the running container has used."""
+        del child
+        return (self.away_s() or self._past_s) - self._past_s
 
     def command(self, arguments: list[str]) -> list[str]:
         """Return the whole command line."""
@@ -244,6 +281,26 @@ class _Opener:
         if self._may_open(elapsed, self._is_warm) and self.opened_at is None:
             self._child.tell("open")
             self.opened_at = time.monotonic()
+
+
+class _Led:
+    """Sees in a program's raw output that its window has opened."""
+
+    def __init__(self, opened: str, raw: Path, on_open: Callable[[], None]) -> None:
+        self.spent_s = 0.0
+        self._opened = opened
+        self._raw = raw
+        self._on_open = on_open
+        self._is_open = False
+
+    def attach(self, used_s: Callable[[], float]) -> None:
+        self._used_s = used_s
+
+    def tick(self) -> None:
+        if not self._is_open and self._opened in self._raw.read_text(errors="replace"):
+            self._is_open = True
+            self._on_open()
+            self.spent_s = self._used_s()
 
 
 def _container(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from arena.base.errors import HostError
 from arena.judge.archive import Archive
 from arena.judge.entry import Entry
+from arena.judge.load_key import generator_warm_up
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
 from arena.measure.plan import Plan
@@ -97,6 +98,8 @@ class History:
         for entry in self._of(plan):
             if entry.source_sha256 != source_sha256 or made_by not in (None, entry.made_by):
                 continue
+            if info and entry.load.generator_warm_up != generator_warm_up(info.argv):
+                continue
             record = self._read(entry)
             if record and record.profile == plan.profile:
                 return entry.status == "ok"
@@ -113,7 +116,8 @@ class History:
 def windows_s(plan: Plan) -> float:
     """Return the longest time for which a session makes its load."""
     profile = plan.profile
-    return profile.warmup_s + profile.runs * profile.window_s
+    run_s = plan.generator.description.lead_s(profile) + profile.window_s
+    return profile.warmup_s + profile.runs * run_s
 
 
 def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:

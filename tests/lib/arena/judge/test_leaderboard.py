@@ -10,7 +10,7 @@ from arena.base.model import to_json
 from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Board, Result, Row, rank, rank_entries
 from arena.record.measurement import BlastPoint, Latency
-from arena.record.record import Record
+from arena.record.record import GeneratorInfo, Record
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a_trial, at
 
 
@@ -427,3 +427,25 @@ def test_without_records_there_are_no_boards() -> None:
 def test_the_cost_of_next_to_no_messages_has_no_figure() -> None:
     found = result_of(a_record("a", runs=[a_run(1e-320)]))
     assert found.server_cpu_s_per_million_at_least is None
+
+
+def warmed(record: Record, *flags: str) -> Record:
+    """Return the record as made by a generator with these arguments."""
+    maker = GeneratorInfo(name="ghz", version="v1", found="PATH", argv=("ghz", *flags))
+    return record.model_copy(update={"provenance": a_provenance(generator=maker)})
+
+
+def test_runs_with_and_without_the_generators_own_warm_up_share_no_board() -> None:
+    old = a_record("a", 1.0), a_record("b", 2.0), a_record("old", 2.0, profile={"warmup_s": 9.0})
+    new = warmed(a_record("a", 3.0, minute=1), "--warm-up-time=3s")
+    boards = rank([*old, new]).boards
+    assert [(each.load, each.generator_warm_up) for each in boards] == [
+        ("5s-x-3", "3s"),
+        (f"5s-x-3-{boards[1].load_digest[:6]}", ""),
+        (f"5s-x-3-{boards[2].load_digest[:6]}", ""),
+    ]
+    assert [each.is_current for each in boards] == [True, False, False]
+    same = next(each for each in boards[1:] if each.load_digest == boards[0].load_digest)
+    assert [row.framework for row in same.rows] == ["b", "a"]
+    (differs,) = same.differences
+    assert (differs.fact, differs.here, differs.current) == ("generator_warm_up", "null", '"3s"')

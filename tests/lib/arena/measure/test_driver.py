@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,8 @@ def test_a_container_is_watched_while_it_runs(rig: Rig, monkeypatch: pytest.Monk
     monkeypatch.setattr(rig.generator, "away_s", lambda: seconds.pop(0))
     monkeypatch.setattr("arena.machine.sentinel.BETWEEN_S", -1.0)
 
-    def twice(profile: Any, stem: Path, on_tick: Callable[[float], None]) -> Any:
+    def twice(profile: Any, stem: Path, on_tick: Callable[[float], None], on_open: Any) -> Any:
+        on_open()
         on_tick(0.1)
         return FakeGenerator.fire(rig.generator, profile, stem, on_tick)
 
@@ -207,3 +208,70 @@ def test_a_generator_that_ends_before_its_window_is_said_so(
     )
     with pytest.raises(GeneratorError, match="ended before its window opened"):
         rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
+
+
+def hangs(rig: Rig, monkeypatch: pytest.MonkeyPatch, times: int) -> list[Path]:
+    """Let the generator hang so many times; return the raw outputs that it starts with."""
+    fire, raws = rig.generator.fire, []
+
+    def fired(profile: Any, stem: Path, *on: Any) -> Any:
+        raw = stem.with_suffix(".json")
+        assert not raw.exists()
+        shot = fire(profile, stem, *on)
+        raws.append(shot.raw)
+        if len(raws) > times:
+            return shot
+        return replace(shot, is_hung=True, problem="ghz did not end and was killed")
+
+    monkeypatch.setattr(rig.generator, "fire", fired)
+    return raws
+
+
+def test_a_generator_that_hangs_is_started_once_more_and_its_output_is_kept(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hangs(rig, monkeypatch, 1) == []
+    run = rig.driver().run(1, 3)
+    assert run.raw.path.endswith("/run-1.json")
+    assert (rig.folder / "run-1-killed.json").read_text() == "0"
+    assert (rig.folder / "run-1.json").read_text() == "1"
+    said = (
+        "run 1 of 3: ghz did not end and was killed; once more (run-1-killed.json has its output)"
+    )
+    assert said in rig.progress.lines
+    # The host was watched in the window that counts.
+    assert run.watch
+    assert run.watch.elapsed_s == 1.0
+
+
+def test_a_generator_that_hangs_twice_fails_the_run(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raws = hangs(rig, monkeypatch, 2)
+    with pytest.raises(GeneratorError, match="did not end and was killed"):
+        rig.driver().run(1, 3)
+    assert len(raws) == 2
+
+
+def test_what_happens_before_the_window_opens_is_not_the_runs(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fire = rig.generator.fire
+
+    def led(profile: Any, stem: Path, on_tick: Any, on_open: Any) -> Any:
+        shot = fire(profile, stem, on_tick)
+        rig.server.used_s += 50.0
+        rig.host.looks += 10
+        on_open()
+        return shot
+
+    monkeypatch.setattr(rig.generator, "fire", led)
+    monkeypatch.setattr(rig.generator, "lead_s", lambda _: 3.0)
+    run = rig.driver().run(1, 1)
+    assert run.server.cpu_s == rig.server.busy_s
+    assert run.watch
+    assert run.watch.elapsed_s == 1.0
+    assert "run 1 of 1 for 8 s" in rig.progress.lines
+    monkeypatch.setattr(rig.generator, "fire", lambda *given: fire(*given[:3]))
+    with pytest.raises(GeneratorError, match="ended before its window opened"):
+        rig.driver().run(1, 1)

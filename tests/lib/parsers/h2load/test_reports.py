@@ -52,7 +52,8 @@ def test_text_that_is_broken_is_refused(old: str, new: str, complaint: str) -> N
 
 
 def test_a_warm_up_that_is_longer_than_the_run_is_refused() -> None:
-    line = "spawning thread #0: 4 total client(s). Timing-based test with 9s of warm-up time and 1s"
+    phases = "9s of warm-up time and 1s of main duration"
+    line = f"spawning thread #0: 4 total client(s). Timing-based test with {phases}"
     with pytest.raises(ParseError, match="took no time"):
         parse(f"{line}\n{TEXT}")
     with pytest.raises(ParseError, match="took no time"):

@@ -210,15 +210,17 @@ def switches(edition: Edition, board: Board) -> list[Switch]:
     found = []
     for label, field, name in _DIFFERENCES:
         rest = [each for _, each, _ in _DIFFERENCES if each != field]
+        # Of equal loads, one may have a warm-up by its generator.
+        choice = "load" if field == "load_digest" else field
         best: dict[object, Board] = {}
         for each in edition.every_board:
             # The choice of a load keeps the connections, the generator and the host.
             is_like = each.place == board.place or field != "load_digest"
             if each.profile == board.profile and is_like:
-                known = best.setdefault(getattr(each, field), each)
+                known = best.setdefault(getattr(each, choice), each)
                 if _likeness(each, board, rest) > _likeness(known, board, rest):
-                    best[getattr(each, field)] = each
-        best[getattr(board, field)] = board
+                    best[getattr(each, choice)] = each
+        best[getattr(board, choice)] = board
         if len(best) > 1:
             # Long names of hosts differ in little.
             names = words.apart([name(each) for each in best.values()])

@@ -73,6 +73,7 @@ class Started(Program):
         window_s: float,
         on_tick: Tick,
         opener: object = None,
+        led: object = None,
     ) -> Shot:
         assert not raw.exists()
         self.starts.append(arguments)

@@ -7,7 +7,7 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.generators import Shot, h2load
+from arena.measure.generators import Shot, h2load, program
 from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
@@ -52,7 +52,7 @@ def found(generator: Program) -> tuple[str, str]:
 
 def test_the_flags_are_those_of_the_classic_load() -> None:
     assert h2load.arguments(unary(), range(4), DEBIAN_12) == [
-        "-c", "256", "-m", "100", "-t", "4", "-D", "5s", "-d", BODY,
+        "-c", "256", "-m", "100", "-t", "4", "-D", "5s", "--warm-up-time=3s", "-d", BODY,
         "-H", "content-type: application/grpc", "-H", "te: trailers",
         "http://localhost:8080/benchmark.BenchmarkService/GetSum",
     ]  # fmt: skip
@@ -89,6 +89,29 @@ def test_a_window_is_told_in_units_that_the_version_reads(
     profile = unary(duration_s=seconds)
     assert value("-D", profile, DEBIAN_12) == value("-D", profile, NEW) == new
     assert value("-D", profile, OLD) == old
+
+
+@pytest.mark.parametrize(
+    ("changes", "new", "old"),
+    [
+        ({}, "3s", "3"),
+        ({"connections": (1024,), "connection_count": 1024}, "6s", "6"),
+        ({"warmup_s": 7.5}, "7500ms", "8"),
+        ({"warmup_s": 0.0}, None, None),
+    ],
+)
+def test_each_run_has_a_warm_up_in_which_the_first_calls_are_answered(
+    changes: dict[str, Any], new: str | None, old: str | None
+) -> None:
+    for version, told in ((DEBIAN_12, new), (NEW, new), (OLD, old)):
+        flags = h2load.arguments(unary(**changes), range(4), version)
+        found = [flag for flag in flags if flag.startswith("--warm-up-time")]
+        assert found == ([f"--warm-up-time={told}"] if told else [])
+
+
+def test_the_load_that_warms_up_has_no_warm_up_of_its_own() -> None:
+    assert DESCRIBED.lead_s(unary()) == 3.0
+    assert DESCRIBED.lead_s(unary().warm_up()) == 0.0
 
 
 def test_json_is_asked_for_where_it_can_be_had() -> None:
@@ -247,6 +270,49 @@ def test_a_shot_finds_its_request_and_leaves_its_report(find: Find, tmp_path: Pa
     assert generator.parse(shot.raw, unary()).rate == 1880.0
 
 
+LED = """
+echo Warm-up started for thread '#0'.
+while [ ! -e "$OUTSIDE/go" ]; do /bin/sleep 0.01; done
+echo Main benchmark duration is started for thread '#0'.
+while [ ! -e "$OUTSIDE/end" ]; do /bin/sleep 0.01; done
+"""
+
+
+def test_the_window_opens_when_the_program_says_so(
+    find: Find, tmp_path: Path, outside: Path
+) -> None:
+    generator = find(H2LOAD=str(a_program(tmp_path / "mine", f"{H2LOAD}\n{LED}")))
+    opened: list[bool] = []
+    ticks = 0
+
+    def tick(_: float) -> None:
+        nonlocal ticks
+        ticks += 1
+        if ticks == 3:
+            assert not opened
+            (outside / "go").touch()
+        if opened:
+            (outside / "end").touch()
+
+    shot = generator.fire(
+        unary(), tmp_path / "run-1", tick, lambda: opened.append((outside / "go").exists())
+    )
+    assert opened == [True]
+    assert shot.problem is None
+    assert shot.cost.cpu_s >= 0
+
+
+def test_one_that_does_not_end_is_killed_and_said_to_hang(
+    find: Find, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator = find(H2LOAD=str(a_program(tmp_path / "mine", f"{H2LOAD}\nexec /bin/sleep 60")))
+    monkeypatch.setattr(program, "_GRACE_S", 0.1)
+    profile = unary(duration_s=0.1, warmup_s=0.0)
+    shot = generator.fire(profile, tmp_path / "run-1", lambda _: None)
+    assert shot.is_hung
+    assert shot.problem == "h2load did not end 0.1 s after its window and was killed"
+
+
 def test_any_other_end_is_a_problem(find: Find, tmp_path: Path) -> None:
     shot, _ = fire(find, tmp_path, "echo getaddrinfo failed >&2; exit 1")
     assert shot.problem == "h2load ended in the middle of it (exit code 1)"
@@ -263,6 +329,21 @@ def test_calls_that_are_open_at_the_end_make_the_error_bar() -> None:
     assert told.rate == told.rate_at_least == 960 / 0.50141
     assert told.rate_at_most == 1000 / 0.50141
     assert (told.messages, told.reported_calls_per_s) == (960, 1920.0)
+
+
+def test_after_a_warm_up_what_ended_in_the_window_is_counted() -> None:
+    profile = unary(connections=(4,), connection_count=4, streams_per_connection=10)
+    for name in ("152-warm-up", "170-warm-up"):
+        told = of_h2load(FIXTURES / f"h2load-{name}.txt", profile)
+        assert told.elapsed_s == 0.5
+        assert told.rate == told.rate_at_least == told.rate_at_most == 1920.0
+        assert (told.calls.ok, told.calls.cut, told.reported_calls_per_s) == (960, 40, 1920.0)
+
+
+def test_if_nothing_ended_after_a_warm_up_the_calls_in_flight_bound_the_rate() -> None:
+    told = of_h2load(FIXTURES / "h2load-152-warm-up-none.txt", unary(connection_count=1024))
+    assert (told.calls.ok, told.calls.cut, told.elapsed_s) == (0, 102_400, 5.0)
+    assert (told.rate, told.rate_at_most) == (0.0, 20_480.0)
 
 
 def test_what_h2load_did_not_look_at_is_said() -> None:
