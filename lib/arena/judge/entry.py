@@ -93,6 +93,11 @@ class Entry:
         return self.turn is None or self.turn.is_classic
 
     @property
+    def is_listed(self) -> bool:
+        """Whether histories have it: the visits of a night are one estimate together."""
+        return self.is_classic or self.status != "ok"
+
+    @property
     def name(self) -> str:
         """Its framework's name; with a mark if it was entered a second time, as a twin."""
         return self.framework + TWIN * (self.turn is not None and self.turn.is_twin)

@@ -28,7 +28,7 @@ _NAMESPACE = uuid.UUID("c8a9b4c7-3c1e-5d9b-9a54-0f7a3f2d6b10")
 def outputs(site: Site) -> Iterator[Output]:
     """Yield the feed of the current records."""
     edition = site.current
-    newest = edition.by_time[: -_NEWEST - 1 : -1]
+    newest = [each for each in edition.by_time if each.is_listed][: -_NEWEST - 1 : -1]
     key = repr(([each.sha256 for each in newest], list(edition.shown_records)))
     yield Page(PATH, key, partial(feed, edition, newest))
 

@@ -128,11 +128,11 @@ def _day(entry: Entry) -> str:
 
 def _histories(entries: Sequence[Entry], standings: Sequence[Standing]) -> list[HistoryTable]:
     """Return the histories with more than one record, in the order of the boards."""
-    of_load = by_load(entries)
+    of_load = by_load(each for each in entries if each.is_listed)
     return [
         _history(standing.board, own)
         for standing in standings
-        if len(own := of_load[standing.board.key]) > 1
+        if len(own := of_load.get(standing.board.key, [])) > 1
     ]
 
 
@@ -170,7 +170,7 @@ def _changes(entries: Sequence[Entry]) -> list[list[str]]:
 
 def _framework_json(edition: Edition, name: str) -> str:
     entries = edition.by_framework[name]
-    of_load = by_load(entries)
+    of_load = by_load(each for each in entries if each.is_listed)
     histories = [
         History(
             profile=standing.board.profile,
@@ -183,7 +183,7 @@ def _framework_json(edition: Edition, name: str) -> str:
             rank_set=standing.row.rank_set,
             estimate=standing.row.estimate,
             board=edition.below(standing.path),
-            results=tuple(_result(edition, each) for each in of_load[standing.board.key]),
+            results=tuple(_result(edition, each) for each in of_load.get(standing.board.key, [])),
         )
         for standing in edition.standings.get(name, ())
     ]

@@ -7,6 +7,7 @@ import pytest
 from arena.publish.site.pages import frameworks
 from arena.record.record import Epoch, Record
 from tests.fakes import a_record, a_trial
+from tests.lib.arena.judge.visits import blocks, visited
 from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, rows_of, text_of
 from tests.lib.arena.publish.loads import made
 
@@ -124,6 +125,14 @@ def test_a_long_history_is_cut_and_says_where_the_rest_is() -> None:
     assert "28 older records in" in text
     (dots,) = re.findall('<path class="d" d="([^"]*)"', text)
     assert dots.count("h0") == 40
+
+
+def test_the_visits_of_a_night_are_one_record_of_the_history() -> None:
+    visits = [*blocks({"a": 1e6, "a~twin": 1e6}, 4), visited("a", 5.0, 2, minute=90, is_void=True)]
+    assert history(page(*visits)) == []
+    assert len(history(page(a_record("a", 2e6, minute=200), *visits))) == 2
+    failed = visited("a", 0, 3, minute=95, failure="it fell")
+    assert len(history(page(*visits, failed))) == 2
 
 
 def test_one_record_is_no_history() -> None:
