@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arena.machine.sentinel import words
 from arena.record.measurement import Run, Second
@@ -18,6 +19,11 @@ SCHEDULE_TOLERANCE = 0.05
 # Fewer shots than this give no 95 % confidence interval of the median, and the fastest of many
 # points with few shots may be fast by chance.
 LEAST_SHOTS = 6
+
+# A server still warms up if each of at least so many runs is faster than the one before by more
+# than this factor.
+_LEAST_RUNS = 3
+_FASTER = 1.05
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,13 @@ def _is_cut_short(it: Judged) -> bool:
     return len(points) < planned or any(each.repetitions < enough for each in points)
 
 
+def _is_still_warming(it: Judged) -> bool:
+    """Return whether each run is faster than the one before; False for latencies."""
+    if it.profile.metric.lower_is_better or len(it.runs) < _LEAST_RUNS:
+        return False
+    return all(after.rate > _FASTER * before.rate for before, after in pairwise(it.runs))
+
+
 # In the order in which records, boards and pages list them.
 FLAGS: tuple[Flag, ...] = (
     Flag(
@@ -150,6 +163,12 @@ FLAGS: tuple[Flag, ...] = (
         lambda it: it.best.approximate,
         "The generator can only approximate this load. The methodology explains how closely, "
         "and why.",
+    ),
+    Flag(
+        "still-warming",
+        _is_still_warming,
+        "Each run was more than 5 % faster than the one before: the server had not reached its "
+        "steady speed. The best run may be too low, and the median is.",
     ),
     Flag(
         "disturbed",

@@ -169,3 +169,27 @@ def test_which_runs_were_disturbed_is_told() -> None:
     assert disturbed_words([a_run(), a_run(disturbed=STOLEN)]) == (
         "1 of 2 runs: run 2: steal 3.1 % (limit 1 %)"
     )
+
+
+@pytest.mark.parametrize(
+    ("rates", "is_warming"),
+    [
+        ((1.0, 1.06, 1.12), True),
+        ((1.0, 1.06, 1.12, 1.18), True),
+        ((1.0, 1.06), False),
+        ((1.0, 1.06, 1.11), False),
+        ((1.12, 1.0, 1.2), False),
+        ((1.2, 1.1, 1.0), False),
+    ],
+)
+def test_runs_that_get_faster_and_faster_are_a_server_that_still_warms_up(
+    rates: tuple[float, ...], is_warming: bool
+) -> None:
+    expected = ("still-warming",) if is_warming else ()
+    assert flags(*(a_run(rate * 1e6) for rate in rates)) == expected
+
+
+def test_latencies_that_fall_are_no_warm_up() -> None:
+    runs = [a_timed_run(rate, KEPT) for rate in (1e6, 2e6, 3e6)]
+    runs = [run.model_copy(update={"rate": 1e3 * n}) for n, run in enumerate(runs, 1)]
+    assert "still-warming" not in flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
