@@ -12,7 +12,7 @@ use std::time::Duration;
 pub use blast::blast;
 
 use crate::cli::{Format, Options, ServeArgs};
-use crate::engine::{self, EngineError};
+use crate::engine::{self, EngineError, News};
 use crate::measure::Progress;
 use crate::report::live::{self, Live, Moment};
 use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
@@ -61,7 +61,7 @@ impl From<io::Error> for Failure {
 /// Whatever prevented the load or the report.
 pub fn run(options: &Options) -> Result<ExitCode, Failure> {
     let out = Out::open(options)?;
-    let report = with_live_line(options, |on_tick| engine::run(options, on_tick))?;
+    let report = with_live_line(options, |on_news| engine::run(options, on_news))?;
     // On a terminal, volley's own facts come last. If both streams may go to the same file, they
     // come first: a reader would take anything after ghz's summary as a part of its last error.
     let adds_last = io::stderr().is_terminal();
@@ -131,11 +131,16 @@ fn config(args: &ServeArgs) -> serve::Config {
     }
 }
 
-fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnTick<'_>) -> T) -> T {
+fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnNews<'_>) -> T) -> T {
     let mut live = live_line(options);
     let mut before = Progress::default();
     let length = options.duration.or(options.max_duration);
-    let done = work(&mut |now: &Progress, elapsed_s: f64| {
+    let done = work(&mut |news| {
+        let News::Tick(now, elapsed_s) = news else {
+            // For the one who writes the line to stdin; if nobody reads this, the run continues.
+            let _ = writeln!(io::stderr(), "volley: warm");
+            return;
+        };
         let elapsed = Duration::try_from_secs_f64(elapsed_s).unwrap_or_default();
         let moment = Moment {
             messages_per_s: now.messages.saturating_sub(before.messages) as f64,

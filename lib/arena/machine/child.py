@@ -89,7 +89,7 @@ class Child:
 
     def tell(self, line: str) -> None:
         """Write a line to its stdin; without effect if the program has ended or does not read."""
-        if self._popen.stdin:
+        if self._popen.stdin and not self._popen.stdin.closed:
             with suppress(OSError):
                 self._popen.stdin.write(f"{line}\n".encode())
                 self._popen.stdin.flush()

@@ -73,7 +73,7 @@ impl Book for Slots {
     }
 
     #[inline]
-    fn messages(&mut self, n: u64, _now_ns: u64) {
+    fn messages(&mut self, n: u64, _frames: u64, _now_ns: u64) {
         self.replies += n;
     }
 }

@@ -88,6 +88,9 @@ pub struct Options {
 
     /// How long the same load runs, uncounted, before the window.
     pub warmup: Duration,
+    /// The warm-up goes on until a line comes on stdin, at most for this long; `None`: it ends by
+    /// itself.
+    pub told_within: Option<Duration>,
     /// Time limit for open calls to end after the window, with [`DurationStop::Wait`].
     pub drain_timeout: Duration,
     /// `--expect` rules, as written.

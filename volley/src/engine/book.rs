@@ -15,8 +15,8 @@ pub trait Book {
     /// A call failed because of a wrong reply; `what` describes it.
     fn wrong_reply(&mut self, now_ns: u64, what: &str);
 
-    /// `n` replies were received.
-    fn messages(&mut self, n: u64, now_ns: u64);
+    /// `n` replies were received, in `frames` DATA frames with content.
+    fn messages(&mut self, n: u64, frames: u64, now_ns: u64);
 
     /// A call was sent, on its first try.
     fn sent(&mut self, _intended_ns: u64, _now_ns: u64) {}
@@ -38,6 +38,9 @@ pub trait Book {
 
     /// A call was open at the end.
     fn cut_call(&mut self, _intended_ns: u64, _sent_ns: u64, _at_ns: u64) {}
+
+    /// The warm-up begins.
+    fn start(&mut self, _start_ns: u64) {}
 
     /// The window opens: everything counted so far is discarded.
     fn reset(&mut self, _start_ns: u64) {}
@@ -66,8 +69,8 @@ impl Book for Tally {
     }
 
     #[inline]
-    fn messages(&mut self, n: u64, now_ns: u64) {
-        self.messages(n, now_ns);
+    fn messages(&mut self, n: u64, frames: u64, now_ns: u64) {
+        self.messages(n, frames, now_ns);
     }
 
     #[inline]
@@ -100,6 +103,10 @@ impl Book for Tally {
 
     fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, at_ns: u64) {
         self.cut_call(intended_ns, sent_ns, at_ns);
+    }
+
+    fn start(&mut self, start_ns: u64) {
+        self.start(start_ns);
     }
 
     fn reset(&mut self, start_ns: u64) {

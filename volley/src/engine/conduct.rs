@@ -1,7 +1,8 @@
 //! A run from its plan to its report: starts the threads, signals the start, and merges their tallies.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -10,8 +11,9 @@ use super::book::Book;
 use super::clock::Clock;
 use super::driver::{Driver, Harvest};
 use super::live::Gauge;
+use super::opening::{self, Opening};
 use super::outcome::{self, Finished};
-use super::plan::Plan;
+use super::plan::{Plan, Window};
 use super::signals;
 use crate::cli::Options;
 use crate::measure::{Progress, Tally, TallyOptions, process};
@@ -21,16 +23,30 @@ use crate::report::Report;
 /// How often the live line is drawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Reports a run's progress once a second: the counts so far, and the seconds since the window opened (negative before
-/// it opens).
-pub type OnTick<'a> = &'a mut dyn FnMut(&Progress, f64);
+/// How often the conductor looks whether a line on stdin came.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// From a line on stdin to the opening: long enough that all threads know of it before it comes.
+const LEAD: Duration = Duration::from_millis(20);
+
+/// What becomes known during a run.
+#[derive(Clone, Copy, Debug)]
+pub enum News<'a> {
+    /// The warm-up that a line on stdin ends has taken its planned time.
+    Warm,
+    /// Once a second: the counts so far, and the seconds since the window opened.
+    Tick(&'a Progress, f64),
+}
+
+/// Receives the news of a run.
+pub type OnNews<'a> = &'a mut dyn FnMut(News<'_>);
 
 /// Makes a run and returns its report.
 ///
 /// # Errors
 ///
 /// [`EngineError`] if the load could not be started. A run in which calls fail still gives a report.
-pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError> {
+pub fn run(options: &Options, on_news: OnNews<'_>) -> Result<Report, EngineError> {
     let plan = Plan::new(options)?;
     super::limits::allow_sockets(plan.connections);
     let signal = signals::watch()?;
@@ -50,9 +66,9 @@ pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError
         let tally = Tally::new(&counting.for_thread(index, plan.threads));
         Some(Driver::new(&plan, index, clock, &signal, gauge, tally))
     };
-    let work = |driver: Driver<'_, Tally>, start: &Receiver<u64>, done: &Sender<_>| {
-        if let Ok(start_ns) = start.recv() {
-            let harvest = driver.run(start_ns);
+    let work = |driver: Driver<'_, Tally>, start: &Receiver<Start>, done: &Sender<_>| {
+        if let Ok(start) = start.recv() {
+            let harvest = driver.run(start.at_ns, start.opening);
             if harvest.is_err() {
                 signal.store(true, Ordering::Relaxed); // the others stop too
             }
@@ -66,7 +82,7 @@ pub fn run(options: &Options, on_tick: OnTick<'_>) -> Result<Report, EngineError
             clock,
             gauges: &gauges,
         };
-        watch.conduct(starts, results, on_tick)
+        watch.conduct(starts, results, on_news)
     })?;
     Ok(outcome::report(options, &plan, &counting, finished))
 }
@@ -113,8 +129,14 @@ pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
         for outcome in readiness.iter().take(orders.len()) {
             outcome.inspect_err(|_| signal.store(true, Ordering::Relaxed))?;
         }
-        conduct(&orders, &results)
+        conduct(&orders, &results).inspect_err(|_| signal.store(true, Ordering::Relaxed))
     })
+}
+
+/// The order to start the load.
+struct Start {
+    at_ns: u64,
+    opening: Arc<Opening>,
 }
 
 /// What the conductor of a run watches while its threads work.
@@ -128,36 +150,43 @@ impl Watch<'_> {
     /// Starts all threads at the same moment, watches them, and gathers their results.
     fn conduct(
         &self,
-        starts: &[Sender<u64>],
+        starts: &[Sender<Start>],
         results: &Receiver<Result<Harvest<Tally>, EngineError>>,
-        on_tick: OnTick<'_>,
+        on_news: OnNews<'_>,
     ) -> Result<Finished, EngineError> {
-        let start_ns = self.clock.now_ns();
-        let opened_ns = start_ns + self.plan.window.warmup_ns;
+        let started_ns = self.clock.now_ns();
+        let mut opener = Opener::new(&self.plan.window, self.clock, started_ns);
         for start in starts {
             // A thread that is gone has sent its error to `results`.
-            let _ = start.send(start_ns);
+            let _ = start.send(Start {
+                at_ns: started_ns,
+                opening: Arc::clone(&opener.opening),
+            });
         }
-        let mut opening_cpu_s = (start_ns == opened_ns).then(process::cpu_s);
+        let mut opened_ns = opener.planned_ns();
+        let mut opening_cpu_s = (opened_ns == Some(started_ns)).then(process::cpu_s);
         let mut harvests = Vec::new();
-        let mut next_tick_ns = opened_ns + whole_ns(TICK);
+        let mut ticks: u32 = 1;
         while harvests.len() < starts.len() {
             let now_ns = self.clock.now_ns();
-            let wake_ns = if opening_cpu_s.is_none() {
-                opened_ns
-            } else {
-                next_tick_ns
+            let tick_ns = opened_ns.map_or(0, |at_ns| at_ns + whole_ns(TICK * ticks));
+            let wake_ns = match (opened_ns, opening_cpu_s) {
+                (None, _) => now_ns + whole_ns(LOOK),
+                (Some(at_ns), None) => at_ns,
+                (Some(_), Some(_)) => tick_ns,
             };
             let wait = Duration::from_nanos(wake_ns.saturating_sub(now_ns));
             match results.recv_timeout(wait) {
                 Ok(harvest) => harvests.push(harvest?),
+                Err(RecvTimeoutError::Timeout) if opened_ns.is_none() => {
+                    opened_ns = opener.look(on_news)?;
+                }
                 Err(RecvTimeoutError::Timeout) if opening_cpu_s.is_none() => {
                     opening_cpu_s = Some(process::cpu_s());
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let elapsed_s = next_tick_ns.saturating_sub(opened_ns) as f64 / 1e9;
-                    on_tick(&self.progress(), elapsed_s);
-                    next_tick_ns += whole_ns(TICK);
+                    on_news(News::Tick(&self.progress(), (TICK * ticks).as_secs_f64()));
+                    ticks += 1;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -165,7 +194,8 @@ impl Watch<'_> {
         let cpu_s = process::cpu_s();
         Ok(Finished {
             harvests,
-            opened_ns,
+            started_ns,
+            opened_ns: opened_ns.unwrap_or_else(|| self.clock.now_ns()),
             cpu_s: (opening_cpu_s.unwrap_or(cpu_s), cpu_s),
         })
     }
@@ -179,5 +209,86 @@ impl Watch<'_> {
             sum.failed += part.failed;
         }
         sum
+    }
+}
+
+/// Decides when the window opens: as planned, or soon after a line came on stdin.
+struct Opener {
+    clock: Clock,
+    opening: Arc<Opening>,
+    /// When the planned warm-up is over.
+    warm_ns: u64,
+    /// What to wait for; `None`: nothing.
+    line: Option<Line>,
+}
+
+/// The line that opens the window.
+struct Line {
+    came: Receiver<bool>,
+    within: Duration,
+    at_latest_ns: u64,
+    has_come: bool,
+    is_warm: bool,
+}
+
+impl Opener {
+    fn new(window: &Window, clock: Clock, started_ns: u64) -> Self {
+        let warm_ns = started_ns.saturating_add(window.warmup_ns);
+        let line = window.told_within_ns.map(|within_ns| Line {
+            came: opening::line_on_stdin(),
+            within: Duration::from_nanos(within_ns),
+            at_latest_ns: started_ns.saturating_add(within_ns),
+            has_come: false,
+            is_warm: false,
+        });
+        let at_ns = if line.is_some() { u64::MAX } else { warm_ns };
+        Self {
+            clock,
+            opening: Arc::new(Opening::at(at_ns)),
+            warm_ns,
+            line,
+        }
+    }
+
+    /// When the window opens, if no line decides that.
+    fn planned_ns(&self) -> Option<u64> {
+        self.line.is_none().then_some(self.warm_ns)
+    }
+
+    /// When the window opens, if that is known by now. It never opens before the planned warm-up is over.
+    fn look(&mut self, on_news: OnNews<'_>) -> Result<Option<u64>, EngineError> {
+        let Some(line) = &mut self.line else {
+            return Ok(Some(self.warm_ns));
+        };
+        match line.came.try_recv() {
+            Ok(true) => line.has_come = true,
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) if line.has_come => {}
+            Ok(false) | Err(TryRecvError::Disconnected) => return Err(EngineError::NotOpened),
+        }
+        let now_ns = self.clock.now_ns();
+        if now_ns < self.warm_ns {
+            return Ok(None);
+        }
+        if !std::mem::replace(&mut line.is_warm, true) {
+            on_news(News::Warm);
+        }
+        if line.has_come {
+            return self.open().map(Some);
+        }
+        if now_ns >= line.at_latest_ns {
+            let seconds = line.within.as_secs_f64();
+            return Err(EngineError::OpenedTooLate { seconds });
+        }
+        Ok(None)
+    }
+
+    fn open(&self) -> Result<u64, EngineError> {
+        let at_ns = self.clock.now_ns().saturating_add(whole_ns(LEAD));
+        self.opening.decide(at_ns);
+        if self.clock.now_ns() >= at_ns {
+            return Err(EngineError::StoodStill);
+        }
+        Ok(at_ns)
     }
 }

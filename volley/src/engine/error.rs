@@ -55,6 +55,24 @@ pub enum EngineError {
         /// The host's error.
         error: io::Error,
     },
+    /// stdin ended, and the window was not open.
+    #[error(
+        "stdin ended before a line opened the window (`--open-on-stdin`): nothing was measured"
+    )]
+    NotOpened,
+    /// No line came in time.
+    #[error(
+        "no line on stdin opened the window within {seconds} s (`--warmup-at-most`): nothing was measured"
+    )]
+    OpenedTooLate {
+        /// The limit.
+        seconds: f64,
+    },
+    /// The moment that was chosen for the opening passed before the threads knew it.
+    #[error(
+        "this host stood still while the window opened, so that its counts were not exact: try again"
+    )]
+    StoodStill,
     /// A signal came before the window opened.
     #[error("interrupted before the window opened: nothing was measured")]
     Interrupted,
@@ -69,9 +87,13 @@ impl EngineError {
             | Self::Schema(_)
             | Self::TooManyWorkers { .. }
             | Self::Request(_) => true,
-            Self::Resolve { .. } | Self::Connect { .. } | Self::Host { .. } | Self::Interrupted => {
-                false
-            }
+            Self::Resolve { .. }
+            | Self::Connect { .. }
+            | Self::Host { .. }
+            | Self::NotOpened
+            | Self::OpenedTooLate { .. }
+            | Self::StoodStill
+            | Self::Interrupted => false,
         }
     }
 }

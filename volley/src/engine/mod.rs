@@ -10,6 +10,7 @@ mod error;
 mod limits;
 mod link;
 mod live;
+mod opening;
 mod outcome;
 mod plan;
 mod signals;
@@ -31,5 +32,5 @@ pub(crate) use live::Gauge;
 pub(crate) use plan::Plan;
 pub(crate) use signals::watch;
 
-pub use conduct::{OnTick, run};
+pub use conduct::{News, OnNews, run};
 pub use error::EngineError;

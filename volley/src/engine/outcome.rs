@@ -10,6 +10,8 @@ use crate::report::{Cost, EndedBy, Report, Warning};
 pub(super) struct Finished {
     /// The results of each thread.
     pub harvests: Vec<Harvest<Tally>>,
+    /// When the load started.
+    pub started_ns: u64,
     /// When the window opened.
     pub opened_ns: u64,
     /// CPU seconds of this process, at the window's opening and at the end.
@@ -25,6 +27,7 @@ pub fn report(
 ) -> Report {
     let Finished {
         harvests,
+        started_ns,
         opened_ns,
         cpu_s: (cpu_at_opening_s, cpu_total_s),
     } = finished;
@@ -36,6 +39,9 @@ pub fn report(
         options: options.given.clone(),
         host: plan.target.clone(),
         call: plan.method.path.trim_start_matches('/').to_owned(),
+        warmup_ns: opened_ns
+            .min(ended_ns.unwrap_or(opened_ns))
+            .saturating_sub(started_ns),
         elapsed_ns,
         window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
         ended_by: ended_by(&harvests),

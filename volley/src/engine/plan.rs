@@ -21,6 +21,9 @@ const MOST_WORKERS: u32 = 1_000_000;
 pub struct Window {
     /// How long the same load runs, uncounted, before the window opens.
     pub warmup_ns: u64,
+    /// The warm-up then goes on until a line comes on stdin, at most for this long in all; `None`:
+    /// the window opens by itself.
+    pub told_within_ns: Option<u64>,
     /// How long new calls start; `None` if only `total` ends the run.
     pub length_ns: Option<u64>,
     /// How many calls start; `None` if only time ends the run.
@@ -117,6 +120,7 @@ impl Plan {
             },
             window: Window {
                 warmup_ns: whole_ns(options.warmup),
+                told_within_ns: options.told_within.map(whole_ns),
                 length_ns: length.map(whole_ns),
                 total: options.total,
                 stop: options.duration_stop,

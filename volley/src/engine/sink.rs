@@ -42,6 +42,8 @@ pub struct Sink<'a, B> {
     pub came: u64,
     /// See `came`.
     pub together: u64,
+    /// The number of DATA frames with content in this read.
+    pub frames: u64,
 }
 
 impl<B: Book> Handler<Call> for Sink<'_, B> {
@@ -70,8 +72,11 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
             None => self.split(call, data),
         };
         let came = call.replies - before;
-        if came > 0 && self.counts(&call.ticket) {
-            self.time(call, before, came);
+        if !data.is_empty() && self.counts(&call.ticket) {
+            self.frames += 1;
+            if came > 0 {
+                self.time(call, before, came);
+            }
         }
         match flow {
             Ok(ControlFlow::Continue(())) => Next::Continue,
@@ -122,6 +127,7 @@ impl<'a, B: Book> Sink<'a, B> {
             inflated,
             came: 0,
             together: 0,
+            frames: 0,
         }
     }
 
@@ -211,8 +217,8 @@ impl<'a, B: Book> Sink<'a, B> {
 
     /// Counts what the read brought: once per read, not once per message.
     pub fn settle(self) {
-        if self.came > 0 {
-            self.book.messages(self.came, self.now_ns);
+        if self.frames > 0 {
+            self.book.messages(self.came, self.frames, self.now_ns);
             self.book.zero_gaps(self.together);
         }
     }

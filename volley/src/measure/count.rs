@@ -18,10 +18,12 @@ impl Tally {
         self.series.bin(since_start_ns).sent += 1;
     }
 
-    /// `n` replies were received, whatever becomes of their calls.
+    /// `n` replies were received in `frames` DATA frames with content, whatever becomes of their
+    /// calls. A frame may hold several replies, or a part of one.
     #[inline]
-    pub fn messages(&mut self, n: u64, now_ns: u64) {
+    pub fn messages(&mut self, n: u64, frames: u64, now_ns: u64) {
         self.counts.messages += n;
+        self.counts.data_frames += frames;
         let since_start_ns = self.since_start(now_ns);
         self.series.bin(since_start_ns).messages += n;
     }

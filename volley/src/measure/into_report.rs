@@ -5,7 +5,7 @@ use super::{series::Bin, warnings};
 use crate::pace::Schedule;
 use crate::report::latency::{Kind, Latency};
 use crate::report::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Sends, Series,
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Sends, Series, WarmUp,
 };
 use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
@@ -23,6 +23,8 @@ pub struct RunFacts {
     pub host: String,
     /// `package.Service/Method`.
     pub call: String,
+    /// From the first call to the window's opening; 0 without a warm-up.
+    pub warmup_ns: u64,
     /// From the window's opening until the last counted call ended or was cut.
     pub elapsed_ns: u64,
     /// From the window's opening until no new calls started.
@@ -84,6 +86,7 @@ impl Tally {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_unix_ns: at_unix_ns(self.start_ns),
             messages: counts.messages,
+            data_frames: counts.data_frames,
             calls: Calls {
                 ok: counts.ok,
                 failed: self.failed,
@@ -102,6 +105,10 @@ impl Tally {
             first_message: self.first_message.into_latency(Kind::Service),
             gap: self.gap.into_latency(Kind::Service),
             series: series(width_ns, &bins, &run),
+            warm_up: self.warm_up.finish(run.warmup_ns).map(|seconds| WarmUp {
+                seconds,
+                elapsed_ns: run.warmup_ns,
+            }),
             seconds: self.seconds.summaries(run.elapsed_ns),
             checks: Checks {
                 compared: run.compared,
@@ -258,7 +265,7 @@ mod tests {
             ..options()
         });
         for end_ns in 1..=5 {
-            tally.messages(1, end_ns);
+            tally.messages(1, 1, end_ns);
             let outcome = if end_ns == 1 {
                 tally.wrong_reply(end_ns, "warming up");
                 failed("warming up")
@@ -285,7 +292,7 @@ mod tests {
         };
         let count = |tally: &mut Tally, at: u64| {
             tally.sent(at, at + 2 * MS);
-            tally.messages(3, at);
+            tally.messages(3, 1, at);
             tally.gap(7);
             tally.zero_gaps(2);
             tally.first_message(9);
@@ -298,6 +305,7 @@ mod tests {
             tally.retried(1);
         };
         let mut tally = Tally::new(&warm);
+        tally.start(2 * S);
         count(&mut tally, 3 * S);
         tally.reset(4 * S);
         count(&mut tally, 4 * S);
@@ -307,6 +315,33 @@ mod tests {
         });
         count(&mut fresh, 4 * S);
         assert_eq!(tally.into_report(facts(S)), fresh.into_report(facts(S)));
+    }
+
+    #[test]
+    fn the_warm_ups_seconds_begin_with_its_load() {
+        let warm_up = |threads: u64| {
+            let mut sum = Tally::new(&options());
+            for thread in 0..threads {
+                let mut tally = Tally::new(&options());
+                tally.start(2 * S);
+                tally.messages(3, 2, 2 * S + thread);
+                tally.messages(4, 1, 4 * S - 1);
+                tally.reset(4 * S);
+                tally.messages(5, 6, 4 * S);
+                sum.merge(tally);
+            }
+            let report = sum.into_report(RunFacts {
+                warmup_ns: 2 * S,
+                ..facts(S)
+            });
+            assert_eq!(
+                (report.messages, report.data_frames),
+                (5 * threads, 6 * threads)
+            );
+            report.warm_up.unwrap().seconds
+        };
+        assert_eq!(warm_up(1), [3, 4]);
+        assert_eq!(warm_up(3), [9, 12]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ impl Tally {
         self.first_message.merge(&other.first_message);
         self.gap.merge(&other.gap);
         self.series.merge(other.series);
+        self.warm_up.merge(&other.warm_up);
         self.seconds.merge(other.seconds);
         self.details.merge(other.details);
     }
@@ -33,6 +34,7 @@ impl Tally {
 impl Counts {
     fn add(&mut self, other: &Self) {
         self.messages += other.messages;
+        self.data_frames += other.data_frames;
         self.ok += other.ok;
         self.failed += other.failed;
         self.cut += other.cut;
@@ -61,7 +63,7 @@ mod tests {
         let end_ns = at_ns + span_ns;
         match what % 10 {
             0 => tally.sent(at_ns, end_ns),
-            1 => tally.messages(span_ns, at_ns),
+            1 => tally.messages(span_ns, span_ns / 2, at_ns),
             2 => tally.gap(span_ns),
             3 => tally.zero_gaps(span_ns),
             4 => tally.first_message(span_ns),

@@ -39,6 +39,7 @@ pub(super) fn facts(elapsed_ns: u64) -> RunFacts {
         options: serde_json::Value::Null,
         host: "localhost:8080".to_owned(),
         call: "benchmark.BenchmarkService/GetSum".to_owned(),
+        warmup_ns: 0,
         elapsed_ns,
         window_ns: elapsed_ns,
         ended_by: EndedBy::Window,

@@ -7,6 +7,8 @@ const BIN_NS: u64 = SECOND_NS / 10;
 /// If there are more bins than this (an hour), pairs are folded into bins of twice the length. That
 /// limits the memory of an endless run.
 const MOST_BINS: usize = 36_000;
+/// For this long, a second is a whole number of bins.
+const TOLD_NS: u64 = 2 * MOST_BINS as u64 * BIN_NS;
 
 /// The counts of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +27,29 @@ pub(super) struct Series {
     width_ns: u64,
     at_hand: Bin,
     bins: Vec<Bin>,
+}
+
+/// Messages in each second; nothing if bins got too long to tell (after two hours).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PerSecond(Vec<u64>);
+
+impl PerSecond {
+    pub fn merge(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine += theirs;
+        }
+    }
+
+    /// The seconds that `elapsed_ns` has started; `None` if they cannot be told.
+    pub fn finish(mut self, elapsed_ns: u64) -> Option<Vec<u64>> {
+        let begun = usize::try_from(elapsed_ns.div_ceil(SECOND_NS)).ok()?;
+        let told = usize::try_from(TOLD_NS / SECOND_NS).ok()?;
+        self.0.resize(begun, 0);
+        (1..=told).contains(&begun).then_some(self.0)
+    }
 }
 
 impl Series {
@@ -85,6 +110,20 @@ impl Series {
         (self.width_ns, self.bins)
     }
 
+    /// The messages in each second so far.
+    pub fn messages_per_second(&mut self) -> PerSecond {
+        self.put_away();
+        let width = usize::try_from(SECOND_NS / self.width_ns)
+            .unwrap_or(1)
+            .max(1);
+        let seconds = self.bins.chunks(width);
+        PerSecond(
+            seconds
+                .map(|bins| bins.iter().map(|bin| bin.messages).sum())
+                .collect(),
+        )
+    }
+
     #[cfg(test)]
     pub fn bytes(&self) -> usize {
         self.bins.capacity() * size_of::<Bin>()
@@ -137,6 +176,7 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+    const S: u64 = SECOND_NS;
 
     fn of(moments_ns: &[u64]) -> Series {
         let mut series = Series::new(0);
@@ -186,6 +226,37 @@ mod tests {
         assert_eq!(width_ms, 200);
         assert_eq!((bins[0], bins[1], bins[17_999], bins[18_000]), (2, 1, 1, 1));
         assert_eq!(bins.len(), 18_001);
+    }
+
+    #[test]
+    fn messages_are_added_up_by_the_second() {
+        let of = |moments_ns: &[u64]| {
+            let mut series = Series::new(0);
+            for ns in moments_ns {
+                series.bin(*ns).messages += 2;
+            }
+            series.messages_per_second()
+        };
+        let mut sum = of(&[0, S - 1, S, 3 * S]);
+        sum.merge(&of(&[4 * S]));
+        sum.merge(&of(&[]));
+        assert_eq!(
+            sum.clone().finish(6 * S - 1),
+            Some(vec![4, 2, 0, 2, 2, 0]),
+            "the last second has no messages"
+        );
+        assert_eq!(sum.finish(5 * S), Some(vec![4, 2, 0, 2, 2]));
+        assert_eq!(of(&[]).finish(0), None, "there was no warm-up");
+    }
+
+    #[test]
+    fn seconds_are_told_for_as_long_as_they_are_whole_bins() {
+        let mut series = Series::new(0);
+        series.bin(7200 * S - 1).messages += 1;
+        let seconds = series.messages_per_second().finish(7200 * S).unwrap();
+        assert_eq!((seconds.len(), seconds[7199]), (7200, 1));
+        series.bin(7200 * S).messages += 1;
+        assert_eq!(series.messages_per_second().finish(7200 * S + 1), None);
     }
 
     #[test]

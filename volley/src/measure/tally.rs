@@ -9,7 +9,7 @@ use super::details::Details;
 use super::distribution::Distribution;
 use super::errors::Errors;
 use super::seconds::Seconds;
-use super::series::Series;
+use super::series::{PerSecond, Series};
 
 /// The counters of one thread. All times are nanoseconds since the engine's epoch.
 ///
@@ -31,6 +31,8 @@ pub struct Tally {
     pub(super) first_message: Distribution,
     pub(super) gap: Distribution,
     pub(super) series: Series,
+    /// The messages of the warm-up.
+    pub(super) warm_up: PerSecond,
     pub(super) seconds: Seconds,
     pub(super) details: Details,
 }
@@ -39,6 +41,7 @@ pub struct Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub messages: u64,
+    pub data_frames: u64,
     pub ok: u64,
     pub failed: u64,
     pub cut: u64,
@@ -76,12 +79,19 @@ impl Tally {
             first_message: Distribution::new(),
             gap: Distribution::new(),
             series: Series::new(window_ns),
+            warm_up: PerSecond::default(),
             seconds: Seconds::new(window_ns),
             details: Details::new(options.details),
         }
     }
 
-    /// The warm-up is over: discards everything counted so far, and opens the window.
+    /// The warm-up begins.
+    pub fn start(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+    }
+
+    /// The warm-up is over: discards everything counted so far except its messages per second, and
+    /// opens the window.
     pub fn reset(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
         self.still_to_skip = self.skip_first;
@@ -95,6 +105,7 @@ impl Tally {
         }
         self.first_message.clear();
         self.gap.clear();
+        self.warm_up = self.series.messages_per_second();
         self.series.clear();
         self.seconds.clear();
         self.details.clear();

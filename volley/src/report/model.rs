@@ -39,6 +39,8 @@ pub struct Report {
     pub reconnects: u64,
     /// Replies received, including those of failed and cut calls.
     pub messages: u64,
+    /// DATA frames with content that brought them.
+    pub data_frames: u64,
     pub calls: Calls,
     /// Error text to number of failed calls, without cut calls. The counts add up to at least all
     /// failed calls.
@@ -55,6 +57,8 @@ pub struct Report {
     /// was measured.
     pub gap: Option<Latency>,
     pub series: Series,
+    /// `None` without a warm-up.
+    pub warm_up: Option<WarmUp>,
     /// Call latency per whole second since the window opened.
     pub seconds: Vec<Second>,
     pub cost: Cost,
@@ -120,6 +124,15 @@ pub struct Second {
     pub p99_ns: u64,
     pub max_ns: u64,
     pub samples: u64,
+}
+
+/// The load before the window, which is in no other count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WarmUp {
+    /// Replies received in each second since the first call.
+    pub seconds: Vec<u64>,
+    /// From the first call to the window's opening.
+    pub elapsed_ns: u64,
 }
 
 /// The generator's own resource use.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::latency::{Kind, Latency};
 use super::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, WarmUp,
 };
 use super::warning::Warning;
 
@@ -26,6 +26,7 @@ pub fn few_calls() -> Report {
         elapsed_ns: 10_000_000,
         window_ns: 10_000_000,
         messages: 3,
+        data_frames: 2,
         calls: Calls {
             ok: 2,
             failed: BTreeMap::from([("Internal", 1)]),
@@ -41,6 +42,10 @@ pub fn few_calls() -> Report {
             histogram: "HISTFAAAAA8=".to_owned(),
             ..Latency::from_samples(Kind::Service, vec![1_250_000, 3_000_001])
         },
+        warm_up: Some(WarmUp {
+            seconds: vec![1, 2],
+            elapsed_ns: 1_500_000_000,
+        }),
         series: Series {
             interval_ms: 100,
             messages: vec![3],
@@ -94,6 +99,7 @@ pub fn no_calls() -> Report {
         connections: 1,
         reconnects: 0,
         messages: 0,
+        data_frames: 0,
         calls: Calls::default(),
         errors: BTreeMap::new(),
         sends: Sends::default(),
@@ -101,6 +107,7 @@ pub fn no_calls() -> Report {
         service_latency: None,
         first_message: None,
         gap: None,
+        warm_up: None,
         series: Series {
             interval_ms: 100,
             ..Series::default()
@@ -138,6 +145,7 @@ pub fn stream() -> Report {
         threads: 2,
         connections: 64,
         messages: 15_623_110,
+        data_frames: 15_623_110,
         calls: Calls {
             ok: 3_104,
             failed: BTreeMap::from([("Internal", 14), ("ResourceExhausted", 2)]),
@@ -164,6 +172,7 @@ pub fn stream() -> Report {
             spread(5_000, 900, 0.9),
         )),
         latency,
+        warm_up: None,
         series: wobbling_series(51, 312_400),
         seconds: (0..6)
             .map(|s| Second {
@@ -205,6 +214,7 @@ pub fn open_loop() -> Report {
         window_ns: 5 * S,
         ended_by: EndedBy::Finished,
         messages: 4_980,
+        data_frames: 4_980,
         calls: Calls {
             ok: 4_980,
             ..Calls::default()
@@ -217,6 +227,7 @@ pub fn open_loop() -> Report {
         },
         latency: Latency::from_samples(Kind::Response, response),
         service_latency: Some(Latency::from_samples(Kind::Service, service)),
+        warm_up: None,
         series: Series {
             messages: (0..50)
                 .map(|bin| {
@@ -297,11 +308,13 @@ pub fn one_call() -> Report {
     Report {
         ended_by: EndedBy::Finished,
         messages: 1,
+        data_frames: 1,
         calls: Calls {
             ok: 1,
             ..Calls::default()
         },
         latency: Latency::from_samples(Kind::Service, vec![1_298_123]),
+        warm_up: None,
         series: Series {
             interval_ms: 100,
             messages: vec![1],

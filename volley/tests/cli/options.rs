@@ -69,6 +69,7 @@ fn defaults_are_those_of_ghz() {
         details: 0,
         quiet: false,
         warmup: Duration::ZERO,
+        told_within: None,
         drain_timeout: seconds(20),
         expect: Vec::new(),
         expect_replies: None,
@@ -228,6 +229,16 @@ fn payloads_and_metadata_are_read_from_files() {
     let from_binary = options(&["-B", &path(&binary), "--expect", "result = 1"]);
     assert_eq!(from_binary.data, DataSource::Binary(vec![8, 1]));
     assert_eq!(from_binary.expect, ["result = 1"]);
+}
+
+#[test]
+fn a_window_that_is_opened_from_outside_is_waited_for_but_not_for_ever() {
+    let told =
+        |flags: &[&str]| options(&[&["-z", "1s", "--open-on-stdin"], flags].concat()).told_within;
+    assert_eq!(told(&[]), Some(seconds(300)));
+    assert_eq!(told(&["--warmup", "10m"]), Some(seconds(1200)));
+    assert_eq!(told(&["--warmup-at-most", "9s"]), Some(seconds(9)));
+    assert_eq!(options(&["-z", "1s", "--warmup", "1s"]).told_within, None);
 }
 
 #[test]

@@ -14,6 +14,6 @@ mod servers;
 pub mod shape;
 
 pub use report::Report;
-pub use run::{Finished, Volley};
+pub use run::{Finished, Running, Volley};
 pub use scratch::Scratch;
 pub use servers::{closing, freeze_of, one, quiet_listener, reference, settled, until};

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -30,8 +30,11 @@ pub struct Finished {
 /// A running child; it is killed if nobody waits for its end.
 pub struct Running {
     child: Child,
+    stdin: Option<ChildStdin>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
+    /// The first line of stderr.
+    words: Receiver<String>,
 }
 
 impl Volley {
@@ -106,17 +109,22 @@ impl Volley {
         let mut child = self
             .command
             .args(["-O", self.format, &server.to_string()])
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let stdout = gather(child.stdout.take().unwrap());
-        let stderr = gather(child.stderr.take().unwrap());
+        let (say, words) = mpsc::channel();
+        let stdout = gather(child.stdout.take().unwrap(), |_| ());
+        let stderr = gather(child.stderr.take().unwrap(), move |line| {
+            let _ = say.send(line.to_owned());
+        });
         Running {
+            stdin: child.stdin.take(),
             child,
             stdout,
             stderr,
+            words,
         }
     }
 }
@@ -126,7 +134,23 @@ impl Running {
         self.child.id().try_into().unwrap()
     }
 
-    /// Waits for its end; panics if that does not come.
+    /// Waits for the first line on its stderr.
+    pub fn first_words(&self) -> String {
+        self.words.recv_timeout(LONGEST).unwrap()
+    }
+
+    /// Writes to its stdin.
+    pub fn tell(&mut self, words: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(words.as_bytes()).unwrap();
+    }
+
+    /// Ends its stdin.
+    pub fn hush(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for its end, without an end of its stdin; panics if that does not come.
     pub fn wait(mut self) -> Finished {
         let Ok(stdout) = self.stdout.recv_timeout(LONGEST) else {
             panic!("volley did not end within {LONGEST:?}");
@@ -169,11 +193,16 @@ impl Finished {
     }
 }
 
-/// Reads a pipe to its end, which comes when the child ends.
-fn gather(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+/// Reads a pipe to its end, which comes when the child ends; `first` gets its first line.
+fn gather(
+    pipe: impl Read + Send + 'static,
+    first: impl FnOnce(&str) + Send + 'static,
+) -> Receiver<String> {
     let (sender, text) = mpsc::channel();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
+        let (mut pipe, mut bytes) = (BufReader::new(pipe), Vec::new());
+        pipe.read_until(b'\n', &mut bytes).unwrap();
+        first(String::from_utf8_lossy(&bytes).trim_end());
         pipe.read_to_end(&mut bytes).unwrap();
         // Fails only if the test has given up.
         let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());

@@ -6,7 +6,7 @@ use volley::serve::Faults;
 use crate::common::shape::{SERVER_STREAM, UNARY};
 use crate::common::{reference, settled, until};
 
-fn interrupt(pid: i32, signal: Signal) {
+pub fn interrupt(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 

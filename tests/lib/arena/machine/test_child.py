@@ -63,6 +63,26 @@ def test_a_child_gets_the_environment_it_was_given_and_no_input(
     assert (tmp_path / "out").read_text() == "a-\n"
 
 
+def test_a_child_reads_what_it_is_told_and_the_end_only_when_it_is_stopped(
+    sh: Callable[..., Child], tmp_path: Path
+) -> None:
+    child = sh("read a; echo $a; read b || echo end", is_told=True)
+    child.tell("open the window")
+    assert wait_for(tmp_path / "out") == "open the window"
+    assert child.poll() is None
+    child.stop()
+    child.tell("nobody listens")
+    assert wait_for(tmp_path / "out") == "open the window"
+
+
+def test_who_has_ended_can_be_told_anything(sh: Callable[..., Child]) -> None:
+    child = sh("exit 3", is_told=True)
+    while child.poll() is None:
+        os.sched_yield()
+    child.tell("open")
+    assert child.stop() == 3
+
+
 def test_a_child_runs_on_its_cpus_only(sh: Callable[..., Child], tmp_path: Path) -> None:
     last = max(os.sched_getaffinity(0))
     run_bounded(lambda: sh("grep Cpus_allowed_list /proc/self/status", cpus=[last]), 10)

@@ -72,7 +72,18 @@ def test_without_an_ok_call_messages_have_a_rate_all_the_same() -> None:
     assert report.rate(2_000_000).at_least == report.rate(2_000_000).at_most == 506_600.0
 
 
+def test_frames_the_warm_up_and_the_cost_are_volleys_own() -> None:
+    report = parsed()
+    assert (report.data_frames, report.warm_up, report.cpu_s) == (20_000, (3_000, 2_000), 0.1)
+
+
+def test_an_earlier_volley_did_not_count_frames_and_had_no_series_of_its_warm_up() -> None:
+    report = parsed(**{"volley.data_frames": None, "volley.warmup": None, "volley.cpu_s": None})
+    assert (report.data_frames, report.warm_up, report.cpu_s) == (None, (), None)
+
+
 LATENCY = "volley.latency_ns"
+WARM_UP = "volley.warmup"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +114,14 @@ LATENCY = "volley.latency_ns"
         ({"volley.calls.failed": {"\x1b[2J": 1}}, "`volley.calls.failed` has '\\x1b[2J'"),
         ({"volley.calls.failed": {"a\nb": 1}}, "`volley.calls.failed` has 'a\\nb'"),
         ({"volley.calls.failed": {"OK": 1}}, "`volley.calls.failed` has 'OK'"),
+        ({"volley.data_frames": 0}, "`volley.data_frames` is 0, but `volley.messages` 21000"),
+        ({"volley.data_frames": 0.5}, "`volley.data_frames` must be a whole number"),
+        ({WARM_UP: [1]}, f"`{WARM_UP}` must be a JSON object"),
+        ({f"{WARM_UP}.seconds": None}, f"`{WARM_UP}.seconds` is missing"),
+        ({f"{WARM_UP}.seconds": [1, -1]}, f"`{WARM_UP}.seconds[1]` is not a number in its range"),
+        ({f"{WARM_UP}.elapsed_s": 2.5}, f"`{WARM_UP}` has 2 seconds, but lasted 2.5 s"),
+        ({f"{WARM_UP}.elapsed_s": 1.0}, f"`{WARM_UP}` has 2 seconds, but lasted 1.0 s"),
+        ({"volley.cpu_s": -1}, "`volley.cpu_s` is out of range"),
         ({LATENCY: None}, f"`{LATENCY}.kind` is missing"),
         ({f"{LATENCY}.kind": "guessed"}, f"`{LATENCY}.kind` must be service or response"),
         ({f"{LATENCY}.p999": None}, f"`{LATENCY}.p999` is missing"),

@@ -54,6 +54,14 @@ pub struct LoadArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub warmup: Option<Duration>,
 
+    /// + After --warmup, go on until a line comes on stdin: it opens the window of -z
+    #[arg(long)]
+    pub open_on_stdin: Option<bool>,
+
+    /// + With --open-on-stdin: end the run if its warm-up gets longer than this (default 5m)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub warmup_at_most: Option<Duration>,
+
     /// + With --duration-stop wait: time limit for open calls to finish (default: that of -t, else
     ///   20s)
     #[arg(long, value_name = "TIME", value_parser = time)]

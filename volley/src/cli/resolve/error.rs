@@ -52,6 +52,21 @@ pub enum UsageError {
     #[error("`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`")]
     NoConnectTimeout,
 
+    #[error("`--warmup-at-most` is for `--open-on-stdin`: add it, or drop this one")]
+    NobodyOpens,
+    #[error(
+        "`--open-on-stdin` opens a window of a given length: give it with `-z`, instead of `-n`"
+    )]
+    OpenedWithoutLength,
+    #[error("`--open-on-stdin` is for a load that does not change: drop it, or {drop}")]
+    OpenedSchedule { drop: &'static str },
+    #[error(
+        "`--open-on-stdin` waits for a line on stdin: give the payload with `--data` or a file instead"
+    )]
+    StdinTwice,
+    #[error("`--warmup-at-most` must be longer than `--warmup`: raise it")]
+    NoTimeToOpen,
+
     #[error("`--{flag}` needs a schedule: add `--{prefix}-schedule step` or `line`")]
     NoSchedule { flag: String, prefix: &'static str },
     #[error(

@@ -8,6 +8,7 @@ mod payload;
 mod schedules;
 mod security;
 mod target;
+mod told;
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub fn resolve(args: RunArgs, stdin: &mut impl Read) -> Result<Options, UsageErr
     let schedules = schedules::resolve(&args.schedules, &load)?;
     schedules::check_connections(&load, &schedules)?;
     let metadata = payload::metadata(&args.data)?;
+    let told_within = told::resolve(&args, &load, &schedules)?;
     let data = payload::data(&args.data, stdin)?;
     let (run, data_flags, connection, output) =
         (&args.load, &args.data, &args.connection, args.output);
@@ -97,6 +99,7 @@ pub fn resolve(args: RunArgs, stdin: &mut impl Read) -> Result<Options, UsageErr
         }),
         quiet: on(output.quiet),
         warmup: run.warmup.unwrap_or_default(),
+        told_within,
         expect: args.checks.expect.unwrap_or_default(),
         expect_replies: args.checks.expect_replies,
         given: Value::Null,

@@ -144,7 +144,7 @@ impl<B: Book> Driver<'_, B> {
 
     pub(super) fn schedule_base(&self) -> u64 {
         match self.stage {
-            Stage::Warmup => self.opens_ns - self.plan.window.warmup_ns,
+            Stage::Warmup => self.started_ns,
             _ => self.opens_ns,
         }
     }

@@ -9,6 +9,7 @@ mod salvo;
 mod wait;
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mio::{Events, Poll, Token};
@@ -20,6 +21,7 @@ use super::book::Book;
 use super::clock::Clock;
 use super::link::Link;
 use super::live::Gauge;
+use super::opening::Opening;
 use super::plan::Plan;
 use super::stage::Stage;
 use super::wire::Wire;
@@ -73,6 +75,10 @@ pub struct Driver<'a, B> {
     source: Source,
     book: B,
     stage: Stage,
+    /// When the load started, warm-up included.
+    started_ns: u64,
+    /// When the window opens; asked only in the warm-up.
+    opening: Arc<Opening>,
     /// When the counted window opens and closes (never: `u64::MAX`).
     opens_ns: u64,
     closes_ns: u64,
@@ -140,6 +146,8 @@ impl<'a, B: Book> Driver<'a, B> {
             source: Source::new(&plan.spec, &plan.method)?,
             book,
             stage: Stage::Setup,
+            started_ns: 0,
+            opening: Arc::new(Opening::at(0)),
             opens_ns: 0,
             closes_ns: u64::MAX,
             drained_ns: u64::MAX,
@@ -168,9 +176,9 @@ impl<'a, B: Book> Driver<'a, B> {
         })
     }
 
-    /// Runs the load from `start_ns` until the run is over.
-    pub fn run(mut self, start_ns: u64) -> Result<Harvest<B>, EngineError> {
-        self.start(start_ns);
+    /// Runs the load from `start_ns` until the run is over, with the window from `opening` on.
+    pub fn run(mut self, start_ns: u64, opening: Arc<Opening>) -> Result<Harvest<B>, EngineError> {
+        self.start(start_ns, opening);
         let mut events = Events::with_capacity(1024);
         while self.stage.goes_on() {
             let now_ns = self.clock.now_ns();
@@ -197,8 +205,8 @@ impl<'a, B: Book> Driver<'a, B> {
                 return Ok(());
             }
         }
-        if self.stage == Stage::Warmup && now_ns >= self.opens_ns {
-            self.open_window();
+        if self.stage == Stage::Warmup && now_ns >= self.opening.at_ns() {
+            self.open_window(self.opening.at_ns());
         }
         if self.stage == Stage::Window {
             if now_ns >= self.closes_ns {
@@ -221,25 +229,26 @@ impl<'a, B: Book> Driver<'a, B> {
         Ok(())
     }
 
-    fn start(&mut self, start_ns: u64) {
-        let window = self.plan.window;
-        self.opens_ns = start_ns + window.warmup_ns;
-        self.closes_ns = window
-            .length_ns
-            .map_or(u64::MAX, |length| self.opens_ns.saturating_add(length));
+    fn start(&mut self, start_ns: u64, opening: Arc<Opening>) {
+        self.started_ns = start_ns;
+        self.opening = opening;
         self.next_sweep_ns = start_ns.saturating_add(self.sweep_every_ns());
         self.stirred = true;
-        if window.warmup_ns > 0 {
+        if self.opening.at_ns() > start_ns {
             self.stage = Stage::Warmup;
+            self.book.start(start_ns);
             self.cursor = self.new_cursor();
         } else {
-            self.open_window();
+            self.open_window(start_ns);
         }
     }
 
     /// From here on everything counts, and schedules start again.
-    fn open_window(&mut self) {
+    fn open_window(&mut self, opens_ns: u64) {
         self.stage = Stage::Window;
+        self.opens_ns = opens_ns;
+        let length_ns = self.plan.window.length_ns;
+        self.closes_ns = length_ns.map_or(u64::MAX, |length| opens_ns.saturating_add(length));
         if self.plan.counts_by_begin() {
             self.counted_from_ns = self.opens_ns;
         }
@@ -331,7 +340,7 @@ impl<'a, B: Book> Driver<'a, B> {
     /// The next moment at which the stage changes. What is read after it belongs to the next stage.
     fn next_edge_ns(&self) -> u64 {
         match self.stage {
-            Stage::Warmup => self.opens_ns,
+            Stage::Warmup => self.opening.at_ns(),
             Stage::Window => self.closes_ns,
             Stage::Drain => self.drained_ns,
             Stage::Setup | Stage::Salvo | Stage::Over => u64::MAX,

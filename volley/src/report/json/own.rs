@@ -17,6 +17,7 @@ pub(super) struct Member<'a> {
     schema: u32,
     version: &'a str,
     messages: u64,
+    data_frames: u64,
     messages_per_s: f64,
     window_s: f64,
     elapsed_s: f64,
@@ -32,6 +33,8 @@ pub(super) struct Member<'a> {
     first_message_ns: Option<LatencyView<'a>>,
     gap_ns: Option<LatencyView<'a>>,
     series: SeriesView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warmup: Option<WarmUpView<'a>>,
     seconds: Vec<SecondView>,
     cpu_s: f64,
     cpu_total_s: f64,
@@ -72,6 +75,13 @@ struct SeriesView<'a> {
     intended: &'a [u64],
 }
 
+/// Replies per second since the first call; the last second may be cut.
+#[derive(Serialize)]
+struct WarmUpView<'a> {
+    elapsed_s: f64,
+    seconds: &'a [u64],
+}
+
 /// In ns, as the member's other latencies; null without samples.
 #[derive(Serialize)]
 struct SecondView {
@@ -86,6 +96,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         schema: SCHEMA,
         version: &report.version,
         messages: report.messages,
+        data_frames: report.data_frames,
         messages_per_s: report.messages_per_s(),
         window_s: report.window_ns as f64 / 1e9,
         elapsed_s: report.elapsed_s(),
@@ -112,6 +123,10 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
             sent: &report.series.sent,
             intended: &report.series.intended,
         },
+        warmup: report.warm_up.as_ref().map(|warm_up| WarmUpView {
+            elapsed_s: warm_up.elapsed_ns as f64 / 1e9,
+            seconds: &warm_up.seconds,
+        }),
         seconds: report
             .seconds
             .iter()

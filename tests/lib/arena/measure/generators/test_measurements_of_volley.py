@@ -37,6 +37,32 @@ def test_messages_of_calls_that_were_waited_for_came_in_that_time_too(raw: Path)
     assert (found.messages, found.elapsed_s, found.rate) == (21_000, 7.0, 3000.0)
 
 
+def test_its_frames_are_those_of_the_window_and_its_warm_up_is_told_by_the_second(
+    raw: Path,
+) -> None:
+    found = measured(raw)
+    assert (found.data_frames, found.warm_up) == (20_000, (3_000, 2_000))
+
+
+def test_the_warm_up_is_counted_in_the_messages_of_the_metric(raw: Path) -> None:
+    raw.write_text(json.dumps(a_report()))
+    echo = a_profile(
+        call="benchmark.BenchmarkService/EchoSum",
+        request={"a": 1, "b": 2},
+        messages_per_call=10,
+        requests_per_call=5,
+    )
+    found = of_volley(raw, echo)
+    assert (found.messages, found.warm_up, found.data_frames) == (42_000, (6_000, 4_000), 20_000)
+    collect = a_profile(
+        call="benchmark.BenchmarkService/CollectSum",
+        request={"a": 1, "b": 2},
+        messages_per_call=5,
+        requests_per_call=5,
+    )
+    assert of_volley(raw, collect).warm_up == ()
+
+
 def test_calls_are_what_became_of_them(raw: Path) -> None:
     calls = measured(raw).calls
     assert (calls.ok, calls.failed, calls.cut) == (3, {"Internal": 1}, 2)

@@ -1,17 +1,27 @@
 """volley: its command line, the ways it is found, and when it is built (stub programs)."""
 
 import json
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure import generators
-from arena.measure.generators import ghz_flags, volley
+from arena.measure.generators import MayOpen, WarmUp, ghz_flags, volley
 from arena.measure.generators.program import Program
 from tests.fakes import FakeProgress, a_profile, a_program
-from tests.lib.arena.measure.generators.stubs import Find, argv, docker_stub, finder, lines, preview
+from tests.lib.arena.measure.generators.stubs import (
+    Find,
+    argv,
+    bare,
+    docker_stub,
+    finder,
+    lines,
+    preview,
+)
 from tests.lib.arena.measure.generators.volley_reports import a_report
 
 VOLLEY = '[ "$1" = --version ] && echo volley 0.1.0 && exit'
@@ -248,3 +258,101 @@ def test_any_other_end_is_a_problem(find: Find, tmp_path: Path, script: str) -> 
     shot, _ = fire(find, tmp_path, script)
     assert shot.problem
     assert shot.problem.startswith("volley ended in the middle of it (exit code ")
+
+
+# ---- a window that is opened from here
+
+WARM_UP = WarmUp(seconds=0.5, wait_s=120.0)
+
+
+def fire_told(
+    find: Find, tmp_path: Path, script: str, may_open: MayOpen
+) -> tuple[generators.Shot, Program]:
+    (tmp_path / "report").write_text(json.dumps(a_report()))
+    named = a_program(tmp_path / "mine", f"{VOLLEY}\n{script.replace('REPORT', 'cat report')}")
+    generator = find(VOLLEY=str(named))
+    return generator.fire_told(a_profile(), WARM_UP, tmp_path / "run-1", may_open), generator
+
+
+def test_only_a_closed_load_can_be_opened_from_here(find: Find, tmp_path: Path) -> None:
+    generator = find(VOLLEY=str(a_program(tmp_path / "mine", VOLLEY)))
+    assert generator.tells_window(a_profile())
+    assert not generator.tells_window(a_profile(kind="scheduled"))
+    assert not generator.tells_window(a_profile(kind="blast"))
+    with pytest.raises(RuntimeError, match="does not open its window when it is told"):
+        generator.info(a_profile(kind="scheduled"), WARM_UP)
+
+
+def test_its_command_line_has_the_warm_up_and_an_end_of_all_patience(
+    find: Find, tmp_path: Path
+) -> None:
+    generator = find(VOLLEY=str(a_program(tmp_path / "mine", VOLLEY)))
+    flags = bare(generator.info(a_profile(), WARM_UP).argv)[1:]
+    told = ["--warmup", "500ms", "--open-on-stdin", "--warmup-at-most", "130500ms"]
+    assert flags == volley.closed(a_profile(), told)
+
+
+def test_the_window_opens_when_it_may_and_its_cost_is_the_windows(
+    find: Find, tmp_path: Path
+) -> None:
+    asked: list[tuple[float, bool]] = []
+
+    def may_open(elapsed_s: float, is_warm: bool) -> bool:
+        asked.append((elapsed_s, is_warm))
+        if len(asked) == 3:
+            (tmp_path / "connected").touch()
+        return is_warm
+
+    script = (
+        "until [ -e connected ]; do :; done; echo volley: warm >&2\n"
+        "read line; echo $line >told; REPORT"
+    )
+    before = time.monotonic()
+    shot, generator = fire_told(find, tmp_path, script, may_open)
+    assert (tmp_path / "told").read_text() == "open\n"
+    assert [is_warm for _, is_warm in asked[:3]] == [False] * 3
+    assert shot.opened_at is not None
+    assert before < shot.opened_at < time.monotonic()
+    assert (shot.problem, shot.cost.cpu_s) == (None, 0.1)
+    assert generator.parse(shot.raw, a_profile()).warm_up == (3_000, 2_000)
+    assert (shot.log, [*tmp_path.glob("*.stderr")]) == (shot.raw, [])
+
+
+def test_it_is_told_once_however_often_it_may(find: Find, tmp_path: Path) -> None:
+    asked: list[float] = []
+
+    def may_open(elapsed_s: float, _: bool) -> bool:
+        asked.append(elapsed_s)
+        if len(asked) == 4:
+            (tmp_path / "closed").touch()
+        return True
+
+    script = "exec 3<&0; cat <&3 >told & until [ -e closed ] && [ -s told ]; do :; done; REPORT"
+    shot, _ = fire_told(find, tmp_path, script, may_open)
+    assert shot.problem is None
+    assert (tmp_path / "told").read_text() == "open\n"
+
+
+def test_a_warning_beside_the_sign_of_being_warm_is_kept(find: Find, tmp_path: Path) -> None:
+    script = "echo volley: warm >&2; read line; echo warning: oh >&2; REPORT"
+    shot, _ = fire_told(find, tmp_path, script, lambda _, is_warm: is_warm)
+    assert shot.log.read_text() == "volley: warm\nwarning: oh\n"
+
+
+def test_one_that_ends_in_its_warm_up_was_never_opened(find: Find, tmp_path: Path) -> None:
+    script = "echo error: no server >&2; exit 1"
+    shot, _ = fire_told(find, tmp_path, script, lambda _, is_warm: is_warm)
+    assert shot.problem == "volley ended in the middle of it (exit code 1)"
+    assert (shot.output, shot.opened_at) == ("error: no server", None)
+
+
+def test_an_exception_while_it_warms_up_ends_it(find: Find, tmp_path: Path) -> None:
+    def interrupt(_: float, is_warm: bool) -> bool:
+        if is_warm:
+            raise KeyboardInterrupt
+        return False
+
+    script = "echo $$ >pid; echo volley: warm >&2; read line"
+    with pytest.raises(KeyboardInterrupt):
+        fire_told(find, tmp_path, script, interrupt)
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))

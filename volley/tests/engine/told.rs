@@ -1,0 +1,127 @@
+//! `--open-on-stdin`: the load goes on until a line opens its window.
+
+use rustix::process::Signal;
+use volley::serve::{Faults, Reference};
+
+use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
+use crate::common::{Report, Running, reference, settled, until};
+use crate::signals::interrupt;
+
+const CALLS: u64 = 8;
+
+fn start(shape: Shape, server: &Reference, flags: &str) -> Running {
+    shape
+        .checked()
+        .flags("--open-on-stdin -z 300ms -c 8 --connections 4 --threads 2")
+        .flags(flags)
+        .start(server.address())
+}
+
+/// The warm-up's messages: nothing else has them.
+fn warm_up(report: &Report) -> u64 {
+    let seconds = report.numbers("/warmup/seconds");
+    let elapsed_s = report.own("/warmup/elapsed_s").as_f64().unwrap();
+    assert_eq!(seconds.len() as f64, elapsed_s.ceil());
+    seconds.iter().sum()
+}
+
+#[test]
+fn every_message_is_in_the_warm_up_or_in_the_window() {
+    let server = reference(Faults::default());
+    let mut running = start(UNARY, &server, "--warmup 100ms");
+    assert_eq!(running.first_words(), "volley: warm");
+    let before = server.counts().calls_ok;
+    until(&server, |counts| counts.calls_ok > before + 5000);
+    running.tell("open\n");
+    let report = running.wait().report();
+    assert_eq!(report.json["total"], 300_000_000);
+    assert_eq!(report.numbers("/series/messages").len(), 3);
+    let sum: u64 = report.numbers("/series/messages").iter().sum();
+    assert_eq!(
+        (sum, report.number("/data_frames")),
+        (report.messages(), report.messages())
+    );
+    let warm_up = warm_up(&report);
+    assert!(warm_up > before + 5000 - CALLS);
+    // Replies that the server wrote last were not read any more: at most one for each worker.
+    let unread = settled(&server).messages_sent - warm_up - report.messages();
+    assert!(unread <= CALLS, "{unread}");
+}
+
+#[test]
+fn the_calls_of_the_window_are_those_sent_in_it_if_they_are_waited_for() {
+    for shape in [UNARY, SERVER_STREAM] {
+        let server = reference(Faults::default());
+        let mut running = start(shape, &server, "--warmup 50ms --duration-stop wait");
+        running.first_words();
+        running.tell("open\n");
+        let report = running.wait().report();
+        assert_eq!(report.all_ok(), report.sent());
+        assert_eq!(report.messages(), report.sent() * shape.replies);
+        let counts = settled(&server);
+        assert!(counts.calls_ok > report.sent());
+        // Those open at the opening belong to neither: at most one for each worker.
+        let neither = counts.messages_sent - warm_up(&report) - report.messages();
+        assert!(neither <= CALLS * shape.replies, "{neither}");
+    }
+}
+
+#[test]
+fn a_line_that_comes_early_waits_for_the_warm_up() {
+    let server = reference(Faults::default());
+    let mut running = start(UNARY, &server, "--warmup 400ms");
+    running.tell("open");
+    running.hush();
+    let report = running.wait().report();
+    assert!(report.own("/warmup/elapsed_s").as_f64().unwrap() >= 0.4);
+    assert_eq!(report.json["total"], 300_000_000);
+    assert_eq!(report.stderr, "volley: warm\n");
+}
+
+#[test]
+fn without_a_warm_up_of_its_own_it_is_warm_at_once() {
+    let server = reference(Faults::default());
+    let mut running = start(UNARY, &server, "");
+    assert_eq!(running.first_words(), "volley: warm");
+    running.tell("\n");
+    assert!(running.wait().report().ok() > 0);
+}
+
+#[test]
+fn the_end_of_stdin_ends_a_run_that_nobody_can_open() {
+    let server = reference(Faults::default());
+    let mut running = start(UNARY, &server, "--warmup 10m");
+    until(&server, |counts| counts.calls_ok > 0);
+    running.hush();
+    assert_eq!(
+        running.wait().error(),
+        "stdin ended before a line opened the window (`--open-on-stdin`): nothing was measured"
+    );
+    settled(&server);
+}
+
+#[test]
+fn a_window_that_nobody_opens_is_not_waited_for_for_ever() {
+    let server = reference(Faults::default());
+    let running = start(UNARY, &server, "--warmup-at-most 200ms");
+    let finished = running.wait();
+    assert_eq!((finished.code(), finished.stdout.as_str()), (1, ""));
+    assert_eq!(
+        finished.stderr,
+        "volley: warm\nerror: no line on stdin opened the window within 0.2 s \
+         (`--warmup-at-most`): nothing was measured\n"
+    );
+}
+
+#[test]
+fn an_interrupt_ends_the_wait_for_a_line() {
+    let server = reference(Faults::default());
+    let running = start(UNARY, &server, "");
+    running.first_words();
+    until(&server, |counts| counts.calls_ok > 100);
+    interrupt(running.pid(), Signal::INT);
+    let report = running.wait().report();
+    assert_eq!((report.exit, report.ok(), report.sent()), (1, 0, 0));
+    assert_eq!((report.messages(), report.cut()), (0, 0));
+    assert!(warm_up(&report) >= 100 - CALLS);
+}
