@@ -82,7 +82,7 @@ def command(
         rig = Rig(
             workspace,
             runner,
-            {each.framework.name: found[each.generator] for each in plans},
+            found,
             files,
             Trial(runner.sentinel.limits, files),
         )

@@ -12,6 +12,7 @@ from arena.judge.store import Draft
 from arena.machine.sentinel import Away, HostFiles, Sample, Sentinel, Window
 from arena.measure.driver import Driver
 from arena.measure.generators import Generator
+from arena.measure.generators.find import Located
 from arena.measure.plan import Plan
 from arena.measure.runner import Runner
 from arena.measure.session import Course, Session
@@ -61,7 +62,7 @@ class Rig:
 
     workspace: Workspace
     runner: Runner
-    generators: Mapping[str, Generator]
+    found: Mapping[Located, Generator]
     files: TimedFiles
     sentinel: Trial
 
@@ -72,7 +73,7 @@ class Rig:
                 self.workspace,
                 plan,
                 self.runner.runtime,
-                self.generators[plan.framework.name],
+                self.found[plan.generator],
                 self.runner.shows,
                 self.sentinel,
                 Course(0.0, 1, is_checked=False),

@@ -26,7 +26,7 @@ def scatter(
         turns = [(plan, waits_first) for plan in plans for waits_first in (True, False)]
         random.shuffle(turns)
         for plan, is_waiting in turns:
-            name = plan.framework.name
+            name = plan.title
 
             def load(driver: Driver, name: str = name, is_waiting: bool = is_waiting) -> list[Run]:
                 warmed = driver.warmed_run(
@@ -40,10 +40,10 @@ def scatter(
                 return made
 
             rig.start(plan, load)
-    heads = ["framework", "wait", "starts", "first window", "sd of first windows", "sd within"]
+    heads = ["load", "wait", "starts", "first window", "sd of first windows", "sd within"]
     rows = [[*heads, "sd between", "first windows disturbed", "waited"]]
     for plan in plans:
-        name = plan.framework.name
+        name = plan.title
         for is_waiting in (True, False):
             own = rates[name, is_waiting]
             spread = Spread.of(own)
@@ -55,7 +55,7 @@ def scatter(
                 f"{void[name, is_waiting]}", waited,
             ])  # fmt: skip
     about = (
-        f"{plans[0].profile.label}, windows of {plans[0].profile.window_s:g} s, {runs} a start, "
+        f"windows of {plans[0].profile.window_s:g} s, {runs} a start, "
         f"after {warm_up_s:g} s of warm-up; sd: standard deviation of log(rate), about a share. "
         "within: of the windows of one start; between: of starts, without what is within"
     )
