@@ -66,12 +66,16 @@ class Driver:
 
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
+        self.sentinel.calibrate()
         self._warm("warm-up", seconds, lambda: None)
 
     def run(self, number: int, runs: int) -> Run:
-        """Measure run `number` of `runs`, from 1; StageError if server or generator breaks."""
+        """Measure run `number` of `runs`, from 1; StageError if server or generator breaks.
+
+        The CPUs were calibrated before the load: before the warm-up, or after the run before.
+        """
         label = f"run {number} of {runs}"
-        calibration = self.sentinel.calibrate()
+        calibration = self.sentinel.latest()
         opened: _Opened | None = None
 
         def tick() -> None:
@@ -96,6 +100,7 @@ class Driver:
         goes on in further starts of the generator. A host that does not get quiet is measured all
         the same; the run says what disturbed it.
         """
+        self.sentinel.calibrate()
         quiet = Quiet(self.sentinel, self._away_s, quiet_wait_s, self.progress.say)
         if self.generator.tells_window(self.plan.profile):
             return self._told(number, runs, warm_up_s, quiet)
@@ -113,7 +118,7 @@ class Driver:
     def _told(self, number: int, runs: int, warm_up_s: float, quiet: Quiet) -> Warmed:
         """Make the warm-up and the run with one start of the generator."""
         profile, label = self.plan.profile, f"run {number} of {runs}"
-        calibration = self.sentinel.calibrate()
+        calibration = self.sentinel.latest()
         opened: _Opened | None = None
         warmed_s = 0.0
 

@@ -51,6 +51,10 @@ class Sentinel:
         self._calibrations.append(found)
         return found
 
+    def latest(self) -> Calibration:
+        """Return the latest calibration; make one if there is none."""
+        return self._calibrations[-1] if self._calibrations else self.calibrate()
+
     def usual(self) -> Calibration | None:
         """Return the median of all calibrations so far; None while there are too few."""
         return median_of(self._calibrations)

@@ -121,12 +121,15 @@ def test_no_verdict_looks_at_a_rate(rig: Rig, monkeypatch: pytest.MonkeyPatch) -
     assert unknown.disturbed == known.disturbed != ()
 
 
-def test_the_calibrations_are_before_and_after_the_load(rig: Rig) -> None:
+def test_the_calibrations_are_before_the_warm_up_and_after_each_run(rig: Rig) -> None:
     at: list[int] = []
     rig.generator.on_fire = lambda _: at.append(rig.host.calibrations)
-    rig.driver().run(1, 1)
-    assert at == [1]
-    assert rig.host.calibrations == 2
+    driver = rig.driver()
+    driver.warm_up(2.0)
+    driver.run(1, 2)
+    driver.run(2, 2)
+    assert at == [1, 1, 2]
+    assert rig.host.calibrations == 3
 
 
 def test_a_container_is_watched_while_it_runs(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
