@@ -9,7 +9,7 @@ import { Table } from "./table.js";
 const SORT = "rank";
 // Columns whose best value comes first, and others that sort the largest or newest first.
 const FIGURES = new Set(["value", "median", "classic"]);
-const MOST_FIRST = new Set(["packed", "unloaded", "checks", "date"]);
+const MOST_FIRST = new Set(["packed", "loaded", "checks", "date"]);
 // Typed text enters the URL after a pause (ms): browsers limit such changes.
 const PAUSE_MS = 200;
 // The orders of a board with a night of blocks: by the estimate, and by the classic figure.

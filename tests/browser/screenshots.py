@@ -1,8 +1,8 @@
 """Take pictures of every kind of page, to look at: `python -m tests.browser.screenshots FOLDER`.
 
 Words after the folder choose sites (everyday, three, hundreds, long, one, failures, nothing,
-hostile, or a folder that has been built), kinds of pages (sites.py), widths (390, 820, 1440) and
-schemes (light, dark).
+hostile, or a folder that has been built), kinds of pages (sites.py), widths (390, 820, 1280,
+1440) and schemes (light, dark).
 """
 
 import sys
@@ -20,7 +20,7 @@ from tests.browser.sites import KINDS
 from tests.fakes import a_record
 
 LONG = "A framework whose makers could not stop, with all of its features in its name, twice. "
-WIDTHS = (390, 820, 1440)
+WIDTHS = (390, 820, 1280, 1440)
 SCHEMES = ("light", "dark")
 STATES = {"compare": "#fw=framework-000,framework-001,framework-002,framework-003"}
 

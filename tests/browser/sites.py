@@ -16,6 +16,7 @@ from arena.publish.site.build import build
 from arena.record.measurement import Latency, Run
 from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, FakeProgress, a_record, a_run, at, save
+from tests.lib.arena.judge.visits import blocks
 from tests.lib.arena.publish.loads import a_second, blast, lasting, scheduled
 
 Records = Iterable[Record]
@@ -30,6 +31,7 @@ KINDS = {
     "board": "boards/stream-grpc/64/ghz/index.html",
     "board of engines": "boards/stream-grpc/64/ghz/engines/index.html",
     "board of failures": "boards/stream-grpc/64/volley/engines/index.html",
+    "board of blocks": "boards/nightly/64/*/index.html",
     "board of a schedule": "boards/steady/1/*/index.html",
     "board of a blast": "boards/bang/8/*/index.html",
     "board of a sustained load": "boards/lasting/8/*/index.html",
@@ -154,6 +156,7 @@ def everyday() -> Iterator[Record]:
     volley = {"generator": "volley"}
     yield from (on(5, each) for each in many(6, profile=volley))
     yield from many(2, profile={"connection_count": 256})
+    yield from a_night()
     yield a_record("rapid", runs=some_runs(random.Random(1), 4e6), language="C", type="engine")
     yield a_record("stalled", failure="no reply", profile=volley, language="C", type="engine")
     wrong: dict[str, Any] = {"failure": "reply 3 is 4, not 5", "contract": [PASSED, FAILED]}
@@ -167,6 +170,15 @@ def everyday() -> Iterator[Record]:
         yield blast(name, profile=bang, **who)
         yield lasting(name, 1000.0 * (number + 1), profile=lasts, **who)
         yield lasting(name, 1500.0 * (number + 1), connections=64, profile=lasts, **who)
+
+
+def a_night() -> Iterator[Record]:
+    """Yield six blocks of five frameworks and a twin; two pairs of them are equally fast."""
+    rates = {"framework-000": 2e6, "framework-001": 2e6, "framework-002": 1.5e6}
+    rates |= {"framework-003": 9e5, "framework-004": 9e5, "framework-002~twin": 1.5e6}
+    profile = {"name": "nightly", "title": "A night of blocks", "generator": "volley"}
+    yield from blocks(rates, 6, profile=profile)
+    yield a_record("framework-005", 9e6, profile=profile)
 
 
 def hostile() -> Iterator[Record]:

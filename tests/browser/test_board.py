@@ -198,6 +198,50 @@ def test_on_engines_a_type_that_was_chosen_hides_nothing(
     assert page.get_by_role("combobox", name="Type").count() == 0
 
 
+@pytest.fixture
+def night(visit: Open, everyday: Site) -> Page:
+    """Open the board of a night of blocks, on a desktop's screen."""
+    opened = visit(everyday, viewport={"width": 1280, "height": 900})
+    return opened.open(everyday.page(KINDS["board of blocks"]))
+
+
+@pytest.mark.parametrize("press", ["Enter", "Space"])
+def test_a_board_of_blocks_is_ordered_by_the_estimate_or_the_classic_figure(
+    night: Page, press: str
+) -> None:
+    by_estimate, classic = (
+        night.get_by_role("group", name="Order by").get_by_role("button", name=name)
+        for name in ("estimate", "best of three")
+    )
+    first = shown(night)
+    assert first[-1] == "framework-005"
+    expect(by_estimate).to_have_attribute("aria-pressed", "true")
+    classic.focus()
+    night.keyboard.press(press)
+    expect(classic).to_have_attribute("aria-pressed", "true")
+    expect(by_estimate).to_have_attribute("aria-pressed", "false")
+    found = keys(night, "classic")
+    assert found == sorted(found, key=lambda each: -(each or 0))
+    assert shown(night)[0] == "framework-005"
+    expect(night).to_have_url(re.compile("#sort=classic&dir=desc$"))
+    by_estimate.click()
+    assert shown(night) == first
+    assert "#" not in night.url
+
+
+def test_a_board_of_blocks_fits_a_desktop_and_bars_join_rows_that_are_tied(night: Page) -> None:
+    board = night.locator("#board")
+    width = board.evaluate("table => table.parentElement.scrollWidth")
+    assert width <= 1280
+    letters = night.locator("#board tr[data-fw] td.g").all_inner_texts()
+    assert letters[0] == letters[1] != letters[2]
+    boxes = [each.bounding_box() for each in night.locator("#board td.g svg").all()[:2]]
+    assert all(boxes)
+    one, other = (each for each in boxes if each)
+    assert one["x"] == other["x"]
+    assert one["y"] + one["height"] >= other["y"]
+
+
 def test_of_many_rows_all_are_there_in_the_end(visit: Open, wide: Site) -> None:
     """Those below the screen come a frame later."""
     page = visit(wide).open(BOARD)

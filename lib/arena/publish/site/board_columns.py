@@ -49,7 +49,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         Column("cpu", "Server CPU", f"s per million {unit}", _each(rows, _cpu)),
         Column("memory", "Peak memory", "MiB", _each(rows, _memory)),
         Column(
-            "packed",
+            "loaded",
             "Messages per DATA frame",
             "under load",
             tuple(_packed(packed_under_load(row)) for row in rows),
@@ -176,7 +176,7 @@ def _memory(result: Result) -> Cell:
 
 def _packed_alone(rows: Sequence[Row]) -> Column:
     cells = _each(rows, lambda it: _packed(it.messages_per_data_frame))
-    return Column("unloaded", "Messages per DATA frame", "without load", cells)
+    return Column("packed", "Messages per DATA frame", "without load", cells)
 
 
 def packed_under_load(row: Row) -> float | None:
