@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import combinations
 from math import exp, log, sqrt
 from statistics import NormalDist, fmean, median
+from sys import float_info
 from types import MappingProxyType
 
 from arena.judge.distributions import range_quantile, t_quantile
@@ -238,6 +239,11 @@ def _side(
     )
 
 
+def _exp(value: float) -> float:
+    """Return e to a power; the largest one that there is for what is far beyond all rates."""
+    return exp(min(value, log(float_info.max)))
+
+
 def _trimmed(values: Sequence[float]) -> _Mean:
     """Return the trimmed mean and its variance from winsorised values (Yuen 1974).
 
@@ -303,7 +309,7 @@ def _range_of(count: int, df: float) -> float:
 
 def _position(side: _Side, name: str, shift: float) -> float:
     """Return a place on the metric's scale: a shift from a framework's own, as a logarithm."""
-    return exp(side.level + side.means[name].value - side.middle + shift)
+    return _exp(side.level + side.means[name].value - side.middle + shift)
 
 
 def _half_width(side: _Side, name: str, count: int) -> float:
@@ -360,10 +366,10 @@ def compare_pair(pairs: Sequence[tuple[Figure, Figure]]) -> PairVerdict:
         return PairVerdict("not comparable", None, None, None, blocks)
     means = [_trimmed([log(a[at] / b[at]) for a, b in pairs]) for at in range(3)]
     t = t_quantile((1 + CONFIDENCE) / 2, _pair_df(2 * means[1].df, 2, blocks))
-    low = exp(min(mean.value - t * sqrt(mean.variance) for mean in means))
-    high = exp(max(mean.value + t * sqrt(mean.variance) for mean in means))
+    low = _exp(min(mean.value - t * sqrt(mean.variance) for mean in means))
+    high = _exp(max(mean.value + t * sqrt(mean.variance) for mean in means))
     verdict = "faster" if low > 1 else "slower" if high < 1 else "no difference"
-    return PairVerdict(verdict, exp(means[1].value), low, high, blocks)
+    return PairVerdict(verdict, _exp(means[1].value), low, high, blocks)
 
 
 def drift_of(drifts: Sequence[float]) -> Interval | None:

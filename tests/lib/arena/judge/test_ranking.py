@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import exp, log
+from math import exp, inf, log
 
 import pytest
 from scipy import stats
@@ -254,3 +254,16 @@ def test_drift_is_a_mean_with_students_interval() -> None:
     assert isinstance(drift, Interval)
     assert (drift.value, drift.low, drift.high) == pytest.approx((0.035, *expected))
     assert drift_of(drifts[:1]) is None
+
+
+def test_figures_of_nonsense_have_wide_intervals_and_break_nothing() -> None:
+    for count in (2, 8):
+        wild = [(1e-300, 1e17)[at % 2] for at in range(count)]
+        blocks = [{f"f{n}": (rate, rate, rate) for n in range(20)} for rate in wild]
+        for at, block in enumerate(blocks):
+            block["f0"] = (wild[at - 1],) * 3
+        found = rank_blocks(blocks).estimates["f0"]
+        assert 0 <= found.low <= found.value <= found.high < inf
+    pair = compare_pair([((rate,) * 3, (1.0,) * 3) for rate in (1e-300, 1e17, 1e-300)])
+    assert pair.high
+    assert pair.high < inf
