@@ -48,6 +48,11 @@ class LoadKey(NamedTuple):
         return self.profile, self.connections, self.generator, self.host_class
 
     @property
+    def text(self) -> str:
+        """Return it without the host class, as one word: `stream-grpc/64/ghz/0123456789ab`."""
+        return f"{self.profile}/{self.connections}/{self.generator}/{self.digest}"
+
+    @property
     def key(self) -> "Key":
         """Return the key of its board."""
         return *self.place, self.digest, self.generator_warm_up

@@ -18,6 +18,7 @@ from arena.machine import cpus, facts
 from arena.measure.blocks.asked import BlockOptions, warn_of_few
 from arena.measure.blocks.engine import CANNOT, CutShortError, Engine
 from arena.measure.blocks.expected import Expected
+from arena.measure.blocks.learning import learn
 from arena.measure.blocks.log import Log
 from arena.measure.blocks.once import BuiltOnce
 from arena.measure.blocks.order import seed_of
@@ -30,7 +31,7 @@ from arena.measure.blocks.planning import (
     within,
     words_of,
 )
-from arena.measure.blocks.table import table_of
+from arena.measure.blocks.table import lines_of, verdict_of
 from arena.measure.blocks.warm_ups import WarmUps
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
@@ -42,6 +43,7 @@ from arena.measure.runner import Outcome, Runner, only_here
 from arena.measure.runtimes import choose
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
+from arena.what.overrides import TRIAL
 
 _RESUME = "--resume continues the night; the block in progress is repeated"
 
@@ -144,7 +146,7 @@ class _Night:
             seed_of(asked.options.seed or self.id),
             self._sources,
             self._host_class(),
-            WarmUps.read(asked.workspace.host / "warm-ups.json", self._shows),
+            self._warm_ups(),
         )
         if asked.budget_s is None:
             return night
@@ -205,6 +207,7 @@ class _Night:
             report_error(f"{why} ({_RESUME})")
             self._tally.code = max(self._tally.code, HostError.exit_code)
         else:
+            self._learn()
             book.end(utc_now())
         self._end(log)
 
@@ -233,8 +236,32 @@ class _Night:
         )
 
     def _show_table(self, load: PlannedLoad, log: Log) -> None:
-        for line in table_of(self._asked.workspace, self.id, load, log):
+        archive = open_archive(self._asked.workspace.results)
+        verdict = verdict_of(archive, self.id, load, self._planned.host_class)
+        metric = next(iter(self._plans[load.load].values())).profile.metric
+        for line in lines_of(verdict, load, metric, log):
             click.echo(line)
+
+    def _learn(self) -> None:
+        """Set the warm-ups of the next nights; trials teach nothing."""
+        planned, scope = self._planned, self._asked.scope
+        if any(not TRIAL.keys().isdisjoint(each.overrides) for each in self._asked.plans):
+            return
+        if scope.warm_up_s is not None:
+            return
+        warm_ups = self._warm_ups()
+        archive = open_archive(self._asked.workspace.results)
+        changed: list[str] = []
+        for load in planned.loads:
+            verdict = verdict_of(archive, self.id, load, planned.host_class)
+            changed += learn(archive, self.id, planned, load, verdict, warm_ups, utc_now())
+        if changed:
+            warm_ups.save()
+        for line in changed:
+            self._shows.say(line)
+
+    def _warm_ups(self) -> WarmUps:
+        return WarmUps.read(self._asked.workspace.host / "warm-ups.json", self._shows)
 
     def _end(self, log: Log) -> None:
         """Print what failed and what was left out."""

@@ -20,9 +20,6 @@ _AROUND_S = 30.0
 # Between two sessions, the record is written and the ports are checked.
 _BETWEEN_S = 2.0
 
-# The newest records in which visits are looked for.
-_LOOKED_THROUGH = 30
-
 _Key = tuple[str, str, int, str, str]
 
 
@@ -39,17 +36,24 @@ class History:
         self._host_class = host_class
         self._found = found
         self._entries: dict[_Key, list[Entry]] = defaultdict(list)
+        self._visits: dict[_Key, list[Entry]] = defaultdict(list)
         for entry in sorted(archive.entries.values(), key=lambda each: each.started_at):
             if entry.load.host_class == host_class and not entry.is_trial:
                 key = (entry.framework, *entry.load.place)
-                self._entries[key].append(entry)
+                if entry.turn:
+                    self._visits[key].append(entry)
+                if not entry.turn or entry.turn.is_classic:
+                    self._entries[key].append(entry)
         self._breadth = Counter(name for name, *_ in self._entries)
 
     def _of(self, plan: Plan) -> Sequence[Entry]:
         """Return the entries of a plan's sessions, the newest first."""
+        return self._entries.get(self._key(plan), [])[::-1]
+
+    def _key(self, plan: Plan) -> _Key:
         profile = plan.profile
         place = profile.name, profile.connection_count, profile.generator, self._host_class
-        return self._entries.get((plan.framework.name, *place), [])[::-1]
+        return plan.framework.name, *place
 
     def newest(self, plan: Plan) -> Entry | None:
         """Return the newest record, good or not."""
@@ -77,14 +81,10 @@ class History:
 
     def visits(self, plan: Plan) -> list[Record]:
         """Return the good visits of the newest night of blocks that measured this profile."""
-        found: list[Record] = []
-        for entry in self._of(plan)[:_LOOKED_THROUGH]:
-            record = self._read(entry) if entry.status == "ok" else None
-            if record and record.visit and record.profile == plan.profile:
-                if found and found[0].visit and found[0].visit.night != record.visit.night:
-                    break
-                found.append(record)
-        return found
+        visits = [each for each in self._visits[self._key(plan)] if each.status == "ok"]
+        newest = max((each.turn.night for each in visits if each.turn), default="")
+        found = (self._read(each) for each in visits if each.turn and each.turn.night == newest)
+        return [each for each in found if each and each.profile == plan.profile]
 
     def would_repeat(self, plan: Plan, source_sha256: str) -> bool:
         """Return whether another session would only repeat a good record.

@@ -9,7 +9,9 @@ import pytest
 
 from arena.measure.blocks import job
 from arena.measure.blocks.asked import BlockOptions
+from arena.measure.blocks.planned import PlannedNight
 from arena.measure.driver import Driver
+from arena.measure.night.diary import Diary
 from arena.record.measurement import Disturbance
 from arena.record.record import Record, Visit
 from tests.lib.arena.measure.night.shop import QUICK, Shop, shop
@@ -62,6 +64,11 @@ class Blocks:
             return made
 
         self.patch.setattr(Driver, "run", run)
+
+    def planned(self) -> list[PlannedNight]:
+        """Return what each night had planned, by time."""
+        found = [Diary.read(path).planned for path in sorted(self.shop.workspace.nights.iterdir())]
+        return [each for each in found if each]
 
     def events(self) -> list[dict[str, Any]]:
         (path,) = self.shop.workspace.nights.iterdir()

@@ -315,6 +315,21 @@ def test_the_plan_is_shown_and_nothing_is_done(blocks: Blocks) -> None:
     assert not blocks.shop.workspace.nights.exists()
 
 
+def test_after_the_last_block_the_terminal_shows_estimates_ranks_and_letters(
+    blocks: Blocks,
+) -> None:
+    assert blocks(6, twin="alpha") == 0
+    out = blocks.shop.capsys.readouterr().out
+    assert [line.split() for line in out.splitlines()[:3]] == [
+        ["stream-grpc/64,", "6", "of", "6", "blocks", "messages/s", "from", "to", "ranks",
+         "letters"],
+        ["alpha", "1.00", "M", "1.00", "M", "1.00", "M", "1–2", "a"],
+        ["beta", "1.00", "M", "1.00", "M", "1.00", "M", "1–2", "a"],
+    ]  # fmt: skip
+    assert "alpha and its twin: tied (+0.0% to +0.0%)" in out
+    assert "0 of 18 visits were void" in out
+
+
 def test_with_few_blocks_it_is_said_that_there_will_be_no_ranks(blocks: Blocks) -> None:
     blocks(5, dry_run=True)
     assert "with fewer than 6 blocks there are intervals, but no ranks" in (

@@ -1,0 +1,75 @@
+"""Learning warm-ups after a night: from many cold starts, and from servers still warming up."""
+
+from collections.abc import Iterator
+
+from arena.judge.archive import Archive
+from arena.judge.entry import Entry
+from arena.judge.nights import Verdict
+from arena.judge.warm_up import Start, learned_warm_up
+from arena.measure.blocks.planned import PlannedLoad, PlannedNight
+from arena.measure.blocks.warm_ups import LONGEST_S, Subject, WarmUp, WarmUps
+
+# The newest starts are enough.
+_MOST_STARTS = 60
+
+
+def learn(
+    archive: Archive,
+    night: str,
+    planned: PlannedNight,
+    load: PlannedLoad,
+    verdict: Verdict | None,
+    warm_ups: WarmUps,
+    now: str,
+) -> list[str]:
+    """Set the warm-ups of a load's frameworks for the next night; return what changed, as lines.
+
+    One that was still warming up gets twice its warm-up, 40 s at most. Others get what their cold
+    starts show, if there are enough.
+    """
+    changed = []
+    for name in load.frameworks:
+        subject = Subject(name, planned.sources[name], load.exactly, planned.host_class)
+        before_s, known = load.warm_ups_s[name], warm_ups.of(subject)
+        estimate = verdict.estimates.get(name) if verdict else None
+        raised_in = known.raised_in if known else None
+        seconds: float | None
+        if estimate and estimate.still_warming:
+            raised_in, starts = night, []
+            seconds = min(2 * before_s, LONGEST_S)
+            why = f"still warming up after {before_s:g} s in the night of {night}: doubled"
+        else:
+            starts = [*_starts(archive, subject, raised_in or "")][:_MOST_STARTS]
+            seconds = learned_warm_up(starts)
+            why = f"after {seconds or 0:g} s these starts run at 97 % of their plateau"
+        if seconds is None or (known and known.seconds == seconds):
+            continue
+        changed.append(f"warm-up of {name} under {load.load}: {seconds:g} s from now on ({why})")
+        warm_ups.put(
+            WarmUp(
+                **subject._asdict(),
+                seconds=seconds,
+                why=why,
+                starts=len(starts),
+                nights=len({each.night for each in starts}),
+                updated=now,
+                raised_in=raised_in,
+            )
+        )
+    return changed
+
+
+def _starts(archive: Archive, subject: Subject, since: str) -> Iterator[Start]:
+    """Yield the cold starts of a subject in nights after `since`, the newest first."""
+    entries: list[Entry] = sorted(archive.entries.values(), key=lambda each: each.started_at)
+    for entry in reversed(entries):
+        turn = entry.turn
+        if turn is None or not turn.night > since or turn.is_void or entry.status != "ok":
+            continue
+        found = entry.framework, entry.source_sha256, entry.load.text, entry.load.host_class
+        if Subject(*found) != subject:
+            continue
+        run = archive.read(entry.path).runs[0]
+        if run.warm_up and run.seconds:
+            rates = (*run.warm_up, *(each.messages / each.length_s for each in run.seconds))
+            yield Start(turn.night, rates)
