@@ -42,8 +42,9 @@ pub struct Sink<'a, B> {
     pub came: u64,
     /// See `came`.
     pub together: u64,
-    /// The number of DATA frames with content in this read.
-    pub frames: u64,
+    /// The number of DATA frames with content in this read, less `came` (modulo 2^64). Most frames bring one message
+    /// and change nothing.
+    pub more_frames: u64,
 }
 
 impl<B: Book> Handler<Call> for Sink<'_, B> {
@@ -72,11 +73,8 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
             None => self.split(call, data),
         };
         let came = call.replies - before;
-        if !data.is_empty() && self.counts(&call.ticket) {
-            self.frames += 1;
-            if came > 0 {
-                self.time(call, before, came);
-            }
+        if came > 0 && self.counts(&call.ticket) {
+            self.time(call, before, came);
         }
         match flow {
             Ok(ControlFlow::Continue(())) => Next::Continue,
@@ -127,7 +125,7 @@ impl<'a, B: Book> Sink<'a, B> {
             inflated,
             came: 0,
             together: 0,
-            frames: 0,
+            more_frames: 0,
         }
     }
 
@@ -179,6 +177,7 @@ impl<'a, B: Book> Sink<'a, B> {
     /// one.
     #[inline(never)]
     fn split(&mut self, call: &mut Call, data: &[u8]) -> Result<ControlFlow<()>, SplitError> {
+        let before = call.replies;
         let max_message = self.rules.max_message;
         let mut splitter = std::mem::take(&mut call.splitter);
         let flow = splitter.push(data, max_message, |is_compressed, message| {
@@ -194,6 +193,10 @@ impl<'a, B: Book> Sink<'a, B> {
             }
         });
         call.splitter = splitter;
+        if !data.is_empty() && self.counts(&call.ticket) {
+            let came = call.replies - before;
+            self.more_frames = self.more_frames.wrapping_add(1).wrapping_sub(came);
+        }
         flow
     }
 
@@ -217,8 +220,9 @@ impl<'a, B: Book> Sink<'a, B> {
 
     /// Counts what the read brought: once per read, not once per message.
     pub fn settle(self) {
-        if self.frames > 0 {
-            self.book.messages(self.came, self.frames, self.now_ns);
+        let frames = self.came.wrapping_add(self.more_frames);
+        if frames > 0 {
+            self.book.messages(self.came, frames, self.now_ns);
             self.book.zero_gaps(self.together);
         }
     }
