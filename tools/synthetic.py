@@ -29,7 +29,7 @@ import click
 from arena.base.model import to_json
 from arena.judge.headline import headline_of, spread_of
 from arena.record.measurement import BlastPoint, Disturbance, Latency, Run, Second, Watch
-from arena.record.record import Check, Cpus, GeneratorInfo, Git, Host, Record, Visit
+from arena.record.record import Check, Cpus, Epoch, GeneratorInfo, Git, Host, Record, Visit
 from arena.what.measured import MeasuredProfile
 from parsers.common.figures import LatencyKind
 from tests.fakes import a_profile, a_provenance, a_record, a_run
@@ -293,8 +293,14 @@ def _provenance(generator: str) -> Any:
         host=Host(
             cpu="Example 9000 at 3.2 GHz", cpus=16, cores=8, kernel="6.12.0-amd64",
             memory_bytes=64 << 30, governor="performance", docker="27.5.1",
+            family="ExampleVendor 25 1 1", virtualisation="none",
         ),
         cpus=Cpus(policy="pinned", server="0-7", generator="8-15"),
+        epoch=Epoch(
+            kernel="6.12.0-amd64 #1 SMP", microcode="0x1", mitigations={"mds": "Not affected"},
+            governor="performance", boost="on", toolchains={"go": "go1.26"},
+            locks={"requirements.lock": "0" * 64}, sysctls={"net.core.somaxconn": "4096"},
+        ),
         stages_s=stages,
     )  # fmt: skip
 
