@@ -116,8 +116,8 @@ class History:
 def windows_s(plan: Plan) -> float:
     """Return the longest time for which a session makes its load."""
     profile = plan.profile
-    run_s = plan.generator.description.lead_s(profile) + profile.window_s
-    return profile.warmup_s + profile.runs * run_s
+    lead_s = plan.generator.description.lead_s(profile)
+    return profile.warmup_s + profile.runs * profile.window_s + (profile.runs + 1) * lead_s
 
 
 def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:

@@ -109,9 +109,8 @@ def test_each_run_has_a_warm_up_in_which_the_first_calls_are_answered(
         assert found == ([f"--warm-up-time={told}"] if told else [])
 
 
-def test_the_load_that_warms_up_has_no_warm_up_of_its_own() -> None:
-    assert DESCRIBED.lead_s(unary()) == 3.0
-    assert DESCRIBED.lead_s(unary().warm_up()) == 0.0
+def test_the_load_that_warms_up_opens_its_connections_first_too() -> None:
+    assert DESCRIBED.lead_s(unary()) == DESCRIBED.lead_s(unary().warm_up()) == 3.0
 
 
 def test_json_is_asked_for_where_it_can_be_had() -> None:
