@@ -10,7 +10,7 @@ from arena.judge.archive import open_archive
 from arena.judge.compare import Comparison, compare
 from arena.judge.twins import NO_LOOKS
 from arena.record.record import Record
-from tests.fakes import a_record, save
+from tests.fakes import a_provenance, a_record, save
 from tests.lib.arena.judge.visits import blocks, drifting, night, visited
 
 RATES = {"slow": 1e6, "fast": 1.2e6, "same": 1.0e6, "slow~twin": 1e6}
@@ -130,3 +130,12 @@ def test_several_loads_are_not_chosen_from_by_chance(tmp_path: Path) -> None:
     archive = open_archive(tmp_path)
     found = compare(archive, NO_LOOKS, "slow", "fast", "stream-grpc", generator="ghz")
     assert (found.generator, found.night) == ("ghz", night())
+
+
+def test_a_night_of_the_class_of_the_newest_record_comes_before_a_newer_one(tmp_path: Path) -> None:
+    here = a_provenance().host
+    elsewhere = a_provenance(host=here.model_copy(update={"cpu": "another CPU"}))
+    newer = [each.model_copy(update={"provenance": elsewhere}) for each in blocks(RATES, hour=5)]
+    assert compared(tmp_path / "a", [*blocks(RATES), *newer]).night == night(5)
+    newest = a_record("slow", minute=900)
+    assert compared(tmp_path / "b", [*blocks(RATES), *newer, newest]).night == night()
