@@ -31,7 +31,7 @@ from arena.measure.blocks.planning import (
     within,
     words_of,
 )
-from arena.measure.blocks.table import lines_of, verdict_of
+from arena.measure.blocks.table import lines_of, verdicts_of
 from arena.measure.blocks.warm_ups import WarmUps
 from arena.measure.generators import Generator
 from arena.measure.generators.find import Located
@@ -237,9 +237,9 @@ class _Night:
 
     def _show_table(self, load: PlannedLoad, log: Log) -> None:
         archive = open_archive(self._asked.workspace.results)
-        verdict = verdict_of(archive, self.id, load, self._planned.host_class)
+        verdicts = verdicts_of(archive, self.id, load, self._planned.host_class)
         metric = next(iter(self._plans[load.load].values())).profile.metric
-        for line in lines_of(verdict, load, metric, log):
+        for line in lines_of(verdicts, load, metric, log):
             click.echo(line)
 
     def _learn(self) -> None:
@@ -253,8 +253,8 @@ class _Night:
         archive = open_archive(self._asked.workspace.results)
         changed: list[str] = []
         for load in planned.loads:
-            verdict = verdict_of(archive, self.id, load, planned.host_class)
-            changed += learn(archive, self.id, planned, load, verdict, warm_ups, utc_now())
+            verdicts = verdicts_of(archive, self.id, load, planned.host_class)
+            changed += learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now())
         if changed:
             warm_ups.save()
         for line in changed:

@@ -1,6 +1,6 @@
 """Learning warm-ups after a night: from many cold starts, and from servers still warming up."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from arena.judge.archive import Archive
 from arena.judge.entry import Entry
@@ -18,7 +18,7 @@ def learn(
     night: str,
     planned: PlannedNight,
     load: PlannedLoad,
-    verdict: Verdict | None,
+    verdicts: Sequence[Verdict],
     warm_ups: WarmUps,
     now: str,
 ) -> list[str]:
@@ -28,13 +28,18 @@ def learn(
     starts show, if there are enough.
     """
     changed = []
+    warming = {
+        name
+        for verdict in verdicts
+        for name, estimate in verdict.estimates.items()
+        if estimate.still_warming
+    }
     for name in load.frameworks:
         subject = Subject(name, planned.sources[name], load.exactly, planned.host_class)
         before_s, known = load.warm_ups_s[name], warm_ups.of(subject)
-        estimate = verdict.estimates.get(name) if verdict else None
         raised_in = known.raised_in if known else None
         seconds: float | None
-        if estimate and estimate.still_warming:
+        if name in warming:
             raised_in, starts = night, []
             seconds = min(2 * before_s, LONGEST_S)
             why = f"still warming up after {before_s:g} s in the night of {night}: doubled"

@@ -1,40 +1,42 @@
 """What the terminal shows of a load after its last block."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from arena.base.text import columns
 from arena.judge.archive import Archive
 from arena.judge.figure_words import value_words
-from arena.judge.nights import BlockEstimate, Night, Verdict, judged, nights_of
+from arena.judge.nights import BlockEstimate, Verdict, judged, nights_of
 from arena.measure.blocks.log import Log
 from arena.measure.blocks.planned import PlannedLoad
 from arena.what.metrics import Metric
 
 
-def verdict_of(archive: Archive, night: str, load: PlannedLoad, host_class: str) -> Verdict | None:
-    """Return what a night says of a load; None if it has no whole block."""
-    found = _night_of(archive, night, load, host_class)
-    return judged(found, found.frameworks) if found and found.frameworks else None
+def verdicts_of(archive: Archive, night: str, load: PlannedLoad, host_class: str) -> list[Verdict]:
+    """Return what a night says of a load: of frameworks and of engines, which are ranked apart.
 
-
-def _night_of(archive: Archive, night: str, load: PlannedLoad, host_class: str) -> Night | None:
-    entries = (
+    There is none for those without a whole block.
+    """
+    entries = [
         entry
         for entry in archive.entries.values()
         if entry.turn
         and entry.turn.night == night
         and (entry.load.text, entry.load.host_class) == (load.exactly, host_class)
-    )
-    return next(iter(nights_of(entries)), None)
+    ]
+    engines = {entry.framework for entry in entries if entry.type == "engine"}
+    return [
+        judged(found, group)
+        for found in nights_of(entries)
+        for group in (found.frameworks - engines, found.frameworks & engines)
+        if group
+    ]
 
 
-def lines_of(verdict: Verdict | None, load: PlannedLoad, metric: Metric, log: Log) -> list[str]:
+def lines_of(verdicts: Sequence[Verdict], load: PlannedLoad, metric: Metric, log: Log) -> list[str]:
     """Return the estimates with their intervals, ranks and letters, and what was void or lost."""
-    lines = []
-    if verdict is None:
-        lines.append(f"{load.load}: no whole block")
-    else:
-        lines = columns([*_rows(verdict, load, metric)], right=range(1, 4))
+    lines = [] if verdicts else [f"{load.load}: no whole block"]
+    for verdict in verdicts:
+        lines += columns([*_rows(verdict, load, metric)], right=range(1, 4))
         summary = verdict.summary
         if summary.why_not:
             lines.append(summary.why_not)
