@@ -289,6 +289,10 @@ def test_the_order_of_the_visits_does_not_matter() -> None:
 def test_the_twin_of_who_failed_is_out_too() -> None:
     early = list(blocks({"a": 1e6, "a~twin": 1e6, "b": 2e6, "c": 3e6}, 3))
     failed = visited("a", 0, 3, minute=900, size=4, failure="it fell")
-    late = [each for each in blocks({"b": 2e6, "c": 3e6}) if each.visit and each.visit.block > 3]
+    late = [
+        visited(name, rate, block, minute=500 + 2 * block + place)
+        for block in range(4, 9)
+        for place, (name, rate) in enumerate({"b": 2e6, "c": 3e6}.items())
+    ]
     found = night_of([*without(early, 8), failed, *late])
     assert (found.blocks, found.frameworks, found.twins) == (8, 2, ())
