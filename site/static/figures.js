@@ -46,7 +46,7 @@ export function verdictOf({ pairs }, first, other, limited) {
   if (!found) return undefined;
   const [verdict, ratio, low, high, blocks] = found;
   const by = `by ${blocks} blocks`;
-  if (ratio === null) return { words: verdict, verdict: by };
+  if (ratio === null) return { words: verdict };
   const interval = `${close(low)} – ${close(high)}`;
   if (verdict === "no difference") return { words: verdict, interval, verdict: by };
   const slower = verdict === "faster" ? first : other;

@@ -43,15 +43,50 @@ BOUND = rate(1e6, 1e6, 1e6, "client-bound")
 def compare(visit: Open, everyday: Site) -> Any:
     """Return what opens the page with these frameworks' figures in place of the real ones."""
 
-    def start(*frameworks: dict[str, Any]) -> Page:
+    def start(*frameworks: dict[str, Any], profiles: Any = PROFILES) -> Page:
         page = visit(everyday).page
-        body = json.dumps({"schema": 2, "profiles": PROFILES, "frameworks": frameworks})
+        body = json.dumps({"schema": 2, "profiles": profiles, "frameworks": frameworks})
         page.route("**/compare.json", lambda route: route.fulfill(body=body))
         names = ",".join(each["name"] for each in frameworks)
         page.goto(f"{everyday.url}{PAGE}#fw={names}")
         return page
 
     return start
+
+
+PAIRS = {
+    "a": {"b": ["faster", 1.05, 1.02, 1.08, 8], "c": ["no difference", 1.001, 0.985, 1.017, 8]},
+    "b": {"c": ["not comparable: still warming up", None, None, None, 8]},
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("ab", "× 1.050 (1.020 – 1.080), better, by 8 blocks"),
+        # The other way round, the verdict is turned.
+        ("ba", "× 0.952 (0.926 – 0.980), worse, by 8 blocks"),
+        ("ac", "no difference (0.985 – 1.017), by 8 blocks"),
+        ("ca", "no difference (0.983 – 1.015), by 8 blocks"),
+        ("bc", "not comparable: still warming up"),
+        # Without blocks in common, the classic figures are compared, and that is said.
+        ("ad", "best of three: × 2.00, better"),
+    ],
+)
+def test_pairs_of_a_night_have_its_verdict(compare: Any, names: str, said: str) -> None:
+    figure = {"a": rate(1e6, 1e6, 1e6), "d": rate(2e6, 2e6, 2e6)}
+    shown = [framework(each, at0=figure.get(each, figure["a"])) for each in names]
+    shown[0]["estimates"] = {"0": ["1.23 M", "1.20 M to 1.26 M"]}
+    page = compare(*shown, profiles=[{**PROFILES[0], "pairs": PAIRS}])
+    row = page.get_by_role("row").filter(has_text="Streaming")
+    expect(row.locator("td").nth(1).locator(".ratio")).to_have_text(said)
+    expect(row.locator("td").first).to_contain_text("1.23 M1.20 M to 1.26 M")
+
+
+def test_a_lead_over_a_server_that_the_generator_limited_is_not_certain(compare: Any) -> None:
+    shown = framework("a", at0=BOUND), framework("b", at0=rate(2e6, 2e6, 2e6))
+    page = compare(*shown, profiles=[{**PROFILES[0], "pairs": PAIRS}])
+    expect(page.locator(".ratio")).to_contain_text("limited by the generator, by 8 blocks")
 
 
 @pytest.mark.parametrize(

@@ -149,10 +149,13 @@ def _edition(
 
 
 def _code(site: Site) -> str:
-    """Return a digest of what every page depends on: this code, the templates, the libraries."""
+    """Return a digest of what every page depends on.
+
+    That is this code, the templates, the libraries, and the edition that links lead to.
+    """
     trees = []
     for folder in (Path(arena.__file__).parents[1], site.templates):
         found = (path for path in folder.rglob("*") if path.suffix != ".pyc" and path.is_file())
         trees.append(tree_sha256(folder, sorted(found)))
-    words = " ".join([*trees, sys.version, *map(version, _LIBRARIES)])
+    words = " ".join([*trees, site.front.root, sys.version, *map(version, _LIBRARIES)])
     return hashlib.sha256(words.encode()).hexdigest()

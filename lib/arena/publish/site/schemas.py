@@ -65,8 +65,9 @@ class FrameworkData(Frozen):
     histories: tuple[History, ...]
 
 
-# The verdict on B against A (faster, slower, no difference or not comparable), how many times as
-# fast B is, with the ends of the 95 % interval, and the number of blocks. None: not comparable.
+# The verdict on B against A (faster, slower, no difference, or not comparable and why), how many
+# times as fast B is, with the ends of the 95 % interval, and the number of blocks. None: they are
+# not comparable.
 Pair = tuple[str, float | None, float | None, float | None, int]
 
 

@@ -107,5 +107,6 @@ def _pairs(board: Board, entries: Sequence[Entry]) -> dict[str, dict[str, Pair]]
             ratio, low, high = (each and float(f"{each:.6g}") for each in ends)
             found[one][other] = it.verdict, ratio, low, high, it.blocks
         else:
-            found[one][other] = ("not comparable", None, None, None, len(night.blocks))
+            why = "not comparable: still warming up"
+            found[one][other] = why, None, None, None, len(night.blocks)
     return dict(found)

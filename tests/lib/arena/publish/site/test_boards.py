@@ -417,3 +417,13 @@ def test_a_single_run_without_an_error_bar_says_that_nothing_is_known_of_another
     assert "The headline is the best run" in several
     assert "another run would be" not in several
     assert "one run" not in several
+
+
+def test_a_headline_that_is_rounded_down_is_not_below_its_median() -> None:
+    runs = [a_run(rate) for rate in (828_000.0, 829_000.0, 829_900.0)]
+    found = cells(page(a_record("a", runs=runs, flags=["client-bound"])), "a")
+    assert found[2] == "≥ 829 k"
+    assert found[4].startswith("829 k")
+    runs = [a_run(rate) for rate in (800_000.0, 827_000.0, 828_000.0)]
+    found = cells(page(a_record("a", runs=runs, flags=["client-bound"])), "a")
+    assert (found[2], found[4].split(" ±")[0]) == ("≥ 0.82 M", "0.82 M")

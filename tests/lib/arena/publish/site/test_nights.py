@@ -279,7 +279,8 @@ def test_who_still_warms_up_cannot_be_compared() -> None:
     ]
     steady = [each for each in blocks({"a": 1e6, "b": 1e6}) if each.framework.name == "a"]
     (profile,) = compared(*steady, *cold)["profiles"]
-    assert profile["pairs"]["a"]["b"] == ["not comparable", None, None, None, 8]
+    why = "not comparable: still warming up"
+    assert profile["pairs"]["a"]["b"] == [why, None, None, None, 8]
 
 
 def test_without_blocks_there_are_no_verdicts() -> None:

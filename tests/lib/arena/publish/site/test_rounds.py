@@ -1,11 +1,23 @@
 """Rounds: a line for each, and what it is made of."""
 
+from types import ModuleType
+
+import pytest
+
 from arena.publish.site.edition import Site
 from arena.publish.site.outputs import Page
-from arena.publish.site.pages import rounds
+from arena.publish.site.pages import compare, frameworks, rounds, tax
 from arena.record.record import Git
 from tests.fakes import a_record
-from tests.lib.arena.publish.editions import HOSTILE, a_round, a_site, an_edition, rows_of, text_of
+from tests.lib.arena.publish.editions import (
+    HOSTILE,
+    a_round,
+    a_site,
+    an_edition,
+    pages_of,
+    rows_of,
+    text_of,
+)
 from tests.lib.arena.publish.loads import made
 
 
@@ -42,3 +54,22 @@ def test_a_hostile_note_is_only_words() -> None:
     text = page(a_site(rounds=[an_edition(a_record("a"), of=a_round(note=HOSTILE * 20))]))
     assert "<script>" not in text
     assert len(text) < 8000
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (frameworks, "frameworks/index.html"),
+        (tax, "tax/index.html"),
+        (compare, "compare/index.html"),
+    ],
+)
+def test_without_current_records_pages_lead_to_the_newest_round(
+    kind: ModuleType, path: str
+) -> None:
+    frozen = an_edition(a_record("a"), of=a_round())
+    html = pages_of(a_site(rounds=[frozen]), kind)[path]
+    navigation, main = html.partition("<main")[::2]
+    for text in (navigation, main):
+        assert f'href="../rounds/first/{path}"' in text
+    assert "rounds/first/" not in pages_of(a_site(a_record("a"), rounds=[frozen]), kind)[path]
