@@ -40,7 +40,7 @@ def test_the_list_has_everyone_and_counts_their_boards() -> None:
 def test_nobody_is_said() -> None:
     pages = pages_of(a_site(), frameworks)
     assert list(pages) == ["frameworks/index.html"]
-    assert "Nothing has been measured yet." in pages["frameworks/index.html"]
+    assert "Nothing has been measured here yet." in pages["frameworks/index.html"]
 
 
 def test_a_page_has_its_meta_its_rules_and_what_was_measured() -> None:

@@ -30,7 +30,7 @@ def test_every_figure_leads_to_its_record() -> None:
 
 def test_without_two_generators_the_page_says_so() -> None:
     for html in (page(), page(under("ghz"), under("volley", "b"))):
-        assert "No framework has been measured under two generators yet." in html
+        assert "No framework has been measured here under two generators yet." in html
         assert "<svg role" not in html
 
 
