@@ -12,6 +12,7 @@ from arena.measure import generators
 from arena.measure.generators import ghz, ghz_flags, program, volley
 from arena.measure.generators.measurements import of_ghz
 from arena.measure.generators.program import Program
+from arena.record.measurement import Cost
 from arena.what.measured import MeasuredProfile
 from arena.what.overrides import GENERATORS
 from tests.fakes import a_profile, a_program
@@ -229,6 +230,34 @@ def test_a_container_whose_cost_cannot_be_read_is_a_problem(
     a_program(bin_ / "docker", DAEMON)
     shot = find(LOADGEN_DOCKER="1").fire(a_profile(duration_s=1.5), tmp_path / "x", lambda _: None)
     assert shot.problem == "the control group of ghz's container could not be read"
+
+
+def test_the_cpu_time_of_containers_is_known_only_while_they_run(
+    find: Find, bin_: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Group:
+        def cost(self) -> Cost:
+            return Cost(cpu_s=2.5, peak_bytes=1)
+
+    monkeypatch.setattr(program, "cgroup_of", lambda _, *, container: Group())
+    seen = tmp_path / "seen"
+    runs = f"run) while [ ! -e {seen} ]; do sleep 0.01; done ;;\nesac"
+    a_program(bin_ / "docker", DAEMON.replace("esac", runs))
+    generator = find(LOADGEN_DOCKER="1")
+    told: list[float | None] = []
+
+    def tick(_: float) -> None:
+        told.append(generator.away_s())
+        if told[-1] is not None:
+            seen.touch()
+
+    for _ in range(2):
+        assert generator.away_s() is None
+        generator.fire(a_profile(duration_s=1.5), tmp_path / "x", tick)
+        seen.unlink()
+    # The second container's time comes on top of the first one's.
+    assert {each for each in told if each} == {2.5, 5.0}
+    assert generator.is_away
 
 
 # With Docker, $GHZ is not looked at.
