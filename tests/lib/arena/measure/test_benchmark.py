@@ -14,6 +14,7 @@ from arena.judge.archive import open_archive
 from arena.machine.child import whole_command
 from arena.measure import benchmark as job
 from arena.measure import generators, runner
+from arena.measure.blocks.asked import BlockOptions
 from arena.measure.generators.find import Located
 from arena.measure.generators.volley import VOLLEY
 from arena.measure.plan import RunOptions
@@ -361,3 +362,20 @@ def test_what_a_killed_benchmark_left_running_is_said(leftovers: list[str]) -> N
         "ended process 7: a-server --port 8080, left behind by a benchmark that was killed"
     )
     assert len(shows.lines[1]) < 200
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (RunOptions("tonic", resume=True), "--resume: is for blocks"),
+        (RunOptions("tonic", runs=2, blocks=BlockOptions(8)), "--runs: makes no sense"),
+        (RunOptions("tonic", no_save=True, blocks=BlockOptions(8)), "--no-save: makes no sense"),
+        (RunOptions("tonic", blocks=BlockOptions(8, block_warm_up=1.0)), "is for trials"),
+    ],
+)
+def test_what_makes_no_sense_with_blocks_is_refused(
+    shop: Shop, request_: RunOptions, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        shop(request_)
+    assert shop.records() == []
