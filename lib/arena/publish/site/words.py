@@ -81,6 +81,11 @@ def ranks(row: Row, board: Board) -> tuple[int, int] | None:
     return None if row.rank is None else (row.rank, row.rank)
 
 
+def has_only_failed(row: Row) -> bool:
+    """Return whether a row has a failure and no figure."""
+    return row.failure is not None and not (row.result or row.estimate)
+
+
 def leads(row: Row, board: Board) -> bool:
     """Return whether a row may be the first of its board."""
     found = ranks(row, board)

@@ -67,7 +67,12 @@ class BoardView:
     @property
     def without(self) -> Sequence[Row]:
         """The rows that have only a failure."""
-        return [row for row in self.board.rows if not (row.result or row.estimate)]
+        return [row for row in self.board.rows if words.has_only_failed(row)]
+
+    @property
+    def begun(self) -> Sequence[Row]:
+        """The rows that have nothing yet: their visits are void, or in no whole block."""
+        return [row for row in self.board.rows if not (row.result or row.estimate or row.failure)]
 
     @cached_property
     def results(self) -> Sequence[Result]:

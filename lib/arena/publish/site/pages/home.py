@@ -44,6 +44,7 @@ def _make(site: Site, edition: Edition, shown: Edition) -> str:
         leaders_of=_leaders,
         hosts=_hosts(shown),
         ranked_of=lambda board: sum(words.ranks(row, board) is not None for row in board.rows),
+        failed_of=lambda board: sum(map(words.has_only_failed, board.rows)),
         news=list(islice(with_page, _NEWEST)),
         names={
             (board.profile, row.framework): row.display_name

@@ -13,7 +13,7 @@ from arena.publish.site.edition import Edition
 from arena.publish.site.pages import boards, frameworks, home
 from arena.record.record import Record
 from tests.fakes import PASSED, WARNED, a_record
-from tests.lib.arena.judge.visits import blocks, drifting, packing
+from tests.lib.arena.judge.visits import blocks, drifting, packing, visited
 from tests.lib.arena.publish.editions import (
     HOSTILE,
     a_site,
@@ -286,3 +286,14 @@ def test_who_still_warms_up_cannot_be_compared() -> None:
 def test_without_blocks_there_are_no_verdicts() -> None:
     (profile,) = compared(*RECORDS)["profiles"]
     assert profile["pairs"] is None
+
+
+@pytest.mark.parametrize("only", [{"is_twin": True}, {"is_void": True}])
+def test_who_has_nothing_yet_is_named_and_has_not_failed(only: dict[str, Any]) -> None:
+    begun = visited("new", 1e6, minute=1, size=2, **only)
+    for more in ((), (a_record("a"),)):
+        site = a_site(begun, *more)
+        text = text_of(pages_of(site, boards)[PATH])
+        assert "without a good classic record: new ." in text
+        assert "Failed and invalid" not in text
+        assert "failed" not in text_of(pages_of(site, home)["index.html"])
