@@ -127,20 +127,20 @@ class Night:
     def out(self) -> frozenset[str]:
         """The names that do not count in this night: they failed, or no call of theirs finished.
 
-        The twin of a framework that failed is among them.
+        A framework and its twin are one server: if one of them failed, both are out.
         """
-        failed = {
-            entry.name
+        return _both(
+            entry.framework
             for entry, turn in self.visits
             if turn.figure is None or (min(turn.figure) <= 0 and not turn.is_void)
-        }
-        return frozenset(failed | {name + TWIN for name in failed})
+        )
 
     @cached_property
     def blocks(self) -> Sequence[Mapping[str, Visited]]:
         """The whole blocks, each with its good visits by name; all have the same names.
 
-        Of a block that was begun several times, the newest whole attempt counts.
+        Of a block that was begun several times, the newest whole attempt counts. The names are
+        those of most blocks.
         """
         attempts: dict[tuple[int, int], list[Visited]] = defaultdict(list)
         for visit in self.visits:
@@ -150,7 +150,12 @@ class Night:
             if found := self._whole(attempts[block, attempt]):
                 whole[block] = found
         sets = Counter(frozenset(each) for each in whole.values()).most_common(1)
-        return [each for each in whole.values() if each.keys() == sets[0][0]]
+        names = sorted(sets[0][0]) if sets else []
+        return [
+            {name: each[name] for name in names}
+            for each in whole.values()
+            if each.keys() >= set(names)
+        ]
 
     def _whole(self, visits: Sequence[Visited]) -> Mapping[str, Visited] | None:
         """Return the good visits of an attempt by name; None if one is missing."""
@@ -158,10 +163,13 @@ class Night:
         for entry, turn in sorted(visits, key=lambda each: (each[1].repeat, each[0].path)):
             if entry.is_good and not turn.is_void:
                 good.setdefault(entry.name, (entry, turn))
-        size = max(turn.size for _, turn in visits)
-        seen = good.keys() | ({entry.name for entry, _ in visits} & self.out)
-        left = {name: good[name] for name in sorted(good.keys() - self.out)}
-        return left if len(seen) >= size else None
+        visited = {entry.name for entry, _ in visits}
+        seen = good.keys() | (visited & self.out)
+        if visited == seen:
+            # After a failure, the block goes on without the framework and its twin.
+            seen |= _both(entry.framework for entry, turn in visits if turn.figure is None)
+        is_whole = len(seen) >= max(turn.size for _, turn in visits)
+        return {name: good[name] for name in good.keys() - self.out} if is_whole else None
 
     @property
     def names(self) -> Collection[str]:
@@ -196,6 +204,11 @@ class Night:
         drifts = [turn.drift for turn in self.turns(framework) if turn.drift is not None]
         found = drift_of(drifts) if drifts else None
         return found.low if found else None
+
+
+def _both(frameworks: Iterable[str]) -> frozenset[str]:
+    """Return the names of frameworks and of their twins, even if they have none."""
+    return frozenset(name for each in frameworks for name in (each, each + TWIN))
 
 
 def nights_of(entries: Iterable[Entry]) -> list[Night]:

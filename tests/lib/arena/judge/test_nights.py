@@ -135,7 +135,7 @@ def test_who_failed_is_out_of_the_night_and_the_others_are_not() -> None:
     assert (row.failure.reason, row.estimate, row.rank) == ("it fell", None, 1)
 
 
-def test_a_twin_that_failed_takes_nobody_else_out() -> None:
+def test_who_has_a_twin_that_failed_is_out_like_it() -> None:
     records = [*blocks(THREE)]
     first = [each for each in records if each.visit and each.visit.block == 1]
     more = visited("slow", 0, 1, minute=700, size=4, is_twin=True, failure="it fell")
@@ -145,7 +145,7 @@ def test_a_twin_that_failed_takes_nobody_else_out() -> None:
         if each.visit
     ]
     found = night_of([*bigger, more, *(each for each in records if each not in first)])
-    assert (found.blocks, found.frameworks, found.twins) == (8, 3, ())
+    assert (found.blocks, found.frameworks, found.twins) == (8, 2, ())
 
 
 def test_who_is_still_warming_up_has_an_estimate_and_no_rank() -> None:
@@ -296,3 +296,38 @@ def test_the_twin_of_who_failed_is_out_too() -> None:
     ]
     found = night_of([*without(early, 8), failed, *late])
     assert (found.blocks, found.frameworks, found.twins) == (8, 2, ())
+
+
+@pytest.mark.parametrize("block", [1, 3, 8])
+@pytest.mark.parametrize("is_twin", [False, True])
+def test_a_failure_costs_no_block_though_the_other_name_has_no_more_visits(
+    block: int, is_twin: bool
+) -> None:
+    others = {"b": 2e6, "c": 3e6}
+    records = list(blocks({"a": 1e6, "a~twin": 1e6, **others}, block - 1))
+    records.append(visited("a", 0, block, minute=700, size=4, is_twin=is_twin, failure="it fell"))
+    records += [
+        visited(name, rate, at, minute=710 + 10 * at + place, size=4 if at == block else 2)
+        for at in range(block, 9)
+        for place, (name, rate) in enumerate(others.items())
+    ]
+    found = night_of(records)
+    assert (found.blocks, found.frameworks) == (8, 2)
+    # Without another visit, the block is not whole all the same.
+    gone = [each for each in records if not (each.framework.name == "c" and is_in(each, block))]
+    assert night_of(gone).blocks == 7
+
+
+def is_in(record: Record, block: int) -> bool:
+    return record.visit is not None and record.visit.block == block
+
+
+def test_a_framework_that_the_host_could_not_measure_takes_no_block_from_the_others() -> None:
+    early = list(blocks({"a": 1e6, "b": 2e6, "c": 3e6}, 3))
+    late = [
+        visited(name, rate, block, minute=500 + 10 * block + place, size=2)
+        for block in range(4, 9)
+        for place, (name, rate) in enumerate({"b": 2e6, "c": 3e6}.items())
+    ]
+    found = night_of([*early, *late])
+    assert (found.blocks, found.frameworks) == (8, 2)
