@@ -46,6 +46,14 @@ class Turn(NamedTuple):
     messages_per_data_frame: float | None
 
 
+# Which types are ranked against each other.
+Division = Literal["framework", "engine"]
+DIVISIONS: dict[str, Division] = {
+    "production": "framework",
+    "tuned": "framework",
+    "engine": "engine",
+}
+
 # What is appended to the name of a framework that is entered a second time.
 TWIN = "~twin"
 

@@ -52,6 +52,11 @@ def figure_words(metric: Metric, value: float, high: float, flags: Sequence[str]
     return metric.of(value_words(metric, value, high, flags))
 
 
+def rank_words(ranks: tuple[int, int]) -> str:
+    """Return the best and the worst rank that is possible; only one if both are equal."""
+    return "–".join(map(str, dict.fromkeys(ranks)))
+
+
 def bar_of(metric: Metric, load: LoadShape, low: float, high: float) -> str:
     """Return an error bar in words; empty where the metric has none."""
     if metric.is_latency:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from arena.base.model import Frozen
-from arena.judge.entry import Entry, by_load, entry_of, packed_under_load
+from arena.judge.entry import DIVISIONS, Division, Entry, by_load, entry_of, packed_under_load
 from arena.judge.flags import UNRANKED
 from arena.judge.host_class import HostClass, host_class_of
 from arena.judge.load_key import Key, LoadKey, Place, differences
@@ -24,6 +24,7 @@ from arena.judge.nights import (
     Night,
     TwinHistory,
     Verdict,
+    by_division,
     judged,
     nights_of,
     shown_night,
@@ -35,14 +36,6 @@ from arena.record.record import Check, Failure, Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
 from arena.what.overrides import CPUS, TRIAL
-
-# Which types are ranked against each other.
-Division = Literal["framework", "engine"]
-DIVISIONS: dict[str, Division] = {
-    "production": "framework",
-    "tuned": "framework",
-    "engine": "engine",
-}
 
 # A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
 _ONE_A_FRAME = 1.01
@@ -276,7 +269,7 @@ def _boards(
         for row in rows:
             groups[DIVISIONS[row.type]].append(row)
         nights = nights_of(own)
-        history = twins.history_of(load, nights, [_names(group) for group in groups.values()])
+        history = twins.history_of(load, nights, by_division(own).values())
         for division, group in groups.items():
             if not group:
                 continue
@@ -325,8 +318,7 @@ def _with_rows(board: Board, rows: Sequence[Row], night: Night | None) -> Board:
     names = _names(rows)
     verdict = None
     if night and not night.frameworks.isdisjoint(names):
-        is_suspended = board.twin_history is not None and board.twin_history.is_suspended
-        verdict = judged(night, names, is_suspended=is_suspended)
+        verdict = judged(night, names, board.twin_history)
         ranked = tuple(_estimated(row, verdict) for row in ranked)
         if verdict.summary.is_ranked:
             ranked = tuple(sorted(ranked, key=_standing))

@@ -13,7 +13,7 @@ from statistics import median
 
 from arena.base.model import Frozen
 from arena.judge.distributions import share_interval
-from arena.judge.entry import TWIN, Entry, Turn
+from arena.judge.entry import DIVISIONS, TWIN, Division, Entry, Turn
 from arena.judge.ranking import (
     RANKED_BLOCKS,
     Figure,
@@ -220,6 +220,16 @@ def nights_of(entries: Iterable[Entry]) -> list[Night]:
     return [Night(night, found[night]) for night in sorted(found, reverse=True)]
 
 
+def by_division(entries: Iterable[Entry]) -> dict[Division, set[str]]:
+    """Return the frameworks that are ranked together; their newest entries decide."""
+    in_time = sorted(entries, key=lambda each: each.started_at)
+    of = {each.framework: DIVISIONS[each.type] for each in in_time}
+    return {
+        division: {name for name, own in of.items() if own == division}
+        for division in DIVISIONS.values()
+    }
+
+
 def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night | None:
     """Return the night that a board of these frameworks shows; the newest come first.
 
@@ -246,10 +256,11 @@ class Verdict:
     letters: Mapping[str, str]
 
 
-def judged(night: Night, frameworks: Collection[str], *, is_suspended: bool = False) -> Verdict:
+def judged(night: Night, frameworks: Collection[str], history: TwinHistory | None) -> Verdict:
     """Return what a night says of those frameworks; one at least must be in its whole blocks.
 
     A framework that is still warming up has an estimate, but is left out of the others' ranks.
+    `history` is that of the load's twins, which may suspend the ranks.
     """
     drifts, steady = _steady(night, frameworks)
     warming = drifts.keys() - steady
@@ -260,7 +271,8 @@ def judged(night: Night, frameworks: Collection[str], *, is_suspended: bool = Fa
         for name in drifts
         if (it := every if name in warming else ranking)
     }
-    why_not = _why_not(night, len(steady), is_suspended=is_suspended)
+    is_suspended = history is not None and history.is_suspended
+    why_not = _why_not(night, len(steady), is_warming=bool(warming), is_suspended=is_suspended)
     is_ranked = ranking is not None and not why_not
     summary = BoardNight(
         night=night.id,
@@ -289,10 +301,11 @@ def _steady(
     return drifts, {name for name, low in drifts.items() if low is None or low <= MOST_DRIFT}
 
 
-def _why_not(night: Night, steady: int, *, is_suspended: bool) -> str:
+def _why_not(night: Night, steady: int, *, is_warming: bool, is_suspended: bool) -> str:
     """Return why the night ranks nobody, as a sentence, or nothing."""
     if steady < _LEAST:
-        return "Ranks need two frameworks at least in the same night."
+        which = ", and not still warming up" if is_warming else ""
+        return f"Ranks need two frameworks at least in the same night{which}."
     if not _has_enough(night):
         whole = len(night.blocks)
         return f"Ranks need {RANKED_BLOCKS} whole blocks at least; this night has {whole}."

@@ -1,15 +1,13 @@
 """The twins of every night, load by load."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from arena.base.text import columns
 from arena.judge.archive import Archive
 from arena.judge.entry import by_load
-from arena.judge.leaderboard import DIVISIONS
 from arena.judge.load_key import LoadKey
-from arena.judge.nights import Twin, TwinHistory, history_of, nights_of, twins_of
+from arena.judge.nights import Twin, TwinHistory, by_division, history_of, nights_of, twins_of
 from arena.judge.twins import TwinBook
 
 
@@ -49,11 +47,9 @@ def list_twins(archive: Archive, book: TwinBook) -> Iterator[TwinNights]:
     visits = [each for each in archive.entries.values() if each.turn]
     for own in sorted(by_load(visits).values(), key=lambda each: each[0].load.key):
         load = own[0].load
-        groups: dict[str, set[str]] = defaultdict(set)
-        for entry in own:
-            groups[DIVISIONS[entry.type]].add(entry.framework)
+        groups = by_division(own).values()
         nights = sorted(nights_of(own), key=lambda each: each.id)
-        found = {it.id: twins for it in nights if (twins := twins_of(it, groups.values()))}
+        found = {it.id: twins for it in nights if (twins := twins_of(it, groups))}
         looked_at = book.looked_at(load)
         if history := history_of(found, looked_at):
             yield TwinNights(load, found, history, looked_at)

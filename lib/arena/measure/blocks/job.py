@@ -12,8 +12,10 @@ from arena.base.errors import HostError, UsageError
 from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
-from arena.judge.archive import open_archive
+from arena.judge.archive import Archive, open_archive
 from arena.judge.host_class import class_of
+from arena.judge.nights import Verdict
+from arena.judge.twins import read_book
 from arena.machine import cpus, facts
 from arena.measure.blocks.asked import BlockOptions, warn_of_few
 from arena.measure.blocks.engine import CANNOT, CutShortError, Engine
@@ -117,6 +119,7 @@ class _Night:
         self._history = History(open_archive(asked.workspace.results), here, found)
         self._expected = Expected(self._history, self._plans)
         self._began_s = asked.clock()
+        self._book = read_book(asked.workspace.host)
         self._sources = {
             name: source_sha256(asked.workspace.framework(name))
             for name in sorted({name for own in self._plans.values() for name in own})
@@ -237,10 +240,13 @@ class _Night:
 
     def _show_table(self, load: PlannedLoad, log: Log) -> None:
         archive = open_archive(self._asked.workspace.results)
-        verdicts = verdicts_of(archive, self.id, load, self._planned.host_class)
+        verdicts = self._verdicts(archive, load)
         metric = next(iter(self._plans[load.load].values())).profile.metric
         for line in lines_of(verdicts, load, metric, log):
             click.echo(line)
+
+    def _verdicts(self, archive: Archive, load: PlannedLoad) -> list[Verdict]:
+        return verdicts_of(archive, self._book, self.id, load, self._planned.host_class)
 
     def _learn(self) -> None:
         """Set the warm-ups of the next nights; trials teach nothing."""
@@ -253,7 +259,7 @@ class _Night:
         archive = open_archive(self._asked.workspace.results)
         changed: list[str] = []
         for load in planned.loads:
-            verdicts = verdicts_of(archive, self.id, load, planned.host_class)
+            verdicts = self._verdicts(archive, load)
             changed += learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now())
         if changed:
             warm_ups.save()

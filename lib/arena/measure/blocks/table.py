@@ -4,31 +4,35 @@ from collections.abc import Iterator, Sequence
 
 from arena.base.text import columns
 from arena.judge.archive import Archive
-from arena.judge.figure_words import value_words
-from arena.judge.nights import BlockEstimate, Verdict, judged, nights_of
+from arena.judge.entry import by_load
+from arena.judge.figure_words import rank_words, value_words
+from arena.judge.nights import BlockEstimate, Verdict, by_division, judged, nights_of
+from arena.judge.twins import TwinBook
 from arena.measure.blocks.log import Log
 from arena.measure.blocks.planned import PlannedLoad
 from arena.what.metrics import Metric
 
 
-def verdicts_of(archive: Archive, night: str, load: PlannedLoad, host_class: str) -> list[Verdict]:
+def verdicts_of(
+    archive: Archive, book: TwinBook, night: str, load: PlannedLoad, host_class: str
+) -> list[Verdict]:
     """Return what a night says of a load: of frameworks and of engines, which are ranked apart.
 
-    There is none for those without a whole block.
+    There is none for those without a whole block. The twins of all nights of `book` and the load
+    may suspend the ranks.
     """
     entries = [
         entry
         for entry in archive.entries.values()
-        if entry.turn
-        and entry.turn.night == night
-        and (entry.load.text, entry.load.host_class) == (load.exactly, host_class)
+        if (entry.load.text, entry.load.host_class) == (load.exactly, host_class)
     ]
-    engines = {entry.framework for entry in entries if entry.type == "engine"}
     return [
-        judged(found, group)
-        for found in nights_of(entries)
-        for group in (found.frameworks - engines, found.frameworks & engines)
-        if group
+        judged(found, group, book.history_of(own[0].load, nights, groups))
+        for own in by_load(entries).values()
+        for nights, groups in [(nights_of(own), by_division(own).values())]
+        for found in nights
+        for group in groups
+        if found.id == night and not found.frameworks.isdisjoint(group)
     ]
 
 
@@ -66,10 +70,9 @@ def _rows(verdict: Verdict, load: PlannedLoad, metric: Metric) -> Iterator[list[
     for name, estimate in ordered:
         words = (value_words(metric, each, 0) for each in _figures(estimate))
         ranks = verdict.rank_sets.get(name)
-        low, high = ranks or (0, 0)
-        shown = "" if not ranks else str(low) if low == high else f"{low}–{high}"
         warming = "still warming" if estimate.still_warming else ""
-        yield [name, *words, shown or warming, verdict.letters.get(name, "")]
+        shown = rank_words(ranks) if ranks else warming
+        yield [name, *words, shown, verdict.letters.get(name, "")]
 
 
 def _figures(estimate: BlockEstimate) -> tuple[float, float, float]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from arena.judge.entry import Entry
-from arena.judge.figure_words import rounded_words
+from arena.judge.figure_words import rank_words, rounded_words
 from arena.judge.leaderboard import Board, Row
 from arena.what.loads import LoadShape
 
@@ -95,7 +95,7 @@ def leads(row: Row, board: Board) -> bool:
 def rank(row: Row, board: Board) -> str:
     """Return a row's rank: `2`, or a range if it may be any of them; empty without one."""
     found = ranks(row, board)
-    return "" if found is None else "–".join(map(str, dict.fromkeys(found)))
+    return "" if found is None else rank_words(found)
 
 
 def share(part: float) -> str:
