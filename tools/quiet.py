@@ -68,7 +68,7 @@ def _spinning() -> Iterator[None]:
 def command(root: Path, *, quiet_wait: float) -> None:
     """Wait until this host is quiet, and print how long that took."""
     shows = progress()
-    sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows))
+    sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows, is_kept=False))
     waited_s = until_quiet(sentinel, quiet_wait, shows)
     click.echo(f"waited {waited_s:.0f} s for a quiet host")
 

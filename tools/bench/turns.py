@@ -80,7 +80,7 @@ def run(
         with progress.waiting("build the counting server"):
             server = build()
         allow_open_files()
-        sentinel = Sentinel(limits_here(workspace, progress))
+        sentinel = Sentinel(limits_here(workspace, progress, is_kept=False))
         watched = Watched(sentinel, quiet_wait_s, progress)
         return [
             _shot(server, workload, contestants[name], duration_s, watched, number)

@@ -35,14 +35,14 @@ _MOST_FILES = 600
 
 def limits_file(workspace: Workspace) -> Path:
     """Return the path of the limits file."""
-    return workspace.results / "host" / "limits.json"
+    return workspace.host / "limits.json"
 
 
-def limits_here(workspace: Workspace, progress: Progress) -> Limits:
+def limits_here(workspace: Workspace, progress: Progress, *, is_kept: bool = True) -> Limits:
     """Return this host's limits for a whole command; learn from its records once an hour.
 
-    A file that is broken or of another host is replaced, and a line says so. One that cannot be
-    written is reported: these limits then hold for this command.
+    A file that is broken or of another host does not count, and a line says so. One that cannot be
+    written is reported: these limits then hold for this command, as they do if not `is_kept`.
     """
     host = facts.describe(None)
     path, now = limits_file(workspace), utc_now()
@@ -51,10 +51,11 @@ def limits_here(workspace: Workspace, progress: Progress) -> Limits:
         return kept
     first = Limits.first(host_words(host), is_virtual=_is_virtual(host))
     learned = first.taught(list(_windows(workspace.results, first.host)), now)
-    try:
-        write_atomic(path, to_json(learned))
-    except HostError as error:
-        progress.say(f"warning: {error}")
+    if is_kept:
+        try:
+            write_atomic(path, to_json(learned))
+        except HostError as error:
+            progress.say(f"warning: {error}")
     return learned
 
 
@@ -76,10 +77,12 @@ def _kept(path: Path, host: str, progress: Progress) -> Limits | None:
     try:
         kept = validated(Limits, read_json(path), path, list(Limits.model_fields))
     except UsageError as error:
-        progress.say(f"{error}: it is made again")
+        progress.say(f"{error}: the limits are learned again")
         return None
     if kept.host != host:
-        progress.say(f"{shown(path)}: is of another host ({kept.host}): it is made again")
+        progress.say(
+            f"{shown(path)}: is of another host ({kept.host}): the limits are learned again"
+        )
         return None
     return kept
 
@@ -92,7 +95,7 @@ def _is_fresh(learned_at: str, now: str) -> bool:
 def _windows(results: Path, host: str) -> Iterator[Watch]:
     """Yield the windows in the newest records of a host, the newest first.
 
-    Only the parts that matter are read: this happens before each benchmark.
+    Only the parts that matter are validated: a whole record takes much longer.
     """
     found = 0
     files = sorted(results.glob("*/*/*/*.json"), key=lambda path: path.name, reverse=True)

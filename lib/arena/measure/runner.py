@@ -76,7 +76,8 @@ class Runner:
     @cached_property
     def sentinel(self) -> Sentinel:
         """The watch over this host, with the same limits for all sessions."""
-        return Sentinel(limits_here(self.workspace, self.shows))
+        is_kept = not self.options.no_save
+        return Sentinel(limits_here(self.workspace, self.shows, is_kept=is_kept))
 
     def runnable(
         self, plans: Sequence[Plan], skipped: Callable[[Plan], None] = lambda _: None

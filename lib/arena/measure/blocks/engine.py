@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
+from arena.machine.sentinel import words
 from arena.measure.blocks import order
 from arena.measure.blocks.expected import Expected, minutes_words
 from arena.measure.blocks.log import Event, Log
@@ -15,7 +16,6 @@ from arena.measure.generators.find import Located
 from arena.measure.plan import Plan
 from arena.measure.runner import Outcome, Runner, Streak
 from arena.measure.session import Course
-from arena.record.measurement import Run
 from arena.record.record import Visit
 
 # A void visit is repeated at most this often.
@@ -153,7 +153,7 @@ class Engine:
             self._drop(load, block, turn, outcome.code, record.failure.reason)
             return True
         if record.visit and record.visit.is_void:
-            why = disturbed_words(record.runs[0])
+            why = words(record.runs[0].disturbed)
             self._note(block, "void", turn, why)
             self._shows.say(f"void: {turn.slot}: {why}")
             return False
@@ -203,10 +203,3 @@ class Engine:
 
     def _label(self, load: PlannedLoad) -> str:
         return next(iter(self.plans[load.load].values())).profile.label
-
-
-def disturbed_words(run: Run) -> str:
-    """Return what disturbed a run, as text."""
-    return ", ".join(
-        f"{each.signal} {each.value:.3g} (limit {each.limit:.3g})" for each in run.disturbed
-    )

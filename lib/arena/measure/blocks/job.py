@@ -204,8 +204,10 @@ class _Night:
             engine.run()
         except CutShortError as error:
             why = str(error)
-        if not why and self._measure_once(book):
+        if not why and (left := self._measure_once(book)):
             why = CANNOT
+            for plan in left:
+                self._count(plan, "left")
         if why:
             report_error(f"{why} ({_RESUME})")
             self._tally.code = max(self._tally.code, HostError.exit_code)
@@ -222,8 +224,10 @@ class _Night:
         """Measure the loads that have no blocks; return those that the host cannot measure."""
 
         def may_begin(plan: Plan) -> bool:
-            if self._history.last(plan) >= self.id:
-                self._count(plan, "earlier")
+            newest = self._history.newest(plan)
+            if newest and newest.started_at >= self.id:
+                name, is_good = plan.framework.name, newest.status == "ok"
+                self._tally.add_earlier(name, plan.profile.label, is_good=is_good)
             elif self._history.expected_s(plan) > self._left_s():
                 self._count(plan, "left")
             else:

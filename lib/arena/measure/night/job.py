@@ -245,10 +245,7 @@ def _in_turn(
     for plan in plans:
         name, newest = plan.framework.name, history.newest(plan)
         if diary and newest and newest.started_at >= diary.started_at:
-            if newest.status == "ok":
-                tally.add(name, plan.profile.label, "earlier")
-            else:
-                tally.add(name, plan.profile.label, "failed", FrameworkError.exit_code)
+            tally.add_earlier(name, plan.profile.label, is_good=newest.status == "ok")
         elif hashes and history.would_repeat(plan, hashes[name]):
             tally.add(name, plan.profile.label, "unchanged")
         else:

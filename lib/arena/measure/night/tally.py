@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Literal
 
+from arena.base.errors import FrameworkError
 from arena.base.text import columns
 
 Fate = Literal["measured", "failed", "earlier", "unchanged", "skipped", "left"]
@@ -43,6 +44,13 @@ class Tally:
         self._counts[framework][fate] += 1
         self._named[fate][under].append(framework)
         self.code = max(self.code, code)
+
+    def add_earlier(self, framework: str, under: str, *, is_good: bool) -> None:
+        """Count a session that was made before the night was cut short."""
+        if is_good:
+            self.add(framework, under, "earlier")
+        else:
+            self.add(framework, under, "failed", FrameworkError.exit_code)
 
     def table(self) -> list[str]:
         """Return a line for each framework, sorted by name, and a total."""

@@ -73,8 +73,14 @@ def test_a_broken_or_foreign_file_is_reported_in_a_line_and_made_again(
     limits_here(workspace, shows)
     assert len(shows.lines) == 1
     assert words in shows.lines[0]
-    assert shows.lines[0].endswith("it is made again")
+    assert shows.lines[0].endswith("the limits are learned again")
     assert file_of(workspace)["host"] == host_words(facts.describe(None))
+
+
+def test_limits_that_are_not_to_be_kept_leave_no_file(workspace: Workspace) -> None:
+    limits = limits_here(workspace, FakeProgress(), is_kept=False)
+    assert limits.limits["foreign"].windows == 24
+    assert not limits_file(workspace).exists()
 
 
 def test_a_broken_record_is_passed_over(workspace: Workspace) -> None:

@@ -78,7 +78,7 @@ def test_a_void_visit_is_kept_and_repeated_at_the_end_of_its_block(blocks: Block
     assert in_block_2[-1] == (2, 1, "alpha", 1)
     assert [visit.is_void for record, visit in blocks.records()].count(True) == 1
     out, err = blocks.shop.capsys.readouterr()
-    assert "void: alpha: steal 0.2 (limit 0.01)" in err
+    assert "void: alpha: steal 20 % (limit 1 %)" in err
     assert "(repeat 1): alpha under stream-grpc" in err
     assert "1 of 5 visits were void" in out
 
@@ -281,6 +281,25 @@ def test_a_load_without_blocks_that_was_measured_is_not_measured_again_after_a_c
         blocks.shop.add(name, QUICK, "load-const")
     cut_short(blocks, 3, 1, profiles=())
     assert blocks(1, profiles=(), resume=True) == 0
+    assert [each.profile.name for each in blocks.shop.records()].count("load-const") == 2
+
+
+def test_a_load_without_blocks_that_failed_before_a_cut_fails_the_resumed_night(
+    blocks: Blocks,
+) -> None:
+    for name in ("alpha", "beta"):
+        blocks.shop.add(name, QUICK, "load-const")
+
+    def end(session: int) -> str | None:
+        if session == 3:
+            raise KilledError
+        return "broke" if session == 2 else None
+
+    blocks.shop.on_session(end)
+    with pytest.raises(KilledError):
+        blocks(1, profiles=())
+    blocks.shop.generator = FakeGenerator()
+    assert blocks(1, profiles=(), resume=True) == 1
     assert [each.profile.name for each in blocks.shop.records()].count("load-const") == 2
 
 
