@@ -43,7 +43,7 @@ class Engine:
     """Measures the blocks of one night that have not ended yet.
 
     `plans` are by load and framework. `host_class` reads the class that the host has now, `left_s`
-    the seconds of the budget that are left. `load_ended` is told of each load after its last block.
+    the seconds that are left for blocks. `load_ended` is told of each load after its last block.
     """
 
     runner: Runner

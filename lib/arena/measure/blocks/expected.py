@@ -25,16 +25,20 @@ _BETWEEN_S = 1.0
 
 _USUAL = ("start", "warm-up", "stop")
 
+# The share of void visits is that of the visits so far and of so many good ones.
+_GOOD = 10
+
 
 class Expected:
     """The seconds of visits: those of this night's visits so far, or of the last night like it.
 
-    These include what was waited for a quiet host.
+    These include what was waited for a quiet host, and the repeats of void visits.
     """
 
     def __init__(self, history: History, plans: Mapping[str, Mapping[str, Plan]]) -> None:
         self._plans = plans
         self._tonight: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._voids: dict[str, list[bool]] = defaultdict(list)
         self._built: set[str] = set()
         self._visits_before = cache(lambda load, name: history.visits(plans[load][name]))
 
@@ -44,10 +48,12 @@ class Expected:
         if record.status == "ok":
             self._built.add(name)
             self._tonight[load, name].append(_usual_s(record))
+            self._voids[load].append(_is_void(record))
 
     def block_s(self, load: PlannedLoad, block: int, slots: Iterable[Slot]) -> float:
         """Return the seconds of these visits of a block, which may be all, without builds."""
-        return sum(self._visit_s(load, block, slot) for slot in slots)
+        seconds = sum(self._visit_s(load, block, slot) for slot in slots)
+        return seconds * self._visits_per_slot(load)
 
     def load_s(self, load: PlannedLoad) -> float:
         """Return the seconds of all blocks of a load, without builds."""
@@ -69,6 +75,16 @@ class Expected:
             if name not in self._built
         )
 
+    def _visits_per_slot(self, load: PlannedLoad) -> float:
+        """Return how often a visit is made until it is good, two repeats included."""
+        voids = self._voids[load.load] or [
+            _is_void(record)
+            for name in load.frameworks
+            for record in self._visits_before(load.load, name)
+        ]
+        share = sum(voids) / (len(voids) + _GOOD)
+        return 1 + share + share**2
+
     def _visit_s(self, load: PlannedLoad, block: int, slot: Slot) -> float:
         name = slot.framework
         profile = self._plans[load.load][name].profile
@@ -88,6 +104,10 @@ def _usual_s(record: Record) -> float:
     stages_s = record.provenance.stages_s
     run_s = stages_s.get("runs", 0.0) / max(1, len(record.runs))
     return sum(stages_s.get(stage, 0.0) for stage in _USUAL) + run_s + _BETWEEN_S
+
+
+def _is_void(record: Record) -> bool:
+    return record.visit is not None and record.visit.is_void
 
 
 def minutes_words(seconds: float) -> str:

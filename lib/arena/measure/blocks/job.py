@@ -13,6 +13,7 @@ from arena.base.progress import Progress, progress, report_error
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.judge.archive import Archive, open_archive
+from arena.judge.entry import Entry
 from arena.judge.host_class import class_of
 from arena.judge.nights import Verdict
 from arena.judge.twins import read_book
@@ -46,6 +47,9 @@ from arena.measure.runtimes import choose
 from arena.record.times import utc_now
 from arena.what.framework import source_sha256
 from arena.what.overrides import TRIAL
+
+# Of a budget, at most this share is kept for the loads without blocks.
+_KEPT_SHARE = 0.25
 
 _RESUME = "--resume continues the night; the block in progress is repeated"
 
@@ -130,6 +134,8 @@ class _Night:
             self._diary = None
         self.id = self._diary.started_at if self._diary else utc_now()
         resumed = self._diary.planned if self._diary else None
+        once_s = sum(self._history.expected_s(each) for each in self._once if not self._made(each))
+        self._kept_s = min(once_s, _KEPT_SHARE * (asked.budget_s or 0.0))
         self._planned = resumed or self._plan()
 
     def _why_not(self, night: PlannedNight) -> str:
@@ -154,7 +160,10 @@ class _Night:
         if asked.budget_s is None:
             return night
         return within(
-            asked.budget_s, night, self._expected, last_night_of(self._plans, self._history)
+            asked.budget_s - self._kept_s,
+            night,
+            self._expected,
+            last_night_of(self._plans, self._history),
         )
 
     def _host_class(self) -> str:
@@ -196,7 +205,7 @@ class _Night:
             expected=self._expected,
             quiet_wait_s=asked.options.quiet_wait_s,
             host_class=self._host_class,
-            left_s=self._left_s,
+            left_s=lambda: self._left_s() - self._kept_s,
             load_ended=lambda load: self._show_table(load, log),
         )
         why = ""
@@ -216,6 +225,11 @@ class _Night:
             book.end(utc_now())
         self._end(log)
 
+    def _made(self, plan: Plan) -> Entry | None:
+        """Return the record of a load without blocks that this night made before it was cut."""
+        newest = self._history.newest(plan)
+        return newest if newest and newest.started_at >= self.id else None
+
     def _left_s(self) -> float:
         budget_s = self._asked.budget_s
         return math.inf if budget_s is None else budget_s - (self._asked.clock() - self._began_s)
@@ -224,9 +238,8 @@ class _Night:
         """Measure the loads that have no blocks; return those that the host cannot measure."""
 
         def may_begin(plan: Plan) -> bool:
-            newest = self._history.newest(plan)
-            if newest and newest.started_at >= self.id:
-                name, is_good = plan.framework.name, newest.status == "ok"
+            if made := self._made(plan):
+                name, is_good = plan.framework.name, made.status == "ok"
                 self._tally.add_earlier(name, plan.profile.label, is_good=is_good)
             elif self._history.expected_s(plan) > self._left_s():
                 self._count(plan, "left")

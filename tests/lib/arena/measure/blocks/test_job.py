@@ -322,6 +322,28 @@ def test_a_block_begins_only_if_it_should_end_in_the_budget(blocks: Blocks) -> N
     assert blocks(3, resume=True, budget=1.0) == 0
 
 
+def test_some_of_the_budget_is_kept_for_loads_without_blocks(blocks: Blocks) -> None:
+    blocks.shop.add("alpha", QUICK, "load-const")
+    # Eight blocks of 19 s take 168 s, and the build 30 s; a quarter of the budget is kept.
+    assert blocks(8, "alpha", profiles=(), budget=240.0) == 0
+    profiles = [each.profile.name for each in blocks.shop.records()]
+    assert profiles == [*[QUICK] * 7, "load-const"]
+
+
+def test_void_visits_make_the_next_night_longer(blocks: Blocks) -> None:
+    def planned_s() -> int:
+        blocks.shop.capsys.readouterr()
+        blocks(2, dry_run=True)
+        last = blocks.shop.capsys.readouterr().out.splitlines()[-1]
+        return int(last.removeprefix("blocks: about ").removesuffix(" s in all"))
+
+    blocks(2)
+    before_s = planned_s()
+    blocks.disturb(lambda run, name, before: run == 1 and before == 0)
+    blocks(2)
+    assert planned_s() > before_s
+
+
 def test_the_plan_is_shown_and_nothing_is_done(blocks: Blocks) -> None:
     assert blocks(8, twin="beta", dry_run=True) == 0
     out, err = blocks.shop.capsys.readouterr()
