@@ -1,5 +1,6 @@
 """Starts of real servers, under a sentinel that is timed and says when a window opens."""
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -39,9 +40,9 @@ class Trial(Sentinel):
 
     opened: Callable[[], None] = lambda: None
 
-    def window(self, away: Away, *, is_steady: bool = True) -> Window:
+    def window(self, away: Away, *, seconds: float = math.inf, is_steady: bool = True) -> Window:
         """Open a window now."""
-        window = super().window(away, is_steady=is_steady)
+        window = super().window(away, seconds=seconds, is_steady=is_steady)
         self.opened()
         return window
 

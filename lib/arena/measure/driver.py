@@ -1,5 +1,6 @@
 """Driving the load: the generator runs against the server, for the warm-up and for each run."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +26,14 @@ _IDLE_SHARE = 0.01
 # A server that fails a larger share of its calls is broken, however fast its other calls are.
 _MOST_FAILED = 0.01
 
-
 # Where a program opens no window when told, the warm-up goes on in further starts of it.
 _MORE_S = 5.0
 # A container's start is not looked at, so its five seconds of quiet take longer.
 _MORE_AWAY_S = 7.0
 _LEAST_S = 1.0
+
+# A window that is told to open does so within this time.
+_OPENS_WITHIN_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,11 @@ class Driver:
         The CPUs were calibrated before the load: before the warm-up, or after the run before.
         """
         label = f"run {number} of {runs}"
-        calibration = self.sentinel.latest()
+        calibration, profile = self.sentinel.latest(), self.plan.profile
         opened: _Opened | None = None
+        # What comes after the window, such as a long report, is not watched where its end is known.
+        is_known = self.generator.is_away or self.generator.lead_s(profile) > 0
+        seconds = profile.window_s if is_known else math.inf
 
         def tick() -> None:
             if opened:
@@ -84,9 +90,9 @@ class Driver:
 
         def on_open() -> None:
             nonlocal opened
-            opened = self._open(label, calibration)
+            opened = self._open(label, calibration, seconds)
 
-        shot = self._fire(label, f"run-{number}", self.plan.profile, tick, on_open)
+        shot = self._fire(label, f"run-{number}", profile, tick, on_open)
         if opened is None:
             raise self._unopened(label, shot)
         return self._closed(label, shot, opened)
@@ -135,7 +141,7 @@ class Driver:
             if not quiet.is_over():
                 return False
             self.progress.say(f"{label} ({profile.window_s:g} s) …")
-            opened = self._open(label, calibration)
+            opened = self._open(label, calibration, profile.window_s + _OPENS_WITHIN_S)
             return True
 
         warm_up = WarmUp(warm_up_s, quiet.at_most_s)
@@ -161,9 +167,9 @@ class Driver:
         server_s, generator_s = self.server.away_s(), self.generator.away_s()
         return None if server_s is None or generator_s is None else server_s + generator_s
 
-    def _open(self, label: str, calibration: Calibration) -> _Opened:
-        server = self._cost(label)
-        window = self.sentinel.window(self._away_s, is_steady=not self.generator.is_away)
+    def _open(self, label: str, calibration: Calibration, seconds: float) -> _Opened:
+        server, is_steady = self._cost(label), not self.generator.is_away
+        window = self.sentinel.window(self._away_s, seconds=seconds, is_steady=is_steady)
         return _Opened(utc_now(), server, window, calibration)
 
     def _closed(self, label: str, shot: Shot, opened: _Opened) -> Run:

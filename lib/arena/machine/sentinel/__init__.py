@@ -4,6 +4,7 @@ It reads what the kernel counts, before and after, and never looks at a rate. `j
 function of what was seen and of the host's limits.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -59,28 +60,33 @@ class Sentinel:
         """Return the median of all calibrations so far; None while there are too few."""
         return median_of(self._calibrations)
 
-    def window(self, away: Away, *, is_steady: bool = True) -> "Window":
-        """Open a window now; `is_steady` unless `away` comes and goes with the window."""
-        return Window(self, away, is_steady=is_steady)
+    def window(self, away: Away, *, seconds: float = math.inf, is_steady: bool = True) -> "Window":
+        """Open a window of `seconds` now; `is_steady` unless `away` comes and goes with it."""
+        return Window(self, away, seconds, is_steady=is_steady)
 
 
 class Window:
     """A time that is watched, from its first sample to its last.
 
     Where one of our programs is in a container that starts or ends with the window, these are the
-    first and the last sample while it ran.
+    first and the last sample while it ran: its own seconds begin with the first.
     """
 
-    def __init__(self, sentinel: Sentinel, away: Away, *, is_steady: bool) -> None:
+    def __init__(self, sentinel: Sentinel, away: Away, seconds: float, *, is_steady: bool) -> None:
         self._files = sentinel.files
         self._usual = sentinel.usual
         self._away = away
+        self._seconds = seconds
         self._is_steady = is_steady
+        self._is_closed = False
         self._first = self._last = self._files.sample(away())
 
     def tick(self) -> None:
-        """Call this about ten times a second while the window is open."""
-        if self._is_steady or time.monotonic() - self._last.at < BETWEEN_S:
+        """Call this about ten times a second: it closes the window after its seconds."""
+        now, has_begun = time.monotonic(), self._is_steady or "own" in self._first.totals
+        if has_begun and now - self._first.at >= self._seconds:
+            self.close()
+        if self._is_closed or self._is_steady or now - self._last.at < BETWEEN_S:
             return
         if (away_s := self._away()) is not None:
             self._last = self._files.sample(away_s)
@@ -88,7 +94,10 @@ class Window:
                 self._first = self._last
 
     def close(self) -> None:
-        """Take the last sample."""
+        """Take the last sample, unless that was done."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         sample = self._files.sample(self._away())
         if "own" in sample.totals or "own" not in self._last.totals:
             self._last = sample

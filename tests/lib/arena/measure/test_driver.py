@@ -133,21 +133,37 @@ def test_the_calibrations_are_before_the_warm_up_and_after_each_run(rig: Rig) ->
 
 
 def test_a_container_is_watched_while_it_runs(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    rig.generator.is_away = True
-    seconds: list[float | None] = [None, 7.0, 8.0, None]
-    monkeypatch.setattr(rig.generator, "away_s", lambda: seconds.pop(0))
     monkeypatch.setattr("arena.machine.sentinel.BETWEEN_S", -1.0)
+    seconds: list[float | None] = [None, 7.0, 8.0, None]
+    sentinel = rig.driver().sentinel
+    window = sentinel.window(lambda: seconds.pop(0), is_steady=False)
+    window.tick()
+    window.tick()
+    window.close()
+    assert rig.host.away == [None, 7.0, 8.0, None]
+    watch = window.watch()
+    assert watch
+    assert watch.foreign == pytest.approx(-0.5)
 
-    def twice(profile: Any, stem: Path, on_tick: Callable[[float], None], on_open: Any) -> Any:
+
+@pytest.mark.parametrize("is_away", [False, True])
+def test_what_comes_after_the_window_is_not_watched(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, is_away: bool
+) -> None:
+    rig.generator.is_away = is_away
+    monkeypatch.setattr(rig.generator, "lead_s", lambda _: 0.0 if is_away else 3.0)
+    rig.host.stolen = lambda look: 0.2 if look > 2 else 0.0
+
+    def late(profile: Any, stem: Path, on_tick: Callable[[float], None], on_open: Any) -> Any:
         on_open()
-        on_tick(0.1)
+        # On the host's clock, the window has been over for long at its second look.
+        on_tick(profile.window_s)
         return FakeGenerator.fire(rig.generator, profile, stem, on_tick)
 
-    monkeypatch.setattr(rig.generator, "fire", twice)
+    monkeypatch.setattr(rig.generator, "fire", late)
     run = rig.driver().run(1, 1)
-    assert rig.host.away == [None, 7.0, 8.0, None]
-    assert run.watch
-    assert run.watch.foreign == pytest.approx(-0.5)
+    assert rig.host.looks == 2
+    assert signals(run) == []
 
 
 @pytest.mark.parametrize("is_told", [False, True])
