@@ -14,7 +14,7 @@ from arena.base.text import nearest
 from arena.judge.archive import Archive
 from arena.judge.entry import TWIN, Entry, by_load
 from arena.judge.leaderboard import Board, rank_entries
-from arena.judge.nights import MOST_DRIFT, Night, compared, nights_of
+from arena.judge.nights import SUSPENDED, Night, compared, is_warming, nights_of
 from arena.judge.twins import TwinBook
 
 Outcome = Literal["faster", "slower", "no difference", "not comparable"]
@@ -145,22 +145,25 @@ def _require_one(found: Iterable[tuple[Board, Night]]) -> None:
 
 def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
     found = compared(night, a, b)
-    drifts = {name: night.drift(name) for name in (a, b)}
-    warming = [name for name, low in drifts.items() if low is not None and low > MOST_DRIFT]
+    warming = [name for name in (a, b) if is_warming(night.drift(name))]
     outcome: Outcome = "not comparable" if warming else found.verdict  # type: ignore[assignment]
-    why = note = ""
+    why = ""
     if warming:
-        why = f"{' and '.join(warming)} was still warming up"
+        verb = "were" if warming[1:] else "was"
+        why = f"{' and '.join(warming)} {verb} still warming up"
     elif outcome == "not comparable":
         why = f"the night has only {found.blocks} whole block{'s' * (found.blocks != 1)}"
+    notes = []
     if night.is_noisy:
-        note = f"It was a noisy night: {night.voids} of {len(night.visits)} visits were void."
+        notes.append(f"It was a noisy night: {night.voids} of {len(night.visits)} visits are void.")
+    if board.twin_history and board.twin_history.is_suspended:
+        notes.append(SUSPENDED)
     return Comparison(
         a=a,
         b=b,
         verdict=outcome,
         why=why,
-        note=note,
+        note=" ".join(notes),
         profile=board.profile,
         connections=board.connections,
         generator=board.generator,

@@ -25,10 +25,15 @@ from arena.judge.ranking import (
 )
 
 # A night with a larger share of void visits is noisy, and has no ranks.
-MOST_VOID = 0.10
+_MOST_VOID = 0.10
 
 # A framework whose drift is certainly above this is still warming up, and has no rank.
-MOST_DRIFT = 0.02
+_MOST_DRIFT = 0.02
+
+SUSPENDED = (
+    "Ranks are suspended: in two nights in a row, this load showed a difference between a server "
+    "and its twin, which are the same. Somebody has to look at it."
+)
 
 # The least number of frameworks that can be ranked.
 _LEAST = 2
@@ -189,7 +194,7 @@ class Night:
     @property
     def is_noisy(self) -> bool:
         """Whether too many visits are void."""
-        return self.voids > MOST_VOID * len(self.visits)
+        return self.voids > _MOST_VOID * len(self.visits)
 
     def turns(self, name: str) -> list[Turn]:
         """Return the turns of a name that count, one a whole block."""
@@ -218,6 +223,11 @@ def nights_of(entries: Iterable[Entry]) -> list[Night]:
         if entry.turn:
             found[entry.turn.night].append((entry, entry.turn))
     return [Night(night, found[night]) for night in sorted(found, reverse=True)]
+
+
+def is_warming(drift_low: float | None) -> bool:
+    """Return whether a drift's lower end shows that a server was still getting faster."""
+    return drift_low is not None and drift_low > _MOST_DRIFT
 
 
 def by_division(entries: Iterable[Entry]) -> dict[Division, set[str]]:
@@ -272,7 +282,7 @@ def judged(night: Night, frameworks: Collection[str], history: TwinHistory | Non
         if (it := every if name in warming else ranking)
     }
     is_suspended = history is not None and history.is_suspended
-    why_not = _why_not(night, len(steady), is_warming=bool(warming), is_suspended=is_suspended)
+    why_not = _why_not(night, len(steady), has_warming=bool(warming), is_suspended=is_suspended)
     is_ranked = ranking is not None and not why_not
     summary = BoardNight(
         night=night.id,
@@ -298,13 +308,13 @@ def _steady(
 ) -> tuple[Mapping[str, float | None], Collection[str]]:
     """Return the drifts of those frameworks that are in the night, and who is not warming up."""
     drifts = {name: night.drift(name) for name in sorted(night.frameworks & set(frameworks))}
-    return drifts, {name for name, low in drifts.items() if low is None or low <= MOST_DRIFT}
+    return drifts, {name for name, low in drifts.items() if not is_warming(low)}
 
 
-def _why_not(night: Night, steady: int, *, is_warming: bool, is_suspended: bool) -> str:
+def _why_not(night: Night, steady: int, *, has_warming: bool, is_suspended: bool) -> str:
     """Return why the night ranks nobody, as a sentence, or nothing."""
     if steady < _LEAST:
-        which = ", and not still warming up" if is_warming else ""
+        which = ", and not still warming up" if has_warming else ""
         return f"Ranks need two frameworks at least in the same night{which}."
     if not _has_enough(night):
         whole = len(night.blocks)
@@ -312,13 +322,10 @@ def _why_not(night: Night, steady: int, *, is_warming: bool, is_suspended: bool)
     if night.is_noisy:
         return (
             f"This was a noisy night: {night.voids} of {len(night.visits)} visits are void, more "
-            f"than {100 * MOST_VOID:.0f} %. Its ranks are not published."
+            f"than {100 * _MOST_VOID:.0f} %. Its ranks are not published."
         )
     if is_suspended:
-        return (
-            "Ranks are suspended: in two nights in a row, this load showed a difference between a "
-            "server and its twin, which are the same. Somebody has to look at it."
-        )
+        return SUSPENDED
     return ""
 
 

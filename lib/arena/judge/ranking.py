@@ -364,7 +364,7 @@ def compare_pair(pairs: Sequence[tuple[Figure, Figure]]) -> PairVerdict:
     blocks = len(pairs)
     if blocks < COMPARED_BLOCKS:
         return PairVerdict("not comparable", None, None, None, blocks)
-    means = [_trimmed([log(a[at] / b[at]) for a, b in pairs]) for at in range(3)]
+    means = [_trimmed([log(a[at]) - log(b[at]) for a, b in pairs]) for at in range(3)]
     t = t_quantile((1 + CONFIDENCE) / 2, _pair_df(2 * means[1].df, 2, blocks))
     low = _exp(min(mean.value - t * sqrt(mean.variance) for mean in means))
     high = _exp(max(mean.value + t * sqrt(mean.variance) for mean in means))

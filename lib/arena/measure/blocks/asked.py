@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from arena.base.errors import UsageError
 from arena.base.progress import Progress
-
-# Fewer blocks give intervals, but no ranks.
-RANKED_FROM = 6
+from arena.judge.ranking import RANKED_BLOCKS
 
 # The word for no twin.
 NO_TWIN = "none"
@@ -76,5 +74,5 @@ class BlockOptions:
 
 def warn_of_few(blocks: int, shows: Progress) -> None:
     """Tell that there are too few blocks for ranks."""
-    if blocks < RANKED_FROM:
-        shows.say(f"with fewer than {RANKED_FROM} blocks there are intervals, but no ranks")
+    if blocks < RANKED_BLOCKS:
+        shows.say(f"with fewer than {RANKED_BLOCKS} blocks there are intervals, but no ranks")

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from arena.base.durations import format_duration
 from arena.base.text import columns
+from arena.judge.ranking import RANKED_BLOCKS
 from arena.measure.blocks import order
-from arena.measure.blocks.asked import RANKED_FROM, BlockOptions
+from arena.measure.blocks.asked import BlockOptions
 from arena.measure.blocks.expected import Expected, minutes_words
 from arena.measure.blocks.planned import PlannedLoad, PlannedNight, name_of
 from arena.measure.blocks.warm_ups import Subject, WarmUps, load_text
@@ -74,7 +75,7 @@ def within(
         blocks = load.blocks
         while blocks and expected.load_s(load.changed(blocks=blocks)) > left_s:
             blocks -= 1
-        if blocks < min(load.blocks, RANKED_FROM):
+        if blocks < min(load.blocks, RANKED_BLOCKS):
             needed = expected.load_s(load)
             left_out[load.load] = f"its {load.blocks} blocks take about {minutes_words(needed)}"
             continue

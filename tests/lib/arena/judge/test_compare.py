@@ -100,7 +100,7 @@ def test_a_noisy_night_is_said(tmp_path: Path) -> None:
         for at in range(2, 7)
     ]
     found = compared(tmp_path, [*blocks(RATES), *voids])
-    assert found.note == "It was a noisy night: 5 of 37 visits were void."
+    assert found.note == "It was a noisy night: 5 of 37 visits are void."
     assert found.verdict == "slower"
 
 
@@ -139,3 +139,11 @@ def test_a_night_of_the_class_of_the_newest_record_comes_before_a_newer_one(tmp_
     assert compared(tmp_path / "a", [*blocks(RATES), *newer]).night == night(5)
     newest = a_record("slow", minute=900)
     assert compared(tmp_path / "b", [*blocks(RATES), *newer, newest]).night == night()
+
+
+def test_suspended_ranks_are_said(tmp_path: Path) -> None:
+    missed = {"slow": 1e6, "slow~twin": 1.2e6, "fast": 2e6}
+    records = [each for hour in (0, 1) for each in blocks(missed, hour=hour)]
+    found = compared(tmp_path, records)
+    assert found.verdict == "slower"
+    assert found.note.startswith("Ranks are suspended: ")

@@ -8,7 +8,7 @@ from itertools import combinations
 from arena.judge.entry import Entry, by_load
 from arena.judge.flags import UNRANKED
 from arena.judge.leaderboard import Board
-from arena.judge.nights import MOST_DRIFT, compared, nights_of
+from arena.judge.nights import compared, is_warming, nights_of
 from arena.publish.site import words
 from arena.publish.site.board_columns import estimate_words, headline_words, interval_words
 from arena.publish.site.edition import Edition, Site
@@ -98,7 +98,7 @@ def _pairs(board: Board, entries: Sequence[Entry]) -> dict[str, dict[str, Pair]]
     if board.night is None or (board.twin_history and board.twin_history.is_suspended):
         return None
     (night,) = (each for each in nights_of(entries) if each.id == board.night.night)
-    warming = {name for name in night.frameworks if (night.drift(name) or 0) > MOST_DRIFT}
+    warming = {name for name in night.frameworks if is_warming(night.drift(name))}
     found: dict[str, dict[str, Pair]] = defaultdict(dict)
     for one, other in combinations(sorted(night.frameworks), 2):
         if warming.isdisjoint((one, other)):

@@ -124,12 +124,15 @@ def test_a_night_without_ranks_says_why_and_keeps_the_order() -> None:
 @pytest.mark.parametrize(
     ("changes", "shown"),
     [
-        ({}, "tells two frameworks apart in 8 of 10 nights if one is 3.4 % faster."),
+        ({}, "tells two frameworks apart in 8 of 10 nights if one is 3.4 % slower."),
         ({}, "Night of 2026-02-03 22:00 UTC : 3 frameworks, 8 blocks, 27 starts."),
-        ({}, "2 starts were void, because the host was disturbed, and were repeated."),
+        (
+            {},
+            "2 starts were void, because the host was disturbed, and were repeated, twice at most.",
+        ),
         (
             {"voids": 1, "disturbed": 1},
-            "1 start was void, because the host was disturbed, and was repeated.",
+            "1 start was void, because the host was disturbed, and was repeated, twice at most.",
         ),
         ({"voids": 0, "disturbed": 0}, "None was void."),
         ({"voids": 2, "disturbed": 5}, "In all, the host was disturbed during 5 runs."),
