@@ -26,6 +26,12 @@ _IDLE_SHARE = 0.01
 # A server that fails a larger share of its calls is broken, however fast its other calls are.
 _MOST_FAILED = 0.01
 
+# A server may work on calls that were cut, for seconds if h2load left 100,000 of them. What follows
+# begins when it uses less than this share of one CPU, or after so many seconds.
+_SETTLED_SHARE = 0.1
+_SETTLE_S = 15.0
+_SETTLE_LOOK_S = 0.2
+
 # Where a program opens no window when told, the warm-up goes on in further starts of it.
 _MORE_S = 5.0
 # A container's start is not looked at, so its five seconds of quiet take longer.
@@ -70,7 +76,7 @@ class Driver:
     def warm_up(self, seconds: float) -> None:
         """Run the load for the warm-up; a broken server or generator raises."""
         self.sentinel.calibrate()
-        self._warm("warm-up", seconds, lambda: None)
+        self._settle("warm-up", self._warm("warm-up", seconds, lambda: None))
 
     def run(self, number: int, runs: int) -> Run:
         """Measure run `number` of `runs`, from 1; StageError if server or generator breaks.
@@ -111,14 +117,15 @@ class Driver:
         if self.generator.tells_window(self.plan.profile):
             return self._told(number, runs, warm_up_s, quiet)
         began = time.monotonic()
-        self._warm("warm-up", warm_up_s, quiet.tick)
+        measured = self._warm("warm-up", warm_up_s, quiet.tick)
         warmed_s = time.monotonic() - began
         quiet.begin()
         more_s = _MORE_AWAY_S if self.generator.is_away else _MORE_S
         while not quiet.is_over():
             left_s = max(_LEAST_S, quiet.at_most_s - quiet.waited_s)
             seconds = min(more_s, left_s)
-            self._warm("warm-up, until the host is quiet", seconds, quiet.tick)
+            measured = self._warm("warm-up, until the host is quiet", seconds, quiet.tick)
+        self._settle("warm-up", measured)
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
 
     def _told(self, number: int, runs: int, warm_up_s: float, quiet: Quiet) -> Warmed:
@@ -155,12 +162,26 @@ class Driver:
         self._require_whole(label, shot)
         return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
 
-    def _warm(self, stage: str, seconds: float, on_tick: Callable[[], None]) -> None:
+    def _warm(self, stage: str, seconds: float, on_tick: Callable[[], None]) -> Measurement:
         """Make the load once, to warm up; only the last one leaves its output."""
         for before in self.folder.glob("warm-up.*"):
             before.unlink()
         profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
-        self._measurement(self._fire(stage, "warm-up", profile, on_tick), stage, profile)
+        return self._measurement(self._fire(stage, "warm-up", profile, on_tick), stage, profile)
+
+    def _settle(self, stage: str, measured: Measurement) -> None:
+        """Wait until the server has worked off the calls that were cut; not forever."""
+        if not measured.calls.cut:
+            return
+        began, used_s, is_busy = time.monotonic(), self._cost(stage).cpu_s, True
+        while is_busy and time.monotonic() - began < _SETTLE_S:
+            time.sleep(_SETTLE_LOOK_S)
+            before_s, used_s = used_s, self._cost(stage).cpu_s
+            is_busy = used_s - before_s > _SETTLED_SHARE * _SETTLE_LOOK_S
+        waited_s = time.monotonic() - began
+        if waited_s >= 1:
+            more = ", and longer" if is_busy else ""
+            self.progress.say(f"{stage}: the server worked on for {waited_s:.0f} s{more}")
 
     def _away_s(self) -> float | None:
         """Return the CPU seconds of server and generator in containers; None while unknown."""
@@ -176,9 +197,10 @@ class Driver:
         """Read what a run measured, and what the host did meanwhile."""
         opened.window.close()
         after = self._cost(label)
-        watch = opened.window.watch(opened.calibration, self.sentinel.calibrate())
         profile = self.plan.profile
         measured = self._measurement(shot, label, profile)
+        self._settle(label, measured)
+        watch = opened.window.watch(opened.calibration, self.sentinel.calibrate())
         spent_s = after.cpu_s - opened.server.cpu_s
         if not measured.messages and spent_s < _IDLE_SHARE * measured.elapsed_s:
             raise FrameworkError(

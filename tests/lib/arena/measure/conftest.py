@@ -18,6 +18,12 @@ def folder(workspace: Workspace) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _servers_settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for no fake server: it uses CPU with each look."""
+    monkeypatch.setattr("arena.measure.driver._SETTLE_S", 0.0)
+
+
 @pytest.fixture
 def free_host(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Give the checkout a host with four cores and free ports, where every answer is right."""

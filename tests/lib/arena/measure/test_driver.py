@@ -15,7 +15,7 @@ from arena.measure.driver import Driver
 from arena.measure.generators.find import Located
 from arena.measure.generators.ghz import GHZ
 from arena.measure.plan import Plan
-from arena.record.measurement import Run
+from arena.record.measurement import Cost, Run
 from tests.fakes import (
     FakeGenerator,
     FakeProgress,
@@ -164,6 +164,57 @@ def test_what_comes_after_the_window_is_not_watched(
     run = rig.driver().run(1, 1)
     assert rig.host.looks == 2
     assert signals(run) == []
+
+
+@dataclass
+class WorkingServer(FakeServer):
+    """Works on cut calls for so many looks after each load."""
+
+    looks_left: int = 0
+
+    def cost(self) -> Cost:
+        self.busy_s = 1.0 if self.looks_left else 0.0
+        self.looks_left = max(0, self.looks_left - 1)
+        return super().cost()
+
+
+@pytest.mark.parametrize("cut", [0, 100_000])
+def test_the_server_works_off_calls_that_were_cut_before_anything_else_begins(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    monkeypatch.setattr("arena.measure.driver._SETTLE_S", 60.0)
+    monkeypatch.setattr("arena.measure.driver._SETTLE_LOOK_S", 0.0)
+    rig.server = server = WorkingServer()
+    rig.generator.measurements = [a_measurement(cut=cut)]
+    left: list[int] = []
+    calibrate, fire = rig.host.calibrate, rig.generator.fire
+
+    def calibrated() -> Calibration:
+        left.append(server.looks_left)
+        return calibrate()
+
+    def fired(*given: Any) -> Any:
+        left.append(server.looks_left)
+        shot = fire(*given)
+        server.looks_left = 9
+        return shot
+
+    monkeypatch.setattr(rig.host, "calibrate", calibrated)
+    monkeypatch.setattr(rig.generator, "fire", fired)
+    driver = rig.driver()
+    driver.warm_up(2.0)
+    driver.run(1, 2)
+    driver.run(2, 2)
+    assert any(left) == (cut == 0)
+
+
+def test_a_server_that_is_never_idle_is_not_waited_for_forever(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.measure.driver._SETTLE_S", 1.0)
+    rig.generator.measurements = [a_measurement(cut=1)]
+    rig.driver().run(1, 1)
+    assert "run 1 of 1: the server worked on for 1 s, and longer" in rig.progress.lines
 
 
 @pytest.mark.parametrize("is_told", [False, True])
