@@ -273,6 +273,8 @@ class _Night:
         if scope.warm_up_s is not None:
             return
         warm_ups = self._warm_ups()
+        if warm_ups.is_broken:
+            return
         archive = open_archive(self._asked.workspace.results)
         changed: list[str] = []
         for load in planned.loads:

@@ -69,23 +69,28 @@ class _File(Frozen):
 
 
 class WarmUps:
-    """The warm-ups of one host's file. Only `save` writes it."""
+    """The warm-ups of one host's file. Only `save` writes it, but never over a broken one."""
 
-    def __init__(self, path: Path, known: dict[Subject, WarmUp]) -> None:
+    def __init__(self, path: Path, known: dict[Subject, WarmUp], *, is_broken: bool) -> None:
+        self.is_broken = is_broken
         self._path = path
         self._known = known
 
     @classmethod
     def read(cls, path: Path, shows: Progress) -> Self:
         """Read the file; a broken one is reported and counts as empty."""
+        is_broken = False
         try:
             found = _File.model_validate_json(path.read_bytes()).warm_ups
         except FileNotFoundError:
             found = ()
         except (OSError, pydantic.ValidationError):
-            shows.say(f"warning: {shown(path)}: cannot be read: all warm-ups are {DEFAULT_S:g} s")
-            found = ()
-        return cls(path, {each.subject: each for each in found})
+            shows.say(
+                f"warning: {shown(path)}: cannot be read: all warm-ups are {DEFAULT_S:g} s, "
+                "and nights teach none (mend or delete it)"
+            )
+            found, is_broken = (), True
+        return cls(path, {each.subject: each for each in found}, is_broken=is_broken)
 
     def of(self, subject: Subject) -> WarmUp | None:
         """Return the warm-up that the file has for a subject."""

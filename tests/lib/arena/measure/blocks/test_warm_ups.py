@@ -48,6 +48,15 @@ def test_a_broken_file_is_one_line_and_counts_as_empty(tmp_path: Path, content: 
     assert "warm-ups.json: cannot be read: all warm-ups are 10 s" in line
 
 
+def test_a_night_does_not_write_over_a_broken_file(blocks: Blocks) -> None:
+    path = blocks.shop.workspace.host / "warm-ups.json"
+    path.parent.mkdir()
+    path.write_text("{ mistyped")
+    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
+    assert blocks(3) == 0
+    assert path.read_text() == "{ mistyped"
+
+
 def a_start(*seconds: int, warm_up: tuple[int, ...] = ()) -> Measurement:
     """Return a run whose seconds, and those of whose warm-up, had so many messages."""
     slices = [Second(ok=each, failed=0, messages=each) for each in seconds]
