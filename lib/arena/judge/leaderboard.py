@@ -6,8 +6,10 @@ each size, and records from before a profile was edited, have boards of their ow
 """
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -39,6 +41,9 @@ from arena.what.overrides import CPUS, TRIAL
 
 # A server with more messages a DATA frame than this packs them, in spite of HttpArena's rule.
 _ONE_A_FRAME = 1.01
+
+# The place of a record: its profile, connections and framework.
+_PLACE = re.compile(r"([^/]+)/([0-9]{1,7})/([^/]+)/[^/]+")
 
 # The outcomes of a check, by severity.
 GRAVITY = {"pass": 0, "warn": 1, "fail": 2}
@@ -142,7 +147,8 @@ class Board(Frozen):
 
     `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
-    differs from that of all. `altered` records are not as they were saved and do not count.
+    differs from that of all. `altered` records are not as they were saved and do not count. Those
+    that cannot be read are on every current board of their profile and connections.
     """
 
     schema_version: Annotated[Literal[2], Field(alias="schema")] = 2
@@ -222,11 +228,14 @@ def rank_entries(
     entries: Iterable[Entry],
     read: Callable[[str], Record],
     twins: TwinBook = NO_LOOKS,
+    broken: Mapping[str, str] = MappingProxyType({}),
 ) -> Leaderboard:
     """Derive the leaderboard from entries; `read` returns the record of a path.
 
-    `twins` says when somebody looked at the twins of a load, or what they were in a round.
+    `twins` says when somebody looked at the twins of a load, or what they were in a round. `broken`
+    says what is wrong with records that cannot be read, by path.
     """
+    unreadable = _unreadable(broken)
     places: dict[Place, list[list[Entry]]] = defaultdict(list)
     in_time = sorted(entries, key=lambda each: (each.started_at, each.path))
     home = max(in_time, key=_claim).load.host_class if in_time else ""
@@ -240,13 +249,17 @@ def rank_entries(
     boards = [
         board
         for place in sorted(places, key=order)
-        for board in _boards(places[place], home, read, twins)
+        for board in _boards(places[place], home, read, twins, unreadable[place[:2]])
     ]
     return Leaderboard(boards=tuple(boards))
 
 
 def _boards(
-    loads: list[list[Entry]], home: str, read: Callable[[str], Record], twins: TwinBook
+    loads: list[list[Entry]],
+    home: str,
+    read: Callable[[str], Record],
+    twins: TwinBook,
+    unreadable: Sequence[Altered],
 ) -> Iterator[Board]:
     """Yield the boards of one place, the current load's first.
 
@@ -297,10 +310,13 @@ def _boards(
                 metric=profile.metric,
                 rows=(),
                 twin_history=history,
-                altered=tuple(
-                    Altered(framework=each.framework, record=each.path, problem=each.problem)
-                    for each in own
-                    if each.problem and each.framework in names
+                altered=(
+                    *(
+                        Altered(framework=each.framework, record=each.path, problem=each.problem)
+                        for each in own
+                        if each.problem and each.framework in names
+                    ),
+                    *(unreadable if is_current else ()),
                 ),
             )
             night = shown_night(nights, names)
@@ -310,6 +326,18 @@ def _boards(
                 single = [row for row in full.rows if _is_single(row)]
                 if single and any(_packing(row) for row in full.rows if row not in single):
                     yield _with_rows(full.model_copy(update={"framing": "single"}), single, night)
+
+
+def _unreadable(broken: Mapping[str, str]) -> Mapping[tuple[str, int], list[Altered]]:
+    """Return the records that cannot be read, by profile and connections, as their paths say."""
+    found: dict[tuple[str, int], list[Altered]] = defaultdict(list)
+    for path, problem in sorted(broken.items()):
+        if path.isprintable() and (place := _PLACE.fullmatch(path)):
+            profile, connections, framework = place.groups()
+            said = f"it cannot be read: {problem}"
+            altered = Altered(framework=framework, record=path, problem=said)
+            found[profile, int(connections)].append(altered)
+    return found
 
 
 def _with_rows(board: Board, rows: Sequence[Row], night: Night | None) -> Board:

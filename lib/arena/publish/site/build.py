@@ -144,7 +144,7 @@ def _edition(
     archive: Archive = open_archive(folder, kept, progress)
     for name, problem in archive.broken.items():
         progress.say(f"warning: {shown(folder / name)} is left out: {problem}")
-    leaderboard = rank_entries(archive.entries.values(), archive.read, book)
+    leaderboard = rank_entries(archive.entries.values(), archive.read, book, archive.broken)
     return Edition(root, folder, of, leaderboard, archive.entries, archive.read)
 
 

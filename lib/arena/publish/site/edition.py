@@ -94,10 +94,11 @@ class Edition:
     def board_digest(self, board: Board) -> str:
         """Return a digest of what a board, and boards of other loads, are made of.
 
-        That is records, and what somebody has reviewed: it can end a suspension of ranks.
+        That is records, those that cannot be read too, and what somebody has reviewed: it can end a
+        suspension of ranks.
         """
-        reviewed = repr((board.night, board.twin_history))
-        return _digest((self._digests[board.place], reviewed))
+        others = repr((board.night, board.twin_history, board.altered))
+        return _digest((self._digests[board.place], others))
 
     @cached_property
     def digest(self) -> str:

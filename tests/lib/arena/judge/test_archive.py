@@ -341,3 +341,23 @@ def test_an_altered_visit_makes_its_block_not_whole(results: Path) -> None:
     assert board.night
     assert (board.night.blocks, board.night.visits) == (7, 16)
     assert [each.record for each in board.altered] == [visits[7].path]
+
+
+def test_a_record_that_cannot_be_read_any_more_is_named_on_its_current_boards(
+    results: Path,
+) -> None:
+    good, bad = fakes.save(results, a_record("a"), a_record("b", minute=1))
+    fakes.save(results, a_record("a", profile={"connection_count": 1}))
+    (results / bad.path).write_text("{<b>")
+    (results / "not-a-number").mkdir()
+    found = open_archive(results)
+    odd = {"x/64/a/\udcff.json": "odd", "x/many/a/y.json": "odd", "lost": "odd"}
+    one, many = rank_entries(
+        found.entries.values(), found.read, broken={**found.broken, **odd}
+    ).boards
+    assert (one.altered, [each.record for each in many.altered]) == ((), [bad.path])
+    (altered,) = many.altered
+    assert altered.framework == "b"
+    assert altered.problem.startswith("it cannot be read: ")
+    assert [row.framework for row in many.rows] == ["a"]
+    assert good.path in found.entries

@@ -212,6 +212,15 @@ def test_a_record_that_is_not_as_it_was_saved_is_named() -> None:
     assert HOSTILE not in text
 
 
+def test_a_record_that_cannot_be_read_is_named_without_a_link() -> None:
+    path = f"stream-grpc/64/{HOSTILE}/odd name.json"
+    text = board(altered=(Altered(framework=HOSTILE, record=path, problem="it cannot be read: x"),))
+    (item,) = re.findall("<li>.*?it cannot be read: x</li>", text)
+    assert "odd name.json : it cannot be read: x" in text_of(item)
+    assert "<a " not in item
+    assert HOSTILE not in text
+
+
 def test_streams_have_a_board_of_servers_that_send_one_message_a_frame() -> None:
     rates = {"a": 1e6, "b": 2e6}
     records = [
