@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.judge.entry import Entry
+from arena.judge.entry import Entry, by_load
 from arena.judge.frozen_rounds import Round
 from arena.judge.leaderboard import Board, Leaderboard, Row, shown_records
-from arena.judge.load_key import Place
+from arena.judge.load_key import Key, Place
 from arena.publish.site.links import INDEX, name
 from arena.publish.site.raw_outputs import raw_files
 from arena.publish.site.words import ranks
@@ -135,6 +135,11 @@ class Edition:
         for entry in self.by_time:
             found[entry.framework].append(entry)
         return dict(found)
+
+    @cached_property
+    def by_load(self) -> Mapping[Key, Sequence[Entry]]:
+        """All entries, by load, the oldest first."""
+        return by_load(self.by_time)
 
     def framework(self, framework: str, file: str = INDEX) -> str:
         """Return a framework's page, or another file of its folder."""

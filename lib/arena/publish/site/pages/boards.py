@@ -15,6 +15,7 @@ from arena.publish.kinds import SHOWN
 from arena.publish.site import board_columns, words
 from arena.publish.site.board_csv import board_csv
 from arena.publish.site.board_groups import bars, lanes
+from arena.publish.site.board_visits import visits_of
 from arena.publish.site.edition import Edition, Site
 from arena.publish.site.outputs import Output, Page
 from arena.publish.site.strips import Scale, Strip, scale_of
@@ -191,13 +192,15 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
 
 
 def _make(site: Site, edition: Edition, board: Board, logs: dict[str, str | None]) -> str:
+    view = BoardView(board)
     return render(
         site,
         "board.html.j2",
         edition.board(board),
         edition,
         board=board,
-        view=BoardView(board),
+        view=view,
+        visits=visits_of(edition, board, [*view.rows, *view.without, *view.begun]),
         switches=switches(edition, board),
         current=edition.board(edition.current_of(board)),
         pictures=SHOWN[board.shape].of_board(board, edition.current_boards),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import combinations
 
-from arena.judge.entry import Entry, by_load
+from arena.judge.entry import Entry
 from arena.judge.flags import UNRANKED
 from arena.judge.leaderboard import Board
 from arena.judge.nights import compared, is_warming, nights_of
@@ -39,7 +39,6 @@ def _comparison(edition: Edition) -> str:
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
     estimates: dict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
-    loads = by_load(edition.entries.values())
     for board in edition.current_boards:
         host = "" if board.is_home else f"/{board.host_class.id}"
         name = f"{board.profile}/{board.connections}/{board.generator}{host}"
@@ -54,7 +53,7 @@ def _comparison(edition: Edition) -> str:
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,
                     href=edition.below(edition.board(board)),
-                    pairs=_pairs(board, loads[board.key]),
+                    pairs=_pairs(board, edition.by_load[board.key]),
                 )
             )
         for row in board.rows:

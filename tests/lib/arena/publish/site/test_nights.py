@@ -21,6 +21,7 @@ from tests.lib.arena.publish.editions import (
     keys_of,
     page,
     pages_of,
+    rows_of,
     site_of,
     text_of,
 )
@@ -219,6 +220,25 @@ def test_a_record_that_cannot_be_read_is_named_without_a_link() -> None:
     assert "odd name.json : it cannot be read: x" in text_of(item)
     assert "<a " not in item
     assert HOSTILE not in text
+
+
+def test_every_visit_leads_to_its_record() -> None:
+    rates = {"a": 1e6, "a~twin": 1e6, "b": 2e6}
+    void = visited("b", 1e3, 2, minute=500, size=3, is_void=True)
+    fell = visited("c", 0, 3, minute=501, size=3, failure="it fell")
+    other = a_record("a", 3e6, minute=900)
+    made = list(blocks(rates, 7))
+    edition = an_edition(*made, void, fell, other)
+    text = pages_of(site_of(edition), boards)[PATH]
+    (part,) = re.findall("<details>.*?</details>", text, re.DOTALL)
+    assert "Every visit of this night: 23 records" in text_of(part)
+    rows = [row.partition(" ")[0] for row in rows_of(part)[1:]]
+    assert rows == ["b", "a", "a", "c"]
+    links = set(re.findall('href="../../../../([^"]*)"', part))
+    assert links == {edition.page_or_json(each.path) for each in (*made, void, fell)}
+    assert sum(link.endswith("record.json") for link in links) > 15
+    assert re.search(f'{void.started_at}/record.json">void</a>', part)
+    assert '">failed</a>' in part
 
 
 def test_streams_have_a_board_of_servers_that_send_one_message_a_frame() -> None:
