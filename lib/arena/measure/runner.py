@@ -31,7 +31,8 @@ from arena.measure.session import Course, Session
 from arena.record.record import Record
 from arena.what.framework import Framework
 
-# A night ends after this many frameworks in a row that the host could not measure.
+# A night ends after this many sessions in a row that the host could not measure, if they are of as
+# many frameworks, or of all.
 _IN_A_ROW = 3
 
 
@@ -51,17 +52,19 @@ class Outcome:
 
 @dataclass
 class Streak:
-    """The frameworks in a row that the host could not measure."""
+    """The sessions in a row that the host could not measure, by framework; there are so many."""
 
-    broken: set[str] = field(default_factory=set)
+    frameworks: int = _IN_A_ROW
+    broken: list[str] = field(default_factory=list)
 
     def ends(self, outcome: Outcome) -> bool:
         """Count a session; return whether there were too many in a row."""
         if outcome.record:
             self.broken.clear()
         elif outcome.is_hosts:
-            self.broken.add(outcome.plan.framework.name)
-        return len(self.broken) == _IN_A_ROW
+            self.broken.append(outcome.plan.framework.name)
+        several = len(set(self.broken)) >= min(self.frameworks, _IN_A_ROW)
+        return several and len(self.broken) >= _IN_A_ROW
 
 
 @dataclass(frozen=True)

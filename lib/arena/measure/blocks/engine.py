@@ -1,7 +1,7 @@
 """The engine of a night of blocks: visit after visit, until every block has ended."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from arena.base.errors import HostError
 from arena.base.progress import Progress
@@ -17,6 +17,7 @@ from arena.measure.plan import Plan
 from arena.measure.runner import Outcome, Runner, Streak
 from arena.measure.session import Course
 from arena.record.record import Visit
+from arena.what.framework import source_sha256
 
 # A void visit is repeated at most this often.
 _REPEATS = 2
@@ -57,7 +58,9 @@ class Engine:
     host_class: Callable[[], str]
     left_s: Callable[[], float]
     load_ended: Callable[[PlannedLoad], None]
-    streak: Streak = field(default_factory=Streak)
+
+    def __post_init__(self) -> None:
+        self._streak = Streak(len(self.planned.sources))
 
     @property
     def _shows(self) -> Progress:
@@ -112,8 +115,11 @@ class Engine:
     def _visit(self, load: PlannedLoad, block: Event, turn: _Turn, size: int) -> Outcome:
         if self.host_class() != self.planned.host_class:
             raise CutShortError("this host has changed its class: the night ends here")
-        slot, plan = turn.slot, self.plans[load.load][turn.slot.framework]
-        warm_up_s = load.warm_ups_s[slot.framework]
+        slot, name = turn.slot, turn.slot.framework
+        if source_sha256(self.runner.workspace.framework(name)) != self.planned.sources[name]:
+            # It was built once; its records would name a source that was not measured.
+            raise CutShortError(f"{name} has changed since the night began: the night ends here")
+        plan, warm_up_s = self.plans[load.load][name], load.warm_ups_s[name]
         visit = Visit(
             night=self.night,
             seed=self.planned.seed,
@@ -137,7 +143,7 @@ class Engine:
         self._note(block, "visit", turn)
         found = self.found.get(plan.generator)
         outcome = self.runner.measure(plan, found, goes_on=True, course=course)
-        if self.streak.ends(outcome):
+        if self._streak.ends(outcome):
             raise CutShortError(CANNOT)
         return outcome
 

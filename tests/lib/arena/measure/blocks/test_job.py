@@ -154,6 +154,36 @@ def test_three_frameworks_in_a_row_that_the_host_cannot_run_end_the_night_which_
     assert len(blocks.visits()) == 6
 
 
+@pytest.mark.parametrize("names", [("alpha",), ("alpha", "beta")])
+def test_a_host_that_can_run_none_of_few_frameworks_ends_the_night_which_is_resumed(
+    blocks: Blocks, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...]
+) -> None:
+    def taken(_: int) -> None:
+        raise HostError("port 8080 is taken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ports, "require_free_port", taken)
+        assert blocks(2, *names) == 3
+    assert blocks.visits() == []
+    assert [each["event"] for each in blocks.events()].count("visit") == 3
+    assert blocks(2, *names, resume=True) == 0
+    assert len(blocks.visits()) == 2 * len(names)
+
+
+def test_a_framework_that_changes_in_the_middle_ends_the_night(blocks: Blocks) -> None:
+    def change(session: int) -> None:
+        if session == 2:
+            for name in ("alpha", "beta"):
+                blocks.shop.add(name, QUICK, language="Rust")
+
+    blocks.shop.on_session(change)
+    assert blocks() == 3
+    assert len(blocks.visits()) == 3
+    assert "has changed since the night began: the night ends here (--resume" in (
+        blocks.shop.capsys.readouterr().err
+    )
+
+
 class KilledError(BaseException):
     """Ends a night as a kill does: nobody catches it."""
 
