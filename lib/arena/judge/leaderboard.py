@@ -27,6 +27,7 @@ from arena.judge.nights import (
     TwinHistory,
     Verdict,
     by_division,
+    fuller_night,
     judged,
     nights_of,
     shown_night,
@@ -320,12 +321,13 @@ def _boards(
                 ),
             )
             night = shown_night(nights, names)
-            full = _with_rows(board, group, night)
+            full = _with_rows(board, group, nights, night)
             yield full
             if profile.replies > 1:
                 single = [row for row in full.rows if _is_single(row)]
                 if single and any(_packing(row) for row in full.rows if row not in single):
-                    yield _with_rows(full.model_copy(update={"framing": "single"}), single, night)
+                    single_board = full.model_copy(update={"framing": "single"})
+                    yield _with_rows(single_board, single, nights, night)
 
 
 def _unreadable(broken: Mapping[str, str]) -> Mapping[tuple[str, int], list[Altered]]:
@@ -340,17 +342,21 @@ def _unreadable(broken: Mapping[str, str]) -> Mapping[tuple[str, int], list[Alte
     return found
 
 
-def _with_rows(board: Board, rows: Sequence[Row], night: Night | None) -> Board:
+def _with_rows(
+    board: Board, rows: Sequence[Row], nights: Sequence[Night], night: Night | None
+) -> Board:
     """Return a board of these rows: ranked in the classic way, and as the night's blocks say."""
     ranked = _ranked(rows, board.metric)
     names = _names(rows)
-    verdict = None
+    shown = None
     if night and not night.frameworks.isdisjoint(names):
         verdict = judged(night, names, board.twin_history)
         ranked = tuple(_estimated(row, verdict) for row in ranked)
         if verdict.summary.is_ranked:
             ranked = tuple(sorted(ranked, key=_standing))
-    return board.model_copy(update={"rows": ranked, "night": verdict and verdict.summary})
+        fuller = fuller_night(nights, night, names)
+        shown = verdict.summary.model_copy(update={"fuller": fuller})
+    return board.model_copy(update={"rows": ranked, "night": shown})
 
 
 def _names(rows: Iterable[Row]) -> frozenset[str]:

@@ -74,13 +74,20 @@ class Twin(Frozen):
     high: float
 
 
+class OtherNight(Frozen):
+    """A night that a board does not show, and how many of its frameworks were in it."""
+
+    night: str
+    frameworks: int
+
+
 class BoardNight(Frozen):
     """The night of blocks that a board shows.
 
     `planned` blocks, of which `blocks` are whole; `visits` in all, of which `voids` are void;
     `disturbed` runs. `frameworks` have an estimate. If the board is not ranked by blocks, `why_not`
     is a sentence. `detectable` is the smallest true difference that the board usually tells apart,
-    as a share.
+    as a share. `fuller` is the newest earlier night with ranks that had more frameworks.
     """
 
     night: str
@@ -94,6 +101,7 @@ class BoardNight(Frozen):
     why_not: str = ""
     detectable: float | None = None
     twins: tuple[Twin, ...] = ()
+    fuller: OtherNight | None = None
 
 
 class TwinHistory(Frozen):
@@ -250,6 +258,18 @@ def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night |
         if len(night.frameworks & set(frameworks)) >= _LEAST and _has_enough(night):
             return night
     return known[0] if known else None
+
+
+def fuller_night(
+    nights: Iterable[Night], shown: Night, frameworks: Collection[str]
+) -> OtherNight | None:
+    """Return the newest earlier night with ranks and more of the frameworks than the shown one."""
+    known = len(shown.frameworks & set(frameworks))
+    for night in nights:
+        count = len(night.frameworks & set(frameworks))
+        if night.id < shown.id and count > known and _has_enough(night):
+            return OtherNight(night=night.id, frameworks=count)
+    return None
 
 
 def _has_enough(night: Night) -> bool:

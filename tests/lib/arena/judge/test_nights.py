@@ -3,7 +3,7 @@
 import pytest
 
 from arena.judge.leaderboard import Board, Row, rank
-from arena.judge.nights import BoardNight
+from arena.judge.nights import BoardNight, OtherNight
 from arena.record.record import Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.judge.visits import blocks, drifting, night, packing, visited, without
@@ -212,6 +212,15 @@ def test_the_newest_night_that_can_be_ranked_is_shown_or_the_newest_at_all() -> 
     assert night_of(list(blocks(THREE, hour=5)) + old).night == night(5)
     few = list(blocks(THREE, 2))
     assert night_of([*few, *new]).night == night(5)
+
+
+def test_a_board_says_which_earlier_night_had_more_frameworks() -> None:
+    small = {"fast": 3e6, "slow": 1e6}
+    records = [*blocks(THREE), *blocks(THREE, hour=1), *blocks(small, hour=2)]
+    found = night_of(records).fuller
+    assert found == OtherNight(night=night(1), frameworks=3)
+    assert night_of([*blocks(small), *blocks(THREE, hour=1)]).fuller is None
+    assert night_of([*blocks(THREE, 5), *blocks(small, hour=1)]).fuller is None
 
 
 def test_a_board_without_visits_has_no_night() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from arena.judge.nights import Altered
+from arena.judge.nights import Altered, OtherNight
 from arena.publish.site import board_groups
 from arena.publish.site.edition import Edition
 from arena.publish.site.pages import boards, frameworks, home
@@ -220,6 +220,14 @@ def test_a_record_that_cannot_be_read_is_named_without_a_link() -> None:
     assert "odd name.json : it cannot be read: x" in text_of(item)
     assert "<a " not in item
     assert HOSTILE not in text
+
+
+def test_an_earlier_night_with_more_frameworks_is_named() -> None:
+    fuller = OtherNight(night="2026-02-01T22-00-00.000000Z", frameworks=20)
+    text = text_of(board(night=a_night(fuller=fuller)))
+    assert "An earlier night had more frameworks: 20, on 2026-02-01 22:00 UTC." in text
+    assert "compare A B stream-grpc --night 2026-02-01T22-00-00.000000Z" in text
+    assert "An earlier night" not in text_of(board())
 
 
 def test_every_visit_leads_to_its_record() -> None:
