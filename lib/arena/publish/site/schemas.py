@@ -20,7 +20,8 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 class Result(Frozen):
     """The result of one record; `value`, `low` and `high`, its interval, are absent if it failed.
 
-    A trial's load differs from the profile's. `record` is the record's JSON.
+    They are absent too if it was altered, and `failure` says how. A trial's load differs from the
+    profile's. `record` is the record's JSON.
     """
 
     started_at: str

@@ -68,7 +68,9 @@ def apart(texts: Sequence[str]) -> list[str]:
 
 
 def entry_words(entry: Entry) -> str:
-    """Return an entry's headline, or `failed`, or `invalid`."""
+    """Return an entry's headline; `altered`, `failed` or `invalid` if it does not count."""
+    if entry.problem:
+        return "altered"
     if entry.value is None or entry.low is None or entry.high is None:
         return entry.status
     return rounded_words(entry.load.metric, entry.value, entry.low, entry.high, entry.flags)

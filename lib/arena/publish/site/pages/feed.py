@@ -65,7 +65,7 @@ def _append(root: ET.Element, entry: Entry, edition: Edition) -> None:
 
 def _outcome(entry: Entry) -> str:
     outcome = words.entry_words(entry)
-    if entry.value is None:
+    if not entry.is_good:
         return f"{entry.load.profile} {outcome}"
     return f"{entry.load.metric.of(outcome)} under {entry.load.profile}"
 

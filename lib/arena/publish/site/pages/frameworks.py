@@ -66,7 +66,10 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
         # A row is made of its framework's records, except for its ranks and estimate.
         depends = (
             frame(edition),
-            [(entry.path, entry.sha256, entry.path in edition.shown_records) for entry in mine],
+            [
+                (entry.path, entry.sha256, entry.problem, entry.path in edition.shown_records)
+                for entry in mine
+            ],
             [
                 (
                     (one.path, one.board.title, words.load_note(one.board), one.ranked),
@@ -142,7 +145,7 @@ def _history(board: Board, entries: Sequence[Entry]) -> HistoryTable:
     full = [
         (entry, (entry.low, entry.value, entry.high))
         for entry in entries
-        if entry.value and entry.low is not None and entry.high is not None
+        if entry.is_good and entry.value and entry.low is not None and entry.high is not None
     ][-_DRAWN:]
     most = max((high for _, (_, _, high) in full), default=0.0)
     return HistoryTable(
@@ -193,4 +196,6 @@ def _framework_json(edition: Edition, name: str) -> str:
 
 def _result(edition: Edition, entry: Entry) -> Result:
     same = {name: getattr(entry, name) for name in Result.model_fields if hasattr(entry, name)}
+    if entry.problem:
+        same |= {"value": None, "low": None, "high": None, "failure": entry.problem}
     return Result(**same, record=edition.below(edition.record_json(entry.path)))

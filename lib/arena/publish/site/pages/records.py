@@ -89,7 +89,8 @@ def outputs(site: Site, edition: Edition) -> Iterator[Output]:
             files={each.name: each.size_bytes for each in files},
         )
         make = partial(_make, site, edition, path, around)
-        yield Page(edition.record(path), f"{frame(edition)} {entry.sha256} {around}", make)
+        key = f"{frame(edition)} {entry.sha256} {entry.problem} {around}"
+        yield Page(edition.record(path), key, make)
 
 
 def _boards(edition: Edition) -> dict[tuple[Key, str], str]:
@@ -133,6 +134,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         record=record,
         about_runs=SHOWN[kind].about_runs,
         is_classic=entry.is_classic,
+        problem=entry.problem,
         warm_ups=_warm_ups(record.runs),
         watched=watched(record.runs),
         host_class=host_class_of(record),

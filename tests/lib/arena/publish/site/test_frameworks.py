@@ -1,14 +1,26 @@
 """Frameworks: who they are, where they stand, and how they came there."""
 
+import json
 import re
+from dataclasses import replace
 
 import pytest
 
-from arena.publish.site.pages import frameworks
+from arena.publish.site.outputs import Page
+from arena.publish.site.pages import frameworks, records
 from arena.record.record import Epoch, Record
 from tests.fakes import a_record, a_trial
 from tests.lib.arena.judge.visits import blocks, visited
-from tests.lib.arena.publish.editions import HOSTILE, a_site, keys_of, pages_of, rows_of, text_of
+from tests.lib.arena.publish.editions import (
+    HOSTILE,
+    a_site,
+    an_edition,
+    keys_of,
+    pages_of,
+    rows_of,
+    site_of,
+    text_of,
+)
 from tests.lib.arena.publish.loads import made
 
 
@@ -177,3 +189,33 @@ def test_a_history_says_what_changed_on_the_host_while_its_class_stayed() -> Non
         "2026-01-01 1.00 M new kernel, new toolchains",
         *["2026-01-01 1.00 M"] * 3,
     ]
+
+
+def test_a_record_that_was_altered_has_no_figure_in_a_history_and_says_so_on_its_page() -> None:
+    old, new = a_record("a", 1e6), a_record("a", 9e6, minute=1)
+    edition = an_edition(old, new)
+    problem = f"its file was altered {HOSTILE}"
+    entries = {
+        path: replace(entry, problem=problem if path == new.path else "")
+        for path, entry in edition.entries.items()
+    }
+    site = site_of(replace(edition, entries=entries))
+    text = pages_of(site, frameworks)["frameworks/a/index.html"]
+    first, second = history(text)
+    assert first.startswith("2026-01-01 altered its file was altered &lt;script")
+    assert "1.00 M" in second
+    assert "9.00 M" not in first
+    assert "to 2026-01-01" not in text
+    made = next(
+        each
+        for each in frameworks.outputs(site, site.current)
+        if each.path.endswith("a/framework.json")
+    )
+    assert isinstance(made, Page)
+    results = json.loads(made.make())["histories"][0]["results"]
+    assert [(each["value"], each["failure"]) for each in results] == [(1e6, None), (None, problem)]
+    shown = pages_of(site, records)[edition.record(new.path)]
+    assert "This record does not count." in text_of(shown)
+    assert HOSTILE not in shown
+    assert keys_of(site, records) != keys_of(site_of(edition), records)
+    assert keys_of(site, frameworks) != keys_of(site_of(edition), frameworks)
