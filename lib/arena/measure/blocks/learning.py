@@ -76,5 +76,6 @@ def _starts(archive: Archive, subject: Subject, since: str) -> Iterator[Start]:
             continue
         run = archive.read(entry.path).runs[0]
         if run.warm_up and run.seconds:
-            rates = (*run.warm_up, *(each.messages / each.length_s for each in run.seconds))
+            # The last second of the warm-up is a partial one.
+            rates = (*run.warm_up[:-1], *(each.messages / each.length_s for each in run.seconds))
             yield Start(turn.night, rates)

@@ -99,3 +99,11 @@ def test_three_nights_of_starts_that_are_warm_early_shorten_the_warm_up(blocks: 
     assert (known.starts, known.nights) == (12, 3)
     blocks(1)
     assert blocks.planned()[-1].loads[0].warm_ups_s == {"alpha": 2.0, "beta": 2.0}
+
+
+def test_the_warm_ups_last_second_is_partial_and_does_not_count(blocks: Blocks) -> None:
+    warm = a_start(*[100] * 5, warm_up=(*[0] * 8, 100, 100, 5))
+    blocks.shop.generator = FakeGenerator([warm])
+    for _ in range(3):
+        blocks(4)
+    assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 8.0
