@@ -152,8 +152,9 @@ function cell(profile, figure, estimate, first, verdict) {
   const [words, interval] = estimate ?? [figure.words, figure.interval];
   const parts = [make("b", {}, make("a", { href: root + figure.href }, words))];
   if (interval) parts.push(make("small", {}, interval));
+  const about = estimate || profile.pairs ? "best of three: " : "";
   if (verdict) parts.push(ratio(verdict));
-  else if (first) parts.push(ratio(compared(first, figure, profile), profile.pairs ? "best of three: " : ""));
+  else if (first) parts.push(ratio(compared(first, figure, profile), about));
   if (figure.flags.length) parts.push(make("small", {}, figure.flags.join(", ")));
   return make("td", { className: "num" }, ...parts);
 }
