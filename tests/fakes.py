@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -412,18 +412,15 @@ class FakeGenerator:
     def fire_told(
         self, profile: MeasuredProfile, warm_up: WarmUp, stem: Path, may_open: MayOpen
     ) -> Shot:
-        opened_at: list[float] = []
-
         def tick(elapsed: float) -> None:
             for tenth in range(1 + int(10 * (warm_up.seconds + warm_up.wait_s))):
                 now = tenth / 10
                 if may_open(now, now >= warm_up.seconds):
-                    opened_at.append(now)
                     may_open(now + profile.window_s, True)
                     return
             raise AssertionError("it was never told to open the window")
 
-        return replace(self.fire(profile, stem, tick), opened_at=opened_at[0])
+        return self.fire(profile, stem, tick)
 
     def parse(self, raw: Path, profile: MeasuredProfile) -> Measurement:
         number = min(int(raw.read_text()), len(self.measurements) - 1)

@@ -33,7 +33,6 @@ def test_the_window_opens_when_the_runner_says_so(
 
     shot = generator.fire_told(profile, WARM_UP, tmp_path / "run-1", may_open)
     assert shot.problem is None, shot
-    assert shot.opened_at
     found = generator.parse(shot.raw, profile)
     assert found.elapsed_s == 0.5
     assert len(found.warm_up) >= 2

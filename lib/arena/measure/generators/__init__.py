@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 class Shot:
     """One bounded run of a generator: its end, its cost, and where its output is.
 
-    `problem` describes what broke: the last printed lines are in `output`, all of them in
-    `log`. `opened_at` is when a program that was told to open its window was told so, in seconds of
-    time.monotonic(): the window opens within 50 ms of it. None if it was not told. `cost` is that
-    of the whole program, without the CPU time that it spent on a warm-up before its window.
-    `is_hung`: it did not end after its window.
+    `problem` describes what broke: the last printed lines are in `output`, all of them in `log`.
+    `cost` is that of the whole program, without the CPU time that it spent on a warm-up before its
+    window. `is_hung`: it did not end after its window.
     """
 
     raw: Path
@@ -35,7 +33,6 @@ class Shot:
     cost: Cost
     problem: str | None = None
     output: str = ""
-    opened_at: float | None = None
     is_hung: bool = False
 
 

@@ -1,6 +1,5 @@
 """A generator that is a separate program: run on this host, or from an image."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -106,7 +105,7 @@ class Program:
         with suppress(ValueError):
             cost = shot.cost.model_copy(update={"cpu_s": told.cpu_s(shot.raw)})
             shot = replace(shot, cost=cost)
-        return replace(shot, opened_at=opener.opened_at)
+        return shot
 
     def _told(self, profile: MeasuredProfile) -> Told:
         if told := self._description.way(profile).told:
@@ -268,7 +267,7 @@ class _Opener:
 
     def __init__(self, warm: str, may_open: MayOpen) -> None:
         self.warm = warm
-        self.opened_at: float | None = None
+        self._is_open = False
         self._may_open = may_open
         self._is_warm = False
 
@@ -278,9 +277,9 @@ class _Opener:
 
     def tick(self, elapsed: float) -> None:
         self._is_warm = self._is_warm or self.warm in self._errors.read_text(errors="replace")
-        if self._may_open(elapsed, self._is_warm) and self.opened_at is None:
+        if self._may_open(elapsed, self._is_warm) and not self._is_open:
             self._child.tell("open")
-            self.opened_at = time.monotonic()
+            self._is_open = True
 
 
 class _Led:

@@ -1,7 +1,6 @@
 """volley: its command line, the ways it is found, and when it is built (stub programs)."""
 
 import json
-import time
 from pathlib import Path
 
 import psutil
@@ -307,12 +306,9 @@ def test_the_window_opens_when_it_may_and_its_cost_is_the_windows(
         "until [ -e connected ]; do :; done; echo volley: warm >&2\n"
         "read line; echo $line >told; REPORT"
     )
-    before = time.monotonic()
     shot, generator = fire_told(find, tmp_path, script, may_open)
     assert (tmp_path / "told").read_text() == "open\n"
     assert [is_warm for _, is_warm in asked[:3]] == [False] * 3
-    assert shot.opened_at is not None
-    assert before < shot.opened_at < time.monotonic()
     assert (shot.problem, shot.cost.cpu_s) == (None, 0.1)
     assert generator.parse(shot.raw, a_profile()).warm_up == (3_000, 2_000)
     assert (shot.log, [*tmp_path.glob("*.stderr")]) == (shot.raw, [])
@@ -343,7 +339,7 @@ def test_one_that_ends_in_its_warm_up_was_never_opened(find: Find, tmp_path: Pat
     script = "echo error: no server >&2; exit 1"
     shot, _ = fire_told(find, tmp_path, script, lambda _, is_warm: is_warm)
     assert shot.problem == "volley ended in the middle of it (exit code 1)"
-    assert (shot.output, shot.opened_at) == ("error: no server", None)
+    assert shot.output == "error: no server"
 
 
 def test_an_exception_while_it_warms_up_ends_it(find: Find, tmp_path: Path) -> None:
