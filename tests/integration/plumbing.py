@@ -244,12 +244,16 @@ class Arena:
     def row(
         self, framework: str, profile: str = "quick", *, is_current: bool = True
     ) -> dict[str, Any]:
-        """Return the framework's one row on the board of the profile's current load, or another."""
+        """Return the framework's one row on the board of the profile's current load, or another.
+
+        Only boards of the home class count: containers are a class of their own.
+        """
         boards = json.loads((self.results / "leaderboard.json").read_bytes())["boards"]
         rows: list[dict[str, Any]] = [
             row
             for board in boards
-            if board["profile"] == profile and board["is_current"] == is_current
+            if board["profile"] == profile and board["is_home"]
+            if board["is_current"] == is_current
             for row in board["rows"]
             if row["framework"] == framework
         ]

@@ -101,11 +101,12 @@ _PRIVATE_MOUNTS = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-
 def _on_tmpfs(arena: Arena, options: str, *arguments: str) -> list[str]:
     """Return the command with results/ on a small file system that only it can see.
 
-    When it ends, the names of the files that are left there are in left.txt.
+    When it ends, the names of the files that are left there, without those of results/host/, are
+    in left.txt.
     """
     script = (
         'set -e; results=$1; left=$2; shift 2; mount -t tmpfs -o "$OPTIONS" none "$results"; '
-        'code=0; "$@" || code=$?; find "$results" -type f >"$left"; exit $code'
+        'code=0; "$@" || code=$?; find "$results" -type f ! -path "*/host/*" >"$left"; exit $code'
     )
     words = ["env", f"OPTIONS={options}", *_PRIVATE_MOUNTS, "sh", "-c", script, "sh"]
     left = arena.root / "left.txt"
