@@ -194,12 +194,13 @@ def test_without_saving_the_figure_is_shown_and_no_file_is_written(arena: Arena)
 
 
 def test_publish_makes_board_and_page_anew_from_the_records_alone(arena: Arena) -> None:
+    broken = arena.results / "quick" / "4" / "victim" / "broken.json"
+    broken.write_text("{")
     assert arena.run("victim", "quick").code == 0
     board, page = arena.results / "leaderboard.json", arena.workspace.site / "public" / "index.html"
     made = board.read_bytes(), page.read_bytes()
     board.unlink()
     page.unlink()
-    (arena.results / "quick" / "4" / "victim" / "broken.json").write_text("{")
     shutil.rmtree(arena.workspace.frameworks)
     shutil.rmtree(arena.workspace.profiles)
     done = arena.command("publish")
