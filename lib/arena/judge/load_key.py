@@ -50,7 +50,7 @@ class LoadKey(NamedTuple):
     @property
     def text(self) -> str:
         """Return it without the host class, as one word: `stream-grpc/64/ghz/0123456789ab`."""
-        return f"{self.profile}/{self.connections}/{self.generator}/{self.digest}"
+        return _text(self.profile, self.connections, self.generator, self.digest)
 
     @property
     def key(self) -> "Key":
@@ -77,6 +77,16 @@ def digest_of(profile: MeasuredProfile) -> str:
     """Return the digest of a profile's load, whatever its generator and connection count."""
     text = json.dumps(_facts(profile), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def text_of(profile: MeasuredProfile) -> str:
+    """Return the `text` of the load that a record of this profile will have."""
+    digest = digest_of(profile)
+    return _text(profile.name, profile.connection_count, profile.generator, digest)
+
+
+def _text(profile: str, connections: int, generator: str, digest: str) -> str:
+    return f"{profile}/{connections}/{generator}/{digest}"
 
 
 def _warm_up_of(record: Record) -> str:

@@ -1,6 +1,7 @@
 """Learning warm-ups after a night: from many cold starts, and from servers still warming up."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from arena.judge.archive import Archive
 from arena.judge.entry import Entry
@@ -28,6 +29,7 @@ def learn(
     starts show, if there are enough.
     """
     changed = []
+    visits = _visits(archive, load.exactly, planned.host_class)
     warming = {
         name
         for verdict in verdicts
@@ -44,7 +46,7 @@ def learn(
             seconds = min(2 * before_s, LONGEST_S)
             why = f"still warming up after {before_s:g} s in the night of {night}: doubled"
         else:
-            starts = [*_starts(archive, subject, raised_in or "")][:_MOST_STARTS]
+            starts = [*islice(_starts(archive, visits, subject, raised_in or ""), _MOST_STARTS)]
             seconds = learned_warm_up(starts)
             why = f"after {seconds or 0:g} s these starts run at 97 % of their plateau"
         if seconds is None or (known and known.seconds == seconds):
@@ -64,15 +66,26 @@ def learn(
     return changed
 
 
-def _starts(archive: Archive, subject: Subject, since: str) -> Iterator[Start]:
-    """Yield the cold starts of a subject in nights after `since`, the newest first."""
-    entries: list[Entry] = sorted(archive.entries.values(), key=lambda each: each.started_at)
-    for entry in reversed(entries):
+def _visits(archive: Archive, load: str, host_class: str) -> list[Entry]:
+    """Return the good visits under a load, the newest first."""
+    found = [
+        each
+        for each in archive.entries.values()
+        if each.turn and not each.turn.is_void and each.status == "ok"
+        if (each.load.text, each.load.host_class) == (load, host_class)
+    ]
+    return sorted(found, key=lambda each: each.started_at, reverse=True)
+
+
+def _starts(
+    archive: Archive, visits: Iterable[Entry], subject: Subject, since: str
+) -> Iterator[Start]:
+    """Yield the cold starts of a subject in nights after `since`, in the order of the visits."""
+    for entry in visits:
         turn = entry.turn
-        if turn is None or not turn.night > since or turn.is_void or entry.status != "ok":
+        if turn is None or not turn.night > since:
             continue
-        found = entry.framework, entry.source_sha256, entry.load.text, entry.load.host_class
-        if Subject(*found) != subject:
+        if (entry.framework, entry.source_sha256) != (subject.framework, subject.source_sha256):
             continue
         run = archive.read(entry.path).runs[0]
         if run.warm_up and run.seconds:

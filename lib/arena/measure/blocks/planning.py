@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from arena.base.durations import format_duration
 from arena.base.text import columns
+from arena.judge.load_key import text_of
 from arena.judge.ranking import RANKED_BLOCKS
 from arena.measure.blocks import order
 from arena.measure.blocks.asked import BlockOptions
 from arena.measure.blocks.expected import Expected, minutes_words
 from arena.measure.blocks.planned import PlannedLoad, PlannedNight, name_of
-from arena.measure.blocks.warm_ups import Subject, WarmUps, load_text
+from arena.measure.blocks.warm_ups import Subject, WarmUps
 from arena.measure.night.history import History
 from arena.measure.plan import Plan
 
@@ -37,21 +38,19 @@ def plan_night(
     named = options.twins_of({name: each for own in plans.values() for name, each in own.items()})
     loads = []
     for load, own in plans.items():
-        profile = next(iter(own.values())).profile
+        exactly = text_of(next(iter(own.values())).profile)
         twins = named if named is not None else (order.twin_of(seed, load, own),)
         loads.append(
             PlannedLoad(
                 load=load,
-                exactly=load_text(profile),
+                exactly=exactly,
                 blocks=options.blocks or 1,
                 frameworks=tuple(own),
                 twins=tuple(name for name in twins if name in own),
                 warm_ups_s={
                     name: options.block_warm_up
-                    or warm_ups.seconds(
-                        Subject(name, sources[name], load_text(each.profile), host_class)
-                    )
-                    for name, each in own.items()
+                    or warm_ups.seconds(Subject(name, sources[name], exactly, host_class))
+                    for name in own
                 },
             )
         )
@@ -106,7 +105,7 @@ def problem_of(night: PlannedNight, plans: Plans, sources: Mapping[str, str]) ->
                 return f"{name} cannot be measured under {load.load} now"
             if sources[name] != night.sources[name]:
                 return f"{name} has changed since"
-            if load_text(own[name].profile) != load.exactly:
+            if text_of(own[name].profile) != load.exactly:
                 return f"the load of {load.load} has changed since"
     return ""
 

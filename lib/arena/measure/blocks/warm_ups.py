@@ -10,9 +10,7 @@ from arena.base.model import Frozen, to_json
 from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.writing import write_atomic
-from arena.judge.load_key import digest_of
 from arena.record.times import UtcTime
-from arena.what.measured import MeasuredProfile
 
 DEFAULT_S = 10.0
 LONGEST_S = 40.0
@@ -24,18 +22,12 @@ _ABOUT = (
 
 
 class Subject(NamedTuple):
-    """What a warm-up is for: a framework with this source, a load as `load_text` names it."""
+    """What a warm-up is for: a framework with this source, the `text` of a load."""
 
     framework: str
     source_sha256: str
     load: str
     host_class: str
-
-
-def load_text(profile: MeasuredProfile) -> str:
-    """Return a load exactly, as a path: `stream-grpc/64/volley/0123456789ab`."""
-    place = f"{profile.name}/{profile.connection_count}/{profile.generator}"
-    return f"{place}/{digest_of(profile)}"
 
 
 class WarmUp(Frozen):
