@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from arena.machine.sentinel.calibration import Calibration, calibrate, median_of
 from arena.machine.sentinel.limits import Limits
 from arena.machine.sentinel.sample import HostFiles, Sample
-from arena.machine.sentinel.verdict import judged, words
+from arena.machine.sentinel.verdict import judged, share_words, words
 from arena.machine.sentinel.watch import watch_of
 from arena.record.measurement import Watch
 
@@ -25,6 +25,7 @@ __all__ = [
     "Sentinel",
     "Window",
     "judged",
+    "share_words",
     "watch_of",
     "words",
 ]

@@ -51,10 +51,15 @@ def words(disturbed: Sequence[Disturbance]) -> str:
 def _words(it: Disturbance) -> str:
     name = _NAMES.get(it.signal, it.signal.replace("_", " "))
     if it.signal in _SHARES:
-        return f"{name} {_short(it.value * 100)} % (limit {it.limit * 100:.3g} %)"
+        return f"{name} {share_words(it.value)} (limit {it.limit * 100:.3g} %)"
     unit = " s" if it.signal.endswith("_s") else ""
     return f"{name} {_short(it.value)}{unit} (limit {it.limit:g}{unit})"
 
 
+def share_words(share: float) -> str:
+    """Return a share in percent, with two digits: `0.45 %`, `12 %`."""
+    return f"{_short(share * 100)} %"
+
+
 def _short(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits
+    return f"{value:.2g}" if abs(value) < 10 else f"{value:,.0f}"  # noqa: PLR2004 - two digits

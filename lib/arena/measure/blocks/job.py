@@ -119,8 +119,8 @@ class _Night:
             plans = [each for each in plans if each.generator in found]
         self._plans = by_load([each for each in plans if _has_blocks(each)])
         self._once = [each for each in plans if not _has_blocks(each)]
-        here = self._host_class()
-        self._history = History(open_archive(asked.workspace.results), here, found)
+        self._began_on = self._host_class()
+        self._history = History(open_archive(asked.workspace.results), self._began_on, found)
         self._expected = Expected(self._history, self._plans)
         self._began_s = asked.clock()
         self._book = read_book(asked.workspace.host)
@@ -140,7 +140,7 @@ class _Night:
 
     def _why_not(self, night: PlannedNight) -> str:
         """Return why a night cannot be resumed; HostError if this is another class of host."""
-        if night.host_class != self._host_class():
+        if night.host_class != self._began_on:
             raise HostError(
                 "this host is not of the class that the night began with "
                 f"({night.host_class}): measure a new night, without --resume"
@@ -154,7 +154,7 @@ class _Night:
             asked.options,
             seed_of(asked.options.seed or self.id),
             self._sources,
-            self._host_class(),
+            self._began_on,
             self._warm_ups(),
         )
         if asked.budget_s is None:

@@ -72,8 +72,8 @@ class Program:
         way, lead_s = self._description.way(profile), self.lead_s(profile)
         arguments, raw = self.arguments(profile), self.raw(stem)
         if way.lead and lead_s:
-            led = _Led(way.lead.opened, raw, on_open)
-            shot = self.shoot(arguments, raw, lead_s + profile.window_s, on_tick, led=led)
+            led = _Led(way.lead.opened, on_tick, on_open)
+            shot = self.shoot(arguments, raw, lead_s + profile.window_s, led.tick, led)
             cpu_s = max(shot.cost.cpu_s - led.spent_s, 0.0)
             return replace(shot, cost=shot.cost.model_copy(update={"cpu_s": cpu_s}))
         on_open()
@@ -118,8 +118,7 @@ class Program:
         raw: Path,
         window_s: float,
         on_tick: Tick,
-        opener: "_Opener | None" = None,
-        led: "_Led | None" = None,
+        opening: "_Opener | _Led | None" = None,
     ) -> Shot:
         """Start the program once, with output to `raw`; it is killed some time after its window."""
         errors = raw.with_suffix(".stderr")
@@ -127,21 +126,15 @@ class Program:
 
         def start() -> Child:
             child = Child(
-                argv, cwd=self._workspace.root, stdout=raw, stderr=errors, is_told=bool(opener)
+                argv, cwd=self._workspace.root, stdout=raw, stderr=errors, is_told=bool(warm)
             )
-            if opener:
-                opener.attach(child, errors)
-            if led:
-                led.attach(lambda: self._used_s(child))
+            if opening:
+                opening.attach(child, raw, errors, lambda: self._used_s(child))
             return child
 
-        def tick(elapsed: float) -> None:
-            on_tick(elapsed)
-            if led:
-                led.tick()
-
+        warm = opening.warm if opening else ""
         grace_s = min(self._description.grace_s, _GRACE_S)
-        ended = run_bounded(start, window_s + grace_s, tick)
+        ended = run_bounded(start, window_s + grace_s, on_tick)
         problem = None
         has_report = ended.code in self._description.report_codes and raw.stat().st_size
         if ended.timed_out:
@@ -150,7 +143,7 @@ class Program:
             problem = f"{self.name} ended in the middle of it ({exit_words(ended.code)})"
         output = tail(errors)
         log = errors
-        if not errors.stat().st_size or (opener and output == opener.warm):
+        if not errors.stat().st_size or (warm and output == warm):
             errors.unlink()
             log = raw
         return Shot(raw, log, ended.cost, problem, output, is_hung=ended.timed_out)
@@ -206,8 +199,7 @@ class ProgramInDocker(Program):
         raw: Path,
         window_s: float,
         on_tick: Tick,
-        opener: "_Opener | None" = None,
-        led: "_Led | None" = None,
+        opening: "_Opener | _Led | None" = None,
     ) -> Shot:
         """Start the program once; the container is removed before this returns or raises."""
         from arena.machine.docker import inspect, remove_container
@@ -231,7 +223,7 @@ class ProgramInDocker(Program):
                 return
 
         try:
-            shot = super().shoot(arguments, raw, window_s, watch, opener, led)
+            shot = super().shoot(arguments, raw, window_s, watch, opening)
         finally:
             self._group = None
             self._past_s += used.cpu_s
@@ -271,7 +263,8 @@ class _Opener:
         self._may_open = may_open
         self._is_warm = False
 
-    def attach(self, child: Child, errors: Path) -> None:
+    def attach(self, child: Child, raw: Path, errors: Path, used_s: Callable[[], float]) -> None:
+        del raw, used_s
         self._child = child
         self._errors = errors
 
@@ -285,17 +278,22 @@ class _Opener:
 class _Led:
     """Sees in a program's raw output that its window has opened."""
 
-    def __init__(self, opened: str, raw: Path, on_open: Callable[[], None]) -> None:
+    warm = ""
+
+    def __init__(self, opened: str, on_tick: Tick, on_open: Callable[[], None]) -> None:
         self.spent_s = 0.0
         self._opened = opened
-        self._raw = raw
+        self._on_tick = on_tick
         self._on_open = on_open
         self._is_open = False
 
-    def attach(self, used_s: Callable[[], float]) -> None:
+    def attach(self, child: Child, raw: Path, errors: Path, used_s: Callable[[], float]) -> None:
+        del child, errors
+        self._raw = raw
         self._used_s = used_s
 
-    def tick(self) -> None:
+    def tick(self, elapsed: float) -> None:
+        self._on_tick(elapsed)
         if not self._is_open and self._opened in self._raw.read_text(errors="replace"):
             self._is_open = True
             self._on_open()

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from arena.machine.sentinel import share_words
 from arena.record.measurement import Run
 
 # A cell's text, and whether its signal was over the limit.
 Cell = tuple[str, bool]
-
-
-def _share(value: float) -> str:
-    return f"{value * 100:.2g} %" if abs(value) < 0.0995 else f"{value * 100:.0f} %"  # noqa: PLR2004
 
 
 def _seconds(value: float) -> str:
@@ -25,12 +22,12 @@ def _times(values: Sequence[float]) -> str:
 
 # The signals in the order of the table: their field, their words, and how a value is shown.
 _SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("steal", "Steal: CPU time that the hypervisor took", _share),
-    ("foreign", "CPU time of other processes", _share),
-    ("softirq", "Interrupts of the network (softirq)", _share),
-    ("io", "Time in which all waited for a disk", _share),
-    ("memory", "Time in which all waited for memory", _share),
-    ("cpu", "Time in which some waited for a CPU: mostly our own load", _share),
+    ("steal", "Steal: CPU time that the hypervisor took", share_words),
+    ("foreign", "CPU time of other processes", share_words),
+    ("softirq", "Interrupts of the network (softirq)", share_words),
+    ("io", "Time in which all waited for a disk", share_words),
+    ("memory", "Time in which all waited for memory", share_words),
+    ("cpu", "Time in which some waited for a CPU: mostly our own load", share_words),
     ("throttled_s", "Throttled by a control group", _seconds),
     ("thermal", "Throttled because of heat", "{:,} times".format),
     ("oom_kills", "Killed for lack of memory", "{:,} processes".format),

@@ -72,8 +72,7 @@ class Started(Program):
         raw: Path,
         window_s: float,
         on_tick: Tick,
-        opener: object = None,
-        led: object = None,
+        opening: object = None,
     ) -> Shot:
         assert not raw.exists()
         self.starts.append(arguments)
