@@ -17,6 +17,7 @@ from arena.base.progress import Progress, progress
 from arena.base.workspace import Workspace
 from arena.cli import options
 from arena.cli.entry import start
+from arena.machine import lock
 from arena.machine.child import TICK_S
 from arena.machine.sentinel import Sentinel
 from arena.measure.limits import limits_here
@@ -32,7 +33,7 @@ _PIECE = bytes(1 << 22)
 
 
 def until_quiet(sentinel: Sentinel, at_most_s: float, shows: Progress) -> float:
-    """Wait until five seconds in a row were quiet, `at_most_s` (0: do not wait); return seconds."""
+    """Wait for five quiet seconds in a row, for `at_most_s` at most; return the seconds waited."""
     quiet = Quiet(sentinel, lambda: 0.0, at_most_s, shows.say)
     with _spinning():
         while not quiet.is_over():
@@ -68,8 +69,9 @@ def _spinning() -> Iterator[None]:
 def command(root: Path, *, quiet_wait: float) -> None:
     """Wait until this host is quiet, and print how long that took."""
     shows = progress()
-    sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows, is_kept=False))
-    waited_s = until_quiet(sentinel, quiet_wait, shows)
+    with lock.only_benchmark("quiet", wait=False):
+        sentinel = Sentinel(limits_here(Workspace(root.resolve()), shows, is_kept=False))
+        waited_s = until_quiet(sentinel, quiet_wait, shows)
     click.echo(f"waited {waited_s:.0f} s for a quiet host")
 
 

@@ -118,7 +118,7 @@ function comparison(profiles, shown) {
   const body = make("tbody");
   profiles.forEach((profile, at) => {
     const figures = shown.map(({ figures }) => figures[at] && new Figure(figures[at]));
-    if (!figures.some(Boolean)) return;
+    if (!figures.some(Boolean) && !shown.some(({ estimates }) => estimates?.[at])) return;
     const limited = new Set(shown.filter((_, column) => figures[column]?.isBound).map(({ name }) => name));
     const cells = figures.map((figure, column) => {
       const estimate = shown[column].estimates?.[at];
@@ -136,11 +136,12 @@ function header({ display_name, language, type, href }) {
   return make("th", { scope: "col", className: "num" }, link, small);
 }
 
-function rowHeader({ id, title, host, metric, lower_is_better, href }) {
+function rowHeader({ id, title, host, metric, lower_is_better, href, note }) {
   const better = lower_is_better ? ", lower is better" : "";
   const small = make("small", {}, `${id.split("/").slice(0, 3).join(" · ")} · ${metric}${better}`);
   const link = make("a", { href: root + href }, plain(title));
-  return make("th", { scope: "row" }, link, small, host ? make("small", {}, plain(host)) : "");
+  const notes = [host, note].filter(Boolean).map((each) => make("small", {}, plain(each)));
+  return make("th", { scope: "row" }, link, small, ...notes);
 }
 
 /**
@@ -148,14 +149,14 @@ function rowHeader({ id, title, host, metric, lower_is_better, href }) {
  * figure to compare with, if there is one, and `verdict` what the night says of the two.
  */
 function cell(profile, figure, estimate, first, verdict) {
-  if (!figure) return make("td", { className: "num" }, "–");
+  if (!figure && !estimate) return make("td", { className: "num" }, "–");
   const [words, interval] = estimate ?? [figure.words, figure.interval];
-  const parts = [make("b", {}, make("a", { href: root + figure.href }, words))];
+  const parts = [make("b", {}, figure ? make("a", { href: root + figure.href }, words) : words)];
   if (interval) parts.push(make("small", {}, interval));
   const about = estimate || profile.pairs ? "best of three: " : "";
   if (verdict) parts.push(ratio(verdict));
-  else if (first) parts.push(ratio(compared(first, figure, profile), about));
-  if (figure.flags.length) parts.push(make("small", {}, figure.flags.join(", ")));
+  else if (first && figure) parts.push(ratio(compared(first, figure, profile), about));
+  if (figure?.flags.length) parts.push(make("small", {}, figure.flags.join(", ")));
   return make("td", { className: "num" }, ...parts);
 }
 

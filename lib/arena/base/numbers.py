@@ -49,6 +49,9 @@ def format_megabytes(value: float) -> str:
 _DIGITS = 3
 _LEAST = -30
 
+# An end of an interval that is beyond all figures: nothing is known of it.
+_FAR = 1e18
+
 
 def place_of(value: float, low: float, high: float) -> int:
     """Return the power of ten of the last digit that the interval justifies.
@@ -76,6 +79,8 @@ def rounded(value: float, place: int, units: dict[int, str], *, down: bool = Fal
 
 def interval_words(low: float, high: float, place: int, units: dict[int, str]) -> str:
     """Return an interval with no digit below `place`, its ends rounded outward, in one unit."""
+    if high >= _FAR:
+        return f"{rounded(low, _exponent(low), units, down=True)} or more"
     least, most = _whole(low, place, floor), _whole(high, place, ceil)
     if low > 0 and not least:
         # A small low end must not become 0: it keeps its own first digit.

@@ -37,6 +37,9 @@ _DEPTH = 3
 # The maximum size of a record: twice that of a day-long run with all its seconds.
 _LONGEST_BYTES = 128 << 20
 
+# Of a list of sums, the first one counts: that of the record's own file.
+_SUM_CHARS = 128
+
 # The files per extra process, and the number of files from which progress is shown.
 _PER_PROCESS = 200
 _MANY = 5000
@@ -89,7 +92,8 @@ class _Records:
         Older records have no sums; then the figures must at least be those of the runs.
         """
         try:
-            sums = (self._folder / record.path.removesuffix(".json") / SUMS).read_text()
+            with (self._folder / record.path.removesuffix(".json") / SUMS).open() as file:
+                sums = file.read(_SUM_CHARS)
         except (OSError, UnicodeError):
             sums = ""
         if sums and sums.split()[0:1] != [sha256]:

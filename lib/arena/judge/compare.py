@@ -15,6 +15,7 @@ from arena.judge.archive import Archive
 from arena.judge.entry import TWIN, Entry, by_load
 from arena.judge.leaderboard import Board, rank_entries
 from arena.judge.nights import SUSPENDED, Night, compared, is_warming, nights_of
+from arena.judge.ranking import COMPARED_BLOCKS
 from arena.judge.twins import TwinBook
 
 Outcome = Literal["faster", "slower", "no difference", "not comparable"]
@@ -54,16 +55,16 @@ class Comparison(Frozen):
     @property
     def words(self) -> str:
         """The comparison in one sentence."""
+        note = f" {self.note}" if self.note else ""
         if self.ratio is None or self.low is None or self.high is None:
-            return f"{self.a} and {self.b} are not comparable: {self.why}"
+            return f"{self.a} and {self.b} are not comparable. {self.why}{note}"
         how = (
             f"{self.profile}, {self.connections:,} connection{'s' * (self.connections != 1)}, "
             f"{self.generator}; ratio {self.ratio:.4f}, 95 % interval {self.low:.4f} to "
             f"{self.high:.4f}; {self.blocks} blocks of the night {self.night}; {self.host}"
         )
-        note = f" {self.note}" if self.note else ""
         if self.verdict == "not comparable":
-            return f"{self.a} and {self.b} are not comparable: {self.why} ({how}).{note}"
+            return f"{self.a} and {self.b} are not comparable ({how}). {self.why}{note}"
         if self.verdict == "no difference":
             least = ceil(1000 * max(self.high - 1, 1 - self.low)) / 10
             return f"No difference ≥ {least:.1f} % between {self.a} and {self.b} ({how}).{note}"
@@ -85,8 +86,8 @@ def compare(
     """Compare two names in the newest night that has both; `name~twin` is a framework's twin.
 
     It is a night of the current load and of the class of the newest records, or else of another
-    class. With `night`, it is that night, of any load. UsageError: there is no record of one of the
-    names, or it is not clear which load is meant.
+    class, and if possible one with enough blocks. With `night`, it is that night, of any load.
+    UsageError: there is no record of one of the names, or it is not clear which load is meant.
     """
     known = sorted({each.load.profile for each in archive.entries.values()})
     if profile not in known:
@@ -105,12 +106,15 @@ def compare(
         if {a, b} <= set(it.names) and (it.id == night if night else board.is_current)
     ]
     if not found:
-        which = f"the night {night}" if night else "no night of this load"
+        which = f"The night {night}" if night else "No night of this load"
         has = "does not have" if night else "has"
         why = f"{which} {has} a whole block with both."
         return Comparison(a=a, b=b, verdict="not comparable", why=why, profile=profile)
     _require_one(found)
-    board, chosen = max(found, key=lambda each: (each[0].is_home, each[1].id))
+    board, chosen = max(
+        found,
+        key=lambda each: (each[0].is_home, len(each[1].blocks) >= COMPARED_BLOCKS, each[1].id),
+    )
     return _of_night(board, chosen, a, b)
 
 
@@ -150,20 +154,16 @@ def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
     why = ""
     if warming:
         verb = "were" if warming[1:] else "was"
-        why = f"{' and '.join(warming)} {verb} still warming up"
+        why = f"{' and '.join(warming)} {verb} still warming up."
     elif outcome == "not comparable":
-        why = f"the night has only {found.blocks} whole block{'s' * (found.blocks != 1)}"
-    notes = []
-    if night.is_noisy:
-        notes.append(f"It was a noisy night: {night.voids} of {len(night.visits)} visits are void.")
-    if board.twin_history and board.twin_history.is_suspended:
-        notes.append(SUSPENDED)
+        why = f"The night has {found.blocks} whole block{'s' * (found.blocks != 1)}, "
+        why += f"but a comparison needs {COMPARED_BLOCKS}."
     return Comparison(
         a=a,
         b=b,
         verdict=outcome,
         why=why,
-        note=" ".join(notes),
+        note=note_of(board, night),
         profile=board.profile,
         connections=board.connections,
         generator=board.generator,
@@ -176,3 +176,13 @@ def _of_night(board: Board, night: Night, a: str, b: str) -> Comparison:
         low=found.low,
         high=found.high,
     )
+
+
+def note_of(board: Board, night: Night) -> str:
+    """Return what a reader must know of all comparisons by a night, as sentences, or nothing."""
+    notes = []
+    if night.is_noisy:
+        notes.append(f"It was a noisy night: {night.voids} of {len(night.visits)} visits are void.")
+    if board.twin_history and board.twin_history.is_suspended:
+        notes.append(SUSPENDED)
+    return " ".join(notes)

@@ -16,13 +16,6 @@ _WIDEST = 14
 _NODES = 24
 
 
-def t_cdf(x: float, df: float) -> float:
-    """Return the probability that Student's t with `df` degrees of freedom is at most `x`."""
-    _check_df(df)
-    tail = _beta_cdf(df / (df + x * x), df / 2, 0.5) / 2
-    return 1 - tail if x > 0 else tail
-
-
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, df: float) -> float:
     """Return the value that Student's t is below with probability `p`."""

@@ -168,7 +168,7 @@ FLAGS: tuple[Flag, ...] = (
         "still-warming",
         _is_still_warming,
         "Each run was more than 5 % faster than the one before: the server had not reached its "
-        "steady speed. The best run may be too low, and the median is.",
+        "steady speed. The best run may be too low. The median certainly is.",
     ),
     Flag(
         "disturbed",

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ Place = tuple[str, int, str, str]
 Key = tuple[str, int, str, str, str, str]
 
 # The option by which h2load makes a warm-up of its own before each run.
-_WARM_UP = "--warm-up-time="
+_WARM_UP = re.compile(r"--warm-up-time=(\d{1,6}(?:ms|s|m)?)")
 
 
 class LoadKey(NamedTuple):
@@ -96,8 +97,7 @@ def _warm_up_of(record: Record) -> str:
 
 def generator_warm_up(argv: Sequence[str]) -> str:
     """Return the warm-up that a generator's command line asks for; empty without one."""
-    found = (each.removeprefix(_WARM_UP) for each in argv if each.startswith(_WARM_UP))
-    return next(found, "")
+    return next((found[1] for each in argv if (found := _WARM_UP.fullmatch(each))), "")
 
 
 def differences(record: Record, other: Record) -> dict[str, tuple[str, str]]:

@@ -32,7 +32,7 @@ _MOST_DRIFT = 0.02
 
 SUSPENDED = (
     "Ranks are suspended: in two nights in a row, this load showed a difference between a server "
-    "and its twin, which are the same. Somebody has to look at it."
+    "and its twin, which are the same. Look for the reason; `arena twins --looked` ends it."
 )
 
 # The least number of frameworks that can be ranked.
@@ -46,7 +46,8 @@ class BlockEstimate(Frozen):
     `blocks`, in their order, and `records` the paths of their records. `voids` counts the
     framework's void visits. `drift_low` is the lower end of the 95 % interval of log(rate of a
     run's second half / first half); None if the generator reports no seconds.
-    `messages_per_data_frame` is that under load, over all blocks.
+    `messages_per_data_frame` is that under load, over all blocks. `client_bound`: in most blocks
+    the generator was the limit.
     """
 
     value: float
@@ -58,6 +59,7 @@ class BlockEstimate(Frozen):
     drift_low: float | None = None
     still_warming: bool = False
     messages_per_data_frame: float | None = None
+    client_bound: bool = False
     records: tuple[str, ...]
 
 
@@ -87,7 +89,7 @@ class BoardNight(Frozen):
     `planned` blocks, of which `blocks` are whole; `visits` in all, of which `voids` are void;
     `disturbed` runs. `frameworks` have an estimate. If the board is not ranked by blocks, `why_not`
     is a sentence. `detectable` is the smallest true difference that the board usually tells apart,
-    as a share. `fuller` is the newest earlier night with ranks that had more frameworks.
+    as a share. `fuller` is the newest earlier night with enough blocks and more frameworks.
     """
 
     night: str
@@ -145,15 +147,17 @@ class Night:
         return _both(
             entry.framework
             for entry, turn in self.visits
-            if turn.figure is None or (min(turn.figure) <= 0 and not turn.is_void)
+            if not entry.problem
+            and (turn.figure is None or (min(turn.figure) <= 0 and not turn.is_void))
         )
 
     @cached_property
     def blocks(self) -> Sequence[Mapping[str, Visited]]:
         """The whole blocks, each with its good visits by name; all have the same names.
 
-        Of a block that was begun several times, the newest whole attempt counts. The names are
-        those of most blocks.
+        Of a block that was begun several times, the newest whole attempt counts. If the host could
+        not measure a framework late in a night, blocks differ in their names: these are the most
+        names that enough blocks for ranks have, or else those of most blocks.
         """
         attempts: dict[tuple[int, int], list[Visited]] = defaultdict(list)
         for visit in self.visits:
@@ -162,12 +166,17 @@ class Night:
         for block, attempt in sorted(attempts):
             if found := self._whole(attempts[block, attempt]):
                 whole[block] = found
-        sets = Counter(frozenset(each) for each in whole.values()).most_common(1)
-        names = sorted(sets[0][0]) if sets else []
+        sets = [found for found, _ in Counter(map(frozenset, whole.values())).most_common()]
+        enough = [
+            found
+            for found in sets
+            if sum(each.keys() >= found for each in whole.values()) >= RANKED_BLOCKS
+        ]
+        names = max(enough, key=len) if enough else sets[0] if sets else frozenset()
         return [
-            {name: each[name] for name in names}
+            {name: each[name] for name in sorted(names)}
             for each in whole.values()
-            if each.keys() >= set(names)
+            if each.keys() >= names
         ]
 
     def _whole(self, visits: Sequence[Visited]) -> Mapping[str, Visited] | None:
@@ -180,9 +189,19 @@ class Night:
         seen = good.keys() | (visited & self.out)
         if visited == seen:
             # After a failure, the block goes on without the framework and its twin.
-            seen |= _both(entry.framework for entry, turn in visits if turn.figure is None)
+            seen |= self._never_visited(visits)
         is_whole = len(seen) >= max(turn.size for _, turn in visits)
         return {name: good[name] for name in good.keys() - self.out} if is_whole else None
+
+    def _never_visited(self, visits: Sequence[Visited]) -> frozenset[str]:
+        """Return the twins that a block has no visit of because their framework failed in it.
+
+        Nothing says which frameworks have twins. In the newest block, which may have been cut, only
+        twins that other blocks have are certain.
+        """
+        found = _both(entry.framework for entry, turn in visits if turn.figure is None)
+        is_newest = visits[0][1].block == max(turn.block for _, turn in self.visits)
+        return found & {entry.name for entry, _ in self.visits} if is_newest else found
 
     @property
     def names(self) -> Collection[str]:
@@ -197,7 +216,7 @@ class Night:
     @property
     def voids(self) -> int:
         """The number of void visits."""
-        return sum(turn.is_void for _, turn in self.visits)
+        return sum(turn.is_void and not entry.problem for entry, turn in self.visits)
 
     @property
     def is_noisy(self) -> bool:
@@ -224,11 +243,15 @@ def _both(frameworks: Iterable[str]) -> frozenset[str]:
     return frozenset(name for each in frameworks for name in (each, each + TWIN))
 
 
-def nights_of(entries: Iterable[Entry]) -> list[Night]:
-    """Return the nights of one load, the newest first."""
+def nights_of(entries: Collection[Entry]) -> list[Night]:
+    """Return the nights of one load, the newest first.
+
+    Trials that happen to have the load of full records do not count beside them.
+    """
     found: dict[str, list[Visited]] = defaultdict(list)
+    are_trials = all(entry.is_trial for entry in entries)
     for entry in entries:
-        if entry.turn:
+        if entry.turn and entry.is_trial <= are_trials:
             found[entry.turn.night].append((entry, entry.turn))
     return [Night(night, found[night]) for night in sorted(found, reverse=True)]
 
@@ -263,7 +286,7 @@ def shown_night(nights: Iterable[Night], frameworks: Collection[str]) -> Night |
 def fuller_night(
     nights: Iterable[Night], shown: Night, frameworks: Collection[str]
 ) -> OtherNight | None:
-    """Return the newest earlier night with ranks and more of the frameworks than the shown one."""
+    """Return the newest earlier night with enough blocks and more of the frameworks."""
     known = len(shown.frameworks & set(frameworks))
     for night in nights:
         count = len(night.frameworks & set(frameworks))
@@ -366,6 +389,7 @@ def _estimate(
     packed = [
         each for turn in night.turns(name) if (each := turn.messages_per_data_frame) is not None
     ]
+    visits = [block[name][0] for block in night.blocks]
     return BlockEstimate(
         value=found.value,
         low=found.low,
@@ -376,7 +400,8 @@ def _estimate(
         drift_low=drift_low,
         still_warming=is_warming,
         messages_per_data_frame=median(packed) if packed else None,
-        records=tuple(block[name][0].path for block in night.blocks),
+        client_bound=median("client-bound" in entry.flags for entry in visits) > 0.5,  # noqa: PLR2004
+        records=tuple(entry.path for entry in visits),
     )
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import combinations
 from math import exp, log, sqrt
 from statistics import NormalDist, fmean, median
-from sys import float_info
 from types import MappingProxyType
 
 from arena.judge.distributions import range_quantile, t_quantile
@@ -29,6 +28,8 @@ _PRIOR_DF = 4
 _INTERVAL_PRIOR_DF = 2
 _INTERVAL_FACTOR = 1.3
 _INTERVAL_DF = 5
+# An end of an interval that is farther away than any rate.
+_FAR = 1e300
 # How often a difference of the size `detectable` is found.
 _POWER = 0.8
 
@@ -240,8 +241,8 @@ def _side(
 
 
 def _exp(value: float) -> float:
-    """Return e to a power; the largest one that there is for what is far beyond all rates."""
-    return exp(min(value, log(float_info.max)))
+    """Return e to a power; `_FAR` for what is farther beyond all rates."""
+    return min(exp(min(value, log(_FAR))), _FAR)
 
 
 def _trimmed(values: Sequence[float]) -> _Mean:

@@ -93,7 +93,8 @@ def folder_of(mounts: list[str], controller: str, path: str | None) -> Path | No
     for line in mounts:
         before, _, after = line.partition(" - ")
         root, mountpoint = before.split()[3:5]
-        kind, _, options = after.split(maxsplit=2)
+        # The source may be empty.
+        kind, _, options = after.split(" ", 2)
         wanted = "cgroup" if controller else "cgroup2"
         if kind == wanted and (not controller or controller in options.split(",")):
             if root == "/":

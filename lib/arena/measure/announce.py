@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from arena.base.numbers import format_ns
-from arena.judge.entry import TWIN
 from arena.judge.figure_words import bar_of, figure_words, value_words
 from arena.judge.flags import UNRANKED, WORDS, disturbed_words, missed
 from arena.record.figures import figure_of
 from arena.record.measurement import Run
-from arena.record.record import Record, Visit
+from arena.record.record import Record
 from arena.what.metrics import Metric
 
 
@@ -26,16 +25,8 @@ def headline_line(record: Record) -> str:
     bar = bar_of(profile.metric, profile.load, headline.at_least, headline.at_most)
     flags = ", ".join(record.flags)
     trial = "a trial" if record.is_trial else ""
-    block = _block_words(record.visit) if record.visit else ""
-    how = "; ".join(part for part in (block, headline.rule, bar, middle, trial, flags) if part)
-    twin = TWIN if record.visit and record.visit.is_twin else ""
-    return f"{record.framework.name}{twin} {profile.label}: {figure} ({how})"
-
-
-def _block_words(visit: Visit) -> str:
-    again = f", repeat {visit.repeat}" if visit.repeat else ""
-    void = ", void: it does not count" if visit.is_void else ""
-    return f"block {visit.block} of {visit.blocks}{again}{void}"
+    how = "; ".join(part for part in (headline.rule, bar, middle, trial, flags) if part)
+    return f"{record.framework.name} {profile.label}: {figure} ({how})"
 
 
 def run_line(run: Run, metric: Metric) -> str:

@@ -79,7 +79,8 @@ def benchmark(
 def _require_sense(options: RunOptions) -> None:
     """Raise UsageError if options contradict each other."""
     unfit = {
-        "--runs": options.runs and "a visit makes one run, the first block's makes the profile's",
+        "--runs": options.runs
+        and "a visit makes one run; in the first block, it makes the profile's",
         "--no-save": options.no_save and "blocks are made of records",
     }
     options.blocks.require_sense(unfit, is_trial=options.duration is not None)

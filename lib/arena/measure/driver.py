@@ -27,9 +27,10 @@ _IDLE_SHARE = 0.01
 _MOST_FAILED = 0.01
 
 # A server may work on calls that were cut, for seconds if h2load left 100,000 of them. What follows
-# begins when it uses less than this share of one CPU, or after so many seconds.
+# begins when it uses less than this share of one CPU, or after so many seconds or windows.
 _SETTLED_SHARE = 0.1
 _SETTLE_S = 15.0
+_SETTLE_WINDOWS = 3
 _SETTLE_LOOK_S = 0.2
 
 # Where a program opens no window when told, the warm-up goes on in further starts of it.
@@ -113,9 +114,9 @@ class Driver:
         the same; the run says what disturbed it.
         """
         self.sentinel.calibrate()
-        quiet = Quiet(self.sentinel, self._away_s, quiet_wait_s, self.progress.say)
         if self.generator.tells_window(self.plan.profile):
-            return self._told(number, runs, warm_up_s, quiet)
+            return self._told(number, runs, warm_up_s, quiet_wait_s)
+        quiet = self._quiet(quiet_wait_s)
         began = time.monotonic()
         measured = self._warm("warm-up", warm_up_s, quiet.tick)
         warmed_s = time.monotonic() - began
@@ -124,13 +125,40 @@ class Driver:
         while not quiet.is_over():
             left_s = max(_LEAST_S, quiet.at_most_s - quiet.waited_s)
             seconds = min(more_s, left_s)
+            self._settle("warm-up", measured)
             measured = self._warm("warm-up, until the host is quiet", seconds, quiet.tick)
         self._settle("warm-up", measured)
         return Warmed(self.run(number, runs), warmed_s, quiet.waited_s)
 
-    def _told(self, number: int, runs: int, warm_up_s: float, quiet: Quiet) -> Warmed:
-        """Make the warm-up and the run with one start of the generator."""
-        profile, label = self.plan.profile, f"run {number} of {runs}"
+    def _quiet(self, at_most_s: float) -> Quiet:
+        return Quiet(self.sentinel, self._away_s, at_most_s, self.progress.say)
+
+    def _told(self, number: int, runs: int, warm_up_s: float, quiet_wait_s: float) -> Warmed:
+        """Make the warm-up and the run with one start of the generator.
+
+        One that does not end, or does not open its window, is started once more.
+        """
+        label = f"run {number} of {runs}"
+        quiet = self._quiet(quiet_wait_s)
+        shot, opened, warmed_s = self._shot_told(label, number, warm_up_s, quiet)
+        if (shot.is_hung or opened is None) and not self.server.ended():
+            self._set_aside(label, shot)
+            quiet = self._quiet(quiet_wait_s)
+            shot, opened, warmed_s = self._shot_told(label, number, warm_up_s, quiet)
+        if opened is None:
+            self._require_whole("warm-up", shot)
+            raise self._unopened("warm-up", shot)
+        self._require_whole(label, shot)
+        return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
+
+    def _shot_told(
+        self, label: str, number: int, warm_up_s: float, quiet: Quiet
+    ) -> tuple[Shot, _Opened | None, float]:
+        """Start the generator once, and tell it when to open its window.
+
+        Returns what was so when it opened, and the seconds of the warm-up.
+        """
+        profile = self.plan.profile
         calibration = self.sentinel.latest()
         opened: _Opened | None = None
         warmed_s = 0.0
@@ -156,11 +184,7 @@ class Driver:
             shot = self.generator.fire_told(
                 profile, warm_up, self.folder / f"run-{number}", may_open
             )
-        if opened is None:
-            self._require_whole("warm-up", shot)
-            raise self._unopened("warm-up", shot)
-        self._require_whole(label, shot)
-        return Warmed(self._closed(label, shot, opened), warmed_s, quiet.waited_s)
+        return shot, opened, warmed_s
 
     def _warm(self, stage: str, seconds: float, on_tick: Callable[[], None]) -> Measurement:
         """Make the load once, to warm up; only the last one leaves its output."""
@@ -169,18 +193,22 @@ class Driver:
         profile = self.plan.profile.changed(warmup_s=seconds).warm_up()
         return self._measurement(self._fire(stage, "warm-up", profile, on_tick), stage, profile)
 
-    def _settle(self, stage: str, measured: Measurement) -> None:
-        """Wait until the server has worked off the calls that were cut; not forever."""
-        if not measured.calls.cut:
+    def _settle(self, stage: str, measured: Measurement | None = None) -> None:
+        """Wait until the server has worked off the calls that were cut; not forever.
+
+        Without a measurement, nobody knows whether there are any.
+        """
+        if measured and not measured.calls.cut:
             return
+        most_s = min(_SETTLE_S, _SETTLE_WINDOWS * self.plan.profile.window_s)
         began, used_s, is_busy = time.monotonic(), self._cost(stage).cpu_s, True
-        while is_busy and time.monotonic() - began < _SETTLE_S:
+        while is_busy and time.monotonic() - began < most_s:
             time.sleep(_SETTLE_LOOK_S)
             before_s, used_s = used_s, self._cost(stage).cpu_s
             is_busy = used_s - before_s > _SETTLED_SHARE * _SETTLE_LOOK_S
         waited_s = time.monotonic() - began
         if waited_s >= 1:
-            more = ", and longer" if is_busy else ""
+            more = ", and is not done" if is_busy else ""
             self.progress.say(f"{stage}: the server worked on for {waited_s:.0f} s{more}")
 
     def _away_s(self) -> float | None:
@@ -233,8 +261,7 @@ class Driver:
         """
         shot = self._shot(stage, name, profile, on_tick, on_open)
         if shot.is_hung and not self.server.ended():
-            kept = [_set_aside(path) for path in dict.fromkeys((shot.raw, shot.log))]
-            self.progress.say(f"{stage}: {shot.problem}; once more ({kept[0].name} has its output)")
+            self._set_aside(stage, shot)
             shot = self._shot(stage, name, profile, on_tick, on_open)
         self._require_whole(stage, shot)
         return shot
@@ -259,9 +286,21 @@ class Driver:
         with self.progress.window(stage, seconds, at_most=at_most) as tick:
             return self.generator.fire(profile, self.folder / name, watch, on_open)
 
+    def _set_aside(self, stage: str, shot: Shot) -> None:
+        """Keep the output of a start that is repeated, and wait for the server."""
+        kept = [
+            path.rename(path.with_stem(f"{path.stem}-killed"))
+            for path in dict.fromkeys((shot.raw, shot.log))
+        ]
+        why = shot.problem or self._unopened_words()
+        self.progress.say(f"{stage}: {why}; once more ({kept[0].name} has its output)")
+        self._settle(stage)
+
     def _unopened(self, stage: str, shot: Shot) -> GeneratorError:
-        why = f"{self.generator.name} ended before its window opened"
-        return GeneratorError(stage, why, log=shot.log, output=shot.output)
+        return GeneratorError(stage, self._unopened_words(), log=shot.log, output=shot.output)
+
+    def _unopened_words(self) -> str:
+        return f"{self.generator.name} ended before its window opened"
 
     def _require_whole(self, stage: str, shot: Shot) -> None:
         """Raise if the server or the generator broke."""
@@ -302,11 +341,6 @@ class Driver:
         if reason:
             raise FrameworkError(stage, reason, log=shot.raw, output=shot.output)
         return measured
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a killed generator's output, and return its new path."""
-    return path.rename(path.with_stem(f"{path.stem}-killed"))
 
 
 def ended_amid(stage: str, how: str) -> FrameworkError:

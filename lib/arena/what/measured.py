@@ -21,10 +21,10 @@ class MeasuredProfile(Profile):
         return self.load.in_flight(self.connection_count)
 
     def warm_up(self) -> "MeasuredProfile":
-        """Return the closed load that warms a server up for this one."""
+        """Return the closed load that warms a server up for this one, without a warm-up itself."""
         load = self.load.warm_up(self.connection_count, self.warmup_s)
         count = min(self.connection_count, load.in_flight(self.connection_count))
-        return self.changed(load=load, connection_count=count)
+        return self.changed(load=load, connection_count=count, warmup_s=0.0)
 
 
 def measured_profile(profile: Profile, connections: int) -> MeasuredProfile:

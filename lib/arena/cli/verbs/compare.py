@@ -27,7 +27,8 @@ def command(workspace: Workspace, /, a: str, b: str, as_json: bool, **given: obj
     The verdict is the pair's own: A is faster, slower, not different by more than some percent, or
     not comparable. Name a framework's twin like `grpc-go~twin`.
 
-    The night is one of the profile's current load, on hosts of the class of the newest records.
+    The night is one of the profile's current load. Hosts of the class of the newest records come
+    first, and nights with enough blocks.
     """
     from arena.base.model import to_json
     from arena.judge.archive import open_archive

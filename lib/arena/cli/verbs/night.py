@@ -32,7 +32,8 @@ from arena.cli.options import Counts, Duration
 )  # fmt: skip
 @click.option(
     "--resume", is_flag=True,
-    help="Continue the last night if it was interrupted; what it measured is not measured again.",
+    help="Continue the last night if it was interrupted. What it measured is not measured again; "
+    "of a night of blocks, only the block in progress is.",
 )  # fmt: skip
 @options.blocks(trials=False)
 @click.option("--budget", type=Duration(), help="Time limit, like 3m or 6h. [default: none]")

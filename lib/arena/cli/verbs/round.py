@@ -24,8 +24,8 @@ def command() -> None:
 def freeze(workspace: Workspace, /, name: str, note: str) -> None:
     """Copy the records on the boards, with their raw outputs, to results/rounds/NAME.
 
-    For each row, these are its record and its newer failure, if there is one. If a profile has only
-    trials, its newest trials are copied.
+    For each row, these are its record and its newer failure, if there is one, and for a night of
+    blocks all its visits. If a profile has only trials, its newest trials are copied.
     """
     from arena.base.numbers import format_megabytes
     from arena.judge import frozen_rounds

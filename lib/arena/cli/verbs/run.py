@@ -67,7 +67,7 @@ def command(workspace: Workspace, /, **given: object) -> int:
     runs and saves one record. A run with --runs, --duration, --requests or another connection
     count is a trial: it never replaces a full record.
 
-    With --blocks, a session is a visit: one run after a warm-up of 10 s, with the checks in the
+    With --blocks, a session is a visit: one run after a longer warm-up, with the checks in the
     first and the last block only. The first block's visit makes the profile's runs, too.
 
     The site is built at the end and, in a long run, at most once a minute. If you interrupt the

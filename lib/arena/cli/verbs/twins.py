@@ -50,4 +50,4 @@ def command(
     now = utc_now()
     look = Look(profile=looked, connections=connections, generator=generator, looked_at=now)
     write_look(workspace.host, look)
-    click.echo(f"{looked}: the twins of all nights before {now} suspend no ranks any more")
+    click.echo(f"{looked}: the twins of all nights before {now} no longer suspend ranks")

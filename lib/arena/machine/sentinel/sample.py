@@ -154,6 +154,6 @@ def _clocks() -> Iterator[tuple[str, float]]:
 def _lines(path: Path) -> list[str]:
     """Return the lines of a file of the kernel; none if it is missing or not for us."""
     try:
-        return path.read_text().splitlines()
+        return path.read_text(errors="replace").splitlines()
     except OSError:
         return []

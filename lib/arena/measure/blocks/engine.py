@@ -61,6 +61,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         self._streak = Streak(len(self.planned.sources))
+        self._skipped: set[tuple[str, int]] = set()
 
     @property
     def _shows(self) -> Progress:
@@ -74,6 +75,7 @@ class Engine:
                 if needed_s + self.expected.builds_s([load]) <= self.left_s():
                     self._block(load, block, slots)
                 else:
+                    self._skipped.add((load.load, block))
                     self._shows.say(
                         f"no time left for block {block} of {load.blocks} of {self._label(load)}"
                     )
@@ -114,11 +116,17 @@ class Engine:
 
     def _visit(self, load: PlannedLoad, block: Event, turn: _Turn, size: int) -> Outcome:
         if self.host_class() != self.planned.host_class:
-            raise CutShortError("this host has changed its class: the night ends here")
+            raise CutShortError(
+                "this host has changed its class: the night ends here "
+                "(--resume continues it once the host is as it was)"
+            )
         slot, name = turn.slot, turn.slot.framework
         if source_sha256(self.runner.workspace.framework(name)) != self.planned.sources[name]:
             # It was built once; its records would name a source that was not measured.
-            raise CutShortError(f"{name} has changed since the night began: the night ends here")
+            raise CutShortError(
+                f"{name} has changed since the night began: the night ends here "
+                "(--resume continues it once the change is undone)"
+            )
         plan, warm_up_s = self.plans[load.load][name], load.warm_ups_s[name]
         visit = Visit(
             night=self.night,
@@ -199,7 +207,8 @@ class Engine:
         seconds += self.expected.block_s(load, block, ahead) + sum(
             self.expected.block_s(each, number, self._slots(each))
             for each, number in self._blocks()
-            if (each.load, number) not in self.log.ended and (each, number) != (load, block)
+            if (each.load, number) not in self.log.ended.keys() | self._skipped
+            and (each, number) != (load, block)
         )
         repeat = f" (repeat {turn.repeat})" if turn.repeat else ""
         self._shows.say(

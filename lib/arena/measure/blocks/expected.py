@@ -62,18 +62,15 @@ class Expected:
 
     def builds_s(self, loads: Iterable[PlannedLoad]) -> float:
         """Return the seconds of the builds that these loads still need; each is made once."""
-        places = {name: load.load for load in loads for name in load.frameworks}
-        return sum(
-            max(
-                (
+        builds_s: dict[str, list[float]] = defaultdict(list)
+        for load in loads:
+            for name in set(load.frameworks) - self._built:
+                builds_s[name] += [
                     record.provenance.stages_s.get("build", 0.0)
-                    for record in self._visits_before(load, name)
-                ),
-                default=_BUILD_S,
-            )
-            for name, load in places.items()
-            if name not in self._built
-        )
+                    for record in self._visits_before(load.load, name)
+                ]
+        # The night's first visit of a framework has its real build, under whichever load.
+        return sum(max(own, default=_BUILD_S) for own in builds_s.values())
 
     def _visits_per_slot(self, load: PlannedLoad) -> float:
         """Return how often a visit is made until it is good, two repeats included."""
@@ -87,15 +84,17 @@ class Expected:
 
     def _visit_s(self, load: PlannedLoad, block: int, slot: Slot) -> float:
         name = slot.framework
-        profile = self._plans[load.load][name].profile
+        plan = self._plans[load.load][name]
+        profile = plan.profile
+        run_s = plan.generator.description.lead_s(profile) + profile.window_s
         before = self._visits_before(load.load, name)
-        seconds = load.warm_ups_s[name] + profile.window_s + _AROUND_S
+        seconds = load.warm_ups_s[name] + run_s + _AROUND_S
         if known := self._tonight[load.load, name] or [_usual_s(record) for record in before]:
             seconds = fmean(known)
         if block in (1, load.blocks):
             seconds += _CHECKS_S
         if block == 1 and not slot.is_twin:
-            seconds += (profile.runs - 1) * profile.window_s
+            seconds += (profile.runs - 1) * run_s
         return seconds
 
 

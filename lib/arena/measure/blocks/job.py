@@ -52,6 +52,7 @@ from arena.what.overrides import TRIAL
 _KEPT_SHARE = 0.25
 
 _RESUME = "--resume continues the night; the block in progress is repeated"
+_CANNOT = f"{CANNOT} ({_RESUME})"
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,9 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
         _Night(asked, Runner(workspace, sessions, runtime, shows), {}).show()
         return asked.tally.code
     with only_here(workspace, sessions, asked.command, shows) as runner:
-        if asked.diary and not asked.diary.is_open():
-            raise HostError(f"the night of {asked.diary.started_at} was finished by another")
+        # Another runner may have gone on with that night while this one waited.
+        if asked.diary:
+            asked = replace(asked, diary=asked.diary.as_it_is(shows))
         once = replace(runner, runtime=BuiltOnce(runner.runtime))
         found = runner.find_generators(asked.plans)
         night = _Night(asked, once, found)
@@ -212,13 +214,13 @@ class _Night:
         try:
             engine.run()
         except CutShortError as error:
-            why = str(error)
+            why = _CANNOT if str(error) == CANNOT else str(error)
         if not why and (left := self._measure_once(book)):
-            why = CANNOT
+            why = _CANNOT
             for plan in left:
                 self._count(plan, "left")
         if why:
-            report_error(f"{why} ({_RESUME})")
+            report_error(why)
             self._tally.code = max(self._tally.code, HostError.exit_code)
         else:
             self._learn()
@@ -276,14 +278,14 @@ class _Night:
         if warm_ups.is_broken:
             return
         archive = open_archive(self._asked.workspace.results)
-        changed: list[str] = []
         for load in planned.loads:
             verdicts = self._verdicts(archive, load)
-            changed += learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now())
-        if changed:
+            for line in learn(archive, self.id, planned, load, verdicts, warm_ups, utc_now()):
+                self._shows.say(line)
+        try:
             warm_ups.save()
-        for line in changed:
-            self._shows.say(line)
+        except HostError as error:
+            self._shows.say(f"warning: {error}: the next night has the warm-ups of this one")
 
     def _warm_ups(self) -> WarmUps:
         return WarmUps.read(self._asked.workspace.host / "warm-ups.json", self._shows)
@@ -298,7 +300,7 @@ class _Night:
                     plan, "failed" if dropped else "measured", dropped.code if dropped else 0
                 )
         for name in self._planned.left_out.keys() - {each.load for each in self._planned.loads}:
-            for plan in self._plans[name].values():
+            for plan in self._plans.get(name, {}).values():
                 self._count(plan, "left")
         for line in self._tally.notes():
             click.echo(line)

@@ -13,6 +13,9 @@ from arena.measure.blocks.warm_ups import LONGEST_S, Subject, WarmUp, WarmUps
 # The newest starts are enough.
 _MOST_STARTS = 60
 
+# A second that is shorter is a partial one.
+_WHOLE_S = 0.99
+
 
 def learn(
     archive: Archive,
@@ -43,15 +46,19 @@ def learn(
         seconds: float | None
         if name in warming:
             raised_in, starts = night, []
-            seconds = min(2 * before_s, LONGEST_S)
+            # A later night may have raised it already, if this one was resumed.
+            seconds = max(min(2 * before_s, LONGEST_S), known.seconds if known else 0.0)
             why = f"still warming up after {before_s:g} s in the night of {night}: doubled"
         else:
             starts = [*islice(_starts(archive, visits, subject, raised_in or ""), _MOST_STARTS)]
             seconds = learned_warm_up(starts)
             why = f"after {seconds or 0:g} s these starts run at 97 % of their plateau"
-        if seconds is None or (known and known.seconds == seconds):
+        if seconds is None or (known and (known.seconds, known.raised_in) == (seconds, raised_in)):
             continue
-        changed.append(f"warm-up of {name} under {load.load}: {seconds:g} s from now on ({why})")
+        if seconds != warm_ups.seconds(subject):
+            changed.append(
+                f"warm-up of {name} under {load.load}: {seconds:g} s from now on ({why})"
+            )
         warm_ups.put(
             WarmUp(
                 **subject._asdict(),
@@ -71,7 +78,7 @@ def _visits(archive: Archive, load: str, host_class: str) -> list[Entry]:
     found = [
         each
         for each in archive.entries.values()
-        if each.turn and not each.turn.is_void and each.status == "ok"
+        if each.turn and not each.turn.is_void and each.is_good and not each.is_trial
         if (each.load.text, each.load.host_class) == (load, host_class)
     ]
     return sorted(found, key=lambda each: each.started_at, reverse=True)
@@ -89,6 +96,7 @@ def _starts(
             continue
         run = archive.read(entry.path).runs[0]
         if run.warm_up and run.seconds:
-            # The last second of the warm-up is a partial one.
-            rates = (*run.warm_up[:-1], *(each.messages / each.length_s for each in run.seconds))
+            # The last second of the warm-up is a partial one, and often that of the run.
+            whole = (each for each in run.seconds if each.length_s >= _WHOLE_S)
+            rates = (*run.warm_up[:-1], *(each.messages / each.length_s for each in whole))
             yield Start(turn.night, rates)

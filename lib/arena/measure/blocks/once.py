@@ -1,21 +1,22 @@
-"""A runtime that builds each framework once a night."""
+"""A runtime that builds each framework once a night, even one that cannot be built."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from arena.base.errors import FrameworkError
 from arena.measure.runtimes import Built, Runtime, Server, Unavailable
 from arena.what.framework import Framework
 
 
 @dataclass
 class BuiltOnce:
-    """Another runtime, whose builds are remembered."""
+    """Another runtime, whose builds are remembered, with their failures."""
 
     runtime: Runtime
     name: str = field(init=False)
-    _built: dict[str, Built] = field(default_factory=dict)
+    _built: dict[str, Built | FrameworkError] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.name = self.runtime.name
@@ -27,8 +28,14 @@ class BuiltOnce:
     def build(self, framework: Framework, log: Path) -> Built:
         """Build it, unless that was done before; FrameworkError if that fails."""
         if framework.name not in self._built:
-            self._built[framework.name] = self.runtime.build(framework, log)
-        return self._built[framework.name]
+            try:
+                self._built[framework.name] = self.runtime.build(framework, log)
+            except FrameworkError as error:
+                self._built[framework.name] = error
+        built = self._built[framework.name]
+        if isinstance(built, FrameworkError):
+            raise built
+        return built
 
     def start(
         self, framework: Framework, cpus: Sequence[int] | None, log: Path

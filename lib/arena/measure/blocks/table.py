@@ -26,6 +26,9 @@ def verdicts_of(
         for entry in archive.entries.values()
         if (entry.load.text, entry.load.host_class) == (load.exactly, host_class)
     ]
+    # A trial may have the load of full records, and is not ranked with them.
+    is_trial = any(each.is_trial for each in entries if each.turn and each.turn.night == night)
+    entries = [each for each in entries if each.is_trial == is_trial]
     return [
         judged(found, group, book.history_of(own[0].load, nights, groups))
         for own in by_load(entries).values()

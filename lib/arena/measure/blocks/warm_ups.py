@@ -65,6 +65,7 @@ class WarmUps:
 
     def __init__(self, path: Path, known: dict[Subject, WarmUp], *, is_broken: bool) -> None:
         self.is_broken = is_broken
+        self._is_changed = False
         self._path = path
         self._known = known
 
@@ -95,9 +96,12 @@ class WarmUps:
 
     def put(self, warm_up: WarmUp) -> None:
         """Set a warm-up."""
+        self._is_changed = True
         self._known[warm_up.subject] = warm_up
 
     def save(self) -> None:
-        """Write the file; HostError if it cannot be written."""
+        """Write the file if a warm-up was set; HostError if it cannot be written."""
+        if not self._is_changed:
+            return
         ordered = tuple(self._known[subject] for subject in sorted(self._known))
         write_atomic(self._path, to_json(_File(warm_ups=ordered)))

@@ -106,9 +106,18 @@ class Diary:
         """The titles of the sessions that began, when the file was read."""
         return frozenset(str(event["begun"]) for event in self.events if "begun" in event)
 
+    @property
     def is_open(self) -> bool:
-        """Return whether the night has not ended."""
-        return not any("ended" in event for event in _events(self.path))
+        """Whether the night had not ended when the file was read."""
+        return not any("ended" in event for event in self.events)
+
+    def as_it_is(self, shows: Progress) -> Self | None:
+        """Read it again; None, with a word on it, if the night has ended since."""
+        now = self.read(self.path)
+        if now.is_open:
+            return now
+        shows.say("that night has been finished by another: a new one begins")
+        return None
 
     def begin(self, session: str) -> None:
         """Record that a session begins."""
@@ -149,7 +158,7 @@ def to_resume(folder: Path, scope: Scope, shows: Progress) -> Diary | None:
             return None
         if of_blocks and scope != found.scope:
             continue
-        if not found.is_open():
+        if not found.is_open:
             break
         of = f"the night of {found.started_at} ({found.scope})"
         if scope not in (Scope(), found.scope):

@@ -42,7 +42,7 @@ class History:
                 key = (entry.framework, *entry.load.place)
                 if entry.turn:
                     self._visits[key].append(entry)
-                if not entry.turn or entry.turn.is_classic:
+                if entry.is_listed:
                     self._entries[key].append(entry)
         self._breadth = Counter(name for name, *_ in self._entries)
 
@@ -73,7 +73,9 @@ class History:
 
         Without one, its windows plus the usual time around them.
         """
-        good = next((entry for entry in self._of(plan) if entry.status == "ok"), None)
+        # A visit of a block has another warm-up, and waits for a quiet host.
+        like = (entry for entry in self._of(plan) if entry.status == "ok" and not entry.turn)
+        good = next(like, None)
         record = self._read(good) if good else None
         if record and record.profile == plan.profile:
             return sum(record.provenance.stages_s.values()) + _BETWEEN_S
@@ -117,7 +119,7 @@ def windows_s(plan: Plan) -> float:
     """Return the longest time for which a session makes its load."""
     profile = plan.profile
     lead_s = plan.generator.description.lead_s(profile)
-    return profile.warmup_s + profile.runs * profile.window_s + (profile.runs + 1) * lead_s
+    return profile.warmup_s + profile.runs * profile.window_s + profile.runs * lead_s
 
 
 def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:

@@ -117,9 +117,8 @@ def night(
         _show(ordered, options.budget, history, tally)
         return tally.code
     with only_here(workspace, sessions, command, shows) as runner:
-        if diary and not diary.is_open():
-            shows.say("that night has been finished by another: a new one begins")
-            diary = None
+        # Another runner may have gone on with that night while this one waited.
+        diary = diary and diary.as_it_is(shows)
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)
         began = clock()  # The build of a generator does not count: it happens once.

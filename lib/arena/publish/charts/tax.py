@@ -83,12 +83,19 @@ class TaxedLoad:
 
 
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
-    """Return every load that some server ran under several generators, by profile."""
-    found: dict[tuple[str, int, str, str], list[Board]] = defaultdict(list)
-    for board in boards:
+    """Return every load that some server ran under several generators, by profile.
+
+    A generator with several boards of a load, with its own warm-up and without, has the first of
+    them, which is the current one if one is.
+    """
+    of_load: dict[tuple[str, int, str, str], dict[str, Board]] = defaultdict(dict)
+    for board in sorted(boards, key=lambda each: not each.is_current):
         if _NAME.fullmatch(board.generator):
             load = board.profile, board.connections, board.load_digest, board.host_class.id
-            found[load].append(board)
+            of_load[load].setdefault(board.generator, board)
+    found = {
+        load: [board for board in boards if board in own.values()] for load, own in of_load.items()
+    }
     every = [
         TaxedLoad(
             profile=profile,

@@ -81,8 +81,10 @@ def _each(rows: Sequence[Row], of: Callable[[Result], Cell]) -> tuple[Cell, ...]
 
 def estimate_words(board: Board, row: Row) -> str:
     """Return a row's estimate with the digits that its interval justifies; empty without one."""
-    it, flags = row.estimate, row.result.flags if row.result else ()
-    return rounded_words(board.metric, it.value, it.low, it.high, flags) if it else ""
+    if (it := row.estimate) is None:
+        return ""
+    flags = ("client-bound",) * it.client_bound
+    return rounded_words(board.metric, it.value, it.low, it.high, flags)
 
 
 def figure_words(board: Board, row: Row) -> str:

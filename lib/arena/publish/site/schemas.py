@@ -77,7 +77,7 @@ class ComparedProfile(Frozen):
 
     The home class is not in its id, and `host` names another one in words. `pairs` has the verdicts
     of the load's night of blocks, by the names of A and B, A before B in the alphabet; it is absent
-    without such a night.
+    without such a night. `note` is what must be known of that night, in sentences.
     """
 
     id: str
@@ -88,6 +88,7 @@ class ComparedProfile(Frozen):
     lower_is_better: bool
     href: str
     pairs: dict[str, dict[str, Pair]] | None = None
+    note: str = ""
 
 
 # A value with the ends of its interval, its flags separated by commas, and its record's page;

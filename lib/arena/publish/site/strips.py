@@ -43,7 +43,9 @@ class Scale:
     def at(self, value: float) -> int:
         """Return the position of a value."""
         if self.is_log:
-            share = log(max(value, self.least) / self.least) / log(self.most / self.least)
+            # Logarithms are subtracted: the ends may be too far apart for a ratio.
+            least = log(self.least)
+            share = (log(max(value, self.least)) - least) / (log(self.most) - least)
         else:
             share = value / self.most if self.most else 0.0
         return round(_MARGIN + min(share, 1.0) * (WIDTH - 2 * _MARGIN))

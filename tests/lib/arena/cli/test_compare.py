@@ -18,7 +18,7 @@ RATES = {"slow": 1e6, "fast": 1.2e6, "same": 1.0e6, "slow~twin": 1.2e6}
         (("fast", "slow", "stream-grpc", "--connections=64"), 11, "fast is 2"),
         (("slow", "same", "stream-grpc", "--generator", "ghz"), 0, "No difference ≥ "),
         (("slow~twin", "slow", "stream-grpc"), 11, "slow~twin is "),
-        (("same", "same~twin", "stream-grpc"), 12, "same and same~twin are not comparable: no ni"),
+        (("same", "same~twin", "stream-grpc"), 12, "same and same~twin are not comparable. No ni"),
     ],
 )
 def test_the_exit_code_is_the_verdict(line: Line, words: list[str], code: int, said: str) -> None:

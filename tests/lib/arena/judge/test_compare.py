@@ -72,13 +72,23 @@ def test_the_night_is_one_of_the_current_load(tmp_path: Path) -> None:
     found = compared(tmp_path, [*blocks(RATES), newer])
     assert (found.verdict, found.ratio) == ("not comparable", None)
     assert found.words == (
-        "slow and fast are not comparable: no night of this load has a whole block with both."
+        "slow and fast are not comparable. No night of this load has a whole block with both."
     )
 
 
 def test_too_few_blocks_are_not_comparable(tmp_path: Path) -> None:
     found = compared(tmp_path, blocks(RATES, 2))
-    assert (found.verdict, found.why) == ("not comparable", "the night has only 2 whole blocks")
+    assert (found.verdict, found.why) == (
+        "not comparable",
+        "The night has 2 whole blocks, but a comparison needs 3.",
+    )
+
+
+def test_a_newer_night_with_too_few_blocks_does_not_hide_one_that_can_be_compared(
+    tmp_path: Path,
+) -> None:
+    found = compared(tmp_path, [*blocks(RATES), *blocks(RATES, 1, hour=5)])
+    assert (found.night, found.verdict) == (night(), "slower")
 
 
 def test_who_is_still_warming_up_is_not_comparable_but_has_a_ratio(tmp_path: Path) -> None:
@@ -89,9 +99,10 @@ def test_who_is_still_warming_up_is_not_comparable_but_has_a_ratio(tmp_path: Pat
         for each in blocks(RATES)
     ]
     found = compared(tmp_path, records)
-    assert (found.verdict, found.why) == ("not comparable", "fast was still warming up")
+    assert (found.verdict, found.why) == ("not comparable", "fast was still warming up.")
     assert found.ratio
-    assert found.words.startswith("slow and fast are not comparable: fast was still warming up (")
+    assert found.words.startswith("slow and fast are not comparable (")
+    assert found.words.endswith("). fast was still warming up.")
 
 
 def test_a_noisy_night_is_said(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from arena.judge.distributions import (
     range_cdf,
     range_quantile,
     share_interval,
-    t_cdf,
     t_quantile,
 )
 
@@ -19,8 +18,6 @@ from arena.judge.distributions import (
 def test_students_t_agrees_with_scipy(df: float) -> None:
     for p in (0.001, 0.3, 0.5, 0.8, 0.975, 0.9987):
         assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
-    for x in (-30, -1, 0, 0.2, 3, 100):
-        assert t_cdf(x, df) == pytest.approx(stats.t.cdf(x, df), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3, 20, 150])

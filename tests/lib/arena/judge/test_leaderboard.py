@@ -9,6 +9,7 @@ import pytest
 from arena.base.model import to_json
 from arena.judge.entry import entry_of
 from arena.judge.leaderboard import Board, Result, Row, rank, rank_entries
+from arena.judge.load_key import generator_warm_up
 from arena.record.measurement import BlastPoint, Latency
 from arena.record.record import GeneratorInfo, Record
 from tests.fakes import FAILED, PASSED, WARNED, a_provenance, a_record, a_run, a_trial, at
@@ -449,3 +450,8 @@ def test_runs_with_and_without_the_generators_own_warm_up_share_no_board() -> No
     assert [row.framework for row in same.rows] == ["b", "a"]
     (differs,) = same.differences
     assert (differs.fact, differs.here, differs.current) == ("generator_warm_up", "null", '"3s"')
+
+
+def test_a_warm_up_that_is_no_time_is_none() -> None:
+    assert generator_warm_up(("h2load", "--warm-up-time=6s")) == "6s"
+    assert generator_warm_up(("h2load", "--warm-up-time=3s/../..")) == ""

@@ -340,3 +340,40 @@ def test_a_framework_that_the_host_could_not_measure_takes_no_block_from_the_oth
     ]
     found = night_of([*early, *late])
     assert (found.blocks, found.frameworks) == (8, 2)
+
+
+def test_who_was_dropped_late_in_a_night_does_not_cost_the_others_their_ranks() -> None:
+    early = list(blocks({"a": 1e6, "b": 2e6, "c": 3e6}, 5))
+    late = [
+        visited(name, rate, block, minute=500 + 10 * block + place, size=2)
+        for block in range(6, 9)
+        for place, (name, rate) in enumerate({"b": 2e6, "c": 3e6}.items())
+    ]
+    found = night_of([*early, *late])
+    assert (found.blocks, found.frameworks, found.is_ranked) == (8, 2, True)
+    # Six blocks with all three are enough for ranks of all three.
+    more = [visited("a", 1e6, 6, minute=900, size=3)]
+    size = {"visit": late[0].visit.model_copy(update={"size": 3})} if late[0].visit else {}
+    sixth = [each.model_copy(update=size) if is_in(each, 6) else each for each in late]
+    found = night_of([*early, *more, *sixth])
+    assert (found.blocks, found.frameworks) == (6, 3)
+
+
+def test_a_night_that_was_killed_in_its_first_block_after_a_failure_has_no_whole_block() -> None:
+    failed = visited("a", 0, 1, minute=700, size=3, failure="it fell")
+    board = only_board([failed, visited("b", 2e6, 1, minute=701, size=3)])
+    assert board.night is None
+
+
+def test_trials_with_the_load_of_full_records_are_not_ranked_with_them() -> None:
+    trials = [
+        each.model_copy(
+            update={
+                "provenance": each.provenance.model_copy(update={"overrides": {"DURATION": "5s"}})
+            }
+        )
+        for each in blocks(THREE, hour=5)
+    ]
+    assert all(each.is_trial for each in trials)
+    assert night_of([*blocks(THREE), *trials]).night == night(0)
+    assert night_of(trials).night == night(5)

@@ -214,7 +214,7 @@ def test_a_server_that_is_never_idle_is_not_waited_for_forever(
     monkeypatch.setattr("arena.measure.driver._SETTLE_S", 1.0)
     rig.generator.measurements = [a_measurement(cut=1)]
     rig.driver().run(1, 1)
-    assert "run 1 of 1: the server worked on for 1 s, and longer" in rig.progress.lines
+    assert "run 1 of 1: the server worked on for 1 s, and is not done" in rig.progress.lines
 
 
 @pytest.mark.parametrize("is_told", [False, True])
@@ -312,6 +312,42 @@ def test_a_generator_that_hangs_is_started_once_more_and_its_output_is_kept(
     # The host was watched in the window that counts.
     assert run.watch
     assert run.watch.elapsed_s == 1.0
+
+
+def test_a_visits_generator_that_does_not_open_its_window_is_started_once_more(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.generator.is_told = True
+    told = rig.generator.fire_told
+    shots: list[Path] = []
+
+    def fired(profile: Any, warm_up: Any, stem: Path, may_open: Any) -> Any:
+        shot = (
+            told(profile, warm_up, stem, may_open)
+            if shots
+            else rig.generator.fire(profile, stem, lambda _: None)
+        )
+        shots.append(shot.raw)
+        return shot
+
+    monkeypatch.setattr(rig.generator, "fire_told", fired)
+    warmed = rig.driver().warmed_run(1, 1, warm_up_s=2, quiet_wait_s=9)
+    assert len(shots) == 2
+    assert warmed.run.raw.path.endswith("/run-1.json")
+    assert (rig.folder / "run-1-killed.json").exists()
+    assert any("ended before its window opened; once more (" in line for line in rig.progress.lines)
+
+
+def test_a_short_window_is_not_followed_by_a_long_wait_for_the_server(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.measure.driver._SETTLE_S", 60.0)
+    monkeypatch.setattr("arena.measure.driver._SETTLE_WINDOWS", 1)
+    rig.generator.measurements = [a_measurement(cut=1)]
+    driver = rig.driver()
+    short = a_profile(duration_s=1.0)
+    replace(driver, plan=replace(driver.plan, profile=short)).run(1, 1)
+    assert "run 1 of 1: the server worked on for 1 s, and is not done" in rig.progress.lines
 
 
 def test_a_generator_that_hangs_twice_fails_the_run(

@@ -1,14 +1,14 @@
 """Compare: a page whose script shows frameworks side by side, and the figures for the script."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations
 
-from arena.judge.entry import Entry
+from arena.judge.compare import note_of
 from arena.judge.flags import UNRANKED
 from arena.judge.leaderboard import Board
-from arena.judge.nights import compared, is_warming, nights_of
+from arena.judge.nights import Night, compared, is_warming, nights_of
 from arena.publish.site import words
 from arena.publish.site.board_columns import estimate_words, headline_words, interval_words
 from arena.publish.site.edition import Edition, Site
@@ -35,6 +35,7 @@ def _comparison(edition: Edition) -> str:
     """Return the JSON of all figures. A framework's texts are those of its newest record."""
     places: dict[str, int] = {}
     profiles: list[ComparedProfile] = []
+    nights: dict[int, Night] = {}
     frameworks: dict[str, ComparedFramework] = {}
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
@@ -53,24 +54,30 @@ def _comparison(edition: Edition) -> str:
                     metric=board.metric,
                     lower_is_better=board.metric.lower_is_better,
                     href=edition.below(edition.board(board)),
-                    pairs=_pairs(board, edition.by_load[board.key]),
                 )
             )
+        # The boards of a load's divisions share its nights: the newest of those shown counts.
+        night = _night(edition, board)
+        if night and (place not in nights or night.id > nights[place].id):
+            nights[place] = night
+            profiles[place] = profiles[place].changed(
+                pairs=_pairs(night), note=note_of(board, night)
+            )
         for row in board.rows:
+            made = [row.result.started_at] if row.result else []
             if row.estimate:
                 shown = estimate_words(board, row), interval_words(board, row.estimate)
                 estimates[row.framework][str(place)] = shown
-            result = row.result
-            if result is None:
-                continue
-            figures[row.framework][str(place)] = (
-                result.value, result.low, result.high, ",".join(result.flags),
-                edition.below(edition.record(result.record)),
-                headline_words(board, result), interval_words(board, result),
-                UNRANKED.isdisjoint(result.flags),
-            )  # fmt: skip
-            if when.get(row.framework, "") < result.started_at:
-                when[row.framework] = result.started_at
+                made += [board.night.night] if board.night else []
+            if result := row.result:
+                figures[row.framework][str(place)] = (
+                    result.value, result.low, result.high, ",".join(result.flags),
+                    edition.below(edition.record(result.record)),
+                    headline_words(board, result), interval_words(board, result),
+                    UNRANKED.isdisjoint(result.flags),
+                )  # fmt: skip
+            if made and when.get(row.framework, "") < max(made):
+                when[row.framework] = max(made)
                 frameworks[row.framework] = ComparedFramework(
                     name=row.framework,
                     display_name=row.display_name,
@@ -81,22 +88,27 @@ def _comparison(edition: Edition) -> str:
                 )
     found = [
         frameworks[name].model_copy(
-            update={"figures": figures[name], "estimates": estimates.get(name)}
+            update={"figures": figures.get(name, {}), "estimates": estimates.get(name)}
         )
-        for name in sorted(figures)
+        for name in sorted(frameworks)
     ]
     # A large file for scripts: no spaces.
     return Comparison(profiles=tuple(profiles), frameworks=tuple(found)).model_dump_json() + "\n"
 
 
-def _pairs(board: Board, entries: Sequence[Entry]) -> dict[str, dict[str, Pair]] | None:
-    """Return the verdicts of a board's night on pairs, of all divisions; none if suspended.
+def _night(edition: Edition, board: Board) -> Night | None:
+    """Return the night that a board shows."""
+    if board.night is None:
+        return None
+    nights = nights_of(edition.by_load[board.key])
+    return next(each for each in nights if each.id == board.night.night)
+
+
+def _pairs(night: Night) -> dict[str, dict[str, Pair]]:
+    """Return the verdicts of a night on pairs, of all divisions.
 
     A framework that still warms up cannot be compared.
     """
-    if board.night is None or (board.twin_history and board.twin_history.is_suspended):
-        return None
-    (night,) = (each for each in nights_of(entries) if each.id == board.night.night)
     warming = {name for name in night.frameworks if is_warming(night.drift(name))}
     found: dict[str, dict[str, Pair]] = defaultdict(dict)
     for one, other in combinations(sorted(night.frameworks), 2):

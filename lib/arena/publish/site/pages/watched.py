@@ -24,7 +24,7 @@ def _times(values: Sequence[float]) -> str:
 _SIGNALS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("steal", "Steal: CPU time that the hypervisor took", share_words),
     ("foreign", "CPU time of other processes", share_words),
-    ("softirq", "Interrupts of the network (softirq)", share_words),
+    ("softirq", "Softirq: interrupts of the network, disks and timers", share_words),
     ("io", "Time in which all waited for a disk", share_words),
     ("memory", "Time in which all waited for memory", share_words),
     ("cpu", "Time in which some waited for a CPU: mostly our own load", share_words),

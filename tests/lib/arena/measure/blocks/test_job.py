@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from arena.base.errors import HostError, UsageError
+from arena.base.errors import FrameworkError, HostError, UsageError
 from arena.machine import facts, ports
+from arena.measure.blocks import job
 from arena.measure.blocks.asked import BlockOptions
+from arena.measure.runner import only_here
 from arena.measure.session import Session
 from tests.fakes import FakeGenerator, FakeRuntime, a_provenance
 from tests.lib.arena.measure.blocks.shop import Blocks
@@ -211,6 +213,38 @@ def test_a_night_that_was_killed_repeats_the_block_in_progress_and_keeps_the_oth
     assert [each[:2] for each in blocks.visits()[3:]] == [(2, 2), (2, 2), (3, 1), (3, 1)]
     assert {visit.night for _, visit in blocks.records()} == before
     assert blocks.visits()[3][2:] == blocks.visits()[2][2:]
+
+
+def test_who_waited_for_another_runner_goes_on_where_that_one_ended(
+    blocks: Blocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_short(blocks, 3)
+    real = only_here
+
+    def later(*given: Any) -> Any:
+        # Another runner has gone on with the night while this one waited.
+        monkeypatch.setattr(job, "only_here", real)
+        assert blocks(resume=True) == 0
+        return real(*given)
+
+    monkeypatch.setattr(job, "only_here", later)
+    assert blocks(resume=True) == 0
+    nights = [visit.night for _, visit in blocks.records()]
+    assert [nights.count(night) for night in sorted(set(nights))] == [7, 6]
+    assert "that night has been finished by another" in blocks.shop.capsys.readouterr().err
+
+
+def test_a_framework_that_cannot_be_built_is_built_once_a_night(blocks: Blocks) -> None:
+    built: list[Path] = []
+
+    def build(log: Path) -> None:
+        built.append(log)
+        raise FrameworkError("build", "it does not compile")
+
+    blocks.shop.runtime = FakeRuntime(on_build=build)
+    assert blocks(2, "alpha", profiles=(QUICK, SLOW)) == 1
+    assert len(built) == 1
+    assert [each.status for each in blocks.shop.records()] == ["failed", "failed"]
 
 
 def test_a_night_of_blocks_is_resumed_without_saying_what_it_was(blocks: Blocks) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from arena.base.errors import HostError
 from arena.measure.blocks.warm_ups import Subject, WarmUp, WarmUps
 from arena.record.measurement import Measurement, Second
 from tests.fakes import FakeGenerator, FakeProgress, a_measurement
@@ -107,3 +108,43 @@ def test_the_warm_ups_last_second_is_partial_and_does_not_count(blocks: Blocks) 
     for _ in range(3):
         blocks(4)
     assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 8.0
+
+
+def test_the_runs_last_second_may_be_partial_and_does_not_count(blocks: Blocks) -> None:
+    warm = a_start(*[100] * 5, warm_up=(*[100] * 10, 5))
+    seconds = (*warm.seconds, Second(ok=0, failed=0, messages=0, length_s=0.001))
+    blocks.shop.generator = FakeGenerator([warm.model_copy(update={"seconds": seconds})])
+    for _ in range(3):
+        blocks(4)
+    known = file_of(blocks).of(subject_of(blocks, "alpha"))
+    assert known
+    assert (known.seconds, known.starts) == (2.0, 12)
+
+
+def test_a_warm_up_that_a_later_night_raised_is_not_lowered_by_an_earlier_one(
+    blocks: Blocks,
+) -> None:
+    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
+    assert blocks(3) == 0
+    path = blocks.shop.workspace.host / "warm-ups.json"
+    # As if a later night had raised it meanwhile: this one had been planned with 20 s.
+    path.write_text(path.read_text().replace('"seconds": 20.0', '"seconds": 40.0'))
+    raised = file_of(blocks)
+    assert raised.seconds(subject_of(blocks, "alpha")) == 40.0
+    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
+    blocks(3)
+    assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 40.0
+
+
+def test_a_file_that_cannot_be_written_is_a_warning(
+    blocks: Blocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: WarmUps) -> None:
+        raise HostError("warm-ups.json: cannot be written (No space left on device)")
+
+    monkeypatch.setattr(WarmUps, "save", full)
+    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
+    assert blocks(3) == 0
+    assert "warning: warm-ups.json: cannot be written (No space left on device): the next " in (
+        blocks.shop.capsys.readouterr().err
+    )

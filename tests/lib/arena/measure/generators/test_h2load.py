@@ -109,8 +109,10 @@ def test_each_run_has_a_warm_up_in_which_the_first_calls_are_answered(
         assert found == ([f"--warm-up-time={told}"] if told else [])
 
 
-def test_the_load_that_warms_up_opens_its_connections_first_too() -> None:
-    assert DESCRIBED.lead_s(unary()) == DESCRIBED.lead_s(unary().warm_up()) == 3.0
+def test_the_load_that_warms_up_takes_the_time_that_was_asked_for() -> None:
+    assert DESCRIBED.lead_s(unary()) == 3.0
+    warm_up = unary().warm_up()
+    assert (DESCRIBED.lead_s(warm_up), warm_up.window_s) == (0.0, unary().warmup_s)
 
 
 def test_json_is_asked_for_where_it_can_be_had() -> None:

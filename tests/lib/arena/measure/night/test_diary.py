@@ -36,9 +36,9 @@ def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
 
 def test_a_night_that_is_over_is_not_unfinished(tmp_path: Path) -> None:
     diary = Diary.new(tmp_path, NIGHT, SCOPE)
-    assert diary.is_open()
+    assert diary.is_open
     diary.end(NIGHT)
-    assert not diary.is_open()
+    assert not Diary.read(diary.path).is_open
     assert found_in(tmp_path) is None
 
 

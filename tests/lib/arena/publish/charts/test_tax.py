@@ -4,7 +4,7 @@ import pytest
 
 from arena.judge.leaderboard import rank
 from arena.publish.charts.tax import MOST_SERVERS, TaxedLoad, taxed_loads
-from arena.record.record import Cpus, Record
+from arena.record.record import Cpus, GeneratorInfo, Record
 from tests.fakes import a_record, a_run
 from tests.lib.arena.publish.drawn import Drawn
 from tests.lib.arena.publish.loads import made, under
@@ -69,3 +69,15 @@ def test_a_servers_name_is_no_part_of_the_drawing() -> None:
     (picture,) = found(*records)[0].pictures
     assert picture.title == "<script>"
     assert "<script>" not in picture.svg
+
+
+def test_a_generator_with_and_without_a_warm_up_of_its_own_is_one_generator() -> None:
+    def h2load(minute: int, *more: str) -> Record:
+        info = GeneratorInfo(name="h2load", version="1", found="PATH", argv=("h2load", *more))
+        return made(under("h2load", minute=minute), generator=info)
+
+    old, new = h2load(1), h2load(2, "--warm-up-time=3s")
+    assert found(old, new) == []
+    (load,) = found(old, new, under("volley"))
+    (server,) = load.servers
+    assert next(row.result.record for row in server.rows if row.result) == new.path

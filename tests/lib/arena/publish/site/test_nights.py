@@ -160,11 +160,10 @@ def test_the_panel_of_twins_has_this_night_and_all_nights() -> None:
     assert "Does this board" not in board(night=a_night(twins=()), twin_history=None)
 
 
-def test_a_suspension_is_said_above_the_ranks_and_in_the_panel() -> None:
+def test_a_suspension_is_said_above_the_ranks() -> None:
     night = a_night(is_ranked=False, why_not="Two twins were told apart.")
     text = text_of(board(night=night, twin_history=a_history(is_suspended=True)))
     assert "No ranks. Two twins were told apart." in text
-    assert "The ranks of this load are suspended." in text
 
 
 def test_what_somebody_reviews_changes_the_pages() -> None:
@@ -208,8 +207,9 @@ def test_a_framework_s_page_has_its_rank_set() -> None:
 def test_a_record_that_is_not_as_it_was_saved_is_named() -> None:
     altered = Altered(framework="a", record=RECORDS[0].path, problem=f"its sum {HOSTILE}")
     text = board(altered=(altered,))
-    assert "1 record does not count : what is there is not what was saved." in text_of(text)
-    assert "a, 2026-01-01 : its sum" in text_of(text)
+    words = text_of(text)
+    assert "1 record does not count : what is there cannot be read, or is not what was" in words
+    assert "a, 2026-01-01 : its sum" in words
     assert HOSTILE not in text
 
 
@@ -323,6 +323,40 @@ def test_who_still_warms_up_cannot_be_compared() -> None:
     assert profile["pairs"]["a"]["b"] == [why, None, None, None, 8]
 
 
+def test_who_has_an_estimate_and_no_classic_record_is_compared_by_it() -> None:
+    records = [*blocks({"a": 1e6, "b": 2e6})]
+    only = [each for each in records if each.framework.name == "b" or each is not records[0]]
+    void = records[0].visit and records[0].visit.model_copy(update={"is_void": True})
+    again = visited("a", 1e6, 1, minute=400, repeat=1, runs=[records[1].runs[0]])
+    found = compared(*only, records[0].model_copy(update={"visit": void}), again)
+    assert {each["name"]: each["figures"] == {} for each in found["frameworks"]} == {
+        "a": True,
+        "b": False,
+    }
+    assert {*found["frameworks"][0]["estimates"]} == {"0"}
+
+
+def test_a_noisy_night_is_said_beside_its_verdicts() -> None:
+    voids = [visited("a", 1.0, 2, minute=500 + n, is_void=True, repeat=1) for n in range(5)]
+    (profile,) = compared(*blocks({"a": 1e6, "b": 1e6}), *voids)["profiles"]
+    assert profile["note"] == "It was a noisy night: 5 of 21 visits are void."
+    assert profile["pairs"]["a"]["b"][0] == "no difference"
+
+
+def test_two_blocks_that_have_nothing_in_common_are_drawn() -> None:
+    names = {f"f{number}": 1e6 for number in range(20)}
+    one, two = [*blocks(names, 1)], [*blocks({**names, "f0": 1e3}, 2)][20:]
+    text = text_of(pages_of(a_site(*one, *two), boards)[PATH])
+    assert " or more " in text
+
+
+def test_what_a_board_claims_of_differences_needs_ranks() -> None:
+    night = a_night(is_ranked=False, why_not="It was a noisy night.", detectable=0.05)
+    text = text_of(board(night=night))
+    assert "It was a noisy night." in text
+    assert "in 8 of 10 nights" not in text
+
+
 def test_without_blocks_there_are_no_verdicts() -> None:
     (profile,) = compared(*RECORDS)["profiles"]
     assert profile["pairs"] is None
@@ -334,6 +368,9 @@ def test_who_has_nothing_yet_is_named_and_has_not_failed(only: dict[str, Any]) -
     for more in ((), (a_record("a"),)):
         site = a_site(begun, *more)
         text = text_of(pages_of(site, boards)[PATH])
-        assert "without a good classic record: new ." in text
+        assert (
+            "These were begun in a night, but are in no whole block yet and have no good " in text
+        )
+        assert "classic record: new ." in text
         assert "Failed and invalid" not in text
         assert "failed" not in text_of(pages_of(site, home)["index.html"])

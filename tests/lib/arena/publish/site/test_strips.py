@@ -46,3 +46,8 @@ def test_a_line_goes_from_the_oldest_to_the_newest() -> None:
     assert drawn.dots == "M10 28h0M390 4h0"
     assert drawn.tick == "M10 28L390 4"
     assert drawn.bar.endswith("M390 52V4")
+
+
+def test_ends_that_are_too_far_apart_for_a_ratio_are_drawn() -> None:
+    scale = scale_of([1e-160, 1e160])
+    assert scale.at(1e-160) < scale.at(1.0) < scale.at(1e160)
