@@ -111,28 +111,32 @@ def test_the_warm_ups_last_second_is_partial_and_does_not_count(blocks: Blocks) 
 
 
 def test_the_runs_last_second_may_be_partial_and_does_not_count(blocks: Blocks) -> None:
-    warm = a_start(*[100] * 5, warm_up=(*[100] * 10, 5))
-    seconds = (*warm.seconds, Second(ok=0, failed=0, messages=0, length_s=0.001))
-    blocks.shop.generator = FakeGenerator([warm.model_copy(update={"seconds": seconds})])
+    warm = a_start(*[100] * 5, warm_up=(*[0] * 7, 5))
+    partial = Second(ok=1, failed=0, messages=1, length_s=0.01)
+    longer = warm.model_copy(update={"seconds": (*warm.seconds, partial)})
+    blocks.shop.generator = FakeGenerator([longer])
     for _ in range(3):
         blocks(4)
-    known = file_of(blocks).of(subject_of(blocks, "alpha"))
-    assert known
-    assert (known.seconds, known.starts) == (2.0, 12)
+    # Twelve whole seconds cannot show what five seconds after the first eight are like.
+    assert file_of(blocks).of(subject_of(blocks, "alpha")) is None
 
 
 def test_a_warm_up_that_a_later_night_raised_is_not_lowered_by_an_earlier_one(
     blocks: Blocks,
 ) -> None:
-    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
+    drifting = a_start(100, 100, 120, 120)
+    blocks.shop.generator = FakeGenerator([drifting])
     assert blocks(3) == 0
     path = blocks.shop.workspace.host / "warm-ups.json"
-    # As if a later night had raised it meanwhile: this one had been planned with 20 s.
-    path.write_text(path.read_text().replace('"seconds": 20.0', '"seconds": 40.0'))
-    raised = file_of(blocks)
-    assert raised.seconds(subject_of(blocks, "alpha")) == 40.0
-    blocks.shop.generator = FakeGenerator([a_start(100, 100, 120, 120)])
-    blocks(3)
+    raised = path.read_text().replace('"seconds": 20.0', '"seconds": 40.0')
+    path.unlink()
+
+    def meanwhile(_: int) -> None:
+        path.write_text(raised)
+
+    blocks.shop.generator = FakeGenerator([drifting], on_fire=meanwhile)
+    assert blocks(3) == 0
+    assert blocks.planned()[-1].loads[0].warm_ups_s == {"alpha": 10.0, "beta": 10.0}
     assert file_of(blocks).seconds(subject_of(blocks, "alpha")) == 40.0
 
 
