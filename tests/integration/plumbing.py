@@ -18,8 +18,14 @@ import psutil
 import pytest
 
 from arena.base.cpu_list import parse_cpus
+from arena.base.model import to_json
 from arena.base.workspace import Workspace
+from arena.machine import facts
 from arena.machine.child import whole_command
+from arena.machine.sentinel import Limits
+from arena.machine.sentinel.limits import FIRST, Limit
+from arena.measure.limits import host_words, limits_file
+from arena.record.times import utc_now
 from arena.what.overrides import ENVIRONMENT, TRIAL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -154,6 +160,15 @@ class Arena:
     def _environment(self, changes: Mapping[str, str]) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if name not in _STEERING}
         return {**own, "GHZ": str(self.ghz), "NO_COLOR": "1", **self.environment, **changes}
+
+    def judge_nothing(self) -> None:
+        """Have the sentinel judge no signal: tests run beside each other and disturb each other."""
+        host = facts.describe(None)
+        limits = {name: Limit(first=first, in_force=None) for name, first in FIRST.items()}
+        known = Limits(host=host_words(host), learned_at=utc_now(), limits=limits)
+        path = limits_file(self.workspace)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(to_json(known))
 
     def command(self, *arguments: str, **environment: str) -> Outcome:
         """Run any command to its end."""
