@@ -13,7 +13,7 @@ pytestmark = pytest.mark.integration
 
 WORDS = (
     "ada,bob", "quick", "--wait", "--runtime", "native", "--blocks", "2", "--twin", "ada",
-    "--duration", "200ms", "--block-warm-up", "100ms", "--quiet-wait", "0", "--seed", "x",
+    "--duration", "1s", "--block-warm-up", "200ms", "--quiet-wait", "0", "--seed", "x",
 )  # fmt: skip
 
 
