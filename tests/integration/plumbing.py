@@ -20,6 +20,7 @@ import pytest
 from arena.base.cpu_list import parse_cpus
 from arena.base.model import to_json
 from arena.base.workspace import Workspace
+from arena.base.writing import write_atomic
 from arena.machine import facts
 from arena.machine.child import whole_command
 from arena.machine.sentinel import Limits
@@ -166,9 +167,7 @@ class Arena:
         host = facts.describe(None)
         limits = {name: Limit(first=first, in_force=None) for name, first in FIRST.items()}
         known = Limits(host=host_words(host), learned_at=utc_now(), limits=limits)
-        path = limits_file(self.workspace)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(to_json(known))
+        write_atomic(limits_file(self.workspace), to_json(known))
 
     def command(self, *arguments: str, **environment: str) -> Outcome:
         """Run any command to its end."""

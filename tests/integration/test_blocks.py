@@ -56,6 +56,7 @@ def test_blocks_that_were_killed_are_resumed_and_lose_only_the_block_in_progress
     assert sum(each["is_twin"] for each in after) == 1
     assert done.said("page: ") == "site/public/index.html"
     assert arena.left_behind() == []
+    assert "ada" in arena.page()
 
     again = arena.command("run", *WORDS, "--resume", "--dry-run")
     assert "no night of such blocks was cut short: a new one begins" in again.stderr

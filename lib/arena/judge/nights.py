@@ -400,7 +400,7 @@ def _estimate(
         drift_low=drift_low,
         still_warming=is_warming,
         messages_per_data_frame=median(packed) if packed else None,
-        client_bound=median("client-bound" in entry.flags for entry in visits) > 0.5,  # noqa: PLR2004
+        client_bound=2 * sum("client-bound" in each.flags for each in visits) > len(visits),
         records=tuple(entry.path for entry in visits),
     )
 

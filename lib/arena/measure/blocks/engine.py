@@ -22,8 +22,10 @@ from arena.what.framework import source_sha256
 # A void visit is repeated at most this often.
 _REPEATS = 2
 
+RESUME = "--resume continues the night; the block in progress is repeated"
+
 # Why a night ends early if the host fails for several frameworks in a row.
-CANNOT = "this host cannot measure: the night ends here"
+CANNOT = f"this host cannot measure: the night ends here ({RESUME})"
 
 
 class CutShortError(HostError):
@@ -61,7 +63,6 @@ class Engine:
 
     def __post_init__(self) -> None:
         self._streak = Streak(len(self.planned.sources))
-        self._skipped: set[tuple[str, int]] = set()
 
     @property
     def _shows(self) -> Progress:
@@ -75,7 +76,6 @@ class Engine:
                 if needed_s + self.expected.builds_s([load]) <= self.left_s():
                     self._block(load, block, slots)
                 else:
-                    self._skipped.add((load.load, block))
                     self._shows.say(
                         f"no time left for block {block} of {load.blocks} of {self._label(load)}"
                     )
@@ -203,12 +203,12 @@ class Engine:
     def _announce(
         self, load: PlannedLoad, block: int, turn: _Turn, size: int, ahead: list[Slot]
     ) -> None:
+        blocks = [*self._blocks()]
         seconds = self.expected.builds_s(self.planned.loads)
         seconds += self.expected.block_s(load, block, ahead) + sum(
             self.expected.block_s(each, number, self._slots(each))
-            for each, number in self._blocks()
-            if (each.load, number) not in self.log.ended.keys() | self._skipped
-            and (each, number) != (load, block)
+            for each, number in blocks[blocks.index((load, block)) + 1 :]
+            if (each.load, number) not in self.log.ended
         )
         repeat = f" (repeat {turn.repeat})" if turn.repeat else ""
         self._shows.say(

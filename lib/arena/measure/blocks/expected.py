@@ -7,7 +7,7 @@ from statistics import fmean
 
 from arena.measure.blocks.order import Slot
 from arena.measure.blocks.planned import PlannedLoad
-from arena.measure.night.history import History
+from arena.measure.night.history import History, run_s
 from arena.measure.plan import Plan
 from arena.record.record import Record
 
@@ -85,24 +85,22 @@ class Expected:
     def _visit_s(self, load: PlannedLoad, block: int, slot: Slot) -> float:
         name = slot.framework
         plan = self._plans[load.load][name]
-        profile = plan.profile
-        run_s = plan.generator.description.lead_s(profile) + profile.window_s
         before = self._visits_before(load.load, name)
-        seconds = load.warm_ups_s[name] + run_s + _AROUND_S
+        seconds = load.warm_ups_s[name] + run_s(plan) + _AROUND_S
         if known := self._tonight[load.load, name] or [_usual_s(record) for record in before]:
             seconds = fmean(known)
         if block in (1, load.blocks):
             seconds += _CHECKS_S
         if block == 1 and not slot.is_twin:
-            seconds += (profile.runs - 1) * run_s
+            seconds += (plan.profile.runs - 1) * run_s(plan)
         return seconds
 
 
 def _usual_s(record: Record) -> float:
     """Return the seconds that a visit takes in an ordinary block: without build and checks."""
     stages_s = record.provenance.stages_s
-    run_s = stages_s.get("runs", 0.0) / max(1, len(record.runs))
-    return sum(stages_s.get(stage, 0.0) for stage in _USUAL) + run_s + _BETWEEN_S
+    one_run_s = stages_s.get("runs", 0.0) / max(1, len(record.runs))
+    return sum(stages_s.get(stage, 0.0) for stage in _USUAL) + one_run_s + _BETWEEN_S
 
 
 def _is_void(record: Record) -> bool:

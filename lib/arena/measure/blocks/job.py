@@ -19,7 +19,7 @@ from arena.judge.nights import Verdict
 from arena.judge.twins import read_book
 from arena.machine import cpus, facts
 from arena.measure.blocks.asked import BlockOptions, warn_of_few
-from arena.measure.blocks.engine import CANNOT, CutShortError, Engine
+from arena.measure.blocks.engine import CANNOT, RESUME, CutShortError, Engine
 from arena.measure.blocks.expected import Expected
 from arena.measure.blocks.learning import learn
 from arena.measure.blocks.log import Log
@@ -50,9 +50,6 @@ from arena.what.overrides import TRIAL
 
 # Of a budget, at most this share is kept for the loads without blocks.
 _KEPT_SHARE = 0.25
-
-_RESUME = "--resume continues the night; the block in progress is repeated"
-_CANNOT = f"{CANNOT} ({_RESUME})"
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,6 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
         _Night(asked, Runner(workspace, sessions, runtime, shows), {}).show()
         return asked.tally.code
     with only_here(workspace, sessions, asked.command, shows) as runner:
-        # Another runner may have gone on with that night while this one waited.
         if asked.diary:
             asked = replace(asked, diary=asked.diary.as_it_is(shows))
         once = replace(runner, runtime=BuiltOnce(runner.runtime))
@@ -96,7 +92,7 @@ def measure_in_blocks(asked: Request, publish: Callable[[Workspace, Progress], P
         try:
             night.measure()
         except KeyboardInterrupt:
-            shows.say(_RESUME)
+            shows.say(RESUME)
             raise
         page = publish(workspace, shows)
     click.echo(f"page: {shown(page)}")
@@ -214,9 +210,9 @@ class _Night:
         try:
             engine.run()
         except CutShortError as error:
-            why = _CANNOT if str(error) == CANNOT else str(error)
+            why = str(error)
         if not why and (left := self._measure_once(book)):
-            why = _CANNOT
+            why = CANNOT
             for plan in left:
                 self._count(plan, "left")
         if why:

@@ -72,7 +72,7 @@ class Program:
         way, lead_s = self._description.way(profile), self.lead_s(profile)
         arguments, raw = self.arguments(profile), self.raw(stem)
         if way.lead and lead_s:
-            led = _Led(way.lead.opened, on_tick, on_open)
+            led = _Led(way.lead.opened, raw, on_tick, on_open)
             shot = self.shoot(arguments, raw, lead_s + profile.window_s, led.tick, led)
             cpu_s = max(shot.cost.cpu_s - led.spent_s, 0.0)
             return replace(shot, cost=shot.cost.model_copy(update={"cpu_s": cpu_s}))
@@ -129,7 +129,7 @@ class Program:
                 argv, cwd=self._workspace.root, stdout=raw, stderr=errors, is_told=bool(warm)
             )
             if opening:
-                opening.attach(child, raw, errors, lambda: self._used_s(child))
+                opening.attach(child, errors, lambda: self._used_s(child))
             return child
 
         warm = opening.warm if opening else ""
@@ -263,8 +263,7 @@ class _Opener:
         self._may_open = may_open
         self._is_warm = False
 
-    def attach(self, child: Child, raw: Path, errors: Path, used_s: Callable[[], float]) -> None:
-        del raw, used_s
+    def attach(self, child: Child, errors: Path, _: Callable[[], float]) -> None:
         self._child = child
         self._errors = errors
 
@@ -280,16 +279,15 @@ class _Led:
 
     warm = ""
 
-    def __init__(self, opened: str, on_tick: Tick, on_open: Callable[[], None]) -> None:
+    def __init__(self, opened: str, raw: Path, on_tick: Tick, on_open: Callable[[], None]) -> None:
         self.spent_s = 0.0
         self._opened = opened
+        self._raw = raw
         self._on_tick = on_tick
         self._on_open = on_open
         self._is_open = False
 
-    def attach(self, child: Child, raw: Path, errors: Path, used_s: Callable[[], float]) -> None:
-        del child, errors
-        self._raw = raw
+    def attach(self, _child: Child, _errors: Path, used_s: Callable[[], float]) -> None:
         self._used_s = used_s
 
     def tick(self, elapsed: float) -> None:

@@ -112,7 +112,10 @@ class Diary:
         return not any("ended" in event for event in self.events)
 
     def as_it_is(self, shows: Progress) -> Self | None:
-        """Read it again; None, with a word on it, if the night has ended since."""
+        """Read it again: another runner may have gone on with the night while this one waited.
+
+        None, with a word on it, if the night has ended since.
+        """
         now = self.read(self.path)
         if now.is_open:
             return now

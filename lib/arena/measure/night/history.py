@@ -117,9 +117,12 @@ class History:
 
 def windows_s(plan: Plan) -> float:
     """Return the longest time for which a session makes its load."""
-    profile = plan.profile
-    lead_s = plan.generator.description.lead_s(profile)
-    return profile.warmup_s + profile.runs * profile.window_s + profile.runs * lead_s
+    return plan.profile.warmup_s + plan.profile.runs * run_s(plan)
+
+
+def run_s(plan: Plan) -> float:
+    """Return the seconds of load of one run: those before its window, and the window."""
+    return plan.generator.description.lead_s(plan.profile) + plan.profile.window_s
 
 
 def in_turn(plans: Sequence[Plan], history: History) -> list[Plan]:

@@ -117,7 +117,6 @@ def night(
         _show(ordered, options.budget, history, tally)
         return tally.code
     with only_here(workspace, sessions, command, shows) as runner:
-        # Another runner may have gone on with that night while this one waited.
         diary = diary and diary.as_it_is(shows)
         runnable = _runnable(runner, plans, tally)
         found = runner.find_generators(runnable)

@@ -85,17 +85,14 @@ class TaxedLoad:
 def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
     """Return every load that some server ran under several generators, by profile.
 
-    A generator with several boards of a load, with its own warm-up and without, has the first of
-    them, which is the current one if one is.
+    Boards come with the current one first. So of a generator with several boards of a load, with
+    its own warm-up and without, the first one counts.
     """
-    of_load: dict[tuple[str, int, str, str], dict[str, Board]] = defaultdict(dict)
-    for board in sorted(boards, key=lambda each: not each.is_current):
+    found: dict[tuple[str, int, str, str], dict[str, Board]] = defaultdict(dict)
+    for board in boards:
         if _NAME.fullmatch(board.generator):
             load = board.profile, board.connections, board.load_digest, board.host_class.id
-            of_load[load].setdefault(board.generator, board)
-    found = {
-        load: [board for board in boards if board in own.values()] for load, own in of_load.items()
-    }
+            found[load].setdefault(board.generator, board)
     every = [
         TaxedLoad(
             profile=profile,
@@ -106,7 +103,8 @@ def taxed_loads(boards: Sequence[Board]) -> list[TaxedLoad]:
             unit=group[0].metric.unit,
             servers=_servers(group),
         )
-        for (profile, connections, _, _), group in found.items()
+        for (profile, connections, _, _), own in found.items()
+        for group in [list(own.values())]
     ]
     return [load for load in every if load.servers]
 

@@ -332,23 +332,22 @@ def is_in(record: Record, block: int) -> bool:
 
 
 def test_a_framework_that_the_host_could_not_measure_takes_no_block_from_the_others() -> None:
-    early = list(blocks({"a": 1e6, "b": 2e6, "c": 3e6}, 3))
-    late = [
+    found = night_of([*blocks({"a": 1e6, "b": 2e6, "c": 3e6}, 3), *without_a(4)])
+    assert (found.blocks, found.frameworks) == (8, 2)
+
+
+def without_a(first: int) -> list[Record]:
+    """Return the blocks from that one to the eighth, in which `a` is no longer visited."""
+    return [
         visited(name, rate, block, minute=500 + 10 * block + place, size=2)
-        for block in range(4, 9)
+        for block in range(first, 9)
         for place, (name, rate) in enumerate({"b": 2e6, "c": 3e6}.items())
     ]
-    found = night_of([*early, *late])
-    assert (found.blocks, found.frameworks) == (8, 2)
 
 
 def test_who_was_dropped_late_in_a_night_does_not_cost_the_others_their_ranks() -> None:
     early = list(blocks({"a": 1e6, "b": 2e6, "c": 3e6}, 5))
-    late = [
-        visited(name, rate, block, minute=500 + 10 * block + place, size=2)
-        for block in range(6, 9)
-        for place, (name, rate) in enumerate({"b": 2e6, "c": 3e6}.items())
-    ]
+    late = without_a(6)
     found = night_of([*early, *late])
     assert (found.blocks, found.frameworks, found.is_ranked) == (8, 2, True)
     # Six blocks with all three are enough for ranks of all three.

@@ -35,7 +35,7 @@ def _comparison(edition: Edition) -> str:
     """Return the JSON of all figures. A framework's texts are those of its newest record."""
     places: dict[str, int] = {}
     profiles: list[ComparedProfile] = []
-    nights: dict[int, Night] = {}
+    nights: dict[int, str] = {}
     frameworks: dict[str, ComparedFramework] = {}
     figures: dict[str, dict[str, Figure]] = defaultdict(dict)
     when: dict[str, str] = {}
@@ -57,9 +57,9 @@ def _comparison(edition: Edition) -> str:
                 )
             )
         # The boards of a load's divisions share its nights: the newest of those shown counts.
-        night = _night(edition, board)
-        if night and (place not in nights or night.id > nights[place].id):
-            nights[place] = night
+        if board.night and board.night.night > nights.get(place, ""):
+            nights[place] = board.night.night
+            night = _night(edition, board, board.night.night)
             profiles[place] = profiles[place].changed(
                 pairs=_pairs(night), note=note_of(board, night)
             )
@@ -96,12 +96,9 @@ def _comparison(edition: Edition) -> str:
     return Comparison(profiles=tuple(profiles), frameworks=tuple(found)).model_dump_json() + "\n"
 
 
-def _night(edition: Edition, board: Board) -> Night | None:
-    """Return the night that a board shows."""
-    if board.night is None:
-        return None
-    nights = nights_of(edition.by_load[board.key])
-    return next(each for each in nights if each.id == board.night.night)
+def _night(edition: Edition, board: Board, name: str) -> Night:
+    """Return a night of a board's load."""
+    return next(each for each in nights_of(edition.by_load[board.key]) if each.id == name)
 
 
 def _pairs(night: Night) -> dict[str, dict[str, Pair]]:
