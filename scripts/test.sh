@@ -48,7 +48,7 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=6
 
-fuzz_targets=(frame hpack splitter connection)
+fuzz_targets=(frame hpack splitter connection run spec part)
 fuzz_seconds=30
 
 # ---- steps: each is named when it begins, and timed

@@ -128,10 +128,15 @@ def test_the_bench_prints_every_generator_and_volleys_counts_are_the_servers(
     assert [(row["workload"], row["generator"]) for row in rows] == [
         ("stream", "ghz"),
         ("stream", "volley"),
+        ("stream-tls", "ghz"),
+        ("stream-tls", "volley"),
         ("unary", "ghz"),
         ("unary", "h2load"),
         ("unary", "volley"),
         ("unary-1024", "volley"),
+        ("paced", "ghz"),
+        ("paced", "h2load"),
+        ("paced", "volley"),
     ]
     for row in rows:
         assert row["rate"] > 0

@@ -1,15 +1,16 @@
 """The bars that volley must meet, as ratios to the other generators of the same bench."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from arena.base.numbers import format_megabytes
+from arena.base.numbers import format_megabytes, format_ns
 from tools.bench.turns import Shot, medians
-from tools.bench.workloads import STREAM, UNARY, UNARY_1024
+from tools.bench.workloads import PACED, STREAM, STREAM_TLS, UNARY, UNARY_1024, Workload
 
-LEAST_CPU_RATIO_TO_GHZ = 40.0
+LEAST_CPU_RATIO_TO_GHZ = {STREAM.name: 70.0, STREAM_TLS.name: 25.0}
 LEAST_RATE_RATIO_TO_GHZ = 2.2
-MOST_CPU_RATIO_TO_H2LOAD = 0.5
+LEAST_CPU_RATIO_TO_H2LOAD = {UNARY.name: 5.0, PACED.name: 2.0}
+MOST_DELAY_NS = 100_000
 MOST_BYTES = {STREAM.name: 64e6, UNARY_1024.name: 256e6}
 
 
@@ -32,35 +33,62 @@ def bars(shots: Sequence[Shot]) -> list[Bar]:
     own = [shot for shot in shots if shot.generator == "volley"]
     if not own:
         return []
-    stream, unary = of[STREAM.name, "volley"], of[UNARY.name, "volley"]
-    found = []
-    if ghz := of.get((STREAM.name, "ghz")):
-        less, faster = ghz.cpu_ns_per_unit / stream.cpu_ns_per_unit, stream.rate / ghz.rate
-        found += [
-            Bar(
-                "CPU per message, stream",
-                f"1/{less:.1f} of ghz's",
-                f"at most 1/{LEAST_CPU_RATIO_TO_GHZ:g}",
-                less >= LEAST_CPU_RATIO_TO_GHZ,
-            ),
-            Bar(
-                "messages/s, stream",
-                f"{faster:.2f} x ghz's",
-                f"at least {LEAST_RATE_RATIO_TO_GHZ:g} x",
-                faster >= LEAST_RATE_RATIO_TO_GHZ,
-            ),
-        ]
-    if h2load := of.get((UNARY.name, "h2load")):
-        share = unary.cpu_ns_per_unit / h2load.cpu_ns_per_unit
-        found.append(
-            Bar(
-                "CPU per call, unary",
-                f"{share:.2f} x h2load's",
-                f"at most {MOST_CPU_RATIO_TO_H2LOAD:g} x",
-                share <= MOST_CPU_RATIO_TO_H2LOAD,
-            )
-        )
-    return [*found, _memory(stream), _memory(of[UNARY_1024.name, "volley"]), _difference(own)]
+    found = [
+        _cheaper(of, workload, "ghz", LEAST_CPU_RATIO_TO_GHZ[workload.name])
+        for workload in (STREAM, STREAM_TLS)
+    ]
+    found.append(_faster(of))
+    found += [
+        _cheaper(of, workload, "h2load", LEAST_CPU_RATIO_TO_H2LOAD[workload.name])
+        for workload in (UNARY, PACED)
+    ]
+    own_shots = [of[workload.name, "volley"] for workload in (STREAM, UNARY_1024)]
+    return [
+        *(bar for bar in found if bar),
+        _delay(of[PACED.name, "volley"]),
+        *map(_memory, own_shots),
+        _difference(own),
+    ]
+
+
+def _cheaper(
+    of: Mapping[tuple[str, str], Shot], workload: Workload, other: str, least: float
+) -> Bar | None:
+    """Compare the CPU per unit with another generator's; None if that one did not take part."""
+    theirs = of.get((workload.name, other))
+    if not theirs:
+        return None
+    less = theirs.cpu_ns_per_unit / of[workload.name, "volley"].cpu_ns_per_unit
+    return Bar(
+        f"CPU per {workload.unit}, {workload.name}",
+        f"1/{less:.1f} of {other}'s",
+        f"at most 1/{least:g}",
+        less >= least,
+    )
+
+
+def _faster(of: Mapping[tuple[str, str], Shot]) -> Bar | None:
+    ghz = of.get((STREAM.name, "ghz"))
+    if not ghz:
+        return None
+    faster = of[STREAM.name, "volley"].rate / ghz.rate
+    return Bar(
+        "messages/s, stream",
+        f"{faster:.2f} x ghz's",
+        f"at least {LEAST_RATE_RATIO_TO_GHZ:g} x",
+        faster >= LEAST_RATE_RATIO_TO_GHZ,
+    )
+
+
+def _delay(shot: Shot) -> Bar:
+    """Return the bar for how late calls are sent that are due at a pace."""
+    delay = shot.delay_p99_ns
+    return Bar(
+        "p99 of sent - due, paced",
+        "unknown" if delay is None else format_ns(delay),
+        f"at most {format_ns(MOST_DELAY_NS)}",
+        delay is not None and delay <= MOST_DELAY_NS,
+    )
 
 
 def _memory(shot: Shot) -> Bar:

@@ -4,6 +4,7 @@ ghz and volley wait for their last calls, so that their counts can be compared w
 h2load cannot, and counts a call when its stream closes, whatever its status.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,22 +25,28 @@ _WAIT = "--duration-stop=wait"
 
 @dataclass(frozen=True)
 class Told:
-    """A generator's own counts: units that succeeded, calls that did not, and the seconds."""
+    """A generator's own counts: units that succeeded, calls that did not, and the seconds.
+
+    `delay_p99_ns`: the 99th percentile of the time from when a call was due to when it was sent, of
+    a generator that says so.
+    """
 
     counted: int
     failed: int
     elapsed_s: float
+    delay_p99_ns: float | None = None
 
 
 @dataclass(frozen=True)
 class Contestant:
     """One generator of the bench: a program on this host.
 
-    `arguments` takes a profile; `read` raises ValueError if an output is broken.
+    `arguments` takes a profile, and the calls per second if it is paced; `read` raises ValueError
+    if an output is broken.
     """
 
     program: Program
-    arguments: Callable[[MeasuredProfile], list[str]]
+    arguments: Callable[[MeasuredProfile, int], list[str]]
     read: Callable[[Path, MeasuredProfile], Told]
 
 
@@ -48,20 +55,30 @@ def contestant(program: Program, workspace: Workspace) -> Contestant:
     if program.name == "ghz":
         return Contestant(program, _ghz_arguments, _read_ghz)
     if program.name == "volley":
-        return Contestant(program, lambda each: volley.closed(each, [_WAIT]), _read_volley)
+        return Contestant(program, _volley_arguments, _read_volley)
 
-    def arguments(profile: MeasuredProfile) -> list[str]:
+    def arguments(profile: MeasuredProfile, rps: int) -> list[str]:
         h2load.prepare(profile, workspace)
+        # Each of its clients has a connection and a pace of its own.
+        pace = [f"--rps={rps / profile.connection_count:g}"] if rps else []
         # The server counts all calls, so h2load must have no warm-up.
-        return program.arguments(profile.changed(warmup_s=0.0))
+        return [*pace, *program.arguments(profile.changed(warmup_s=0.0))]
 
     return Contestant(program, arguments, _read_h2load)
 
 
-def _ghz_arguments(profile: MeasuredProfile) -> list[str]:
+def _ghz_arguments(profile: MeasuredProfile, rps: int) -> list[str]:
     """Return the arguments for a short report and no templates filled in for each call."""
-    fair = [_WAIT, "--disable-template-functions", "--disable-template-data"]
+    fair = [_WAIT, "--disable-template-functions", "--disable-template-data", *_pace(rps)]
     return ghz_flags.closed(profile, fair, form="summary")
+
+
+def _volley_arguments(profile: MeasuredProfile, rps: int) -> list[str]:
+    return volley.closed(profile, [_WAIT, *_pace(rps)])
+
+
+def _pace(rps: int) -> list[str]:
+    return ["--rps", str(rps)] if rps else []
 
 
 def _read_ghz(raw: Path, profile: MeasuredProfile) -> Told:
@@ -75,7 +92,8 @@ def _read_volley(raw: Path, profile: MeasuredProfile) -> Told:
     """Take its count of messages."""
     measured = measurements.of_volley(raw, profile)
     failed = sum(measured.calls.failed.values()) + measured.calls.cut
-    return Told(measured.messages, failed, measured.elapsed_s)
+    delay = json.loads(raw.read_bytes())["volley"].get("send_delay_ns") or {}
+    return Told(measured.messages, failed, measured.elapsed_s, delay.get("p99"))
 
 
 def _read_h2load(raw: Path, _: MeasuredProfile) -> Told:

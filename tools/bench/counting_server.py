@@ -94,14 +94,20 @@ def build() -> Path:
 
 
 @contextmanager
-def serving(program: Path, folder: Path) -> Iterator[CountingServer]:
-    """Run the server for the block; its output goes to `folder`."""
+def serving(
+    program: Path, folder: Path, certificates: Path | None = None
+) -> Iterator[CountingServer]:
+    """Run the server for the block; its output goes to `folder`.
+
+    With a folder of `certificates`, it speaks TLS.
+    """
     log, errors = folder / "server.out", folder / "server.err"
+    tls = [f"-tls={certificates}"] if certificates else []
     log.unlink(missing_ok=True)
     child = None
     try:
         with held():
-            argv = whole_command([str(program)])
+            argv = whole_command([str(program), *tls])
             child = Child(argv, cwd=folder, stdout=log, stderr=errors)
         try:
             yield CountingServer(child, log)

@@ -29,6 +29,7 @@ def to_json(shots: Sequence[Shot]) -> str:
             "server_counted": shot.server_counted,
             "failed_calls": shot.failed,
             "elapsed_s": shot.elapsed_s,
+            "delay_p99_ns": shot.delay_p99_ns,
             "waited_s": shot.waited_s,
             "disturbed": [each.model_dump() for each in shot.disturbed],
         }

@@ -10,6 +10,7 @@ from arena.base.progress import Progress
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
+from arena.machine.certs import ensure_certificate
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.sentinel import Sentinel, judged
 from arena.measure.limits import limits_here
@@ -24,8 +25,8 @@ from tools.quiet import until_quiet
 class Shot:
     """One run of one generator under one workload, with the generator's and the server's counts.
 
-    Before it, the bench waited `waited_s` until the host was quiet; `disturbed` says what the host
-    did during the run.
+    `delay_p99_ns` is as in Told. Before it, the bench waited `waited_s` until the host was quiet;
+    `disturbed` says what the host did during the run.
     """
 
     workload: Workload
@@ -36,6 +37,7 @@ class Shot:
     elapsed_s: float
     server_counted: int
     cost: Cost
+    delay_p99_ns: float | None = None
     waited_s: float = 0.0
     disturbed: tuple[Disturbance, ...] = ()
 
@@ -80,10 +82,11 @@ def run(
         with progress.waiting("build the counting server"):
             server = build()
         allow_open_files()
+        ensure_certificate(workspace.certs)
         sentinel = Sentinel(limits_here(workspace, progress, is_kept=False))
         watched = Watched(sentinel, quiet_wait_s, progress)
         return [
-            _shot(server, workload, contestants[name], duration_s, watched, number)
+            _shot(server, workspace.certs, workload, contestants[name], duration_s, watched, number)
             for number in range(1, rounds + 1)
             for workload in WORKLOADS
             for name in workload.generators
@@ -93,21 +96,25 @@ def run(
 
 def _shot(
     server: Path,
+    certificates: Path,
     workload: Workload,
     contestant: Contestant,
     duration_s: float,
     watched: Watched,
     number: int,
 ) -> Shot:
-    """Run one generator once, on a quiet host and against a fresh server."""
+    """Run one generator once, on a quiet host and against a fresh server.
+
+    A server with TLS has its certificate from the folder `certificates`.
+    """
     waited_s = until_quiet(watched.sentinel, watched.quiet_wait_s, watched.progress)
     program = contestant.program
     name = f"{program.name}, {workload.name}"
     with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
         folder = Path(temporary)
-        with serving(server, folder) as peer:
+        with serving(server, folder, certificates if workload.tls else None) as peer:
             profile = workload.profile(peer.port, duration_s)
-            arguments = contestant.arguments(profile)
+            arguments = contestant.arguments(profile, workload.rps)
             window = watched.sentinel.window(lambda: 0.0)
             with watched.progress.window(f"round {number}: {name}", duration_s) as tick:
                 fired = program.shoot(arguments, folder / "raw", duration_s, tick)
@@ -131,6 +138,7 @@ def _shot(
         elapsed_s=told.elapsed_s,
         server_counted=counts.messages,
         cost=fired.cost,
+        delay_p99_ns=told.delay_p99_ns,
         waited_s=waited_s,
         disturbed=judged(watch, watched.sentinel.limits) if (watch := window.watch()) else (),
     )

@@ -1,6 +1,6 @@
 """The loads of the bench, and the generators that can make each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile
@@ -13,7 +13,8 @@ _SERVICE = "benchmark.BenchmarkService"
 class Workload:
     """One load; costs are per `unit`, a message or a call.
 
-    `connections` x `streams` calls are always open.
+    `connections` x `streams` calls are always open. With `rps` they are calls per second instead,
+    of which at most so many are open.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Workload:
     connections: int
     streams: int
     generators: tuple[str, ...]
+    tls: bool = False
+    rps: int = 0
 
     def profile(self, port: int, duration_s: float) -> MeasuredProfile:
         """Return the workload as a profile for generators."""
@@ -38,7 +41,7 @@ class Workload:
                 "messages_per_call": self.messages_per_call,
                 "expect": (self.expect,),
                 "port": port,
-                "tls": False,
+                "tls": self.tls,
                 "connections": (self.connections,),
                 "load": Closed(streams_per_connection=self.streams, duration_s=duration_s),
                 "warmup_s": 0.0,
@@ -61,6 +64,7 @@ STREAM = Workload(
     streams=4,
     generators=("ghz", "volley"),
 )
+STREAM_TLS = replace(STREAM, name="stream-tls", tls=True)
 UNARY = Workload(
     name="unary",
     unit="call",
@@ -84,4 +88,6 @@ UNARY_1024 = Workload(
     streams=100,
     generators=("volley",),
 )
-WORKLOADS = (STREAM, UNARY, UNARY_1024)
+# A load that is paced, far below what the server can do.
+PACED = replace(UNARY, name="paced", connections=16, streams=16, rps=10_000)
+WORKLOADS = (STREAM, STREAM_TLS, UNARY, UNARY_1024, PACED)

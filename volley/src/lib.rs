@@ -4,13 +4,16 @@
 //!
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
 //! - [`grpc`]: gRPC over HTTP/2: messages, statuses, timeouts.
-//! - [`request`]: what is sent, and what the replies must be.
+//! - [`units`]: how people write times and sizes.
 //! - [`pace`]: when calls are sent.
+//! - [`spec`]: what is to be run, as plain data.
+//! - [`request`]: what is sent, and what the replies must be.
 //! - [`report`]: a finished run as plain data, and every output format.
 //! - [`measure`]: counting and timing, one tally per thread.
-//! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`engine`]: the load loop: sockets, threads, time.
+//! - [`watch`]: what others see of a run while it goes on, and how they change it.
 //! - [`blast`]: many calls at one moment, repeatedly.
+//! - [`cli`]: the command line, ghz's and volley's own.
 //! - [`serve`]: a reference server with its own counts, and with faults on demand.
 //! - [`program`]: the commands.
 
@@ -27,3 +30,6 @@ pub mod program;
 pub mod report;
 pub mod request;
 pub mod serve;
+pub mod spec;
+pub mod units;
+pub mod watch;

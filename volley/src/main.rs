@@ -7,9 +7,11 @@ use volley::program;
 
 fn main() -> ExitCode {
     let done = match cli::parse(std::env::args_os()) {
-        Ok(Command::Run(options)) => program::run(&options),
-        Ok(Command::Blast(options)) => program::blast(&options),
+        Ok(Command::Run(run)) => program::run(&run),
+        Ok(Command::Blast(blast)) => program::blast(&blast),
         Ok(Command::Serve(args)) => program::serve(&args),
+        Ok(Command::Merge(merge)) => program::merge(&merge),
+        Ok(Command::Schema) => program::schema(),
         Err(exit) => return exit.print(),
     };
     done.unwrap_or_else(|failure| {

@@ -1,27 +1,32 @@
-//! The commands: run a load and print its report, or serve.
+//! The commands: each turns what the command line says into work, output and an exit status.
 
 mod blast;
+mod merge;
+mod news;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
+pub use merge::merge;
 
-use crate::cli::{Format, Options, ServeArgs};
-use crate::engine::{self, EngineError, News};
-use crate::measure::Progress;
-use crate::report::live::{self, Live, Moment};
-use crate::report::{Report, csv, html, json, own_section, pretty, prometheus, summary};
+use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
+use crate::engine::{self, EngineError, Session};
+use crate::report::live::Live;
+use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
 use crate::serve::{self, ServeError};
+use crate::spec::Spec;
+use crate::watch::{self, JsonLines, Server, Shows, Stats};
+use news::NewsDesk;
 
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
 pub struct Failure {
-    /// 2 if the command line is wrong, otherwise 1.
+    /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; otherwise 1.
     pub status: u8,
     /// One line for people.
     pub message: String,
@@ -30,7 +35,12 @@ pub struct Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Self {
-            status: if error.is_usage() { 2 } else { 1 },
+            status: match error {
+                EngineError::NoStart => 3,
+                EngineError::StartPassed => 4,
+                _ if error.is_usage() => 2,
+                _ => 1,
+            },
             message: error.to_string(),
         }
     }
@@ -59,18 +69,79 @@ impl From<io::Error> for Failure {
 /// # Errors
 ///
 /// Whatever prevented the load or the report.
-pub fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let out = Out::open(options)?;
-    let report = with_live_line(options, |on_news| engine::run(options, on_news))?;
+pub fn run(run: &Run) -> Result<ExitCode, Failure> {
+    let Run {
+        spec,
+        start_at,
+        output,
+        watched,
+        ..
+    } = run;
+    let out = Out::open(output)?;
+    let session = Session::new(*start_at)?;
+    let stats = Arc::new(Mutex::new(Stats::new(spec)));
+    let _servers = listen(run, &session, &stats)?;
+    let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
+    let mut news = NewsDesk::new(run, &session, stats, lines);
+    let report = engine::run(spec, session, &mut |item| news.tell(item));
+    drop(news);
+    let report = report?;
+    deliver(&report, output, out)
+}
+
+/// Starts what shows the run to others.
+fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec<Server>, Failure> {
+    let watched = &run.watched;
+    let mut servers = Vec::new();
+    for (flag, address, control) in [
+        ("control", &watched.control, Some(session.handle())),
+        ("metrics", &watched.metrics, None),
+    ] {
+        let Some(address) = address else {
+            continue;
+        };
+        let shows = Shows {
+            stats: Arc::clone(stats),
+            control,
+            token: watched.token.as_deref().map(Into::into),
+        };
+        let server = watch::serve(address, shows).map_err(|error| {
+            io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))
+        })?;
+        // For the one who does not know the port; if nobody reads this, the run continues.
+        let _ = writeln!(io::stderr(), "volley: {flag} at {}", server.address);
+        servers.push(server);
+    }
+    Ok(servers)
+}
+
+/// Opens the file of `--live-json`.
+fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
+    let out: Box<dyn Write + Send> = if path == Path::new(STDOUT) {
+        Box::new(io::stdout())
+    } else {
+        let file = File::create(path).map_err(|error| {
+            io::Error::other(format!(
+                "`--live-json`: cannot write `{}`: {error}",
+                path.display()
+            ))
+        })?;
+        Box::new(file)
+    };
+    Ok(JsonLines::new(out))
+}
+
+/// Prints a report. Succeeds if at least one call succeeded.
+fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, Failure> {
     // On a terminal, volley's own facts come last. If both streams may go to the same file, they
     // come first: a reader would take anything after ghz's summary as a part of its last error.
     let adds_last = io::stderr().is_terminal();
     if !adds_last {
-        print_own(&report, options)?;
+        print_own(report, output)?;
     }
-    out.print(|out| print(&report, options.format, out))?;
+    out.print(|out| print(report, output.format, out))?;
     if adds_last {
-        print_own(&report, options)?;
+        print_own(report, output)?;
     }
     Ok(success_if(report.calls.ok > 0))
 }
@@ -85,15 +156,29 @@ fn success_if(any_ok: bool) -> ExitCode {
 }
 
 /// Prints to stderr what ghz's formats have no place for.
-fn print_own(report: &Report, options: &Options) -> io::Result<()> {
-    if options.quiet {
+fn print_own(report: &Report, output: &Output) -> io::Result<()> {
+    if output.quiet {
         return Ok(());
     }
-    buffered(io::stderr().lock(), |mut out| match options.format {
+    buffered(io::stderr().lock(), |mut out| match output.format {
         Format::Summary => own_section::write(report, &mut out),
         _ => own_section::write_warnings(&report.warnings, &mut out),
     })
     .or_else(unless_hung_up)
+}
+
+/// Prints the JSON Schema of a file for `--config`.
+///
+/// # Errors
+///
+/// If stdout cannot be written to.
+pub fn schema() -> Result<ExitCode, Failure> {
+    buffered(io::stdout().lock(), |out| {
+        serde_json::to_writer_pretty(&mut *out, &Spec::schema())?;
+        writeln!(out)
+    })
+    .or_else(unless_hung_up)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Serves the benchmark service until a signal comes.
@@ -114,10 +199,7 @@ fn config(args: &ServeArgs) -> serve::Config {
         tls: tls.map(|(cert, key)| serve::Identity { cert, key }),
         max_concurrent_streams: args.max_concurrent_streams,
         faults: serve::Faults {
-            freeze: args.freeze.first().map(|freeze| serve::Freeze {
-                at: freeze.at,
-                length: freeze.lasts,
-            }),
+            freeze: args.freeze.first().copied(),
             reset_every: args.reset_every.and_then(NonZeroU64::new),
             goaway_after: args.goaway_after.and_then(NonZeroU64::new),
             wrong_at: args.wrong_value_at,
@@ -131,35 +213,9 @@ fn config(args: &ServeArgs) -> serve::Config {
     }
 }
 
-fn with_live_line<T>(options: &Options, work: impl FnOnce(engine::OnNews<'_>) -> T) -> T {
-    let mut live = live_line(options);
-    let mut before = Progress::default();
-    let length = options.duration.or(options.max_duration);
-    let done = work(&mut |news| {
-        let News::Tick(now, elapsed_s) = news else {
-            // For the one who writes the line to stdin; if nobody reads this, the run continues.
-            let _ = writeln!(io::stderr(), "volley: warm");
-            return;
-        };
-        let elapsed = Duration::try_from_secs_f64(elapsed_s).unwrap_or_default();
-        let moment = Moment {
-            messages_per_s: now.messages.saturating_sub(before.messages) as f64,
-            calls_per_s: (now.ok + now.failed).saturating_sub(before.ok + before.failed) as f64,
-            failed: now.failed,
-            elapsed,
-            left: length.map(|length| length.saturating_sub(elapsed)),
-        };
-        before = *now;
-        // The line is for a person; a run continues if nobody reads it.
-        let _ = live.draw(&live::line(&moment));
-    });
-    let _ = live.clear();
-    done
-}
-
-fn live_line(options: &Options) -> Live<Stderr> {
+fn live_line(output: &Output) -> Live<Stderr> {
     let terminal = io::stderr();
-    let is_shown = terminal.is_terminal() && !options.quiet;
+    let is_shown = terminal.is_terminal() && !output.quiet;
     Live::new(terminal, is_shown)
 }
 
@@ -170,8 +226,8 @@ struct Out<'a> {
 
 impl<'a> Out<'a> {
     /// Opened before the load, so that a problem with it is found early.
-    fn open(options: &'a Options) -> Result<Self, Failure> {
-        let Some(path) = options.output.as_deref() else {
+    fn open(output: &'a Output) -> Result<Self, Failure> {
+        let Some(path) = output.file.as_deref() else {
             return Ok(Self { file: None });
         };
         let file = OpenOptions::new()
@@ -227,7 +283,7 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
         Format::Summary => summary::write(report, &mut out),
         Format::Csv => csv::write(report, &mut out),
         Format::Json => json::write(report, &mut out),
-        Format::Pretty => pretty::write(report, &mut out),
+        Format::Pretty => json::write_pretty(report, &mut out),
         Format::Html => html::write(report, &mut out),
         Format::Prometheus => prometheus::write(report, &mut out),
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use volley::grpc::Splitter;
+use volley::grpc::{Spare, Splitter};
 use volley::http2::frame::{
     FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data, write_headers, write_settings,
     write_window_update,
@@ -97,11 +97,16 @@ fn a_stream_comes_whole_through_tls_and_is_counted() {
             break;
         }
         if header.kind == Kind::Data {
-            let flow = splitter.push(&payload, 16, |_, message| {
-                replies += 1;
-                last = message.to_vec();
-                ControlFlow::<()>::Continue(())
-            });
+            let flow = splitter.push(
+                &payload,
+                16,
+                &mut Spare::default(),
+                &mut |_: bool, message: &[u8]| {
+                    replies += 1;
+                    last = message.to_vec();
+                    ControlFlow::<()>::Continue(())
+                },
+            );
             assert_eq!(flow, Ok(ControlFlow::Continue(())));
         }
     }

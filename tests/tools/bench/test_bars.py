@@ -16,9 +16,12 @@ def test_close_to_the_limit_every_bar_is_met() -> None:
     found = bars(a_round())
     assert missed(found) == []
     assert [(each.reached, each.asked) for each in found] == [
-        ("1/40.0 of ghz's", "at most 1/40"),
+        ("1/70.0 of ghz's", "at most 1/70"),
+        ("1/25.0 of ghz's", "at most 1/25"),
         ("2.20 x ghz's", "at least 2.2 x"),
-        ("0.50 x h2load's", "at most 0.5 x"),
+        ("1/5.0 of h2load's", "at most 1/5"),
+        ("1/2.0 of h2load's", "at most 1/2"),
+        ("100 µs", "at most 100 µs"),
         ("64.0 MB", "at most 64 MB"),
         ("256.0 MB", "at most 256 MB"),
         ("0", "0"),
@@ -29,10 +32,14 @@ def test_close_to_the_limit_every_bar_is_met() -> None:
     ("changes", "expected"),
     [
         # Dearer by the call is also dearer than h2load; cheaper misses nothing.
-        ({"cpu_ns": 1001.0}, ["CPU per message, stream", "CPU per call, unary"]),
+        (
+            {"cpu_ns": 1001.0},
+            ["CPU per message, stream", "CPU per message, stream-tls", "CPU per call, unary"],
+        ),
         ({"cpu_ns": 30.1}, ["CPU per message, stream"]),
         ({"cpu_ns": 1.0}, []),
         ({"rate": 2.19e6}, ["messages/s, stream"]),
+        ({"delay_ns": 100_001.0}, ["p99 of sent - due, paced"]),
         ({"peak_bytes": 64_000_001}, ["memory at 64 x 4"]),
         ({"peak_bytes": 256_000_001}, ["memory at 64 x 4", "memory at 1,024 x 100"]),
         ({"off": 1}, ["counted - server's own, every run"]),
@@ -65,7 +72,7 @@ def test_generators_and_workloads_are_never_mixed() -> None:
     assert [each.workload.name for each in medians(shots)].count(STREAM.name) == 2
 
 
-@pytest.mark.parametrize(("absent", "left"), [("ghz", 4), ("h2load", 5), ("volley", 0)])
+@pytest.mark.parametrize(("absent", "left"), [("ghz", 6), ("h2load", 7), ("volley", 0)])
 def test_without_a_generator_its_bars_are_left_out(absent: str, left: int) -> None:
     shots = [shot for shot in a_round() if shot.generator != absent]
     assert len(bars(shots)) == left

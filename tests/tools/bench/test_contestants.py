@@ -11,7 +11,7 @@ from arena.base.workspace import Workspace
 from tests.fakes import FakeProgress, a_program
 from tests.lib.arena.measure.generators.volley_reports import a_report
 from tools.bench.contestants import Contestant, Told, find
-from tools.bench.workloads import STREAM, UNARY, UNARY_1024
+from tools.bench.workloads import PACED, STREAM, UNARY, UNARY_1024
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 FAIR = ["--duration-stop=wait", "--disable-template-functions", "--disable-template-data"]
@@ -43,8 +43,8 @@ def test_ghz_and_volley_get_the_same_load_and_wait_for_their_last_calls(
         "--call", "benchmark.BenchmarkService/StreamSum", "-d", '{"a":1,"b":2,"count":5000}',
         "--connections", "64", "-c", "256", "-z", "5s",
     ]  # fmt: skip
-    assert found["ghz"].arguments(profile) == [*load, "-O", "summary", *FAIR, "localhost:1234"]
-    assert found["volley"].arguments(profile) == [
+    assert found["ghz"].arguments(profile, 0) == [*load, "-O", "summary", *FAIR, "localhost:1234"]
+    assert found["volley"].arguments(profile, 0) == [
         *load, "-O", "json",
         "--expect-replies", "5000", "--expect", "result = a + b + i", "--duration-stop=wait",
         "localhost:1234",
@@ -52,7 +52,7 @@ def test_ghz_and_volley_get_the_same_load_and_wait_for_their_last_calls(
 
 
 def test_a_unary_reply_is_checked_too(found: dict[str, Contestant]) -> None:
-    argv = found["volley"].arguments(UNARY_1024.profile(1, 5.0))
+    argv = found["volley"].arguments(UNARY_1024.profile(1, 5.0), 0)
     assert argv[argv.index("--expect") + 1] == "result = a + b"
     assert argv[argv.index("--expect-replies") + 1] == "1"
     assert argv[argv.index("--connections") + 1] == "1024"
@@ -60,10 +60,18 @@ def test_a_unary_reply_is_checked_too(found: dict[str, Contestant]) -> None:
 
 
 def test_h2load_gets_the_same_load(found: dict[str, Contestant], workspace: Workspace) -> None:
-    argv = found["h2load"].arguments(UNARY.profile(1234, 1.5))
+    argv = found["h2load"].arguments(UNARY.profile(1234, 1.5), 0)
     assert argv[:4] == ["-c", "64", "-m", "100"]
     body = workspace.root / argv[argv.index("-d") + 1]
     assert body.read_bytes() == b"\0\0\0\0\4\x08\1\x10\2"
+
+
+def test_a_pace_is_for_all_connections_together(found: dict[str, Contestant]) -> None:
+    profile = PACED.profile(1234, 5.0)
+    for name in ("ghz", "volley"):
+        argv = found[name].arguments(profile, PACED.rps)
+        assert argv[argv.index("--rps") + 1] == "10000"
+    assert "--rps=625" in found["h2load"].arguments(profile, PACED.rps)
 
 
 def read(contestant: Contestant, raw: Path) -> Told:

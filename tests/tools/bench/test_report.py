@@ -15,13 +15,17 @@ def test_json_has_a_row_for_each_generator_under_each_workload() -> None:
     assert [(row["workload"], row["generator"]) for row in told["rows"]] == [
         ("stream", "ghz"),
         ("stream", "volley"),
+        ("stream-tls", "ghz"),
+        ("stream-tls", "volley"),
         ("unary", "ghz"),
         ("unary", "h2load"),
         ("unary", "volley"),
         ("unary-1024", "volley"),
+        ("paced", "h2load"),
+        ("paced", "volley"),
     ]
-    row = told["rows"][3]
-    assert row.pop("cpu_ns_per_unit") == 2000.0
+    row = told["rows"][5]
+    assert row.pop("cpu_ns_per_unit") == 5000.0
     assert row == {
         "workload": "unary",
         "generator": "h2load",
@@ -32,6 +36,7 @@ def test_json_has_a_row_for_each_generator_under_each_workload() -> None:
         "server_counted": 400_400,
         "failed_calls": 0,
         "elapsed_s": 5.0,
+        "delay_p99_ns": None,
         "waited_s": 0.0,
         "disturbed": [],
     }
@@ -45,12 +50,12 @@ def test_the_table_can_be_read() -> None:
         "workload", "generator", "CPU", "rate", "memory", "counted - server's", "failed calls"
     ]  # fmt: skip
     assert rows[4] == [
-        "stream", "ghz 1.0", "1.20 µs a message", "1.00 M messages/s", "10.0 MB", "0", "0"
+        "stream", "ghz 1.0", "2.10 µs a message", "1.00 M messages/s", "10.0 MB", "0", "0"
     ]  # fmt: skip
-    assert rows[7] == [
-        "unary", "h2load 1.0", "2.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
+    assert rows[9] == [
+        "unary", "h2load 1.0", "5.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
     ]  # fmt: skip
-    assert rows[11] == ["CPU per message, stream", "1/40.0 of ghz's", "(at most 1/40)", "met"]
+    assert rows[15] == ["CPU per message, stream", "1/70.0 of ghz's", "(at most 1/70)", "met"]
 
 
 def test_one_round_is_called_one() -> None:
@@ -68,5 +73,5 @@ def test_what_the_host_did_is_told() -> None:
     shots = [replace(shot, waited_s=2.0) for shot in a_round()]
     shots[1] = replace(shots[1], disturbed=stolen)
     assert to_text(shots, 1, 5.0).splitlines()[1] == (
-        "waited 12 s in all for a quiet host; 1 of 6 runs were disturbed (steal 1)"
+        "waited 20 s in all for a quiet host; 1 of 10 runs were disturbed (steal 1)"
     )

@@ -41,8 +41,8 @@ def shoot(workspace: Workspace, tmp_path: Path) -> Shoot:
         stub = str(a_program(tmp_path / "stub", script))
         stubbed = Program(replace(VOLLEY, name="stub"), workspace, None, stub, "1", "here")
         watched = Watched(still_sentinel(), 0.0, FakeProgress())
-        contestant = Contestant(stubbed, lambda profile: [str(profile.port)], read)
-        return turns._shot(server, UNARY, contestant, 0.1, watched, 1)
+        contestant = Contestant(stubbed, lambda profile, _: [str(profile.port)], read)
+        return turns._shot(server, workspace.certs, UNARY, contestant, 0.1, watched, 1)
 
     return run
 

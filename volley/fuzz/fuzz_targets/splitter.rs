@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use volley::grpc::{SplitError, Splitter};
+use volley::grpc::{Spare, SplitError, Splitter};
 
 type Message = (bool, Vec<u8>);
 
@@ -43,10 +43,15 @@ fn split(data: &[u8], chunks: &[u8], max: usize) -> (Vec<Message>, Result<bool, 
     {
         let (piece, after) = rest.split_at(chunk.min(rest.len()));
         rest = after;
-        let pushed = splitter.push(piece, max, |is_compressed, message| {
-            messages.push((is_compressed, message.to_vec()));
-            ControlFlow::<()>::Continue(())
-        });
+        let pushed = splitter.push(
+            piece,
+            max,
+            &mut Spare::default(),
+            &mut |is_compressed: bool, message: &[u8]| {
+                messages.push((is_compressed, message.to_vec()));
+                ControlFlow::<()>::Continue(())
+            },
+        );
         match pushed {
             Ok(flow) => assert_eq!(flow, ControlFlow::Continue(())),
             Err(error) => return (messages, Err(error)),
@@ -85,7 +90,7 @@ fn stops_where_told(data: &[u8], messages: &[Message], max: usize) {
         return;
     };
     let mut seen = 0;
-    let flow = Splitter::default().push(data, max, |_, _| {
+    let flow = Splitter::default().push(data, max, &mut Spare::default(), &mut |_, _: &[u8]| {
         seen += 1;
         if seen > last {
             ControlFlow::Break(last)

@@ -7,7 +7,7 @@ use mio::Events;
 
 use super::slots::Slots;
 use super::way::Blast;
-use crate::engine::{Driver, EngineError, Plan};
+use crate::engine::{Driver, EngineError, Plain, Plan};
 
 /// How many ready sockets one poll reports at most.
 const EVENTS: usize = 1024;
@@ -17,8 +17,8 @@ const EVENTS: usize = 1024;
 pub struct Fired {
     /// What became of its calls.
     pub slots: Slots,
-    /// When it started to write.
-    pub released_ns: u64,
+    /// When it started to write; `None` if it had no calls.
+    pub released_ns: Option<u64>,
     /// The sweep ended before the blast was over: some calls are still open.
     pub is_cut: bool,
     /// Connections that it reopened before the blast.
@@ -29,7 +29,7 @@ pub struct Fired {
 
 /// A thread's driver, and what it shares with the other threads.
 pub struct Gun<'a> {
-    driver: Driver<'a, Slots>,
+    driver: Driver<'a, Slots, Plain>,
     plan: &'a Plan,
     index: u32,
     barrier: &'a Barrier,
@@ -37,7 +37,7 @@ pub struct Gun<'a> {
 }
 
 impl<'a> Gun<'a> {
-    pub fn new(driver: Driver<'a, Slots>, plan: &'a Plan, barrier: &'a Barrier) -> Self {
+    pub fn new(driver: Driver<'a, Slots, Plain>, plan: &'a Plan, barrier: &'a Barrier) -> Self {
         Self {
             index: driver.index(),
             driver,
@@ -86,9 +86,10 @@ impl<'a> Gun<'a> {
             }
             self.driver.take(&mut self.events, until_ns)?;
         }
+        let slots = std::mem::take(self.driver.book());
         Ok(Fired {
-            slots: std::mem::take(self.driver.book()),
-            released_ns,
+            released_ns: slots.any().then_some(released_ns),
+            slots,
             is_cut,
             reconnects: self.driver.reconnects() - before,
             stream_limit: self.driver.stream_limit(),
@@ -107,7 +108,7 @@ impl<'a> Gun<'a> {
             let places = place..place + numbers.len() as u32;
             place = places.end;
             self.driver
-                .lay(part.link, places.zip(numbers.map(u64::from)))?;
+                .lay(part.link, places.zip(numbers.map(u64::from)));
         }
         Ok(())
     }

@@ -1,12 +1,11 @@
-//! Adds up the shots of a point.
+//! Adds up the shots of a point, and finds their median.
 
 use std::collections::BTreeMap;
 
 use super::slots::{Slot, Slots};
-use super::statistics;
 use super::way::Way;
-use crate::report::blast::{Point, Shot};
-use crate::report::{Kind, Latency};
+use crate::report::blast::{Interval, Point, Shot};
+use crate::report::{Latency, LatencyKind};
 
 /// A point that is being measured.
 #[derive(Debug)]
@@ -67,11 +66,84 @@ impl Gathering {
         Point {
             connections: self.way.connections,
             requests: self.requests,
-            rate: statistics::median(self.shots.iter().map(Shot::rate).collect()),
+            rate: median(self.shots.iter().map(Shot::rate).collect()),
             ok: self.shots.iter().map(|shot| shot.ok).sum(),
             failed,
-            latency: Latency::from_samples(Kind::Response, self.latencies_ns),
+            latency: Latency::from_samples(LatencyKind::Response, self.latencies_ns),
             shots: self.shots,
         }
+    }
+}
+
+/// The minimum confidence of the interval.
+const CONFIDENCE: f64 = 0.95;
+
+/// The median of a sample with its interval; `None` without a sample.
+///
+/// The interval is bounded by two values of the sample and contains the median with at least 95 % confidence, whatever
+/// the distribution: the sign test's interval (Conover, Practical Nonparametric Statistics, 3.2). Fewer than 6 values
+/// cannot reach that confidence; their interval is the minimum and the maximum.
+pub fn median(mut sample: Vec<f64>) -> Option<Interval> {
+    sample.sort_by(f64::total_cmp);
+    let rank = low_rank(sample.len());
+    let last = sample.len().checked_sub(1)?;
+    let at = |place: usize| sample.get(place).copied();
+    Some(Interval {
+        median: f64::midpoint(at(last / 2)?, at(sample.len() / 2)?),
+        low: at(rank - 1)?,
+        high: at(sample.len() - rank)?,
+    })
+}
+
+/// The rank, from 1, of the lower bound; the upper bound has the same rank from above. The median is below the k-th of
+/// n values with probability P(B < k), where B is binomial with n and ½.
+fn low_rank(n: usize) -> usize {
+    let mut tail = 0.0;
+    // The logarithm of the probability of exactly k, starting at 0: C(n, k) / 2ⁿ.
+    let mut exactly = -(n as f64) * std::f64::consts::LN_2;
+    let mut rank = 0;
+    while rank < n / 2 {
+        tail += exactly.exp();
+        if 1.0 - 2.0 * tail < CONFIDENCE {
+            break;
+        }
+        exactly += ((n - rank) as f64 / (rank + 1) as f64).ln();
+        rank += 1;
+    }
+    rank.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(n: u32) -> Interval {
+        median((1..=n).rev().map(f64::from).collect()).unwrap()
+    }
+
+    /// The ranks in published tables of the sign test at 5 %, two-sided.
+    #[test]
+    fn the_interval_ends_at_the_ranks_of_the_sign_test() {
+        let low: Vec<f64> = (1..=12).map(|n| of(n).low).collect();
+        assert_eq!(low, [1., 1., 1., 1., 1., 1., 1., 1., 2., 2., 2., 3.]);
+        for n in 1..=12 {
+            let interval = of(n);
+            assert_eq!(interval.low + interval.high, f64::from(n + 1), "n = {n}");
+        }
+        assert_eq!(low_rank(20), 6);
+        assert_eq!(low_rank(100), 40);
+    }
+
+    #[test]
+    fn a_thousand_repetitions_still_have_an_interval() {
+        assert_eq!(low_rank(1000), 469);
+        assert_eq!(low_rank(5000), 2431);
+    }
+
+    #[test]
+    fn the_median_lies_between_the_two_in_the_middle() {
+        assert_eq!(of(5).median, 3.0);
+        assert_eq!(of(10).median, 5.5);
+        assert_eq!(median(Vec::new()), None);
     }
 }

@@ -39,6 +39,11 @@ impl Slots {
         }
     }
 
+    /// Whether there is any call.
+    pub fn any(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
     /// Whether any call has not ended.
     pub fn any_open(&self) -> bool {
         self.open > 0

@@ -1,22 +1,19 @@
 //! A sweep from its options to its report.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::SystemTime;
 
-use super::BlastError;
 use super::gun::{Fired, Gun};
 use super::order::Shuffler;
 use super::point::Gathering;
 use super::slots::Slots;
 use super::way::{Blast, pools};
-use crate::cli::BlastOptions;
-use crate::engine::{self, Clock, Driver, EngineError, Gauge, Plan};
+use super::{BlastError, BlastSpec};
+use crate::engine::{self, Clock, Driver, EngineError, Line, Plain, Plan, Shared};
 use crate::measure::{Errors, Failures, process};
 use crate::pace::whole_ns;
-use crate::report::blast::Sweep;
-use crate::report::blast::live::Moment;
+use crate::report::blast::{Moment, Sweep};
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::report::{Checks, Cost, Warning};
@@ -30,63 +27,58 @@ pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
 /// # Errors
 ///
 /// [`BlastError`] if the load could not be started. A sweep in which calls fail still gives a report.
-pub fn run(options: &BlastOptions, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
-    let plan = Plan::new(&options.run)?;
+pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
+    let plan = Plan::new(&spec.run)?;
     if plan.method.shape != Shape::Unary {
-        return Err(BlastError::NotUnary(options.run.call.clone()));
+        return Err(BlastError::NotUnary(spec.run.request.call.clone()));
     }
-    let source = Source::new(&plan.spec, &plan.method).map_err(EngineError::from)?;
+    let source = Source::new(&spec.run, &plan.method).map_err(EngineError::from)?;
     if !source.is_fixed() {
         return Err(BlastError::Template);
     }
     engine::allow_sockets(plan.connections);
-    let signal = engine::watch()?;
+    let shared = Shared::new(engine::watch()?);
     let clock = Clock::start();
     let wall_start = SystemTime::now();
-    let gauge = Gauge::default();
     let barrier = Barrier::new(plan.threads as usize);
     let hire = |index| {
-        Some(Driver::new(
-            &plan,
-            index,
-            clock,
-            &signal,
-            &gauge,
-            Slots::default(),
-        ))
+        let script = Plain::new(&plan.spec, &plan.method)?;
+        Driver::new(&plan, index, clock, &shared, Slots::default(), script)
     };
-    let work = |driver: Driver<'_, Slots>, orders: &Receiver<Blast>, done: &Sender<_>| {
+    let work = |driver: Driver<'_, Slots, Plain>, orders: &Receiver<Blast>, done: &Sender<_>| {
         Gun::new(driver, &plan, &barrier).serve(orders, done);
     };
-    let mut conductor = Conductor::new(options);
-    let cost = engine::crew(plan.threads, &signal, hire, work, |orders, fired| {
+    let mut conductor = Conductor::new(spec);
+    let (post, fired) = mpsc::channel();
+    let cost = engine::crew(plan.threads, &shared, &post, hire, work, |lines| {
         let cpu_at_start_s = process::cpu_s();
-        conductor.sweep(clock, &signal, orders, fired, on_blast)?;
+        conductor.sweep(clock, &shared, lines, &fired, on_blast)?;
         let cpu_total_s = process::cpu_s();
         Ok(Cost {
             cpu_s: cpu_total_s - cpu_at_start_s,
             cpu_total_s,
+            busiest_thread_s: 0.0,
             peak_bytes: process::peak_bytes(),
         })
     })?;
     let started_unix_ns = unix_ns(wall_start).saturating_add(conductor.started_ns);
-    let interrupted = signal.load(Ordering::Relaxed);
+    let interrupted = shared.is_stopped();
     let warnings = conductor.warnings(interrupted);
     Ok(Sweep {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        name: options.run.name.clone(),
+        name: spec.run.name.clone(),
         target: plan.target.clone(),
         call: plan.method.path.trim_start_matches('/').to_owned(),
-        options: options.run.given.clone(),
+        options: spec.options(),
         started_unix_ns,
         elapsed_ns: conductor.elapsed_ns,
-        seed: options.seed,
-        repetitions: options.repetitions,
+        seed: spec.seed,
+        repetitions: spec.repetitions,
         threads: plan.threads,
         reconnects: conductor.reconnects,
         cost,
         checks: Checks {
-            compared: !options.run.expect.is_empty() || options.run.expect_replies.is_some(),
+            compared: spec.run.checks.compare(),
             replies_checked: conductor.replies,
             failed: conductor.wrong.calls,
             samples: conductor.wrong.into_samples(),
@@ -103,7 +95,7 @@ pub fn run(options: &BlastOptions, on_blast: OnBlast<'_>) -> Result<Sweep, Blast
 
 /// Orders one blast after another, and counts their results.
 struct Conductor<'a> {
-    options: &'a BlastOptions,
+    spec: &'a BlastSpec,
     /// By way, then by requests.
     points: Vec<Gathering>,
     started_ns: u64,
@@ -118,14 +110,14 @@ struct Conductor<'a> {
 }
 
 impl<'a> Conductor<'a> {
-    fn new(options: &'a BlastOptions) -> Self {
-        let (ways, _) = pools(&options.connections, options.most_requests());
+    fn new(spec: &'a BlastSpec) -> Self {
+        let (ways, _) = pools(&spec.connections, spec.most_requests());
         let points = ways.iter().flat_map(|way| {
-            let requests = options.requests.iter();
+            let requests = spec.requests.iter();
             requests.map(|requests| Gathering::new(*way, *requests))
         });
         Self {
-            options,
+            spec,
             points: points.collect(),
             started_ns: 0,
             elapsed_ns: 0,
@@ -144,19 +136,19 @@ impl<'a> Conductor<'a> {
     fn sweep(
         &mut self,
         clock: Clock,
-        signal: &AtomicBool,
-        orders: &[Sender<Blast>],
+        shared: &Shared,
+        lines: &[Line<Blast>],
         fired: &Receiver<Result<Fired, EngineError>>,
         on_blast: OnBlast<'_>,
     ) -> Result<(), EngineError> {
         self.started_ns = clock.now_ns();
         let ends_ns = self
             .started_ns
-            .saturating_add(whole_ns(self.options.max_duration));
-        let mut shuffler = Shuffler::new(self.options.seed);
-        'sweep: for repetition in 1..=self.options.repetitions {
+            .saturating_add(whole_ns(self.spec.max_duration));
+        let mut shuffler = Shuffler::new(self.spec.seed);
+        'sweep: for repetition in 1..=self.spec.repetitions {
             for place in shuffler.order(self.points.len()) {
-                let is_over = clock.now_ns() >= ends_ns || signal.load(Ordering::Relaxed);
+                let is_over = clock.now_ns() >= ends_ns || shared.is_stopped();
                 let Some(point) = self.points.get(place).filter(|_| !is_over) else {
                     break 'sweep;
                 };
@@ -165,17 +157,16 @@ impl<'a> Conductor<'a> {
                     requests: point.requests,
                     ends_ns,
                 };
-                for order in orders {
-                    // A thread that is gone has reported why.
-                    let _ = order.send(blast);
+                for line in lines {
+                    line.send(blast);
                 }
-                let threads = fired.iter().take(orders.len()).collect::<Result<_, _>>()?;
+                let threads = fired.iter().take(lines.len()).collect::<Result<_, _>>()?;
                 if !self.count(place, threads) {
                     break 'sweep;
                 }
                 on_blast(&Moment {
                     repetition: repetition.into(),
-                    repetitions: self.options.repetitions.into(),
+                    repetitions: self.spec.repetitions.into(),
                     fired: self.fired,
                     planned: self.planned(),
                     failed: self.failed,
@@ -192,7 +183,7 @@ impl<'a> Conductor<'a> {
         if threads.iter().any(|thread| thread.is_cut) {
             return false;
         }
-        let released_ns = threads.iter().map(|thread| thread.released_ns).min();
+        let released_ns = threads.iter().filter_map(|thread| thread.released_ns).min();
         let mut books = Vec::with_capacity(threads.len());
         for thread in threads {
             self.reconnects += thread.reconnects;
@@ -212,7 +203,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn planned(&self) -> u64 {
-        self.points.len() as u64 * u64::from(self.options.repetitions)
+        self.points.len() as u64 * u64::from(self.spec.repetitions)
     }
 
     fn warnings(&self, interrupted: bool) -> Vec<Warning> {
@@ -243,5 +234,54 @@ impl<'a> Conductor<'a> {
         let sample = self.wrong.first_sample();
         warn(wrong > 0, Warning::WrongReplies { wrong, sample });
         warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::engine::{Book, Ticket};
+    use crate::measure::Outcome;
+    use crate::spec::Spec;
+
+    #[test]
+    fn a_thread_without_calls_does_not_say_when_the_first_was_sent() {
+        let spec = BlastSpec {
+            run: Spec::default(),
+            requests: vec![1],
+            connections: vec![1],
+            repetitions: 1,
+            seed: 1,
+            max_duration: Duration::from_secs(1),
+        };
+        let mut conductor = Conductor::new(&spec);
+        let fired = |released_ns, slots| Fired {
+            slots,
+            released_ns,
+            is_cut: false,
+            reconnects: 0,
+            stream_limit: None,
+        };
+        let mut slots = Slots::for_calls(1);
+        let ticket = Ticket {
+            worker: 0,
+            number: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            refusals: 0,
+        };
+        slots.ended(&ticket, 1500, Outcome::Ok);
+        conductor.count(
+            0,
+            vec![fired(None, Slots::for_calls(0)), fired(Some(1000), slots)],
+        );
+        let points: Vec<_> = conductor
+            .points
+            .into_iter()
+            .map(Gathering::finish)
+            .collect();
+        assert_eq!(points[0].shots[0].span_ns, 500);
     }
 }

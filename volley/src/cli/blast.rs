@@ -7,12 +7,16 @@ use std::time::Duration;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
 
-use super::args::{self, CheckArgs, ConnectionArgs, DataArgs, LimitArgs, OutputArgs, TargetArgs};
-use super::exit::CliExit;
-use super::options::Options;
-use super::resolve::resolve_blast;
+use super::apply::apply;
+use super::args::{
+    self, CheckArgs, ConnectionArgs, DataArgs, LimitArgs, LoadArgs, OutputArgs, RunArgs, TargetArgs,
+};
+use super::exit::{CliExit, UsageError};
+use super::options::{Format, Output};
 use super::value::{positive, span, up_to, whole};
 use super::{argv, help, usage};
+use crate::blast::BlastSpec;
+use crate::spec::Spec;
 
 const PROGRAM: &str = "volley blast";
 
@@ -35,29 +39,19 @@ const UNUSED: [&str; 10] = [
     "tags",
 ];
 
-/// The checked options of a sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BlastOptions {
-    /// The call and the connections. Of its load, a sweep uses only `timeout`, `threads` and
-    /// `connections`; the last two are totals over all ways.
-    pub run: Options,
-    /// N of each blast: ascending, distinct, at least 1; not empty.
-    pub requests: Vec<u32>,
-    /// C of each way: at most this many connections. Same form as `requests`.
-    pub connections: Vec<u32>,
-    /// How often each point is measured; at least 1.
-    pub repetitions: u32,
-    /// Seed for the order of points.
-    pub seed: u64,
-    /// When the sweep ends at the latest; above zero.
-    pub max_duration: Duration,
-}
+const REQUESTS: [u32; 13] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
+const CONNECTIONS: [u32; 3] = [1, 8, 1000];
+const REPETITIONS: u32 = 10;
+const SEED: u64 = 1;
+const MAX_DURATION: Duration = Duration::from_secs(180);
 
-impl BlastOptions {
-    /// The largest N.
-    pub fn most_requests(&self) -> u32 {
-        self.requests.last().copied().unwrap_or(1)
-    }
+/// What `volley blast [FLAGS] HOST` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Blast {
+    /// What is swept.
+    pub spec: BlastSpec,
+    /// Where results go.
+    pub output: Output,
 }
 
 /// The flags of `volley blast`, as they are written.
@@ -108,13 +102,69 @@ pub struct SweepArgs {
 }
 
 /// Reads the words after `volley blast`.
-pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<BlastOptions, CliExit> {
+pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Blast, CliExit> {
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
     refuse_unused(&command, &matches)?;
     let args =
         BlastArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    resolve_blast(args, stdin).map_err(|error| CliExit::usage(error.to_string()))
+    resolve(args, stdin).map_err(|error| CliExit::usage(error.to_string()))
+}
+
+/// Adds the defaults. Reads payloads and metadata; reads `stdin` only if a flag names it.
+fn resolve(args: BlastArgs, stdin: &mut impl Read) -> Result<Blast, UsageError> {
+    let output = Output::new(&args.output);
+    let sweep = args.sweep;
+    let mut spec = BlastSpec {
+        run: Spec::default(),
+        requests: ascending(sweep.requests, &REQUESTS),
+        connections: ascending(sweep.connections, &CONNECTIONS),
+        repetitions: sweep.repetitions.unwrap_or(REPETITIONS),
+        seed: sweep.seed.unwrap_or(SEED),
+        max_duration: sweep.max_duration.unwrap_or(MAX_DURATION),
+    };
+    let pooled = |connections: &u32| u64::from(*connections.min(&spec.most_requests()));
+    let all: u64 = spec.connections.iter().map(pooled).sum();
+    let connections = u32::try_from(all).unwrap_or(u32::MAX);
+    if let Some(threads) = sweep
+        .limits
+        .threads
+        .filter(|threads| *threads > connections)
+    {
+        return Err(UsageError::IdleBlastThreads {
+            threads,
+            connections,
+        });
+    }
+    // What a run needs to open all connections; a sweep ignores the rest of this load.
+    let run = RunArgs {
+        target: args.target,
+        data: args.data,
+        load: LoadArgs {
+            concurrency: Some(connections),
+            connections: Some(connections),
+            duration: Some(spec.max_duration),
+            limits: sweep.limits,
+            ..LoadArgs::default()
+        },
+        connection: args.connection,
+        checks: args.checks,
+        output: args.output,
+        ..RunArgs::default()
+    };
+    apply(&run, &mut spec.run, stdin)?;
+    if !matches!(output.format, Format::Summary | Format::Json) {
+        return Err(UsageError::BlastFormat);
+    }
+    Ok(Blast { spec, output })
+}
+
+/// Sorted, without duplicates; the defaults if nothing is given.
+fn ascending(given: Option<Vec<u32>>, defaults: &[u32]) -> Vec<u32> {
+    let mut list = given.unwrap_or_else(|| defaults.to_vec());
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 fn plain() -> Command {

@@ -2,9 +2,14 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::StyledStr;
+use thiserror::Error;
+
+use super::value::JsonError;
+use crate::spec::SpecError;
 
 /// The end of a program that was asked for help, or has a wrong command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,4 +60,45 @@ impl fmt::Display for CliExit {
             Self::Usage(line) => write!(out, "error: {line}"),
         }
     }
+}
+
+/// Why flags do not make a run; each message names the flag to change.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UsageError {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(
+        "`--threads {threads}` exceeds the number of connections: raise `--connections` or `--requests`, or lower `--threads` to {connections}"
+    )]
+    IdleBlastThreads { threads: u32, connections: u32 },
+    #[error("`--format`: `volley blast` writes only `summary` and `json`")]
+    BlastFormat,
+    #[error("`{flag}` waits for a line on stdin: give the payload with `--data` or a file instead")]
+    StdinTwice { flag: &'static str },
+    #[error(
+        "`{flag}`: other hosts can reach this address: give a `--control-token` (or $VOLLEY_TOKEN), or listen on localhost"
+    )]
+    NoToken { flag: &'static str },
+    #[error("`--live-json -` and the report both go to stdout: give the report a file with `-o`")]
+    StdoutTwice,
+    #[error("`{first}` and `{second}` both give the {what}: keep one")]
+    Twice {
+        first: &'static str,
+        second: &'static str,
+        what: &'static str,
+    },
+    #[error("`--{flag}`: cannot read `{}`: {reason}", .path.display())]
+    File {
+        flag: &'static str,
+        path: PathBuf,
+        reason: String,
+    },
+    #[error("`{flag}`: cannot read stdin: {reason}")]
+    Stdin { flag: &'static str, reason: String },
+    #[error("`{flag}`: {from} is empty")]
+    Empty { flag: &'static str, from: String },
+    #[error("`{flag}`: {from} is not UTF-8; for protobuf use `--binary` or `--binary-file`")]
+    Encoding { flag: &'static str, from: String },
+    #[error("`--metadata-file`: `{}`: {reason}", .path.display())]
+    Metadata { path: PathBuf, reason: JsonError },
 }

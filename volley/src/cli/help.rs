@@ -40,6 +40,8 @@ Examples:
     volley --config bench.toml -c 20
 
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
+`volley merge` makes one report of those of several processes: see `volley merge --help`.
+`volley schema` prints the JSON Schema of a file for --config.
 `volley serve` starts a server to try these commands on: see `volley serve --help`.";
 
 pub(super) const BLAST_ABOUT: &str = "\

@@ -1,43 +1,44 @@
 //! The command line: ghz's flags, and volley's own.
 
+mod apply;
 mod args;
 mod argv;
 mod blast;
 mod config;
-pub mod duration;
 mod exit;
 mod help;
-mod host;
-mod json;
+mod merge;
 mod options;
+mod payload;
 mod refused;
-mod resolve;
 mod run;
 pub mod serve;
-mod size;
 mod usage;
 mod value;
 
 use std::ffi::OsString;
 
-pub use blast::BlastOptions;
+pub use blast::Blast;
 pub use config::ConfigError;
-pub use duration::GoDuration;
-pub use exit::CliExit;
-pub use host::HostError;
-pub use options::{DataSource, DurationStop, Format, Options, Security};
-pub use resolve::UsageError;
-pub use serve::{Freeze, ServeArgs};
+pub use exit::{CliExit, UsageError};
+pub use merge::Merge;
+pub use options::{Format, Output, STDOUT, Watched};
+pub use run::Run;
+pub use serve::ServeArgs;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// `volley [FLAGS] HOST`
-    Run(Box<Options>),
+    Run(Box<Run>),
     /// `volley blast [FLAGS] HOST`
-    Blast(Box<BlastOptions>),
+    Blast(Box<Blast>),
     /// `volley serve [FLAGS]`
     Serve(Box<ServeArgs>),
+    /// `volley merge [FLAGS] FILE...`
+    Merge(Box<Merge>),
+    /// `volley schema`
+    Schema,
 }
 
 /// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
@@ -48,6 +49,10 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "serve" => {
             serve::parse(rest).map(Box::new).map(Command::Serve)
         }
+        Some((first, rest)) if first == "merge" => {
+            merge::parse(rest).map(Box::new).map(Command::Merge)
+        }
+        Some((first, [])) if first == "schema" => Ok(Command::Schema),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)
             .map(Command::Blast),

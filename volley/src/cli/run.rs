@@ -5,37 +5,72 @@ use std::io::Read;
 
 use clap::{ArgMatches, Command, FromArgMatches};
 
+use super::apply::apply;
 use super::args::{self, RunArgs};
 use super::exit::CliExit;
-use super::options::Options;
-use super::resolve::resolve;
-use super::{argv, config, usage};
+use super::options::{Output, Watched};
+use super::{argv, config, payload, usage};
+use crate::engine::StartAt;
+use crate::spec::Spec;
 
-/// Reads the words after `volley`.
-pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Options, CliExit> {
-    let command = args::command();
-    let matches = argv::matches("volley", &command, args::help_command, words)?;
-    let flags = with_config(&command, &matches)?;
-    let file = flags.target.config.clone();
-    resolve(flags, stdin).map_err(|error| match file {
-        // The flag to change may be in the file.
-        Some(file) => CliExit::usage(format!("{error} (flags in `{}` included)", file.display())),
-        None => CliExit::usage(error.to_string()),
-    })
+/// What `volley [FLAGS] HOST` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// What is run.
+    pub spec: Spec,
+    /// When its load starts.
+    pub start_at: StartAt,
+    /// Where results go.
+    pub output: Output,
+    /// What others see meanwhile.
+    pub watched: Watched,
+    /// The payload, the start or the opening comes on stdin.
+    pub needs_stdin: bool,
 }
 
-/// The flags of the `--config` file, overridden by those of the command line.
-fn with_config(command: &Command, matches: &ArgMatches) -> Result<RunArgs, CliExit> {
+/// Reads the words after `volley`.
+pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, CliExit> {
+    let command = args::command();
+    let matches = argv::matches("volley", &command, args::help_command, words)?;
+    let (mut spec, flags) = with_config(&command, &matches)?;
+    let output = Output::new(&flags.output);
+    if spec.count.details == 0 {
+        spec.count.details = output.details();
+    }
+    let start_at = flags.load.start_at.unwrap_or_default();
+    let watched = Watched::new(&flags.watch, &output);
+    match apply(&flags, &mut spec, stdin).and(watched) {
+        Ok(watched) => Ok(Run {
+            needs_stdin: payload::is_on_stdin(&flags.data)
+                || spec.load.open_on_stdin
+                || start_at == StartAt::Stdin,
+            spec,
+            start_at,
+            output,
+            watched,
+        }),
+        // The flag to change may be in the file.
+        Err(error) => Err(match &flags.target.config {
+            Some(file) => {
+                CliExit::usage(format!("{error} (flags in `{}` included)", file.display()))
+            }
+            None => CliExit::usage(error.to_string()),
+        }),
+    }
+}
+
+/// What the `--config` file holds, and its flags, overridden by those of the command line.
+fn with_config(command: &Command, matches: &ArgMatches) -> Result<(Spec, RunArgs), CliExit> {
     let wrong = |error| usage::exit("volley", &error);
     let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
     let path = flags.target.config.as_deref();
     let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
-        return Ok(flags);
+        return Ok((Spec::default(), flags));
     };
-    let mut merged = config::read(command, path)?;
+    let (spec, mut merged) = config::read(command, path)?;
     make_way(&mut merged, &flags);
     merged.update_from_arg_matches(matches).map_err(wrong)?;
-    Ok(merged)
+    Ok((spec, merged))
 }
 
 /// Drops flags of the file that the command line replaces with a flag of another name.
@@ -77,18 +112,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cli::DataSource;
+    use crate::spec::Data;
 
-    fn data(flags: &[&str], stdin: &str) -> Result<DataSource, String> {
+    fn data(flags: &[&str], stdin: &str) -> Result<Data, String> {
         let base = ["--proto", "a.proto", "--call", "p.S/M", "l:1"];
         let words: Vec<OsString> = base.iter().chain(flags).map(OsString::from).collect();
         parse(&words, &mut stdin.as_bytes())
-            .map(|options| options.data)
+            .map(|run| run.spec.request.data)
             .map_err(|exit| exit.to_string())
     }
 
-    fn json(text: &str) -> Result<DataSource, String> {
-        Ok(DataSource::Json(text.to_owned()))
+    fn json(text: &str) -> Result<Data, String> {
+        Ok(Data::Json(text.to_owned()))
     }
 
     #[test]
@@ -112,7 +147,7 @@ mod tests {
 
     #[test]
     fn binary_reads_stdin_as_it_is() {
-        let expected = DataSource::Binary(b"\x08\x01".to_vec());
+        let expected = Data::Binary(b"\x08\x01".to_vec());
         assert_eq!(data(&["-b"], "\x08\x01"), Ok(expected.clone()));
         assert_eq!(data(&["--binary"], "\x08\x01"), Ok(expected));
     }

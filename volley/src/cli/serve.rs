@@ -11,6 +11,7 @@ use super::exit::CliExit;
 use super::help;
 use super::usage;
 use super::value::{positive, span, time, whole};
+use crate::serve::Freeze;
 
 const SERVER: &str = "Server";
 const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
@@ -93,15 +94,6 @@ pub struct ServeArgs {
     pub close_every: Option<u64>,
 }
 
-/// A span of time in which the server neither reads nor writes on any connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Freeze {
-    /// When it starts, counted from the first call.
-    pub at: Duration,
-    /// Its length, above zero.
-    pub lasts: Duration,
-}
-
 pub(super) fn command() -> Command {
     help::dress(ServeArgs::command(), help::SERVE_EXAMPLES)
         .override_usage("volley serve [FLAGS]")
@@ -135,12 +127,12 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn freeze(text: &str) -> Result<Freeze, String> {
-    let (at, lasts) = text
+    let (at, length) = text
         .split_once(':')
         .ok_or("a start and a length are needed, such as `2s:1s`")?;
     Ok(Freeze {
         at: time(at).map_err(|error| error.to_string())?,
-        lasts: span(lasts)?,
+        length: span(length)?,
     })
 }
 
@@ -197,7 +189,7 @@ mod tests {
             delay: Duration::from_millis(5),
             freeze: vec![Freeze {
                 at: Duration::from_secs(2),
-                lasts: Duration::from_secs(1),
+                length: Duration::from_secs(1),
             }],
             reset_every: Some(1),
             goaway_after: Some(2),

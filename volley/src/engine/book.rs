@@ -1,7 +1,7 @@
 //! The interface through which a thread records what becomes of its calls.
 
 use super::call::Ticket;
-use crate::measure::{Ended, Outcome, Progress, Tally};
+use crate::measure::{Ended, Outcome, Passed, Tally};
 
 /// A thread's own book, used on the hot path; a run's book is a [`Tally`]. The default methods do nothing: a book
 /// implements only those that it needs.
@@ -45,9 +45,9 @@ pub trait Book {
     /// The window opens: everything counted so far is discarded.
     fn reset(&mut self, _start_ns: u64) {}
 
-    /// The progress so far, for the live line.
-    fn progress(&self) -> Progress {
-        Progress::default()
+    /// The seconds that have passed by now, if any has since the last time.
+    fn passed(&mut self, _now_ns: u64) -> Option<Passed> {
+        None
     }
 }
 
@@ -113,7 +113,7 @@ impl Book for Tally {
         self.reset(start_ns);
     }
 
-    fn progress(&self) -> Progress {
-        self.progress()
+    fn passed(&mut self, now_ns: u64) -> Option<Passed> {
+        self.passed(now_ns)
     }
 }

@@ -23,9 +23,11 @@ pub struct Ticket {
 }
 
 /// The state of an open call; its stream keeps it.
-pub struct Call {
+pub struct Call<M> {
     /// Which call it is.
     pub ticket: Ticket,
+    /// What it carries for its script.
+    pub mark: M,
     /// What its replies must be.
     pub expected: Arc<Expected>,
     /// Replies received so far.
@@ -46,11 +48,12 @@ pub struct Call {
     pub wrong_reply: bool,
 }
 
-impl Call {
+impl<M> Call<M> {
     /// A call that is being sent.
-    pub fn new(ticket: Ticket, expected: Arc<Expected>) -> Self {
+    pub fn new(ticket: Ticket, mark: M, expected: Arc<Expected>) -> Self {
         Self {
             ticket,
+            mark,
             expected,
             replies: 0,
             last_ns: ticket.sent_ns,

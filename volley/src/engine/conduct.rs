@@ -1,41 +1,48 @@
 //! A run from its plan to its report: starts the threads, signals the start, and merges their tallies.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::EngineError;
 use super::book::Book;
-use super::clock::Clock;
-use super::driver::{Driver, Harvest};
-use super::live::Gauge;
-use super::opening::{self, Opening};
+use super::driver::Driver;
+use super::host::{self, Clock};
+use super::orders::{Change, Line, Note, Order, Refusal, Session, StartAt, agenda};
 use super::outcome::{self, Finished};
-use super::plan::{Plan, Window};
-use super::signals;
-use crate::cli::Options;
-use crate::measure::{Progress, Tally, TallyOptions, process};
-use crate::pace::whole_ns;
+use super::plan::Plan;
+use super::script::{Plain, Script};
+use super::shared::Shared;
+use super::stage::{self, Opener, Stage};
+use super::{EngineError, MOST_WORKERS};
+use crate::measure::{Chronicle, Tally, TallyOptions, Told, process};
+use crate::pace::{Agenda, whole_ns};
 use crate::report::Report;
-
-/// How often the live line is drawn.
-const TICK: Duration = Duration::from_secs(1);
+use crate::request::{Method, RequestError};
+use crate::spec::{Command, Spec};
 
 /// How often the conductor looks whether a line on stdin came.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// From a line on stdin to the opening: long enough that all threads know of it before it comes.
+/// From an event to the moment when it takes effect: long enough that all threads know of it before.
 const LEAD: Duration = Duration::from_millis(20);
+
+/// The report lists at most this many changes.
+const MOST_CHANGES: usize = 10_000;
 
 /// What becomes known during a run.
 #[derive(Clone, Copy, Debug)]
 pub enum News<'a> {
+    /// All connections are ready, and the load starts at an agreed moment.
+    Ready,
     /// The warm-up that a line on stdin ends has taken its planned time.
     Warm,
-    /// Once a second: the counts so far, and the seconds since the window opened.
-    Tick(&'a Progress, f64),
+    /// The load starts, in its warm-up or with its window; or the window opens.
+    Begun(Stage),
+    /// A second that all threads have passed, and how many calls were due in it.
+    Second(&'a Told),
+    /// The load will change in a moment.
+    Changed(Command),
 }
 
 /// Receives the news of a run.
@@ -46,45 +53,59 @@ pub type OnNews<'a> = &'a mut dyn FnMut(News<'_>);
 /// # Errors
 ///
 /// [`EngineError`] if the load could not be started. A run in which calls fail still gives a report.
-pub fn run(options: &Options, on_news: OnNews<'_>) -> Result<Report, EngineError> {
-    let plan = Plan::new(options)?;
-    super::limits::allow_sockets(plan.connections);
-    let signal = signals::watch()?;
-    let gauges: Vec<Gauge> = (0..plan.threads).map(|_| Gauge::default()).collect();
+pub fn run(spec: &Spec, session: Session, on_news: OnNews<'_>) -> Result<Report, EngineError> {
+    run_script(spec, Plain::new, session, on_news)
+}
+
+/// Makes a run whose calls follow a script; `script` makes that of a thread.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_script<S: Script>(
+    spec: &Spec,
+    script: impl Fn(&Spec, &Method) -> Result<S, RequestError> + Sync,
+    session: Session,
+    on_news: OnNews<'_>,
+) -> Result<Report, EngineError> {
+    let plan = Plan::new(spec)?;
+    host::allow_sockets(plan.own_connections());
+    let shared = Shared::new(Arc::clone(&session.signal));
     let clock = Clock::start();
     let counting = TallyOptions {
-        skip_first: options.skip_first,
-        count_errors: options.count_errors,
+        count: spec.count.clone(),
         open_loop: plan.schedule.is_some(),
-        details: usize::try_from(options.details).unwrap_or(usize::MAX),
         start_ns: 0,
-        window_ns: plan.window.length_ns,
         wall_start: SystemTime::now(),
     };
     let hire = |index: u32| {
-        let gauge = gauges.get(index as usize)?;
-        let tally = Tally::new(&counting.for_thread(index, plan.threads));
-        Some(Driver::new(&plan, index, clock, &signal, gauge, tally))
+        let tally = Tally::new(&counting.of_lane(plan.lane_of(index)));
+        Driver::new(
+            &plan,
+            index,
+            clock,
+            &shared,
+            tally,
+            script(spec, &plan.method)?,
+        )
     };
-    let work = |driver: Driver<'_, Tally>, start: &Receiver<Start>, done: &Sender<_>| {
-        if let Ok(start) = start.recv() {
-            let harvest = driver.run(start.at_ns, start.opening);
+    let work = |driver: Driver<'_, Tally, S>, orders: &Receiver<Order>, post: &Sender<Note>| {
+        let index = driver.index();
+        // The receiver outlives all threads, unless another one failed.
+        let harvest = driver.run(orders, &mut |passed| {
+            let _ = post.send(Note::Passed(index, passed));
+        });
+        if let Some(harvest) = harvest.transpose() {
             if harvest.is_err() {
-                signal.store(true, Ordering::Relaxed); // the others stop too
+                shared.stop(); // the others too
             }
-            // The receiver outlives all threads, unless another one failed.
-            let _ = done.send(harvest);
+            let _ = post.send(Note::Done(index, Box::new(harvest)));
         }
     };
-    let finished = crew(plan.threads, &signal, hire, work, |starts, results| {
-        let watch = Watch {
-            plan: &plan,
-            clock,
-            gauges: &gauges,
-        };
-        watch.conduct(starts, results, on_news)
+    let finished = crew(plan.threads, &shared, &session.post, hire, work, |lines| {
+        Watch::new(&plan, clock, &shared, lines).conduct(&session, on_news)
     })?;
-    Ok(outcome::report(options, &plan, &counting, finished))
+    Ok(outcome::report(&plan, &counting, finished))
 }
 
 /// Starts threads. Each has its own driver; all are connected before any gets an order.
@@ -95,200 +116,272 @@ pub fn run(options: &Options, on_news: OnNews<'_>) -> Result<Report, EngineError
 /// # Errors
 ///
 /// The reason why a thread could not connect, or the error of `conduct`.
-pub(crate) fn crew<'a, B: Book, O: Send, R: Send, T>(
+pub(crate) fn crew<'a, B: Book, S: Script, O: Send, R: Send, T>(
     threads: u32,
-    signal: &AtomicBool,
-    hire: impl Fn(u32) -> Option<Result<Driver<'a, B>, EngineError>> + Sync,
-    work: impl Fn(Driver<'a, B>, &Receiver<O>, &Sender<R>) + Sync,
-    conduct: impl FnOnce(&[Sender<O>], &Receiver<R>) -> Result<T, EngineError>,
+    shared: &Shared,
+    post: &Sender<R>,
+    hire: impl Fn(u32) -> Result<Driver<'a, B, S>, EngineError> + Sync,
+    work: impl Fn(Driver<'a, B, S>, &Receiver<O>, &Sender<R>) + Sync,
+    conduct: impl FnOnce(&[Line<O>]) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
     let (hire, work) = (&hire, &work);
     thread::scope(|scope| {
         let (ready, readiness) = mpsc::channel();
-        let (done, results) = mpsc::channel();
         let mut orders = Vec::new();
         for index in 0..threads {
             let (order, its_orders) = mpsc::channel();
             orders.push(order);
-            let (ready, done) = (ready.clone(), done.clone());
+            let (ready, post) = (ready.clone(), post.clone());
             scope.spawn(move || {
                 let connected =
-                    hire(index)?.and_then(|mut driver| driver.connect().map(|()| driver));
+                    hire(index).and_then(|mut driver| driver.connect().map(|()| driver));
                 let (told, driver) = match connected {
-                    Ok(driver) => (Ok(()), Some(driver)),
+                    Ok(driver) => (Ok((index, driver.waker())), Some(driver)),
                     Err(error) => (Err(error), None),
                 };
                 ready.send(told).ok()?;
-                work(driver?, &its_orders, &done);
+                work(driver?, &its_orders, &post);
                 Some(())
             });
         }
-        drop((ready, done));
-        // A failure drops `orders`, which ends every thread that waits for one. The flag ends those that are still
+        drop(ready);
+        // A failure drops `orders`, which ends every thread that waits for one. The signal ends those that are still
         // connecting.
-        for outcome in readiness.iter().take(orders.len()) {
-            outcome.inspect_err(|_| signal.store(true, Ordering::Relaxed))?;
-        }
-        conduct(&orders, &results).inspect_err(|_| signal.store(true, Ordering::Relaxed))
+        let stop = |_: &EngineError| shared.stop();
+        let ready = readiness.iter().take(orders.len());
+        let mut ready = ready.collect::<Result<Vec<_>, _>>().inspect_err(stop)?;
+        ready.sort_by_key(|(index, _)| *index);
+        shared.set_wakers(ready.iter().map(|(_, waker)| Arc::clone(waker)).collect());
+        let lines = orders.into_iter().zip(ready);
+        let lines: Vec<_> = lines
+            .map(|(orders, (_, waker))| Line::new(orders, waker))
+            .collect();
+        conduct(&lines).inspect_err(stop)
     })
-}
-
-/// The order to start the load.
-struct Start {
-    at_ns: u64,
-    opening: Arc<Opening>,
 }
 
 /// What the conductor of a run watches while its threads work.
 struct Watch<'a> {
     plan: &'a Plan,
     clock: Clock,
-    gauges: &'a [Gauge],
+    shared: &'a Shared,
+    lines: &'a [Line<Order>],
+    chronicle: Chronicle,
+    changes: Vec<Change>,
+    is_paused: bool,
+    /// When the load starts, and when its window opens, if that is known.
+    started_ns: u64,
+    opened_ns: Option<u64>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    fn new(plan: &'a Plan, clock: Clock, shared: &'a Shared, lines: &'a [Line<Order>]) -> Self {
+        let window_ns = plan.window.length_ns.unwrap_or(0);
+        Self {
+            plan,
+            clock,
+            shared,
+            lines,
+            chronicle: Chronicle::new(plan.threads, window_ns, plan.spec.load.share.is_part()),
+            changes: Vec::new(),
+            is_paused: false,
+            started_ns: u64::MAX,
+            opened_ns: None,
+        }
+    }
+
     /// Starts all threads at the same moment, watches them, and gathers their results.
-    fn conduct(
-        &self,
-        starts: &[Sender<Start>],
-        results: &Receiver<Result<Harvest<Tally>, EngineError>>,
-        on_news: OnNews<'_>,
-    ) -> Result<Finished, EngineError> {
-        let started_ns = self.clock.now_ns();
-        let mut opener = Opener::new(&self.plan.window, self.clock, started_ns);
-        for start in starts {
-            // A thread that is gone has sent its error to `results`.
-            let _ = start.send(Start {
-                at_ns: started_ns,
-                opening: Arc::clone(&opener.opening),
+    fn conduct(mut self, session: &Session, on_news: OnNews<'_>) -> Result<Finished, EngineError> {
+        self.started_ns = self.agree(session.start_at, on_news)?;
+        let mut opener = Opener::new(&self.plan.window, self.clock, self.started_ns, LEAD);
+        for line in self.lines {
+            line.send(Order::Start {
+                at_ns: self.started_ns,
+                opening: opener.opening(),
             });
         }
-        let mut opened_ns = opener.planned_ns();
-        let mut opening_cpu_s = (opened_ns == Some(started_ns)).then(process::cpu_s);
+        session.gate.open();
+        self.opened_ns = opener.planned_ns();
+        let mut opening_cpu_s = None;
+        let mut begun = None;
+        let mut look_ns = 0;
         let mut harvests = Vec::new();
-        let mut ticks: u32 = 1;
-        while harvests.len() < starts.len() {
+        while harvests.len() < self.lines.len() {
             let now_ns = self.clock.now_ns();
-            let tick_ns = opened_ns.map_or(0, |at_ns| at_ns + whole_ns(TICK * ticks));
-            let wake_ns = match (opened_ns, opening_cpu_s) {
-                (None, _) => now_ns + whole_ns(LOOK),
-                (Some(at_ns), None) => at_ns,
-                (Some(_), Some(_)) => tick_ns,
+            if self.opened_ns.is_none() && now_ns >= look_ns {
+                self.opened_ns = opener.look(|| on_news(News::Warm))?;
+                look_ns = now_ns + whole_ns(LOOK);
+            }
+            let stage = self.stage_at(now_ns);
+            if begun != stage {
+                begun = stage;
+                if let Some(stage) = stage {
+                    on_news(News::Begun(stage));
+                }
+            }
+            if stage == Some(Stage::Window) {
+                opening_cpu_s.get_or_insert_with(process::cpu_s);
+            }
+            let wake_ns = match (stage, self.opened_ns) {
+                (None, _) => self.started_ns,
+                (Some(Stage::Window), _) => u64::MAX,
+                (_, Some(opens_ns)) => opens_ns,
+                (_, None) => look_ns,
             };
             let wait = Duration::from_nanos(wake_ns.saturating_sub(now_ns));
-            match results.recv_timeout(wait) {
-                Ok(harvest) => harvests.push(harvest?),
-                Err(RecvTimeoutError::Timeout) if opened_ns.is_none() => {
-                    opened_ns = opener.look(on_news)?;
+            // It times out, and nothing else: the session itself could send a note.
+            let Ok(note) = session.notes.recv_timeout(wait) else {
+                continue;
+            };
+            let passed = match note {
+                Note::Passed(thread, passed) => self.chronicle.take(thread, passed),
+                Note::Done(thread, harvest) => {
+                    harvests.push((*harvest)?);
+                    self.chronicle.leave(thread)
                 }
-                Err(RecvTimeoutError::Timeout) if opening_cpu_s.is_none() => {
-                    opening_cpu_s = Some(process::cpu_s());
+                Note::Asked(command, answer) => {
+                    let done = self.obey(command);
+                    if done.is_ok() {
+                        on_news(News::Changed(command));
+                    }
+                    // Nobody waits for an answer that took too long.
+                    let _ = answer.send(done);
+                    Vec::new()
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    on_news(News::Tick(&self.progress(), (TICK * ticks).as_secs_f64()));
-                    ticks += 1;
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            for mut told in passed {
+                told.counts.due = self.due_in(&told);
+                on_news(News::Second(&told));
             }
         }
         let cpu_s = process::cpu_s();
+        let opened_ns = self.opened_ns.unwrap_or_else(|| self.clock.now_ns());
         Ok(Finished {
+            agenda: self.agenda(opened_ns),
             harvests,
-            started_ns,
-            opened_ns: opened_ns.unwrap_or_else(|| self.clock.now_ns()),
+            chronicle: self.chronicle,
+            changes: self.changes,
+            started_ns: self.started_ns,
+            opened_ns,
             cpu_s: (opening_cpu_s.unwrap_or(cpu_s), cpu_s),
         })
     }
 
-    fn progress(&self) -> Progress {
-        let mut sum = Progress::default();
-        for gauge in self.gauges {
-            let part = gauge.get();
-            sum.messages += part.messages;
-            sum.ok += part.ok;
-            sum.failed += part.failed;
-        }
-        sum
-    }
-}
-
-/// Decides when the window opens: as planned, or soon after a line came on stdin.
-struct Opener {
-    clock: Clock,
-    opening: Arc<Opening>,
-    /// When the planned warm-up is over.
-    warm_ns: u64,
-    /// What to wait for; `None`: nothing.
-    line: Option<Line>,
-}
-
-/// The line that opens the window.
-struct Line {
-    came: Receiver<bool>,
-    within: Duration,
-    at_latest_ns: u64,
-    has_come: bool,
-    is_warm: bool,
-}
-
-impl Opener {
-    fn new(window: &Window, clock: Clock, started_ns: u64) -> Self {
-        let warm_ns = started_ns.saturating_add(window.warmup_ns);
-        let line = window.told_within_ns.map(|within_ns| Line {
-            came: opening::line_on_stdin(),
-            within: Duration::from_nanos(within_ns),
-            at_latest_ns: started_ns.saturating_add(within_ns),
-            has_come: false,
-            is_warm: false,
-        });
-        let at_ns = if line.is_some() { u64::MAX } else { warm_ns };
-        Self {
-            clock,
-            opening: Arc::new(Opening::at(at_ns)),
-            warm_ns,
-            line,
+    /// What has begun by then.
+    fn stage_at(&self, now_ns: u64) -> Option<Stage> {
+        if now_ns < self.started_ns {
+            None
+        } else if self.opened_ns.is_some_and(|opens_ns| opens_ns <= now_ns) {
+            Some(Stage::Window)
+        } else {
+            Some(Stage::Warmup)
         }
     }
 
-    /// When the window opens, if no line decides that.
-    fn planned_ns(&self) -> Option<u64> {
-        self.line.is_none().then_some(self.warm_ns)
-    }
-
-    /// When the window opens, if that is known by now. It never opens before the planned warm-up is over.
-    fn look(&mut self, on_news: OnNews<'_>) -> Result<Option<u64>, EngineError> {
-        let Some(line) = &mut self.line else {
-            return Ok(Some(self.warm_ns));
+    /// When the load starts.
+    fn agree(&self, start_at: StartAt, on_news: OnNews<'_>) -> Result<u64, EngineError> {
+        let monotonic_ns = match start_at {
+            StartAt::Ready => return Ok(self.clock.now_ns()),
+            StartAt::Monotonic(ns) => {
+                on_news(News::Ready);
+                ns
+            }
+            StartAt::Stdin => {
+                let line = stage::line_on_stdin();
+                on_news(News::Ready);
+                self.hear(&line)?
+            }
         };
-        match line.came.try_recv() {
-            Ok(true) => line.has_come = true,
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) if line.has_come => {}
-            Ok(false) | Err(TryRecvError::Disconnected) => return Err(EngineError::NotOpened),
+        match self.clock.when(monotonic_ns) {
+            Some(at_ns) if at_ns > self.clock.now_ns() => Ok(at_ns),
+            _ => Err(EngineError::StartPassed),
         }
-        let now_ns = self.clock.now_ns();
-        if now_ns < self.warm_ns {
-            return Ok(None);
-        }
-        if !std::mem::replace(&mut line.is_warm, true) {
-            on_news(News::Warm);
-        }
-        if line.has_come {
-            return self.open().map(Some);
-        }
-        if now_ns >= line.at_latest_ns {
-            let seconds = line.within.as_secs_f64();
-            return Err(EngineError::OpenedTooLate { seconds });
-        }
-        Ok(None)
     }
 
-    fn open(&self) -> Result<u64, EngineError> {
-        let at_ns = self.clock.now_ns().saturating_add(whole_ns(LEAD));
-        self.opening.decide(at_ns);
-        if self.clock.now_ns() >= at_ns {
-            return Err(EngineError::StoodStill);
+    /// The number on a line.
+    fn hear(&self, line: &Receiver<Option<String>>) -> Result<u64, EngineError> {
+        loop {
+            match line.recv_timeout(LOOK) {
+                Ok(Some(line)) => return line.trim().parse().map_err(|_| EngineError::NoStart),
+                Ok(None) | Err(RecvTimeoutError::Disconnected) => return Err(EngineError::NoStart),
+                Err(RecvTimeoutError::Timeout) if self.shared.is_stopped() => {
+                    return Err(EngineError::Interrupted);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
-        Ok(at_ns)
+    }
+
+    /// When this process's calls were due, from the window's opening on.
+    fn agenda(&self, opened_ns: u64) -> Option<Agenda> {
+        let schedule = self.plan.schedule.as_ref()?;
+        Some(agenda(schedule, self.plan.lane(), opened_ns, &self.changes))
+    }
+
+    /// How many calls were due in a second of the run.
+    fn due_in(&self, told: &Told) -> u64 {
+        let (from_ns, until_ns, most) = match self.opened_ns {
+            Some(opens_ns) if !told.is_warm_up => {
+                let length_ns = self.plan.window.length_ns.unwrap_or(u64::MAX);
+                let own = self
+                    .plan
+                    .window
+                    .total
+                    .map(|all| self.plan.lane().count(all));
+                (opens_ns, opens_ns.saturating_add(length_ns), own)
+            }
+            opens_ns => (self.started_ns, opens_ns.unwrap_or(u64::MAX), None),
+        };
+        let Some(agenda) = self.agenda(from_ns) else {
+            return 0;
+        };
+        let due_before = |second: u64| {
+            let ns = from_ns.saturating_add(whole_ns(Duration::from_secs(second)));
+            let due = agenda.due_until(ns.min(until_ns));
+            due.min(most.unwrap_or(u64::MAX))
+        };
+        due_before(told.at + 1) - due_before(told.at)
+    }
+
+    /// Does what a user asks for, soon enough and late enough that all threads do it at the same moment.
+    fn obey(&mut self, command: Command) -> Result<(), Refusal> {
+        let at_ns = self.clock.now_ns().saturating_add(whole_ns(LEAD));
+        if at_ns < self.started_ns && command == Command::Stop {
+            self.shared.stop();
+            return Ok(());
+        }
+        self.check(command, at_ns)?;
+        self.is_paused = command.pauses().unwrap_or(self.is_paused);
+        let change = Change { at_ns, command };
+        self.changes.push(change);
+        for line in self.lines {
+            line.send(Order::Change(change));
+        }
+        Ok(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        let last = self.changes.last();
+        last.is_some_and(|change| change.command == Command::Stop)
+    }
+
+    fn check(&self, command: Command, at_ns: u64) -> Result<(), Refusal> {
+        let has_rate = self.plan.schedule.is_some();
+        let least = self.plan.least_workers();
+        match command {
+            _ if at_ns < self.started_ns => Err(Refusal::NotStarted),
+            Command::Stop => Ok(()),
+            _ if self.is_stopped() => Err(Refusal::Over),
+            _ if self.changes.len() >= MOST_CHANGES => Err(Refusal::TooMany(MOST_CHANGES)),
+            Command::Rate(_) if !has_rate => Err(Refusal::NoRate),
+            Command::Rate(0) => Err(Refusal::Rate),
+            Command::Workers(_) if self.plan.is_async => Err(Refusal::NoWorkers),
+            Command::Workers(workers) if !(least..=MOST_WORKERS).contains(&workers) => {
+                Err(Refusal::Workers { least })
+            }
+            Command::Pause if self.is_paused => Err(Refusal::Paused),
+            Command::Resume if !self.is_paused => Err(Refusal::NotPaused),
+            _ => Ok(()),
+        }
     }
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::tls::TlsError;
 use crate::pace::PaceError;
 use crate::request::{RequestError, SchemaError};
+use crate::spec::SpecError;
 
 /// A run that could not be made: nothing was measured.
 #[derive(Debug, Error)]
@@ -30,6 +31,9 @@ pub enum EngineError {
     /// TLS cannot be set up as requested.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// What is to be run makes no sense.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
     /// A schedule is invalid.
     #[error(transparent)]
     Pace(#[from] PaceError),
@@ -55,6 +59,12 @@ pub enum EngineError {
         /// The host's error.
         error: io::Error,
     },
+    /// Nobody gave the agreed moment.
+    #[error("no start: stdin gave no moment of CLOCK_MONOTONIC in ns (`--start-at`)")]
+    NoStart,
+    /// The agreed moment is over.
+    #[error("the start is in the past (`--start-at`): nothing was sent")]
+    StartPassed,
     /// stdin ended, and the window was not open.
     #[error(
         "stdin ended before a line opened the window (`--open-on-stdin`): nothing was measured"
@@ -83,6 +93,7 @@ impl EngineError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Tls(_)
+            | Self::Spec(_)
             | Self::Pace(_)
             | Self::Schema(_)
             | Self::TooManyWorkers { .. }
@@ -90,6 +101,8 @@ impl EngineError {
             Self::Resolve { .. }
             | Self::Connect { .. }
             | Self::Host { .. }
+            | Self::NoStart
+            | Self::StartPassed
             | Self::NotOpened
             | Self::OpenedTooLate { .. }
             | Self::StoodStill

@@ -20,6 +20,10 @@ pub struct Link {
     pub down: Option<Down>,
     /// Which of the target's addresses is in use.
     pub address: usize,
+    /// Connections in a row that the server retired before they carried a call.
+    pub futile: u32,
+    /// It is among the links that may take a call of the schedule.
+    pub is_listed: bool,
 }
 
 /// A link without a connection.
@@ -46,13 +50,15 @@ impl Link {
             wire: None,
             down: None,
             address: 0,
+            futile: 0,
+            is_listed: false,
         }
     }
 
     /// Notes that the connection broke, or could not be made. The wait grows with each failure.
     pub fn broke(&mut self, reason: String, now_ns: u64) {
         let before = self.down.take();
-        let tries = before.as_ref().map_or(0, |down| down.tries);
+        let tries = before.as_ref().map_or(self.futile, |down| down.tries);
         let wait_ns = (FIRST_WAIT_NS << tries.min(16)).min(LONGEST_WAIT_NS);
         self.wire = None;
         self.down = Some(Down {
@@ -63,8 +69,14 @@ impl Link {
         });
     }
 
-    /// Notes that the server asks to close this connection: the next one is opened at once.
-    pub fn retired(&mut self, now_ns: u64) {
+    /// Notes that the server asks to close this connection: the next one is opened at once if this one was of use.
+    pub fn retired(&mut self, was_used: bool, now_ns: u64) {
+        if !was_used {
+            self.broke("the server sent GOAWAY immediately".to_owned(), now_ns);
+            self.futile += 1;
+            return;
+        }
+        self.futile = 0;
         self.wire = None;
         self.down = Some(Down {
             since_ns: now_ns,
@@ -93,6 +105,20 @@ mod tests {
             .collect();
         assert_eq!(waits, [20, 40, 80, 160, 320, 640, 1000, 1000]);
         assert_eq!(link.down.map(|down| down.since_ns), Some(1_000));
+    }
+
+    #[test]
+    fn a_server_that_retires_each_connection_unused_is_tried_less_and_less_often() {
+        let mut link = Link::new(0..1);
+        let waits: Vec<u64> = [false, false, false, true, false]
+            .into_iter()
+            .map(|was_used| {
+                link.retired(was_used, 1_000);
+                let down = link.down.take(); // the next connection became ready
+                down.map_or(0, |down| (down.retry_at_ns - 1_000) / 1_000_000)
+            })
+            .collect();
+        assert_eq!(waits, [20, 40, 80, 0, 20]);
     }
 
     #[test]

@@ -1,15 +1,23 @@
 //! The report of a run that is over.
 
 use super::driver::Harvest;
+use super::orders::Change;
 use super::plan::Plan;
-use crate::cli::{DurationStop, Options};
-use crate::measure::{RunFacts, Tally, TallyOptions, process};
+use crate::measure::{Chronicle, RunFacts, Tally, TallyOptions, process};
+use crate::pace::Agenda;
+use crate::report::model::Event;
 use crate::report::{Cost, EndedBy, Report, Warning};
 
 /// A run that is over.
 pub(super) struct Finished {
     /// The results of each thread.
     pub harvests: Vec<Harvest<Tally>>,
+    /// The seconds that they have passed.
+    pub chronicle: Chronicle,
+    /// When their calls were due.
+    pub agenda: Option<Agenda>,
+    /// What was changed.
+    pub changes: Vec<Change>,
     /// When the load started.
     pub started_ns: u64,
     /// When the window opened.
@@ -19,14 +27,12 @@ pub(super) struct Finished {
 }
 
 /// Merges the threads' counts, and adds what only the engine knows.
-pub fn report(
-    options: &Options,
-    plan: &Plan,
-    counting: &TallyOptions,
-    finished: Finished,
-) -> Report {
+pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Report {
     let Finished {
         harvests,
+        mut chronicle,
+        agenda,
+        changes,
         started_ns,
         opened_ns,
         cpu_s: (cpu_at_opening_s, cpu_total_s),
@@ -34,9 +40,7 @@ pub fn report(
     let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
     let elapsed_ns = ended_ns.unwrap_or(opened_ns).saturating_sub(opened_ns);
     let facts = RunFacts {
-        name: options.name.clone(),
-        tags: options.tags.clone(),
-        options: options.given.clone(),
+        spec: plan.spec.clone(),
         host: plan.target.clone(),
         call: plan.method.path.trim_start_matches('/').to_owned(),
         warmup_ns: opened_ns
@@ -44,38 +48,45 @@ pub fn report(
             .saturating_sub(started_ns),
         elapsed_ns,
         window_ns: plan.window.length_ns.unwrap_or(u64::MAX).min(elapsed_ns),
-        ended_by: ended_by(&harvests),
-        ignore_cut: plan.window.stop == DurationStop::Ignore,
+        ended_by: harvests
+            .iter()
+            .map(|thread| thread.ended_by)
+            .fold(EndedBy::Finished, EndedBy::over),
         threads: plan.threads,
-        connections: plan.connections,
+        connections: plan.own_connections(),
         reconnects: harvests.iter().map(|thread| thread.reconnects).sum(),
         cost: Cost {
             cpu_s: cpu_total_s - cpu_at_opening_s,
             cpu_total_s,
+            busiest_thread_s: harvests
+                .iter()
+                .map(|thread| thread.cpu_s)
+                .fold(0.0, f64::max),
             peak_bytes: process::peak_bytes(),
         },
-        compared: !options.expect.is_empty() || options.expect_replies.is_some(),
-        schedule: plan.schedule.clone(),
-        total: plan.window.total,
-        warnings: warnings(&harvests, plan.connections),
+        events: changes
+            .iter()
+            .map(|change| event(change, opened_ns))
+            .collect(),
+        warnings: warnings(&harvests, plan.own_connections()),
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
-    for thread in harvests {
+    for mut thread in harvests {
+        chronicle.add(thread.book.rest());
         tally.merge(thread.book);
     }
-    tally.into_report(facts).exact_if_whole()
+    tally
+        .into_part(facts, agenda.as_ref(), chronicle)
+        .into_report()
+        .exact_if_whole()
 }
 
-/// A signal takes precedence over a time limit, and that over the end of all calls.
-fn ended_by(harvests: &[Harvest<Tally>]) -> EndedBy {
-    let any = |why| harvests.iter().any(|thread| thread.ended_by == why);
-    if any(EndedBy::Signal) {
-        EndedBy::Signal
-    } else if any(EndedBy::Window) {
-        EndedBy::Window
-    } else {
-        EndedBy::Finished
+fn event(change: &Change, opened_ns: u64) -> Event {
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+    Event {
+        at_ns: signed(change.at_ns).saturating_sub(signed(opened_ns)),
+        what: change.command,
     }
 }
 

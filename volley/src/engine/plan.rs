@@ -1,20 +1,18 @@
-//! What every thread of a run must know, computed once from the options.
+//! What every thread of a run must know, computed once from what is to be run.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use super::EngineError;
 use super::sink::ReplyRules;
-use super::target;
-use super::tls;
 use super::transport::TlsClient;
-use crate::cli::{DataSource, DurationStop, Options, Security};
+use super::{EngineError, tls};
 use crate::http2;
-use crate::pace::{LoadSpec, Schedule, Workers, whole_ns};
-use crate::request::{Data, Method, RequestSpec, Shape, schema};
+use crate::pace::{Lane, Schedule, Workers, whole_ns};
+use crate::request::{Method, Shape, schema};
+use crate::spec::{Address, DurationStop, LoadSpec, Spec, SpecError, some};
 
 /// No host has memory for more open calls than this.
-const MOST_WORKERS: u32 = 1_000_000;
+pub const MOST_WORKERS: u32 = 1_000_000;
 
 /// When calls start and when they are counted, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +45,8 @@ pub struct Streaming {
 
 /// The run, as every thread sees it.
 pub struct Plan {
+    /// What is to be run.
+    pub spec: Spec,
     /// The target as the user named it.
     pub target: String,
     /// Its addresses, in the resolver's order. The first one that answers is used.
@@ -57,8 +57,6 @@ pub struct Plan {
     pub http2: http2::Config,
     /// The method called.
     pub method: Method,
-    /// What is sent to it.
-    pub spec: RequestSpec,
     /// When calls are sent and counted.
     pub window: Window,
     /// How the requests of a stream are sent.
@@ -79,16 +77,16 @@ pub struct Plan {
     pub connect_timeout_ns: u64,
     /// A PING is sent after this long without a byte; `None`: never.
     pub keepalive_ns: Option<u64>,
-    /// The total number of connections.
+    /// The connections of all processes together.
     pub connections: u32,
     /// The number of threads that share them.
     pub threads: u32,
 }
 
 impl Streaming {
-    fn new(options: &Options, shape: Shape) -> Self {
-        let interval_ns = whole_ns(options.stream_interval);
-        let length_ns = options.stream_call_duration.map_or(0, whole_ns);
+    fn new(spec: &Spec, shape: Shape) -> Self {
+        let interval_ns = whole_ns(spec.request.stream.interval);
+        let length_ns = whole_ns(spec.request.stream.duration);
         let client_streams = matches!(shape, Shape::ClientStreaming | Shape::Bidirectional);
         Self {
             interval_ns,
@@ -104,58 +102,92 @@ impl Streaming {
 }
 
 impl Plan {
-    /// Reads the schema, resolves the target, and decides what the options leave open.
-    pub fn new(options: &Options) -> Result<Self, EngineError> {
-        let method = schema::load(&options.schema, &options.call)?;
-        let spec = spec(options);
-        let workers = Workers::new(&options.concurrency_schedule)?;
-        let length = options.duration.or(options.max_duration);
+    /// Reads the schema, resolves the target, and decides what the spec leaves open.
+    pub fn new(spec: &Spec) -> Result<Self, EngineError> {
+        let Spec {
+            target,
+            request,
+            load,
+            ..
+        } = spec;
+        let source = request.schema.as_ref().ok_or(SpecError::NoSchema)?;
+        let method = schema::load(source, &request.call)?;
+        let workers = Workers::new(&load.concurrency)?;
+        let address = target.address().map_err(SpecError::from)?;
         Ok(Self {
-            target: format!("{}:{}", options.host, options.port),
-            addresses: target::resolve(&options.host, options.port)?,
-            tls: tls::client(&options.security, &options.host)?,
+            target: format!("{}:{}", address.host, address.port),
+            addresses: resolve(&address)?,
+            tls: tls::client(target, &address.host)?,
             http2: http2::Config {
-                window: options.window,
+                window: target.window,
                 ..http2::Config::default()
             },
             window: Window {
-                warmup_ns: whole_ns(options.warmup),
-                told_within_ns: options.told_within.map(whole_ns),
-                length_ns: length.map(whole_ns),
-                total: options.total,
-                stop: options.duration_stop,
-                drain_ns: whole_ns(options.drain_timeout),
+                warmup_ns: whole_ns(load.warmup),
+                told_within_ns: load.told_within().map(whole_ns),
+                length_ns: load.length().map(whole_ns),
+                total: load.calls(),
+                stop: load.duration_stop,
+                drain_ns: whole_ns(spec.drain_timeout()),
             },
-            streaming: Streaming::new(options, method.shape),
+            streaming: Streaming::new(spec, method.shape),
             rules: ReplyRules {
-                max_message: options.max_recv_message,
+                max_message: request.max_reply as usize,
+                times_first: method.shape.streams_replies(),
                 enough_replies: match method.shape {
-                    Shape::ServerStreaming => options.stream_call_count,
+                    Shape::ServerStreaming => request.stream.count,
                     _ => 0,
                 },
             },
-            most_workers: most_workers(&workers, length)?,
-            threads: threads(options, &workers),
+            most_workers: most_workers(&workers, load.length())?,
+            threads: threads(load, &workers),
             workers,
-            schedule: Schedule::new(&options.load)?,
-            is_async: options.is_async,
-            timeout_ns: options.timeout.map(whole_ns),
-            connect_timeout_ns: whole_ns(options.connect_timeout),
-            keepalive_ns: options.keepalive.map(whole_ns),
-            connections: options.connections,
+            schedule: Schedule::new(&load.rate)?,
+            is_async: load.is_async,
+            timeout_ns: some(request.timeout).map(whole_ns),
+            connect_timeout_ns: whole_ns(target.connect_timeout),
+            keepalive_ns: some(target.keepalive).map(whole_ns),
+            connections: load.connections,
             method,
-            spec,
+            spec: spec.clone(),
         })
     }
 
     /// The connections of thread `index`, by number.
     pub fn links_of(&self, index: u32) -> impl Iterator<Item = u32> + use<> {
-        (index..self.connections).step_by(self.threads as usize)
+        let lane = self.lane_of(index);
+        let distance = usize::try_from(lane.every).unwrap_or(usize::MAX);
+        let first = u32::try_from(lane.first).unwrap_or(u32::MAX);
+        (first..self.connections).step_by(distance)
     }
 
-    /// The workers of a connection, by number: dealt out in turn, as evenly as possible.
-    pub fn workers_of(&self, link: u32) -> impl Iterator<Item = u32> + use<> {
-        (link..self.most_workers).step_by(self.connections as usize)
+    /// How many connections this process has.
+    pub fn own_connections(&self) -> u32 {
+        own(&self.spec.load, self.connections)
+    }
+
+    /// The workers of a connection below `most`, by number: dealt out in turn, as evenly as possible.
+    pub fn workers_of(&self, link: u32, most: u32) -> impl Iterator<Item = u32> + use<> {
+        (link..most).step_by(self.connections as usize)
+    }
+
+    /// The calls of this process.
+    pub fn lane(&self) -> Lane {
+        self.spec.load.share.lane()
+    }
+
+    /// The calls of thread `index`.
+    pub fn lane_of(&self, index: u32) -> Lane {
+        self.lane().part(index.into(), self.threads.into())
+    }
+
+    /// The fewest workers with which every thread has one for its share, if it has a share.
+    pub fn least_workers(&self) -> u32 {
+        if !has_shares(&self.spec.load) {
+            return 1;
+        }
+        let last = self.lane_of(self.threads - 1).first;
+        u32::try_from(last + 1).unwrap_or(u32::MAX)
     }
 
     /// Whether the calls that count are those started inside the window, so that they can be
@@ -169,36 +201,14 @@ impl Plan {
 
     /// How many of the `total` calls thread `index` makes.
     pub fn quota_of(&self, index: u32) -> Option<u64> {
-        let threads = u64::from(self.threads);
-        let total = self.window.total?;
-        Some(total / threads + u64::from(u64::from(index) < total % threads))
+        Some(self.lane_of(index).count(self.window.total?))
     }
 }
 
-/// What is sent and expected.
-fn spec(options: &Options) -> RequestSpec {
-    let scheme = match options.security {
-        Security::Plain => "http",
-        Security::Tls { .. } => "https",
-    };
-    RequestSpec {
-        data: match &options.data {
-            DataSource::Json(text) => Data::Json(text.clone()),
-            DataSource::Binary(bytes) => Data::Binary(bytes.clone()),
-        },
-        metadata: options.metadata.clone(),
-        authority: options.effective_authority(),
-        scheme: scheme.to_owned(),
-        timeout: options.timeout,
-        compress: options.compress,
-        stream_call_count: options.stream_call_count,
-        templates_in_data: options.templates_in_data,
-        template_functions: options.template_functions,
-        expect: options.expect.clone(),
-        expect_replies: options.expect_replies,
-        name: options.name.clone(),
-        connections: options.connections,
-    }
+/// How many of so many connections, or workers, belong to this process.
+fn own(load: &LoadSpec, all: u32) -> u32 {
+    let count = load.share.lane().count(all.into());
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// The number of workers to allocate; an unbounded rise is refused.
@@ -215,8 +225,8 @@ fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, Engi
 
 /// `--threads`; by default all CPUs that this process is confined to, or else half of the host's,
 /// because the server needs the rest. Never more than the number of connections.
-fn threads(options: &Options, workers: &Workers) -> u32 {
-    let wanted = options.threads.unwrap_or_else(|| {
+fn threads(load: &LoadSpec, workers: &Workers) -> u32 {
+    let wanted = load.threads.unwrap_or_else(|| {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
         let online = std::fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
             text.lines()
@@ -230,17 +240,36 @@ fn threads(options: &Options, workers: &Workers) -> u32 {
         };
         u32::try_from(spare).unwrap_or(1)
     });
-    let most = options.connections.min(fewest_workers(options, workers));
+    let most = own(load, load.connections).min(fewest_workers(load, workers));
     wanted.clamp(1, most.max(1))
 }
 
-/// A thread gets a share of the calls, or of a schedule. It must have a worker for them, even if
-/// there are few workers.
-fn fewest_workers(options: &Options, workers: &Workers) -> u32 {
-    let has_shares = options.total.is_some() || options.load != LoadSpec::default();
-    if has_shares {
-        workers.active_at(0).min(workers.active_at(u64::MAX))
-    } else {
-        u32::MAX
+/// Whether a thread gets a share of the calls, or of a schedule.
+fn has_shares(load: &LoadSpec) -> bool {
+    load.calls().is_some() || load.is_open_loop()
+}
+
+/// How many workers this process has when there are fewest: a thread must have one for its share.
+fn fewest_workers(load: &LoadSpec, workers: &Workers) -> u32 {
+    if !has_shares(load) {
+        return u32::MAX;
     }
+    let fewest = workers.active_at(0).min(workers.active_at(u64::MAX));
+    own(load, fewest)
+}
+
+/// Every address of the target, in the resolver's order.
+pub fn resolve(address: &Address) -> Result<Vec<SocketAddr>, EngineError> {
+    let unresolved = |reason: String| EngineError::Resolve {
+        host: address.host.clone(),
+        reason,
+    };
+    let found: Vec<_> = (address.host.as_str(), address.port)
+        .to_socket_addrs()
+        .map_err(|error| unresolved(error.to_string()))?
+        .collect();
+    if found.is_empty() {
+        return Err(unresolved("it has no address".to_owned()));
+    }
+    Ok(found)
 }

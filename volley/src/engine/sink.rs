@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use super::book::Book;
 use super::call::{Call, Ticket};
 use super::link::Link;
-use crate::grpc::{Code, SplitError, Status};
+use super::script::Script;
+use crate::grpc::{Code, PREFIX_LEN, Spare, SplitError, Status, Take};
+use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::measure::Outcome;
@@ -13,31 +15,56 @@ use crate::measure::Outcome;
 /// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
 
+/// What is noted about headers: the call goes on.
+const GOES_ON: u8 = 1;
+
+/// What is noted about trailers: the status is OK.
+const WENT_WELL: u8 = 2;
+
+/// Memory that all connections of a thread share.
+#[derive(Default)]
+pub struct Room {
+    /// For replies that come in several pieces.
+    pub spare: Spare,
+    /// For compressed replies.
+    pub inflated: Vec<u8>,
+}
+
 /// Rules that apply to the replies of every call.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplyRules {
     /// The longest message accepted, in bytes.
     pub max_message: usize,
+    /// The time to the first reply is measured. If there is but one, it is the latency.
+    pub times_first: bool,
     /// Server streaming: the client ends the call after this many replies; 0: never.
     pub enough_replies: u64,
 }
 
-/// Handles the events of one read; `now_ns` is when that read returned.
-pub struct Sink<'a, B> {
-    /// The moment of the read.
-    pub now_ns: u64,
+/// What a thread records with, and what applies to all its calls.
+pub struct Desk<B, S> {
     /// The thread's book.
-    pub book: &'a mut B,
-    /// Workers of the link that have no call.
-    pub idle: &'a mut Vec<u32>,
-    /// Calls that the server never began, to be sent again.
-    pub again: &'a mut Vec<Ticket>,
+    pub book: B,
+    /// The thread's script.
+    pub script: S,
     /// Rules that apply to every reply.
     pub rules: ReplyRules,
     /// Calls sent before this moment belong to the warm-up, not to the run.
     pub counted_from_ns: u64,
-    /// Decompresses compressed replies.
-    pub inflated: &'a mut Vec<u8>,
+    /// Memory for replies that are not whole, or compressed.
+    pub room: Room,
+}
+
+/// Handles the events of one read; `now_ns` is when that read returned.
+pub struct Sink<'a, B, S> {
+    /// The moment of the read.
+    pub now_ns: u64,
+    /// What its thread records with.
+    pub desk: &'a mut Desk<B, S>,
+    /// Workers of the link that have no call.
+    pub idle: &'a mut Vec<u32>,
+    /// Calls that the server never began, to be sent again.
+    pub again: &'a mut Vec<Ticket>,
     /// The number of replies in this read, and how many of them came together with the one before.
     pub came: u64,
     /// See `came`.
@@ -47,28 +74,45 @@ pub struct Sink<'a, B> {
     pub more_frames: u64,
 }
 
-impl<B: Book> Handler<Call> for Sink<'_, B> {
-    fn on_headers(&mut self, call: &mut Call, headers: &HeaderList, end_stream: bool) -> Next {
+impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
+    fn on_headers(
+        &mut self,
+        call: &mut Call<S::Mark>,
+        headers: &HeaderList,
+        end_stream: bool,
+    ) -> Next {
+        if S::READS {
+            self.desk.script.head(call.mark, headers);
+        }
         if call.answered {
             if end_stream {
-                call.status = Some(Status::from_trailers(headers));
+                call.status = Some(trailers(headers));
             }
             return Next::Continue;
         }
         call.answered = true;
+        if headers.tag() == GOES_ON && !end_stream {
+            return Next::Continue;
+        }
         // An OK here is not yet the call's status: the trailers decide.
         call.status = Status::from_headers(headers, end_stream)
             .filter(|status| end_stream || !status.is_ok());
         if call.status.is_some() && !end_stream {
             return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
         }
+        if !end_stream {
+            headers.set_tag(GOES_ON);
+        }
         Next::Continue
     }
 
     #[inline]
-    fn on_data(&mut self, call: &mut Call, data: &[u8], _end_stream: bool) -> Next {
+    fn on_data(&mut self, call: &mut Call<S::Mark>, data: &[u8], _end_stream: bool) -> Next {
         let before = call.replies;
-        let flow = match call.splitter.only_message(data, self.rules.max_message) {
+        let flow = match call
+            .splitter
+            .only_message(data, self.desk.rules.max_message)
+        {
             Some(message) => Ok(self.reply(call, message)),
             None => self.split(call, data),
         };
@@ -90,10 +134,26 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
         }
     }
 
-    fn on_closed(&mut self, call: Call, why: Closed) {
+    fn on_run(&mut self, call: &mut Call<S::Mark>, last: &[u8], frames: &[u8]) -> usize {
+        let payload = last.get(HEADER_LEN..).unwrap_or_default();
+        let Some(message) = call
+            .splitter
+            .only_message(payload, self.desk.rules.max_message)
+        else {
+            return 0;
+        };
+        let count = self.run(call, last, message.len(), frames);
+        if count > 0 && self.counts(&call.ticket) {
+            let before = call.replies - count as u64;
+            self.time(call, before, count as u64);
+        }
+        count
+    }
+
+    fn on_closed(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         let untouched = matches!(why, Closed::Refused) && call.fault.is_none() && !call.answered;
         if untouched && call.ticket.refusals < MOST_REFUSALS {
-            self.book.retried(u64::from(self.counts(&call.ticket)));
+            self.desk.book.retried(u64::from(self.counts(&call.ticket)));
             self.again.push(Ticket {
                 refusals: call.ticket.refusals + 1,
                 ..call.ticket
@@ -104,25 +164,15 @@ impl<B: Book> Handler<Call> for Sink<'_, B> {
     }
 }
 
-impl<'a, B: Book> Sink<'a, B> {
+impl<'a, B: Book, S: Script> Sink<'a, B, S> {
     /// Makes the handler of one read's events on a link's connection.
     #[inline(always)]
-    pub fn new(
-        now_ns: u64,
-        link: &'a mut Link,
-        book: &'a mut B,
-        inflated: &'a mut Vec<u8>,
-        rules: ReplyRules,
-        counted_from_ns: u64,
-    ) -> Self {
+    pub fn new(now_ns: u64, link: &'a mut Link, desk: &'a mut Desk<B, S>) -> Self {
         Self {
             now_ns,
-            book,
+            desk,
             idle: &mut link.idle,
             again: &mut link.again,
-            rules,
-            counted_from_ns,
-            inflated,
             came: 0,
             together: 0,
             more_frames: 0,
@@ -130,13 +180,13 @@ impl<'a, B: Book> Sink<'a, B> {
     }
 
     /// Counts a call that is over and frees its worker.
-    pub fn end(&mut self, mut call: Call, why: Closed) {
+    pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
         if self.counts(&call.ticket) {
             call.judge(why);
             if call.wrong_reply
                 && let Some(fault) = &call.fault
             {
-                self.book.wrong_reply(self.now_ns, &fault.message);
+                self.desk.book.wrong_reply(self.now_ns, &fault.message);
             }
         }
         self.over(call.ticket, call.outcome());
@@ -146,7 +196,7 @@ impl<'a, B: Book> Sink<'a, B> {
     #[inline]
     pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
         if self.counts(&ticket) {
-            self.book.ended(&ticket, self.now_ns, outcome);
+            self.desk.book.ended(&ticket, self.now_ns, outcome);
         }
         if B::HAS_WORKERS {
             self.idle.push(ticket.worker);
@@ -156,42 +206,63 @@ impl<'a, B: Book> Sink<'a, B> {
     /// Whether a call belongs to the run, not to the warm-up.
     #[inline(always)]
     fn counts(&self, ticket: &Ticket) -> bool {
-        ticket.sent_ns >= self.counted_from_ns
+        ticket.sent_ns >= self.desk.counted_from_ns
     }
 
     /// Check and count one reply.
     #[inline(always)]
-    fn reply(&self, call: &mut Call, message: &[u8]) -> ControlFlow<()> {
+    fn reply(&mut self, call: &mut Call<S::Mark>, message: &[u8]) -> ControlFlow<()> {
+        if S::READS {
+            self.desk.script.reply(call.mark, call.replies, message);
+        }
         if let Err(mismatch) = call.expected.check(call.replies, message) {
             call.wrong(&mismatch);
         }
         call.replies += 1;
-        if call.replies == self.rules.enough_replies {
+        if call.replies == self.desk.rules.enough_replies {
             call.enough = true;
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
 
+    /// Checks and counts replies of the same form that follow the last one; `last` ends with that one's message.
+    #[inline]
+    fn run(
+        &mut self,
+        call: &mut Call<S::Mark>,
+        last: &[u8],
+        message: usize,
+        bytes: &[u8],
+    ) -> usize {
+        if S::READS || self.desk.rules.enough_replies > 0 {
+            return 0;
+        }
+        let run = call.expected.run(call.replies);
+        let count = run.map_or(0, |run| run.count(last, message, bytes));
+        call.replies += count as u64;
+        count
+    }
+
     /// Checks and counts the messages in one piece of DATA, which may hold several or a part of
     /// one.
     #[inline(never)]
-    fn split(&mut self, call: &mut Call, data: &[u8]) -> Result<ControlFlow<()>, SplitError> {
+    fn split(
+        &mut self,
+        call: &mut Call<S::Mark>,
+        data: &[u8],
+    ) -> Result<ControlFlow<()>, SplitError> {
         let before = call.replies;
-        let max_message = self.rules.max_message;
+        let max_message = self.desk.rules.max_message;
         let mut splitter = std::mem::take(&mut call.splitter);
-        let flow = splitter.push(data, max_message, |is_compressed, message| {
-            if !is_compressed {
-                return self.reply(call, message);
-            }
-            match inflate(message, max_message, self.inflated) {
-                Ok(()) => self.reply(call, self.inflated),
-                Err(status) => {
-                    call.blame(status.code, status.message);
-                    ControlFlow::Break(())
-                }
-            }
-        });
+        let mut spare = std::mem::take(&mut self.desk.room.spare);
+        let flow = splitter.push(
+            data,
+            max_message,
+            &mut spare,
+            &mut Replies { sink: self, call },
+        );
+        self.desk.room.spare = spare;
         call.splitter = splitter;
         if !data.is_empty() && self.counts(&call.ticket) {
             let came = call.replies - before;
@@ -202,16 +273,19 @@ impl<'a, B: Book> Sink<'a, B> {
 
     /// Messages of one piece came at one moment: only the first has a gap to measure.
     #[inline(always)]
-    fn time(&mut self, call: &mut Call, before: u64, came: u64) {
+    fn time(&mut self, call: &mut Call<S::Mark>, before: u64, came: u64) {
         let now_ns = self.now_ns;
         if before == 0 {
-            self.book
-                .first_message(now_ns.saturating_sub(call.ticket.sent_ns));
+            if self.desk.rules.times_first {
+                self.desk
+                    .book
+                    .first_message(now_ns.saturating_sub(call.ticket.sent_ns));
+            }
             self.together += came - 1;
         } else if call.last_ns == now_ns {
             self.together += came;
         } else {
-            self.book.gap(now_ns.saturating_sub(call.last_ns));
+            self.desk.book.gap(now_ns.saturating_sub(call.last_ns));
             self.together += came - 1;
         }
         call.last_ns = now_ns;
@@ -222,10 +296,54 @@ impl<'a, B: Book> Sink<'a, B> {
     pub fn settle(self) {
         let frames = self.came.wrapping_add(self.more_frames);
         if frames > 0 {
-            self.book.messages(self.came, frames, self.now_ns);
-            self.book.zero_gaps(self.together);
+            self.desk.book.messages(self.came, frames, self.now_ns);
+            self.desk.book.zero_gaps(self.together);
         }
     }
+}
+
+/// The replies of a call that come in one piece.
+struct Replies<'s, 'a, B, S: Script> {
+    sink: &'s mut Sink<'a, B, S>,
+    call: &'s mut Call<S::Mark>,
+}
+
+impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
+    #[inline]
+    fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<()> {
+        if !is_compressed {
+            return self.sink.reply(self.call, message);
+        }
+        let mut inflated = std::mem::take(&mut self.sink.desk.room.inflated);
+        let flow = match inflate(message, self.sink.desk.rules.max_message, &mut inflated) {
+            Ok(()) => self.sink.reply(self.call, &inflated),
+            Err(status) => {
+                self.call.blame(status.code, status.message);
+                ControlFlow::Break(())
+            }
+        };
+        self.sink.desk.room.inflated = inflated;
+        flow
+    }
+
+    #[inline]
+    fn run(&mut self, last: &[u8], rest: &[u8]) -> usize {
+        let message = last.len() - PREFIX_LEN;
+        self.sink.run(self.call, last, message, rest) * last.len()
+    }
+}
+
+/// The status in trailers. Those of a call that went well are nearly always the same, and then are not read again.
+#[inline]
+fn trailers(fields: &HeaderList) -> Status {
+    if fields.tag() == WENT_WELL {
+        return Status::new(Code::Ok, String::new());
+    }
+    let status = Status::from_trailers(fields);
+    if status.is_ok() {
+        fields.set_tag(WENT_WELL);
+    }
+    status
 }
 
 /// Decompresses a reply into `out`; returns a status if it is broken or too long.

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::transport::TlsClient;
 use super::trust::{TrustAnyone, TrustNamed};
-use crate::cli::Security;
+use crate::spec::{TargetSpec, TlsSpec};
 
 /// Why TLS cannot be set up as requested.
 #[derive(Debug, Error)]
@@ -42,17 +42,17 @@ pub enum TlsError {
 }
 
 /// Builds what all TLS connections of a run share; `None` for plaintext.
-pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsError> {
-    let Security::Tls {
+pub fn client(target: &TargetSpec, host: &str) -> Result<Option<TlsClient>, TlsError> {
+    if target.insecure {
+        return Ok(None);
+    }
+    let TlsSpec {
         skip_verify,
         cacert,
         cert,
         key,
-        server_name,
-    } = security
-    else {
-        return Ok(None);
-    };
+        ..
+    } = &target.tls;
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -81,9 +81,8 @@ pub fn client(security: &Security, host: &str) -> Result<Option<TlsClient>, TlsE
         _ => builder.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"h2".to_vec()];
-    let name = server_name.as_deref().unwrap_or(host);
-    let server_name =
-        ServerName::try_from(name.to_owned()).map_err(|_| TlsError::Name(name.to_owned()))?;
+    let name = target.server_name().unwrap_or_else(|| host.to_owned());
+    let server_name = ServerName::try_from(name.clone()).map_err(|_| TlsError::Name(name))?;
     Ok(Some(TlsClient {
         config: Arc::new(config),
         server_name,

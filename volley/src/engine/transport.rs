@@ -21,6 +21,7 @@ pub struct TlsClient {
 pub struct Transport {
     tcp: TcpStream,
     tls: Option<Box<ClientConnection>>,
+    is_over: bool,
 }
 
 impl Transport {
@@ -37,7 +38,11 @@ impl Transport {
                 Some(Box::new(session))
             }
         };
-        Ok(Self { tcp, tls })
+        Ok(Self {
+            tcp,
+            tls,
+            is_over: false,
+        })
     }
 
     /// The socket, for registration with a poll.
@@ -64,6 +69,12 @@ impl Transport {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.tls.as_ref().is_none_or(|tls| !tls.is_handshaking())
+    }
+
+    /// Whether the peer has ended TLS. It sends nothing more, even if it leaves the socket open.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// The protocol that ALPN chose: `None` without TLS, or if the server chose nothing.
@@ -99,8 +110,10 @@ impl Transport {
             if tls.read_tls(&mut wire)? == 0 {
                 break; // nothing that comes after a close_notify is taken (RFC 8446 §6.1)
             }
-            tls.process_new_packets()
+            let state = tls
+                .process_new_packets()
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            self.is_over |= state.peer_has_closed();
             loop {
                 let mut plain = tls.reader();
                 let chunk = match plain.fill_buf() {
@@ -110,7 +123,7 @@ impl Transport {
                 };
                 let length = chunk.len();
                 if length == 0 {
-                    break; // close_notify: the socket's end follows
+                    break; // close_notify
                 }
                 if let Err(stop) = take(chunk) {
                     return Ok(Err(stop));

@@ -7,6 +7,9 @@ use super::call::Call;
 use super::transport::{TlsClient, Transport};
 use crate::http2::{self, Connection};
 
+/// Bytes of paced streams that may wait for a socket.
+const MOST_WAITING: usize = 64 * 1024;
+
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -21,11 +24,11 @@ pub enum Phase {
 }
 
 /// A connection, and the link that it serves.
-pub struct Wire {
+pub struct Wire<M> {
     /// The socket.
     pub transport: Transport,
     /// HTTP/2 on it.
-    pub http: Connection<Call>,
+    pub http: Connection<Call<M>>,
     /// Its phase.
     pub phase: Phase,
     /// The link whose workers' calls it carries.
@@ -38,9 +41,11 @@ pub struct Wire {
     pub pinged_ns: Option<u64>,
     /// The socket took less than was offered; a writable event will follow.
     blocked: bool,
+    /// Why nothing can be written any more. What the server sent before may still be read.
+    pub mute: Option<String>,
 }
 
-impl Wire {
+impl<M> Wire<M> {
     /// Starts to connect.
     pub fn open(
         address: SocketAddr,
@@ -59,7 +64,13 @@ impl Wire {
             heard_ns: now_ns,
             pinged_ns: None,
             blocked: false,
+            mute: None,
         })
+    }
+
+    /// Whether more than a little waits for the socket: what is added now would only take memory.
+    pub fn is_congested(&self) -> bool {
+        self.blocked && self.http.output().len() > MOST_WAITING
     }
 
     /// The socket is writable again. Returns whether bytes wait for that.
@@ -70,7 +81,7 @@ impl Wire {
     /// Writes what is to be sent, as far as the socket takes it.
     #[inline]
     pub fn flush(&mut self) -> io::Result<()> {
-        if self.blocked || self.phase == Phase::Connecting {
+        if self.blocked || self.phase == Phase::Connecting || self.mute.is_some() {
             return Ok(());
         }
         loop {

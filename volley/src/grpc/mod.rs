@@ -6,5 +6,5 @@ pub mod status;
 pub mod timeout;
 
 pub use code::Code;
-pub use splitter::{SplitError, Splitter};
+pub use splitter::{PREFIX_LEN, Spare, SplitError, Splitter, Take};
 pub use status::Status;

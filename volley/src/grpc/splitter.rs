@@ -7,8 +7,42 @@ use thiserror::Error;
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;
 
-/// A buffer larger than this is freed after its message: there may be many streams.
+/// A buffer of at most this size stays with its stream: there may be many streams.
 const KEPT_CAPACITY: usize = 4096;
+
+/// Buffers that are not in use are kept up to this many bytes together.
+const SPARE_BYTES: usize = 16 << 20;
+
+/// A message's length is only a claim: more than this is not allocated before that much has come.
+const AT_ONCE: usize = 1 << 20;
+
+/// Buffers for split messages that are not in use. All streams of a thread share them, so that a stream of long messages
+/// does not allocate for each.
+#[derive(Debug, Default)]
+pub struct Spare {
+    buffers: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+/// Takes messages as they are completed.
+pub trait Take<B> {
+    /// One whole message. `Break` ends the work.
+    fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<B>;
+
+    /// What follows the last message, `last`, which is uncompressed and comes with its prefix; the next one has the same
+    /// prefix. Takes as many whole messages of the same length as it can, and returns their number of bytes.
+    #[inline]
+    fn run(&mut self, _last: &[u8], _rest: &[u8]) -> usize {
+        0
+    }
+}
+
+impl<B, F: FnMut(bool, &[u8]) -> ControlFlow<B>> Take<B> for F {
+    #[inline]
+    fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<B> {
+        self(is_compressed, message)
+    }
+}
 
 /// Takes the bytes of one side of a stream as they come, and passes on whole messages.
 ///
@@ -31,7 +65,7 @@ pub enum SplitError {
 }
 
 impl Splitter {
-    /// Calls `each` with (is compressed, message) for every message that `data` completes, in order.
+    /// Passes every message that `data` completes to `take`, in order.
     ///
     /// `Break` ends the work at once and is returned; the rest of `data` is lost.
     ///
@@ -44,7 +78,8 @@ impl Splitter {
         &mut self,
         data: &[u8],
         max_message: usize,
-        mut each: impl FnMut(bool, &[u8]) -> ControlFlow<B>,
+        spare: &mut Spare,
+        take: &mut impl Take<B>,
     ) -> Result<ControlFlow<B>, SplitError> {
         let mut rest = data;
         if !self.partial.is_empty() {
@@ -52,11 +87,11 @@ impl Splitter {
                 return Ok(ControlFlow::Continue(()));
             };
             rest = after;
-            let flow = each(
+            let flow = take.message(
                 is_compressed,
                 self.partial.get(PREFIX_LEN..).unwrap_or_default(),
             );
-            self.forget_partial();
+            self.forget_partial(spare);
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -66,13 +101,21 @@ impl Splitter {
             let Some((message, after)) = after.split_at_checked(length) else {
                 break;
             };
-            rest = after;
-            let flow = each(is_compressed, message);
+            let flow = take.message(is_compressed, message);
             if flow.is_break() {
                 return Ok(flow);
             }
+            let mut skipped = 0;
+            if !is_compressed && after.first_chunk() == Some(prefix) {
+                let last = rest.get(..PREFIX_LEN + length).unwrap_or_default();
+                skipped = take.run(last, after);
+            }
+            rest = after.get(skipped..).unwrap_or_default();
         }
         if !rest.is_empty() {
+            if self.partial.capacity() == 0 {
+                self.partial = spare.take();
+            }
             self.partial.extend_from_slice(rest);
         }
         Ok(ControlFlow::Continue(()))
@@ -108,6 +151,8 @@ impl Splitter {
             return Ok(None);
         };
         let (is_compressed, length) = read_prefix(*prefix, max_message)?;
+        self.partial
+            .reserve((PREFIX_LEN + length.min(AT_ONCE)).saturating_sub(self.partial.len()));
         let rest = self.fill_to(PREFIX_LEN + length, rest);
         let is_whole = self.partial.len() == PREFIX_LEN + length;
         Ok(is_whole.then_some((is_compressed, rest)))
@@ -121,10 +166,25 @@ impl Splitter {
         rest
     }
 
-    fn forget_partial(&mut self) {
+    fn forget_partial(&mut self, spare: &mut Spare) {
         self.partial.clear();
         if self.partial.capacity() > KEPT_CAPACITY {
-            self.partial = Vec::new();
+            spare.give(std::mem::take(&mut self.partial));
+        }
+    }
+}
+
+impl Spare {
+    fn take(&mut self) -> Vec<u8> {
+        let buffer = self.buffers.pop().unwrap_or_default();
+        self.bytes -= buffer.capacity();
+        buffer
+    }
+
+    fn give(&mut self, buffer: Vec<u8>) {
+        if self.bytes + buffer.capacity() <= SPARE_BYTES {
+            self.bytes += buffer.capacity();
+            self.buffers.push(buffer);
         }
     }
 }

@@ -4,44 +4,37 @@
 mod closing;
 mod control;
 mod data;
-mod dispatch;
 mod flow;
 mod headers;
 mod receive;
 mod send;
-mod settings;
 
-use super::config::Config;
 use super::ended::EndedByPeer;
 use super::error::Violation;
+use super::error_code::GoAway;
 use super::frame::{self, PREFACE, STREAM_MASK};
-use super::go_away::GoAway;
 use super::head::HeadWriter;
-use super::header_block::HeaderBlock;
 use super::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
 use super::output::Output;
 use super::pending::Turns;
+use super::reader::Reader;
 use super::seen::SeenBlocks;
-use super::settings::{PeerSettings, id};
+use super::settings::{Config, PeerSettings, id};
 use super::streams::Streams;
 use super::window::{DEFAULT_WINDOW, MAX_WINDOW, ReceiveWindow, SendWindow};
-use receive::Expected;
 
 /// An HTTP/2 connection as a client, with one `C` for each open stream.
 pub struct Connection<C> {
     streams: Streams<C>,
-    expected: Expected,
+    reader: Reader,
     receive_window: ReceiveWindow,
     /// The size to which the two receive windows are refilled.
     connection_target: u32,
     stream_target: u32,
     output: Output,
-    /// The beginning of a frame whose end has not been read.
-    partial: Vec<u8>,
 
     decoder: Decoder,
     headers: HeaderList,
-    header_block: HeaderBlock,
     seen: SeenBlocks,
 
     heads: HeadWriter,
@@ -79,15 +72,13 @@ impl<C> Connection<C> {
         }
         Self {
             streams: Streams::default(),
-            expected: Expected::Settings,
+            reader: Reader::new(config.max_header_list),
             receive_window: ReceiveWindow::new(connection_target),
             connection_target,
             stream_target,
             output,
-            partial: Vec::new(),
             decoder: Decoder::new(DEFAULT_TABLE_SIZE, config.max_header_list as usize),
             headers: HeaderList::default(),
-            header_block: HeaderBlock::new(config.max_header_list),
             seen: SeenBlocks::default(),
             heads: HeadWriter::new(),
             peer: PeerSettings::default(),
@@ -118,6 +109,12 @@ impl<C> Connection<C> {
         let limit = self.peer.max_concurrent_streams as usize;
         let numbers = (STREAM_MASK - self.next_id) as usize / 2 + 1;
         limit.saturating_sub(self.streams.len()).min(numbers)
+    }
+
+    /// Whether the peer has taken any stream: it was opened, and no GOAWAY left it out.
+    pub fn was_used(&self) -> bool {
+        let last = self.go_away.as_ref().map(|go_away| go_away.last_stream);
+        self.next_id > 1 && last != Some(0)
     }
 
     /// How many streams are open.
@@ -198,7 +195,7 @@ mod tests {
             Next::Continue
         }
 
-        fn on_closed(&mut self, (): (), _: Closed) {}
+        fn on_closed(&mut self, (): &mut (), _: Closed) {}
     }
 
     #[test]

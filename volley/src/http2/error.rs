@@ -12,7 +12,7 @@ pub enum Violation {
     /// The very first bytes are not an HTTP/2 frame (RFC 9113 §3.4).
     #[error("peer does not speak http/2")]
     NotHttp2,
-    /// RFC 9113 §3.4: a server begins with SETTINGS.
+    /// RFC 9113 §3.4: both sides begin with SETTINGS.
     #[error("peer began with a `{}` frame instead of its `SETTINGS`", name(*.kind))]
     NoSettingsFirst { kind: Kind },
     /// RFC 9113 §4.2: longer than our SETTINGS_MAX_FRAME_SIZE.
@@ -51,11 +51,11 @@ pub enum Violation {
     /// RFC 9113 §4.3: the header block cannot be decoded.
     #[error("peer sent a header block that cannot be decoded: {0}")]
     HeaderBlock(#[source] HpackError),
-    /// RFC 9113 §8.4: we set SETTINGS_ENABLE_PUSH to 0.
-    #[error("peer sent a `PUSH_PROMISE` frame although push is switched off")]
+    /// RFC 9113 §8.4: a client must not push, and a server only if it is allowed to.
+    #[error("peer sent a `PUSH_PROMISE` frame, but may not push")]
     Push,
-    /// RFC 9113 §6.5.2: a server may set SETTINGS_ENABLE_PUSH only to 0.
-    #[error("peer set `SETTINGS_ENABLE_PUSH` to {value}, but a server may only set it to 0")]
+    /// RFC 9113 §6.5.2: a server may set SETTINGS_ENABLE_PUSH only to 0, a client to 0 or 1.
+    #[error("peer set `SETTINGS_ENABLE_PUSH` to {value}, which it may not")]
     EnablePush { value: u32 },
     /// RFC 9113 §6.5.2.
     #[error("peer set `SETTINGS_INITIAL_WINDOW_SIZE` to {value}, but the maximum is 2147483647")]

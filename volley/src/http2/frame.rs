@@ -6,7 +6,7 @@ mod write;
 pub use kind::Kind;
 pub use write::{
     write_data, write_go_away, write_headers, write_ping, write_rst_stream, write_settings,
-    write_settings_ack, write_window_update,
+    write_settings_ack, write_whole, write_window_update,
 };
 
 /// Bytes of a frame's header.
@@ -76,7 +76,6 @@ impl FrameHeader {
 /// The payload of a DATA, HEADERS or PUSH_PROMISE frame without its padding.
 /// `None` is a connection error (RFC 9113 §6.1): the padding is at least as long as the payload, or the frame is too
 /// short to hold the padding's length.
-/// is too short to hold the padding's length.
 #[inline]
 pub fn unpad(flags: u8, payload: &[u8]) -> Option<&[u8]> {
     if flags & flag::PADDED == 0 {

@@ -34,7 +34,6 @@ pub enum Closed {
 /// For each call, the order is: `on_headers` (not called for 1xx), any number of `on_data`, `on_headers` again if there
 /// are trailers, then `on_closed` once. `on_closed` may come at any point. It does not come for calls that were removed
 /// with [`cancel`](super::Connection::cancel) or [`take_calls`](super::Connection::take_calls).
-/// back with [`cancel`](super::Connection::cancel) or [`take_calls`](super::Connection::take_calls).
 pub trait Handler<C> {
     /// A response head; in the second call for a stream, its trailers. The list has been checked: pseudo-headers come
     /// first and only where they belong, and names are in lower case.
@@ -43,6 +42,14 @@ pub trait Handler<C> {
     /// Content, without its padding; may be empty. Its boundaries are not those of messages.
     fn on_data(&mut self, call: &mut C, data: &[u8], end_stream: bool) -> Next;
 
-    /// The call is over; its stream is gone from the connection.
-    fn on_closed(&mut self, call: C, why: Closed);
+    /// Frames that follow the last one, `last`, in what was read. Those with the same header are content of the same
+    /// call; the first one has it. Takes as many of these as it can, one after another, and returns their number: the
+    /// rest come again. `frames` holds whole pieces of the length of `last`.
+    #[inline]
+    fn on_run(&mut self, _call: &mut C, _last: &[u8], _frames: &[u8]) -> usize {
+        0
+    }
+
+    /// The call is over, and its stream is about to be removed.
+    fn on_closed(&mut self, call: &mut C, why: Closed);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{DEFAULT_MAX_FRAME_SIZE, FrameHeader, Kind, flag, write_headers};
+use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whole};
 use super::hpack::{Encoder, Field};
 
 /// Request pseudo-headers and headers, in order; shared by all calls that send the same ones.
@@ -47,16 +47,10 @@ impl HeadWriter {
         let is_stable = self.stable.as_ref().is_some_and(|(last, generation)| {
             Arc::ptr_eq(last, head) && *generation == self.encoder.generation()
         });
-        if is_stable && let Ok(length) = u32::try_from(self.block.len()) {
+        if is_stable {
             let end = if end_stream { flag::END_STREAM } else { 0 };
-            let frame = FrameHeader {
-                length,
-                kind: Kind::Headers,
-                flags: flag::END_HEADERS | end,
-                stream,
-            };
-            frame.write(out);
-            out.extend_from_slice(&self.block);
+            let flags = flag::END_HEADERS | end;
+            write_whole(out, Kind::Headers, flags, stream, &self.block);
             return;
         }
         self.block.clear();

@@ -1,4 +1,5 @@
-//! An HTTP/2 client without I/O: bytes in, events and bytes out (RFC 9113, RFC 7541).
+//! An HTTP/2 client without I/O: bytes in, events and bytes out (RFC 9113, RFC 7541). The reference server shares its
+//! frames, windows and settings.
 //!
 //! Nothing here knows a socket, a clock or a thread. [`Connection`] takes the bytes that a peer sent, reports to a
 //! [`Handler`] what they mean for each call, and keeps the bytes to send. The owner of the socket moves the bytes.
@@ -9,12 +10,10 @@
 //! ```
 
 mod client;
-mod config;
 mod ended;
 mod error;
 mod error_code;
 pub mod frame;
-mod go_away;
 mod handler;
 mod head;
 mod header_block;
@@ -22,16 +21,16 @@ pub mod hpack;
 mod id_map;
 mod output;
 mod pending;
+pub(crate) mod reader;
 mod response;
 mod seen;
-mod settings;
+pub(crate) mod settings;
 mod streams;
-mod window;
+pub(crate) mod window;
 
 pub use client::Connection;
-pub use config::Config;
 pub use error::Violation;
-pub use error_code::ErrorCode;
-pub use go_away::GoAway;
+pub use error_code::{ErrorCode, GoAway};
 pub use handler::{Closed, Handler, Next};
 pub use head::Head;
+pub use settings::Config;

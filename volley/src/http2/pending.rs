@@ -1,40 +1,63 @@
 //! Request bytes that wait for flow control.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What is left to send on one stream. Never empty: an END_STREAM without bytes needs no window.
 #[derive(Debug)]
 pub struct Pending {
-    bytes: Vec<u8>,
+    bytes: Kept,
     /// How many of them were sent.
     start: usize,
     /// The stream ends after the last byte.
     pub end_stream: bool,
 }
 
+/// Bytes of a stream.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// Its own.
+    Own(Vec<u8>),
+    /// Those of many streams.
+    Shared(Arc<[u8]>),
+}
+
 impl Pending {
-    /// Keeps `bytes`.
-    pub fn new(bytes: &[u8], end_stream: bool) -> Self {
+    /// Keeps what follows the first `start` bytes.
+    pub fn new(bytes: Kept, start: usize, end_stream: bool) -> Self {
         Self {
-            bytes: bytes.to_vec(),
-            start: 0,
+            bytes,
+            start,
             end_stream,
         }
     }
 
     /// What is left.
     pub fn bytes(&self) -> &[u8] {
-        self.bytes.get(self.start..).unwrap_or_default()
+        let bytes = match &self.bytes {
+            Kept::Own(bytes) => bytes.as_slice(),
+            Kept::Shared(bytes) => bytes,
+        };
+        bytes.get(self.start..).unwrap_or_default()
     }
 
     /// Adds to the end.
     pub fn append(&mut self, bytes: &[u8], end_stream: bool) {
-        if self.start > self.bytes.len() / 2 {
-            self.bytes.drain(..self.start);
-            self.start = 0;
-        }
-        self.bytes.extend_from_slice(bytes);
         self.end_stream |= end_stream;
+        let left = self.bytes().len();
+        match &mut self.bytes {
+            Kept::Own(own) => {
+                if self.start > left {
+                    own.drain(..self.start);
+                    self.start = 0;
+                }
+                own.extend_from_slice(bytes);
+            }
+            Kept::Shared(_) => {
+                self.bytes = Kept::Own([self.bytes(), bytes].concat());
+                self.start = 0;
+            }
+        }
     }
 
     /// The first `n` bytes were sent.
@@ -72,12 +95,17 @@ mod tests {
 
     #[test]
     fn what_was_sent_is_gone_and_what_is_appended_follows() {
-        let mut pending = Pending::new(b"abcdef", false);
-        pending.consume(4);
-        pending.append(b"gh", true);
-        assert_eq!(pending.bytes(), b"efgh");
-        assert_eq!(pending.bytes.len(), 4);
-        assert!(pending.end_stream);
+        for bytes in [
+            Kept::Own(b"abcdef".to_vec()),
+            Kept::Shared(b"abcdef"[..].into()),
+        ] {
+            let mut pending = Pending::new(bytes, 1, false);
+            pending.consume(3);
+            assert_eq!(pending.bytes(), b"ef");
+            pending.append(b"gh", true);
+            assert_eq!((pending.bytes(), pending.start), (&b"efgh"[..], 0));
+            assert!(pending.end_stream);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub type Reason = &'static str;
 
 /// What a response head says about the frames that follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum ResponseHead {
     /// 1xx: the final head is still to come.
     Informational,
     /// The final head; with the length of the content, if it has a `content-length`.
@@ -15,7 +15,7 @@ pub enum Head {
 }
 
 /// Checks a head: `:status` comes first and is the only pseudo-header.
-pub fn check_head(list: &HeaderList) -> Result<Head, Reason> {
+pub fn check_head(list: &HeaderList) -> Result<ResponseHead, Reason> {
     let mut fields = list.iter();
     let status = match fields.next() {
         Some((b":status", value)) => status(value)?,
@@ -36,12 +36,12 @@ pub fn check_head(list: &HeaderList) -> Result<Head, Reason> {
     match status {
         // RFC 9113 §8.6: HTTP/2 does not switch protocols.
         101 => Err("the response has the status 101, which http/2 does not allow"),
-        100..200 => Ok(Head::Informational),
+        100..200 => Ok(ResponseHead::Informational),
         // These never have content, whatever `content-length` says (RFC 9110 §8.6).
-        204 | 304 => Ok(Head::Final {
+        204 | 304 => Ok(ResponseHead::Final {
             content_length: None,
         }),
-        _ => Ok(Head::Final { content_length }),
+        _ => Ok(ResponseHead::Final { content_length }),
     }
 }
 
@@ -140,7 +140,10 @@ mod tests {
     fn a_head_begins_with_a_status_of_three_digits() {
         let good = list(&[(":status", "200"), ("content-type", "application/grpc")]);
         let content_length = None;
-        assert_eq!(check_head(&good), Ok(Head::Final { content_length }));
+        assert_eq!(
+            check_head(&good),
+            Ok(ResponseHead::Final { content_length })
+        );
         for bad in ["", "20", "2000", "2x0", "-20", "012"] {
             assert!(check_head(&list(&[(":status", bad)])).is_err(), "{bad}");
         }
@@ -157,7 +160,7 @@ mod tests {
     fn one_hundred_statuses_are_informational_but_101_is_refused() {
         assert_eq!(
             check_head(&list(&[(":status", "103")])),
-            Ok(Head::Informational)
+            Ok(ResponseHead::Informational)
         );
         assert!(check_head(&list(&[(":status", "101")])).is_err());
     }
@@ -183,8 +186,11 @@ mod tests {
             check_head(&list(&fields))
         };
         let content_length = Some(42);
-        assert_eq!(length(&["42"]), Ok(Head::Final { content_length }));
-        assert_eq!(length(&["42", "42"]), Ok(Head::Final { content_length }));
+        assert_eq!(length(&["42"]), Ok(ResponseHead::Final { content_length }));
+        assert_eq!(
+            length(&["42", "42"]),
+            Ok(ResponseHead::Final { content_length })
+        );
         for bad in [
             &["42", "43"][..],
             &[""],

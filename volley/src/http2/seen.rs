@@ -4,7 +4,7 @@
 //! While the dynamic table does not change, the same bytes mean the same fields.
 
 use super::hpack::HeaderList;
-use super::response::Head;
+use super::response::ResponseHead;
 
 /// Longer blocks contain literals and rarely repeat.
 const LONGEST: usize = 64;
@@ -24,7 +24,7 @@ pub struct Seen<T> {
 #[derive(Debug, Default)]
 pub struct SeenBlocks {
     /// A response's head.
-    pub head: Option<Seen<Head>>,
+    pub head: Option<Seen<ResponseHead>>,
     /// Trailers.
     pub trailers: Option<Seen<()>>,
 }

@@ -1,4 +1,4 @@
-//! The peer's settings (RFC 9113 §6.5).
+//! Settings (RFC 9113 §6.5): what this side demands, and what its peer does.
 
 use super::error::Violation;
 use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, MAX_LENGTH};
@@ -23,6 +23,8 @@ pub struct PeerSettings {
     pub initial_window: u32,
     /// The largest payload of a frame that we send, in bytes.
     pub max_frame_size: usize,
+    /// The largest SETTINGS_ENABLE_PUSH that the peer may send.
+    most_push: u32,
 }
 
 impl Default for PeerSettings {
@@ -31,6 +33,7 @@ impl Default for PeerSettings {
             max_concurrent_streams: u32::MAX,
             initial_window: DEFAULT_WINDOW,
             max_frame_size: DEFAULT_MAX_FRAME_SIZE,
+            most_push: 0,
         }
     }
 }
@@ -46,6 +49,14 @@ pub struct Change {
 }
 
 impl PeerSettings {
+    /// Those of a client, which may allow pushes; a server may not.
+    pub fn of_client() -> Self {
+        Self {
+            most_push: 1,
+            ..Self::default()
+        }
+    }
+
     /// Applies the payload of a SETTINGS frame. Unknown settings are ignored (RFC 9113 §6.5.2).
     pub fn apply(&mut self, payload: &[u8]) -> Result<Change, Violation> {
         let window_before = self.initial_window;
@@ -64,7 +75,9 @@ impl PeerSettings {
                     let smallest = change.table_sizes.map_or(value, |(low, _)| low.min(value));
                     change.table_sizes = Some((smallest, value));
                 }
-                id::ENABLE_PUSH if value != 0 => return Err(Violation::EnablePush { value }),
+                id::ENABLE_PUSH if value > self.most_push => {
+                    return Err(Violation::EnablePush { value });
+                }
                 id::MAX_CONCURRENT_STREAMS => self.max_concurrent_streams = value,
                 id::INITIAL_WINDOW_SIZE if value > MAX_WINDOW => {
                     return Err(Violation::InitialWindow { value });
@@ -84,6 +97,25 @@ fn frame_size(value: u32) -> Result<usize, Violation> {
         .ok()
         .filter(|size| (DEFAULT_MAX_FRAME_SIZE..=MAX_LENGTH).contains(size))
         .ok_or(Violation::MaxFrameSize { value })
+}
+
+/// What this side demands of the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Flow-control window in bytes, for each stream and for the connection, which never has less than 65,535. 0 and
+    /// values above 2³¹ − 1 are replaced by the nearest allowed value.
+    pub window: u32,
+    /// The largest response head or trailers, in bytes as RFC 9113 §6.5.2 counts them.
+    pub max_header_list: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            window: 16 << 20,
+            max_header_list: 64 << 10,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -120,8 +152,22 @@ mod tests {
             max_concurrent_streams: 250,
             initial_window: 65_536,
             max_frame_size: 16_777_215,
+            ..PeerSettings::default()
         };
         assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn only_a_client_may_allow_pushes() {
+        let push = |mut settings: PeerSettings, value| {
+            settings
+                .apply(&payload(&[(id::ENABLE_PUSH, value)]))
+                .is_ok()
+        };
+        let server = PeerSettings::default;
+        let client = PeerSettings::of_client;
+        assert_eq!((push(server(), 0), push(server(), 1)), (true, false));
+        assert_eq!((push(client(), 1), push(client(), 2)), (true, false));
     }
 
     #[test]

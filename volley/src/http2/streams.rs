@@ -2,12 +2,12 @@
 
 use super::id_map::IdMap;
 use super::pending::Pending;
-use super::response::Head;
+use super::response::ResponseHead;
 use super::window::{ReceiveWindow, SendWindow};
 
 /// The progress of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum ResponsePhase {
     /// No final response head yet; informational ones do not count (RFC 9113 §8.1).
     AwaitingHead,
     /// The head came: content follows, then perhaps trailers.
@@ -16,7 +16,7 @@ pub enum Phase {
 
 /// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum RequestPhase {
     /// More may be sent.
     Open,
     /// Its end is known, but flow control holds bytes back.
@@ -30,8 +30,8 @@ pub struct Stream<C> {
     pub id: u32,
     pub receive: ReceiveWindow,
     pub send: SendWindow,
-    pub phase: Phase,
-    pub request: Request,
+    pub phase: ResponsePhase,
+    pub request: RequestPhase,
     /// It is queued for the connection's send window.
     pub in_row: bool,
     /// Bytes of content still to come, if the response gave a `content-length`.
@@ -43,19 +43,24 @@ pub struct Stream<C> {
 impl<C> Stream<C> {
     /// The final response head has come; an informational one does not count.
     #[inline]
-    pub fn begin_content(&mut self, head: Head) {
-        if let Head::Final { content_length } = head {
-            self.phase = Phase::Content;
+    pub fn begin_content(&mut self, head: ResponseHead) {
+        if let ResponseHead::Final { content_length } = head {
+            self.phase = ResponsePhase::Content;
             self.content_left = content_length;
         }
     }
 }
+
+/// Stands for none: no stream has such a number.
+const NO_STREAM: (u32, usize) = (u32::MAX, 0);
 
 /// All open streams of a connection.
 pub struct Streams<C> {
     slots: Vec<Option<Stream<C>>>,
     free: Vec<u32>,
     ids: IdMap,
+    /// The stream that was looked at last, and its slot: a stream's events come in rows.
+    last: (u32, usize),
     /// An upper bound for the numbers of open streams. It spares `above` a walk over all streams.
     ceiling: u32,
 }
@@ -66,6 +71,7 @@ impl<C> Default for Streams<C> {
             slots: Vec::new(),
             free: Vec::new(),
             ids: IdMap::default(),
+            last: NO_STREAM,
             ceiling: 0,
         }
     }
@@ -81,8 +87,10 @@ impl<C> Streams<C> {
     /// The stream, if it is open.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Stream<C>> {
-        let slot = self.ids.get(id)?;
-        self.slots.get_mut(slot)?.as_mut()
+        if self.last.0 != id {
+            self.last = (id, self.ids.get(id)?);
+        }
+        self.slots.get_mut(self.last.1)?.as_mut()
     }
 
     /// The stream, if it is open.
@@ -102,15 +110,34 @@ impl<C> Streams<C> {
             None => self.slots.push(Some(stream)),
         }
         self.ids.insert(id, slot);
+        self.last = (id, slot as usize);
     }
 
     /// Removes a stream.
     #[expect(clippy::cast_possible_truncation, reason = "see `insert`")]
     pub fn remove(&mut self, id: u32) -> Option<Stream<C>> {
         let slot = self.ids.remove(id)?;
+        self.last = NO_STREAM;
         let stream = self.slots.get_mut(slot)?.take()?;
         self.free.push(slot as u32);
         Some(stream)
+    }
+
+    /// Removes a stream after a last look at its call. Returns whether there was one.
+    #[expect(clippy::cast_possible_truncation, reason = "see `insert`")]
+    pub fn end(&mut self, id: u32, look: impl FnOnce(&mut C)) -> bool {
+        let slot = self.ids.remove(id);
+        self.last = NO_STREAM;
+        let Some((slot, place)) = slot.and_then(|slot| Some((slot, self.slots.get_mut(slot)?)))
+        else {
+            return false;
+        };
+        if let Some(stream) = place {
+            look(&mut stream.call);
+        }
+        *place = None;
+        self.free.push(slot as u32);
+        true
     }
 
     /// All open streams, in no particular order.
@@ -153,8 +180,8 @@ mod tests {
             id,
             receive: ReceiveWindow::new(0),
             send: SendWindow::new(0),
-            phase: Phase::AwaitingHead,
-            request: Request::Open,
+            phase: ResponsePhase::AwaitingHead,
+            request: RequestPhase::Open,
             in_row: false,
             content_left: None,
             pending: None,

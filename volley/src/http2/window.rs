@@ -76,6 +76,18 @@ impl ReceiveWindow {
         }
     }
 
+    /// How many bytes may come until half of the window is used.
+    #[inline]
+    pub fn room(self, target: u32) -> usize {
+        usize::try_from(self.0 - i64::from(target / 2) - 1).unwrap_or(0)
+    }
+
+    /// Counts bytes for which there was [`room`](Self::room).
+    #[inline]
+    pub fn consume(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub_unsigned(bytes as u64);
+    }
+
     /// Changes the window's size: our SETTINGS_INITIAL_WINDOW_SIZE came into force.
     pub fn shift(&mut self, delta: i64) {
         self.0 += delta;
@@ -126,6 +138,16 @@ mod tests {
         assert_eq!(window.take(1, 100), Taken::Low);
         assert_eq!(window.refill(100), Some(50));
         assert_eq!(window.refill(100), None);
+    }
+
+    #[test]
+    fn there_is_room_until_half_of_a_window_is_used() {
+        let mut window = ReceiveWindow::new(100);
+        assert_eq!(window.room(100), 49);
+        window.consume(49);
+        assert_eq!((window.room(100), window.refill(100)), (0, None));
+        assert_eq!(window.take(1, 100), Taken::Low);
+        assert_eq!(ReceiveWindow::new(10).room(100), 0);
     }
 
     #[test]

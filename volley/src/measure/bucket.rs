@@ -1,12 +1,12 @@
 //! The buckets of the per-second histograms: 256 per octave, so a value is exact within 0.4 %.
 //!
-//! The log-linear scheme of HdrHistogram, one digit coarser: every second's histogram is kept until
-//! the run ends.
+//! The log-linear scheme of HdrHistogram, one digit coarser: a thread sends its histogram of every
+//! second to the conductor.
 
 /// Values below this have one bucket each.
 const LINEAR: u64 = 512;
 /// Longer times count as 1 h.
-const MOST_NS: u64 = 3_600_000_000_000;
+pub(super) const MOST_NS: u64 = 3_600_000_000_000;
 
 /// The number of buckets.
 pub(super) const BUCKETS: usize = bucket_of(MOST_NS) as usize + 1;

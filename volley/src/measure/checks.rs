@@ -1,12 +1,14 @@
 //! Wrong replies.
 
+use serde::{Deserialize, Serialize};
+
 use super::errors::capped;
 
 /// How many wrong replies are quoted.
 const MOST_SAMPLES: usize = 10;
 
 /// Calls with a wrong reply: their number, and the first ones in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     pub calls: u64,
     /// (time of the first, what), sorted. The earliest are kept, whatever the order in which
@@ -31,9 +33,17 @@ impl Failures {
     }
 
     pub fn merge(&mut self, other: Self) {
-        self.calls += other.calls;
+        self.calls = self.calls.saturating_add(other.calls);
         self.samples.extend(other.samples);
         self.trim();
+    }
+
+    /// The same, with times since a moment.
+    pub fn since(mut self, start_ns: u64) -> Self {
+        for (ns, _) in &mut self.samples {
+            *ns = ns.saturating_sub(start_ns);
+        }
+        self
     }
 
     /// The earliest sample; empty if there is none.

@@ -12,38 +12,43 @@ impl Tally {
     /// A call was sent; counts only its first try.
     #[inline]
     pub fn sent(&mut self, intended_ns: u64, now_ns: u64) {
-        self.counts.sent += 1;
-        self.counts.late += u64::from(now_ns.saturating_sub(intended_ns) > LATE_NS);
-        let since_start_ns = self.since_start(now_ns);
-        self.series.bin(since_start_ns).sent += 1;
+        let delay_ns = now_ns.saturating_sub(intended_ns);
+        if let Some(delay) = &mut self.counted.delay {
+            delay.record(delay_ns);
+        }
+        let late = u64::from(delay_ns > LATE_NS);
+        self.counted.counts.sent += 1;
+        self.counted.counts.late += late;
+        let bin = self.bin(now_ns);
+        bin.sent += 1;
+        bin.late += late;
     }
 
     /// `n` replies were received in `frames` DATA frames with content, whatever becomes of their
     /// calls. A frame may hold several replies, or a part of one.
     #[inline]
     pub fn messages(&mut self, n: u64, frames: u64, now_ns: u64) {
-        self.counts.messages += n;
-        self.counts.data_frames += frames;
-        let since_start_ns = self.since_start(now_ns);
-        self.series.bin(since_start_ns).messages += n;
+        self.counted.counts.messages += n;
+        self.counted.counts.data_frames += frames;
+        self.bin(now_ns).messages += n;
     }
 
     /// The time between two replies of one stream that were read separately.
     #[inline]
     pub fn gap(&mut self, ns: u64) {
-        self.gap.record(ns);
+        self.counted.gap.record(ns);
     }
 
     /// `n` replies were read together with the one before them.
     #[inline]
     pub fn zero_gaps(&mut self, n: u64) {
-        self.gap.record_zeros(n);
+        self.counted.gap.record_zeros(n);
     }
 
     /// The time from a call's sending to its first reply.
     #[inline]
     pub fn first_message(&mut self, ns: u64) {
-        self.first_message.record(ns);
+        self.counted.first_message.record(ns);
     }
 
     /// A call ended. Its end decides in which bin and second it is counted, even after the window.
@@ -51,16 +56,15 @@ impl Tally {
     pub fn ended(&mut self, call: &Ended) {
         if self.still_to_skip > 0 {
             self.still_to_skip -= 1;
-            self.counts.skipped += 1;
+            self.counted.counts.skipped += 1;
             return;
         }
         match &call.outcome {
             Outcome::Ok => {
-                self.counts.ok += 1;
-                let since_start_ns = self.since_start(call.end_ns);
-                self.series.bin(since_start_ns).ok += 1;
+                self.counted.counts.ok += 1;
+                self.bin(call.end_ns).ok += 1;
                 self.time(call);
-                if !self.details.is_full() {
+                if !self.counted.details.is_full() {
                     self.keep(call, DetailOutcome::Ok);
                 }
             }
@@ -70,8 +74,8 @@ impl Tally {
 
     /// One call was still open when the window closed. It is kept among the single calls.
     pub fn cut_call(&mut self, intended_ns: u64, sent_ns: u64, now_ns: u64) {
-        self.counts.cut += 1;
-        self.details.keep(Kept {
+        self.counted.counts.cut += 1;
+        self.counted.details.keep(Kept {
             end_ns: now_ns,
             latency_ns: now_ns.saturating_sub(self.timed_from(intended_ns, sent_ns)),
             outcome: DetailOutcome::Cut,
@@ -80,12 +84,12 @@ impl Tally {
 
     /// `n` calls were due inside the window and were never sent.
     pub fn missed(&mut self, n: u64) {
-        self.counts.missed += n;
+        self.counted.counts.missed += n;
     }
 
     /// `n` calls were sent again because the server had not begun them.
     pub fn retried(&mut self, n: u64) {
-        self.counts.retried += n;
+        self.counted.counts.retried += n;
     }
 
     /// A call got a wrong reply, which `what` describes. Call it once per such call, just before
@@ -93,19 +97,14 @@ impl Tally {
     #[cold]
     pub fn wrong_reply(&mut self, now_ns: u64, what: &str) {
         if self.still_to_skip == 0 {
-            self.checks.count(now_ns, what);
+            self.counted.checks.count(now_ns, what);
         }
-    }
-
-    #[inline]
-    fn since_start(&self, ns: u64) -> u64 {
-        ns.saturating_sub(self.start_ns)
     }
 
     /// The start of a call's main latency.
     #[inline]
     fn timed_from(&self, intended_ns: u64, sent_ns: u64) -> u64 {
-        let open_loop = self.response.is_some();
+        let open_loop = self.counted.response.is_some();
         if open_loop { intended_ns } else { sent_ns }
     }
 
@@ -113,24 +112,21 @@ impl Tally {
     #[inline]
     fn time(&mut self, call: &Ended) {
         let service_ns = call.end_ns.saturating_sub(call.sent_ns);
-        self.service.record(service_ns);
+        self.counted.service.record(service_ns);
         let mut latency_ns = service_ns;
-        if let Some(response) = &mut self.response {
+        if let Some(response) = &mut self.counted.response {
             latency_ns = call.end_ns.saturating_sub(call.intended_ns);
             response.record(latency_ns);
         }
-        let since_start_ns = self.since_start(call.end_ns);
-        self.seconds.record(since_start_ns, latency_ns);
+        self.record(latency_ns);
     }
 
     #[cold]
     fn fail(&mut self, call: &Ended, code: Code, error: &str) {
-        let code = code.name();
-        self.counts.failed += 1;
-        *self.failed.entry(code).or_default() += 1;
-        let since_start_ns = self.since_start(call.end_ns);
-        self.series.bin(since_start_ns).failed += 1;
-        let error = self.errors.count(error);
+        self.counted.counts.failed += 1;
+        *self.counted.failed.entry(code).or_default() += 1;
+        self.bin(call.end_ns).failed += 1;
+        let error = self.counted.errors.count(error);
         if self.count_errors {
             self.time(call);
         }
@@ -139,7 +135,7 @@ impl Tally {
 
     fn keep(&mut self, call: &Ended, outcome: DetailOutcome) {
         let from_ns = self.timed_from(call.intended_ns, call.sent_ns);
-        self.details.keep(Kept {
+        self.counted.details.keep(Kept {
             end_ns: call.end_ns,
             latency_ns: call.end_ns.saturating_sub(from_ns),
             outcome,

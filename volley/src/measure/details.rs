@@ -1,9 +1,11 @@
 //! Single calls: the first ones to end, up to a limit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::model::DetailOutcome;
 
 /// One call, times as everywhere in this module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub end_ns: u64,
     pub latency_ns: u64,
@@ -11,7 +13,7 @@ pub(super) struct Kept {
 }
 
 /// The calls kept by one thread, or by all once merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Details {
     most: usize,
     kept: Vec<Kept>,
@@ -54,6 +56,14 @@ impl Details {
         self.kept.truncate(self.most);
     }
 
+    /// The same, with times since a moment.
+    pub fn since(mut self, start_ns: u64) -> Self {
+        for kept in &mut self.kept {
+            kept.end_ns = kept.end_ns.saturating_sub(start_ns);
+        }
+        self
+    }
+
     /// In the order of their ends.
     pub fn into_sorted(mut self) -> Vec<Kept> {
         self.sort();
@@ -70,7 +80,7 @@ impl Kept {
     fn key(&self) -> (u64, u64, &str, &str) {
         let (code, error) = match &self.outcome {
             DetailOutcome::Ok => ("", ""),
-            DetailOutcome::Failed { code, error } => (*code, error.as_ref()),
+            DetailOutcome::Failed { code, error } => (code.name(), error.as_ref()),
             DetailOutcome::Cut => ("cut", ""),
         };
         (self.end_ns, self.latency_ns, code, error)

@@ -3,16 +3,19 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
 
-use crate::report::latency::{self, Kind, Latency, Percentile, RANKS_PPM};
+use super::bucket::MOST_NS;
+use crate::report::latency::{self, Latency, LatencyKind, Percentile, RANKS_PPM, rounded_quotient};
 
-/// Longer times share the histogram's last bucket; the maximum stays exact.
-const MOST_NS: u64 = 3_600_000_000_000;
+/// The significant digits of the histograms. Times above [`MOST_NS`] share the last bucket; the maximum stays exact.
 const DIGITS: u8 = 3;
 
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
 /// ever touched.
+#[derive(Clone, Debug)]
 pub(super) struct Distribution {
     histogram: Histogram<u64>,
     /// Times of 0, the most frequent between messages, are counted separately: one addition.
@@ -61,8 +64,8 @@ impl Distribution {
         self.histogram
             .add(&other.histogram)
             .expect("all distributions have the same bounds");
-        self.zeros += other.zeros;
-        self.sum_ns += other.sum_ns;
+        self.zeros = self.zeros.saturating_add(other.zeros);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -73,7 +76,7 @@ impl Distribution {
     }
 
     /// All its figures; `None` without samples.
-    pub fn into_latency(mut self, kind: Kind) -> Option<Latency> {
+    pub fn into_latency(mut self, kind: LatencyKind) -> Option<Latency> {
         if self.zeros > 0 {
             self.histogram.saturating_record_n(0, self.zeros);
             self.min_ns = 0;
@@ -84,7 +87,7 @@ impl Distribution {
         }
         Some(Latency {
             samples,
-            mean_ns: rounded_mean(self.sum_ns, samples),
+            mean_ns: rounded_quotient(self.sum_ns, samples.into()),
             min_ns: self.min_ns,
             max_ns: self.max_ns,
             percentiles: self.percentiles(samples),
@@ -140,12 +143,49 @@ impl Distribution {
     }
 }
 
-/// Halves round to even, as in [`Latency::from_samples`] and in Python's `round`.
-fn rounded_mean(sum_ns: u128, samples: u64) -> u64 {
-    let samples = u128::from(samples);
-    let (quotient, rest) = (sum_ns / samples, sum_ns % samples);
-    let up = 2 * rest > samples || (2 * rest == samples && quotient % 2 == 1);
-    u64::try_from(quotient + u128::from(up)).unwrap_or(u64::MAX)
+/// A distribution as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    /// The highest time of each bucket, and its count.
+    buckets: Vec<(u64, u64)>,
+    zeros: u64,
+    /// Decimal: it may exceed 64 bits.
+    sum_ns: String,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let buckets = self.histogram.iter_recorded();
+        Written {
+            buckets: buckets
+                .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+                .collect(),
+            zeros: self.zeros,
+            sum_ns: self.sum_ns.to_string(),
+            min_ns: self.min_ns,
+            max_ns: self.max_ns,
+        }
+        .serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distribution {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(from)?;
+        let mut distribution = Self::new();
+        for (ns, count) in written.buckets {
+            distribution.histogram.saturating_record_n(ns, count);
+        }
+        distribution.zeros = written.zeros;
+        distribution.sum_ns = written
+            .sum_ns
+            .parse()
+            .map_err(|_| D::Error::custom("`sum_ns` is not a number"))?;
+        (distribution.min_ns, distribution.max_ns) = (written.min_ns, written.max_ns);
+        Ok(distribution)
+    }
 }
 
 #[cfg(test)]
@@ -172,12 +212,14 @@ mod tests {
 
     #[test]
     fn nothing_recorded_is_no_latency() {
-        assert_eq!(Distribution::new().into_latency(Kind::Service), None);
+        assert_eq!(Distribution::new().into_latency(LatencyKind::Service), None);
     }
 
     #[test]
     fn one_sample_is_every_percentile_to_the_nanosecond() {
-        let latency = of(&[123_456_789]).into_latency(Kind::Response).unwrap();
+        let latency = of(&[123_456_789])
+            .into_latency(LatencyKind::Response)
+            .unwrap();
         assert!(
             latency
                 .percentiles
@@ -188,14 +230,14 @@ mod tests {
             (latency.mean_ns, latency.min_ns, latency.max_ns),
             (123_456_789, 123_456_789, 123_456_789)
         );
-        assert_eq!(latency.kind, Kind::Response);
+        assert_eq!(latency.kind, LatencyKind::Response);
     }
 
     #[test]
     fn zeros_counted_apart_are_samples_like_all_others() {
         let mut distribution = of(&[1000]);
         distribution.record_zeros(3);
-        let latency = distribution.into_latency(Kind::Service).unwrap();
+        let latency = distribution.into_latency(LatencyKind::Service).unwrap();
         assert_eq!(
             (latency.samples, latency.mean_ns, latency.min_ns),
             (4, 250, 0)
@@ -210,7 +252,7 @@ mod tests {
     #[test]
     fn a_day_is_counted_as_more_than_an_hour_with_its_exact_maximum() {
         let day = 24 * MOST_NS;
-        let latency = of(&[1, day]).into_latency(Kind::Service).unwrap();
+        let latency = of(&[1, day]).into_latency(LatencyKind::Service).unwrap();
         assert_eq!(
             (latency.samples, latency.max_ns, latency.mean_ns),
             (2, day, day / 2)
@@ -225,8 +267,8 @@ mod tests {
         distribution.clear();
         distribution.record(1000);
         assert_eq!(
-            distribution.into_latency(Kind::Service),
-            of(&[1000]).into_latency(Kind::Service)
+            distribution.into_latency(LatencyKind::Service),
+            of(&[1000]).into_latency(LatencyKind::Service)
         );
     }
 
@@ -237,8 +279,8 @@ mod tests {
         fn percentiles_are_those_of_the_sorted_samples_within_a_thousandth(
             samples_ns in prop::collection::vec(prop_oneof![0..5000_u64, 0..5_000_000_000_u64], 1..500),
         ) {
-            let exact = Latency::from_samples(Kind::Service, samples_ns.clone());
-            let latency = of(&samples_ns).into_latency(Kind::Service).unwrap();
+            let exact = Latency::from_samples(LatencyKind::Service, samples_ns.clone());
+            let latency = of(&samples_ns).into_latency(LatencyKind::Service).unwrap();
             prop_assert_eq!(
                 (latency.samples, latency.mean_ns, latency.min_ns, latency.max_ns),
                 (exact.samples, exact.mean_ns, exact.min_ns, exact.max_ns)
@@ -254,7 +296,7 @@ mod tests {
         fn the_encoded_histogram_holds_the_percentiles(
             samples_ns in prop::collection::vec(0..50_000_000_u64, 1..300),
         ) {
-            let latency = of(&samples_ns).into_latency(Kind::Service).unwrap();
+            let latency = of(&samples_ns).into_latency(LatencyKind::Service).unwrap();
             let histogram = decoded(&latency);
             prop_assert_eq!(histogram.len(), latency.samples);
             for percentile in &latency.percentiles {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// The maximum number of distinct texts.
 pub(super) const MOST_TEXTS: usize = 100;
 /// The maximum number of bytes of a text.
@@ -15,11 +17,16 @@ pub(super) const OTHERS: &str = "other errors";
 /// A peer may send a different text with every call. The first hundred texts in alphabetical order
 /// are kept, not the first hundred in time. So each kept count is exact, and the order in which
 /// threads are merged does not matter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
     texts: BTreeMap<Arc<str>, u64>,
     others: u64,
+    #[serde(skip, default = "others_text")]
     others_text: Arc<str>,
+}
+
+fn others_text() -> Arc<str> {
+    OTHERS.into()
 }
 
 impl Default for Errors {
@@ -33,7 +40,7 @@ impl Errors {
         Self {
             texts: BTreeMap::new(),
             others: 0,
-            others_text: OTHERS.into(),
+            others_text: others_text(),
         }
     }
 
@@ -60,9 +67,10 @@ impl Errors {
 
     pub fn merge(&mut self, other: Self) {
         for (text, count) in other.texts {
-            *self.texts.entry(text).or_default() += count;
+            let sum = self.texts.entry(text).or_default();
+            *sum = sum.saturating_add(count);
         }
-        self.others += other.others;
+        self.others = self.others.saturating_add(other.others);
         self.drop_surplus();
     }
 
@@ -74,7 +82,8 @@ impl Errors {
             .map(|(text, count)| (text.as_ref().to_owned(), count))
             .collect();
         if self.others > 0 {
-            *counts.entry(OTHERS.to_owned()).or_default() += self.others;
+            let sum = counts.entry(OTHERS.to_owned()).or_default();
+            *sum = sum.saturating_add(self.others);
         }
         counts
     }
@@ -83,7 +92,7 @@ impl Errors {
         while self.texts.len() > MOST_TEXTS
             && let Some((_, count)) = self.texts.pop_last()
         {
-            self.others += count;
+            self.others = self.others.saturating_add(count);
         }
     }
 }

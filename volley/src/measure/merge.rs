@@ -1,48 +1,51 @@
-//! Merges the tallies of several threads.
+//! Merges what several threads, or several processes, have counted.
 
 use super::Tally;
-use super::tally::Counts;
+use super::tally::{Counted, Counts};
 
 impl Tally {
-    /// Adds what another thread counted in the same window.
+    /// Adds what another thread counted in the same window. A [`Chronicle`](super::Chronicle) has their seconds.
     pub fn merge(&mut self, other: Tally) {
-        self.still_to_skip += other.still_to_skip;
-        self.skip_first += other.skip_first;
+        self.counted.merge(other.counted);
+    }
+}
+
+impl Counted {
+    pub(super) fn merge(&mut self, other: Self) {
         self.counts.add(&other.counts);
         for (code, count) in other.failed {
-            *self.failed.entry(code).or_default() += count;
+            let sum = self.failed.entry(code).or_default();
+            *sum = sum.saturating_add(count);
         }
         self.errors.merge(other.errors);
         self.checks.merge(other.checks);
         self.service.merge(&other.service);
-        self.response = match (self.response.take(), other.response) {
-            (Some(mut mine), Some(theirs)) => {
-                mine.merge(&theirs);
-                Some(mine)
+        for (mine, theirs) in [
+            (&mut self.response, &other.response),
+            (&mut self.delay, &other.delay),
+        ] {
+            if let (Some(mine), Some(theirs)) = (mine, theirs) {
+                mine.merge(theirs);
             }
-            (mine, theirs) => mine.or(theirs),
-        };
+        }
         self.first_message.merge(&other.first_message);
         self.gap.merge(&other.gap);
-        self.series.merge(other.series);
-        self.warm_up.merge(&other.warm_up);
-        self.seconds.merge(other.seconds);
         self.details.merge(other.details);
     }
 }
 
 impl Counts {
-    fn add(&mut self, other: &Self) {
-        self.messages += other.messages;
-        self.data_frames += other.data_frames;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.cut += other.cut;
-        self.skipped += other.skipped;
-        self.sent += other.sent;
-        self.late += other.late;
-        self.missed += other.missed;
-        self.retried += other.retried;
+    pub(super) fn add(&mut self, other: &Self) {
+        self.messages = self.messages.saturating_add(other.messages);
+        self.data_frames = self.data_frames.saturating_add(other.data_frames);
+        self.ok = self.ok.saturating_add(other.ok);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.cut = self.cut.saturating_add(other.cut);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.late = self.late.saturating_add(other.late);
+        self.missed = self.missed.saturating_add(other.missed);
+        self.retried = self.retried.saturating_add(other.retried);
     }
 }
 
@@ -52,9 +55,11 @@ mod tests {
 
     use super::*;
     use crate::grpc::Code;
-    use crate::measure::samples::{MS, S, ended, facts, options};
-    use crate::measure::{Outcome, TallyOptions};
+    use crate::measure::samples::{MS, S, ended, facts, options, timed};
+    use crate::measure::{Chronicle, Outcome, Part, SecondCounts, TallyOptions};
     use crate::report::model::Report;
+    use crate::report::warning::Warning;
+    use crate::spec::{CountSpec, Share};
 
     /// An event to count: its kind, its time, and a duration.
     type Event = (u8, u64, u64);
@@ -63,7 +68,7 @@ mod tests {
         let end_ns = at_ns + span_ns;
         match what % 10 {
             0 => tally.sent(at_ns, end_ns),
-            1 => tally.messages(span_ns, span_ns / 2, at_ns),
+            1 => tally.messages(span_ns, span_ns / 2, end_ns),
             2 => tally.gap(span_ns),
             3 => tally.zero_gaps(span_ns),
             4 => tally.first_message(span_ns),
@@ -83,33 +88,42 @@ mod tests {
         }
     }
 
-    fn tally_of(events: &[Event], options: &TallyOptions) -> Tally {
+    /// A tally, and the seconds that it has not kept.
+    type Parted = (Tally, Vec<SecondCounts>);
+
+    fn tally_of(events: &[Event], options: &TallyOptions) -> Parted {
         let mut tally = Tally::new(options);
         for event in events {
             count(&mut tally, event);
         }
-        tally
+        let seconds = tally.rest();
+        (tally, seconds)
     }
 
-    fn merged<const N: usize>(tallies: [Tally; N]) -> Tally {
-        tallies
+    fn merged<const N: usize>(parts: [Parted; N]) -> Parted {
+        parts
             .into_iter()
-            .reduce(|mut sum, tally| {
+            .reduce(|(mut sum, mut seconds), (tally, more)| {
                 sum.merge(tally);
-                sum
+                seconds.extend(more);
+                (sum, seconds)
             })
             .unwrap()
     }
 
-    fn report(tally: Tally) -> Report {
-        tally.into_report(facts(3 * S))
+    fn report((tally, seconds): Parted) -> Report {
+        let mut chronicle = Chronicle::new(1, 0, false);
+        chronicle.add(seconds);
+        tally
+            .into_part(facts(&timed(), 3 * S), None, chronicle)
+            .into_report()
     }
 
     fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
         // Sometimes past the hour after which bins are folded.
         let at_ns = prop_oneof![9 => 0..5 * S, 1 => 0..10_000 * S];
         let event = (any::<u8>(), at_ns, 0..200 * MS);
-        prop::collection::vec((0..3_usize, event), 0..200).prop_map(|mut events| {
+        prop::collection::vec((0..8_usize, event), 0..200).prop_map(|mut events| {
             events.sort_by_key(|(_, (_, at_ns, span_ns))| at_ns + span_ns);
             events
         })
@@ -120,11 +134,12 @@ mod tests {
 
         #[test]
         fn threads_merged_in_any_order_report_what_one_thread_would(
-            events in events(), count_errors: bool, open_loop: bool, details in 0..40_usize,
+            events in events(), count_errors: bool, open_loop: bool, details in 0..40_u64,
         ) {
-            let options = TallyOptions { count_errors, open_loop, details, ..options() };
+            let count = CountSpec { count_errors, details, ..CountSpec::default() };
+            let options = TallyOptions { count, open_loop, ..options() };
             let of = |thread| {
-                let own = events.iter().filter(|(owner, _)| *owner == thread);
+                let own = events.iter().filter(|(owner, _)| *owner % 3 == thread);
                 tally_of(&own.map(|(_, event)| *event).collect::<Vec<_>>(), &options)
             };
             let all: Vec<Event> = events.iter().map(|(_, event)| *event).collect();
@@ -135,6 +150,41 @@ mod tests {
             prop_assert_eq!(&left, &right);
             prop_assert_eq!(&left, &backwards);
             prop_assert_eq!(left, alone);
+        }
+
+        #[test]
+        fn parts_that_were_written_read_and_merged_report_what_one_process_would(
+            events in events(), count_errors: bool, open_loop: bool, details in 0..40_u64, of in prop::sample::select(vec![2, 3, 8_u32]),
+        ) {
+            let count = CountSpec { count_errors, details, ..CountSpec::default() };
+            let options = TallyOptions { count: count.clone(), open_loop, ..options() };
+            let part = |share: Share| {
+                let mut spec = timed();
+                spec.load.share = share;
+                spec.count = count.clone();
+                let own = events.iter().filter(|(owner, _)| *owner as u32 % share.of + 1 == share.number);
+                let (tally, seconds) = tally_of(&own.map(|(_, event)| *event).collect::<Vec<_>>(), &options);
+                let mut chronicle = Chronicle::new(1, 0, share.is_part());
+                chronicle.add(seconds);
+                let report = tally.into_part(facts(&spec, 3 * S), None, chronicle).into_report();
+                (report.tally.clone(), report)
+            };
+            let mut parts = (1..=of).map(|number| {
+                let text = part(Share { number, of }).0.unwrap().to_string();
+                Part::read(serde_json::from_str(&text).unwrap()).unwrap()
+            });
+            let mut sum = parts.next().unwrap();
+            for part in parts {
+                sum.merge(part).unwrap();
+            }
+            sum.check_whole().unwrap();
+            let (_, mut alone) = part(Share::default());
+            let mut together = sum.into_report();
+            // Each process has threads, connections and a memory of its own.
+            (together.threads, together.connections, together.cost) = (1, 1, alone.cost);
+            alone.warnings.retain(|warning| !matches!(warning, Warning::ClientBound { .. }));
+            together.warnings.retain(|warning| !matches!(warning, Warning::ClientBound { .. }));
+            prop_assert_eq!(together, alone);
         }
     }
 }

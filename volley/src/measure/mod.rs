@@ -1,5 +1,6 @@
-//! Counting: one [`Tally`] per thread, nothing shared. They are merged at the end and turned into a
-//! `Report`.
+//! Counting: one [`Tally`] per thread, nothing shared. Each finished second goes to the conductor's [`Chronicle`] and is
+//! forgotten. At the end the tallies are merged, and both become a [`Part`], which parts of other processes can be added
+//! to, and then a `Report`.
 //!
 //! Means, minima and maxima are exact. Percentiles come from HdrHistograms with three significant
 //! digits, which represent times from 1 ns to 1 h within 0.1 %. The reported value is the highest
@@ -7,29 +8,29 @@
 
 mod bucket;
 mod checks;
+mod chronicle;
 mod count;
 mod details;
 mod distribution;
-mod ended;
 mod errors;
-mod into_report;
+mod facts;
 mod merge;
-mod options;
+mod part;
 pub mod process;
 #[cfg(test)]
 mod samples;
-mod seconds;
+mod second;
 mod series;
 mod tally;
 mod warnings;
 
 pub(crate) use checks::Failures;
+pub use chronicle::{Chronicle, Passed, Told};
 pub use count::LATE_NS;
-pub use ended::{Ended, Outcome};
 pub(crate) use errors::Errors;
-pub use into_report::RunFacts;
-pub use options::TallyOptions;
-pub use tally::{Progress, Tally};
+pub use facts::RunFacts;
+pub use part::{MergeError, Part};
+pub use second::{Bin, SecondCounts};
+pub use tally::{Ended, Outcome, Tally, TallyOptions};
 
-/// Nanoseconds in a second.
-const SECOND_NS: u64 = 1_000_000_000;
+use crate::pace::SECOND_NS;

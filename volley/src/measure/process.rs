@@ -5,7 +5,17 @@ use rustix::time::{ClockId, clock_gettime};
 /// User and system time of all threads since the process started, in seconds.
 #[must_use]
 pub fn cpu_s() -> f64 {
-    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    spent_s(ClockId::ProcessCPUTime)
+}
+
+/// The same of the calling thread.
+#[must_use]
+pub fn thread_cpu_s() -> f64 {
+    spent_s(ClockId::ThreadCPUTime)
+}
+
+fn spent_s(clock: ClockId) -> f64 {
+    let spent = clock_gettime(clock);
     spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 

@@ -1,22 +1,20 @@
 //! Short runs for the tests of this module.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use super::{Ended, Outcome, RunFacts, TallyOptions};
-use crate::report::model::{Cost, EndedBy};
+use super::{Chronicle, Ended, Outcome, Part, RunFacts, Tally, TallyOptions};
+use crate::pace::{Agenda, Lane, Schedule};
+use crate::report::model::{Cost, EndedBy, Report};
+use crate::spec::{CountSpec, Spec};
 
 pub(super) const MS: u64 = 1_000_000;
 pub(super) const S: u64 = 1_000_000_000;
 
 pub(super) fn options() -> TallyOptions {
     TallyOptions {
-        skip_first: 0,
-        count_errors: false,
+        count: CountSpec::default(),
         open_loop: false,
-        details: 0,
         start_ns: 0,
-        window_ns: None,
         wall_start: SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000),
     }
 }
@@ -31,25 +29,44 @@ pub(super) fn ended(intended_ns: u64, sent_ns: u64, end_ns: u64, outcome: Outcom
 }
 
 /// A run of that length without a schedule.
-pub(super) fn facts(elapsed_ns: u64) -> RunFacts {
+pub(super) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
     RunFacts {
-        compared: false,
-        name: String::new(),
-        tags: BTreeMap::new(),
-        options: serde_json::Value::Null,
+        spec: spec.clone(),
         host: "localhost:8080".to_owned(),
         call: "benchmark.BenchmarkService/GetSum".to_owned(),
         warmup_ns: 0,
         elapsed_ns,
         window_ns: elapsed_ns,
         ended_by: EndedBy::Window,
-        ignore_cut: false,
         threads: 1,
         connections: 1,
         reconnects: 0,
         cost: Cost::default(),
-        schedule: None,
-        total: None,
+        events: Vec::new(),
         warnings: Vec::new(),
     }
+}
+
+/// A run that is limited by time.
+pub(super) fn timed() -> Spec {
+    let mut spec = Spec::default();
+    spec.load.duration = Duration::from_secs(1);
+    spec
+}
+
+/// The report of one thread's tally.
+pub(super) fn report(tally: Tally, run: RunFacts) -> Report {
+    part(tally, run, None).into_report()
+}
+
+/// The same for an open loop.
+pub(super) fn due_report(tally: Tally, run: RunFacts, schedule: &Schedule) -> Report {
+    let agenda = Agenda::new(schedule, Lane { first: 0, every: 1 }, 0);
+    part(tally, run, Some(&agenda)).into_report()
+}
+
+fn part(mut tally: Tally, run: RunFacts, agenda: Option<&Agenda>) -> Part {
+    let mut chronicle = Chronicle::new(1, 0, run.spec.load.share.is_part());
+    chronicle.add(tally.rest());
+    tally.into_part(run, agenda, chronicle)
 }

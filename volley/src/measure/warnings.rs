@@ -78,19 +78,21 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     );
 }
 
-/// The share of its threads' time that the generator spent on a CPU.
+/// The share of their time that its threads spent on a CPU, or the busiest one alone.
 fn busy_percent(report: &Report) -> u32 {
-    let available_s = report.elapsed_s() * f64::from(report.threads.max(1));
-    (100.0 * report.cost.cpu_s / available_s).round().min(100.0) as u32
+    let average_s = report.cost.cpu_s / f64::from(report.threads.max(1));
+    let busiest_s = average_s.max(report.cost.busiest_thread_s);
+    (100.0 * busiest_s / report.elapsed_s()).round().min(100.0) as u32
 }
 
 #[cfg(test)]
 mod tests {
     use crate::grpc::Code;
-    use crate::measure::samples::{MS, S, ended, facts, options};
+    use crate::measure::samples::{MS, S, ended, facts, options, report, timed};
     use crate::measure::{Outcome, RunFacts, Tally, TallyOptions};
     use crate::report::model::Cost;
     use crate::report::warning::Warning;
+    use crate::spec::CountSpec;
 
     fn tally(sent: u64, late: u64) -> Tally {
         let mut tally = Tally::new(&options());
@@ -102,7 +104,7 @@ mod tests {
     }
 
     fn warnings(tally: Tally) -> Vec<Warning> {
-        tally.into_report(facts(S)).warnings
+        report(tally, facts(&timed(), S)).warnings
     }
 
     #[test]
@@ -147,7 +149,10 @@ mod tests {
         assert_eq!(warnings(failing), [Warning::AllFailed { count: 1 }]);
 
         let mut skipping = Tally::new(&TallyOptions {
-            skip_first: 9,
+            count: CountSpec {
+                skip_first: 9,
+                ..CountSpec::default()
+            },
             ..options()
         });
         skipping.ended(&ended(0, 0, 5, Outcome::Ok));
@@ -160,34 +165,48 @@ mod tests {
             cpu_s,
             ..Cost::default()
         };
-        let run = |cpu_s| RunFacts {
+        let spec = timed();
+        let run = |cost| RunFacts {
             threads: 2,
-            cost: cost(cpu_s),
-            ..facts(S)
+            cost,
+            ..facts(&spec, S)
         };
-        assert_eq!(tally(1, 0).into_report(run(1.78)).warnings, []);
+        assert_eq!(report(tally(1, 0), run(cost(1.78))).warnings, []);
         let busy = Warning::ClientBound {
             busy_percent: 90,
             threads: 2,
         };
-        assert_eq!(tally(1, 0).into_report(run(1.8)).warnings, [busy]);
+        let one_thread_alone = Cost {
+            busiest_thread_s: 0.9,
+            ..cost(1.0)
+        };
+        for cost in [cost(1.8), one_thread_alone] {
+            assert_eq!(
+                report(tally(1, 0), run(cost)).warnings,
+                std::slice::from_ref(&busy)
+            );
+        }
     }
 
     #[test]
     fn what_the_engine_has_said_is_not_said_twice() {
         let warning = Warning::Reconnected { reconnects: 3 };
+        let spec = timed();
         let run = RunFacts {
             reconnects: 3,
             warnings: vec![warning.clone()],
-            ..facts(S)
+            ..facts(&spec, S)
         };
-        assert_eq!(tally(1, 0).into_report(run).warnings, [warning]);
+        assert_eq!(report(tally(1, 0), run).warnings, [warning]);
     }
 
     #[test]
     fn single_calls_left_out_are_warned_of_only_if_any_were_asked_for() {
         let mut some = Tally::new(&TallyOptions {
-            details: 1,
+            count: CountSpec {
+                details: 1,
+                ..CountSpec::default()
+            },
             ..options()
         });
         some.ended(&ended(0, 0, 5, Outcome::Ok));

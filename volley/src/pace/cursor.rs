@@ -53,6 +53,11 @@ impl Cursor {
         self.next.map(|next| next.intended_ns)
     }
 
+    /// The number of the next call.
+    pub fn next_number(&self) -> Option<u64> {
+        self.next.map(|next| next.number)
+    }
+
     /// How many calls of this cursor are still due before that moment.
     pub fn count_until(&self, ns: u64) -> u64 {
         let due = self.schedule.count_until(ns);

@@ -4,24 +4,24 @@
 //! Everything here is pure: a schedule has no clock. It answers questions about nanoseconds after
 //! its start.
 
+mod agenda;
 mod cursor;
-mod error;
+mod curve;
 #[cfg(test)]
 mod properties;
 mod schedule;
-mod shape;
 mod spec;
 mod stairs;
 mod workers;
 
+pub use agenda::{Agenda, Lane};
 pub use cursor::{Cursor, Planned};
-pub use error::PaceError;
 pub use schedule::Schedule;
-pub use spec::{ConcurrencySpec, LoadSpec, ScheduleKind};
+pub use spec::{PaceError, RateSpec, ScheduleKind, WorkersSpec};
 pub use workers::Workers;
 
 /// Nanoseconds in a second.
-const SECOND_NS: u64 = 1_000_000_000;
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
 /// A duration in whole nanoseconds; durations over 584 years count as 584 years.
 pub(crate) fn whole_ns(duration: std::time::Duration) -> u64 {

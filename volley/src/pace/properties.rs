@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{LoadSpec, Planned, SECOND_NS, Schedule, ScheduleKind, whole_ns};
+use super::{Planned, RateSpec, SECOND_NS, Schedule, ScheduleKind, whole_ns};
 
 /// Any valid schedule, with the flags it was compiled from. Its rates are low enough that five seconds are quickly
 /// tested.
-fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
+fn any_flags() -> impl Strategy<Value = (RateSpec, Schedule)> {
     let steps = prop_oneof![Just(ScheduleKind::Step), Just(ScheduleKind::Line)];
     let end = prop_oneof![Just(None), (0..3000_u32).prop_map(Some)];
     let changing = (
@@ -19,7 +19,7 @@ fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
         1..3_000_000_000_u64,
         0..9_000_000_000_u64,
     );
-    let changing = changing.prop_map(|(schedule, start, step, end, step_ns, max_ns)| LoadSpec {
+    let changing = changing.prop_map(|(schedule, start, step, end, step_ns, max_ns)| RateSpec {
         schedule,
         rps: 0,
         start,
@@ -33,9 +33,9 @@ fn any_flags() -> impl Strategy<Value = (LoadSpec, Schedule)> {
             _ => max_ns,
         }),
     });
-    let constant = (1..3000_u32).prop_map(|rps| LoadSpec {
+    let constant = (1..3000_u32).prop_map(|rps| RateSpec {
         rps,
-        ..LoadSpec::default()
+        ..RateSpec::default()
     });
     prop_oneof![changing, constant].prop_filter_map("refused", |spec| {
         let schedule = Schedule::new(&spec).ok().flatten()?;
@@ -48,7 +48,7 @@ fn any_schedule() -> impl Strategy<Value = Schedule> {
 }
 
 /// Calls per second at a moment, directly from the flags, and until when they stay the same.
-fn rate(spec: &LoadSpec, ns: u64) -> (f64, u64) {
+fn rate(spec: &RateSpec, ns: u64) -> (f64, u64) {
     let step_ns = match spec.schedule {
         ScheduleKind::Const => return (f64::from(spec.rps), u64::MAX),
         ScheduleKind::Step => whole_ns(spec.step_duration),

@@ -1,8 +1,8 @@
 //! The plan of an open loop: when each call is due.
 
-use super::shape::Shape;
+use super::curve::Curve;
 use super::stairs::{Run, Stairs};
-use super::{Cursor, LoadSpec, PaceError, SECOND_NS, ScheduleKind};
+use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind};
 
 /// Calls per second over time, and from it the due time of each call.
 ///
@@ -18,18 +18,23 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// The same rate all the time, in calls per second; at 0 no call is due.
+    pub fn constant(rps: u32) -> Self {
+        Self {
+            rate: Stairs::constant(rps),
+        }
+    }
+
     /// Compiles the flags; `None` if they set no rate (a closed loop).
     ///
     /// # Errors
     ///
     /// A step or line schedule that never changes, moves away from its end, or has no step duration.
-    pub fn new(spec: &LoadSpec) -> Result<Option<Self>, PaceError> {
+    pub fn new(spec: &RateSpec) -> Result<Option<Self>, PaceError> {
         if spec.schedule == ScheduleKind::Const {
-            return Ok((spec.rps > 0).then(|| Self {
-                rate: Stairs::constant(spec.rps),
-            }));
+            return Ok((spec.rps > 0).then(|| Self::constant(spec.rps)));
         }
-        let rate = Shape {
+        let rate = Curve {
             flags: "load",
             kind: spec.schedule,
             start: spec.start,
@@ -89,16 +94,16 @@ mod tests {
     const S: u64 = SECOND_NS;
 
     fn constant(rps: u32) -> Schedule {
-        Schedule::new(&LoadSpec {
+        Schedule::new(&RateSpec {
             rps,
-            ..LoadSpec::default()
+            ..RateSpec::default()
         })
         .unwrap()
         .unwrap()
     }
 
-    fn step(start: u32, step: i32, end: Option<u32>, step_s: u64, max_s: u64) -> LoadSpec {
-        LoadSpec {
+    fn step(start: u32, step: i32, end: Option<u32>, step_s: u64, max_s: u64) -> RateSpec {
+        RateSpec {
             schedule: ScheduleKind::Step,
             rps: 0,
             start,
@@ -111,7 +116,7 @@ mod tests {
 
     /// The calls that are due in the second that starts there. If the rate changes only at whole seconds, that is the
     /// rate.
-    fn due_in(spec: &LoadSpec, seconds: &[u64]) -> Vec<u64> {
+    fn due_in(spec: &RateSpec, seconds: &[u64]) -> Vec<u64> {
         let schedule = Schedule::new(spec).unwrap().unwrap();
         let due = |second: &u64| {
             schedule.count_until((second + 1) * S) - schedule.count_until(second * S)
@@ -121,7 +126,7 @@ mod tests {
 
     #[test]
     fn without_a_rate_there_is_no_schedule() {
-        assert_eq!(Schedule::new(&LoadSpec::default()), Ok(None));
+        assert_eq!(Schedule::new(&RateSpec::default()), Ok(None));
     }
 
     #[test]
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_manuals_line_falls_by_two_each_second() {
-        let spec = LoadSpec {
+        let spec = RateSpec {
             schedule: ScheduleKind::Line,
             ..step(200, -2, Some(50), 0, 0)
         };
@@ -223,7 +228,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_the_flag_that_mends_it() {
-        let refusal = |spec: &LoadSpec| Schedule::new(spec).unwrap_err().to_string();
+        let refusal = |spec: &RateSpec| Schedule::new(spec).unwrap_err().to_string();
         assert_eq!(
             refusal(&step(10, 0, None, 1, 0)),
             "`--load-step` is 0, so a `step` schedule never changes: give a step, or use `const`"

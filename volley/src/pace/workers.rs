@@ -1,8 +1,8 @@
 //! The number of workers at each moment.
 
-use super::shape::Shape;
+use super::curve::Curve;
 use super::stairs::Stairs;
-use super::{ConcurrencySpec, PaceError, ScheduleKind};
+use super::{PaceError, ScheduleKind, WorkersSpec};
 
 /// Workers over time. A worker has one call open at a time.
 ///
@@ -20,7 +20,7 @@ impl Workers {
     ///
     /// A step or line schedule that never changes, moves away from its end, or has no step
     /// duration; no workers at all.
-    pub fn new(spec: &ConcurrencySpec) -> Result<Self, PaceError> {
+    pub fn new(spec: &WorkersSpec) -> Result<Self, PaceError> {
         if spec.schedule == ScheduleKind::Const {
             if spec.workers == 0 {
                 return Err(PaceError::NoWorkers);
@@ -29,7 +29,7 @@ impl Workers {
                 number: Stairs::constant(spec.workers),
             });
         }
-        let number = Shape {
+        let number = Curve {
             flags: "concurrency",
             kind: spec.schedule,
             start: spec.start,
@@ -77,8 +77,8 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    fn step(start: u32, step: i32, end: Option<u32>, max_s: u64) -> ConcurrencySpec {
-        ConcurrencySpec {
+    fn step(start: u32, step: i32, end: Option<u32>, max_s: u64) -> WorkersSpec {
+        WorkersSpec {
             schedule: ScheduleKind::Step,
             workers: 0,
             start,
@@ -89,15 +89,15 @@ mod tests {
         }
     }
 
-    fn workers(spec: &ConcurrencySpec) -> Workers {
+    fn workers(spec: &WorkersSpec) -> Workers {
         Workers::new(spec).unwrap()
     }
 
     #[test]
     fn a_constant_number_never_changes() {
-        let fifty = workers(&ConcurrencySpec {
+        let fifty = workers(&WorkersSpec {
             workers: 50,
-            ..ConcurrencySpec::default()
+            ..WorkersSpec::default()
         });
         assert_eq!(
             (fifty.active_at(0), fifty.active_at(u64::MAX), fifty.most()),
@@ -156,9 +156,11 @@ mod tests {
 
     #[test]
     fn no_workers_are_refused() {
-        let refusal = Workers::new(&ConcurrencySpec::default())
-            .unwrap_err()
-            .to_string();
+        let nobody = WorkersSpec {
+            workers: 0,
+            ..WorkersSpec::default()
+        };
+        let refusal = Workers::new(&nobody).unwrap_err().to_string();
         assert_eq!(
             refusal,
             "`--concurrency` is 0, so no call could be sent: give at least 1"

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{Failure, Out, buffered, live_line, success_if, unless_hung_up};
 use crate::blast::{self, BlastError};
-use crate::cli::{BlastOptions, Format};
-use crate::report::blast::{json, live, summary};
+use crate::cli::{Blast, Format};
+use crate::report::blast::{self as sweep, json, summary};
 use crate::report::own_section;
 
 /// The shortest interval between two updates of the live line: blasts are short.
@@ -27,25 +27,25 @@ impl From<BlastError> for Failure {
 /// # Errors
 ///
 /// Whatever prevented the load or the report.
-pub fn blast(options: &BlastOptions) -> Result<ExitCode, Failure> {
-    let run = &options.run;
-    let out = Out::open(run)?;
-    let mut line = live_line(run);
+pub fn blast(blast: &Blast) -> Result<ExitCode, Failure> {
+    let Blast { spec, output } = blast;
+    let out = Out::open(output)?;
+    let mut line = live_line(output);
     let mut drawn: Option<Instant> = None;
-    let sweep = blast::run(options, &mut |moment| {
+    let sweep = blast::run(spec, &mut |moment| {
         if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAWN) {
             drawn = Some(Instant::now());
             // The line is for a person; a sweep continues if nobody reads it.
-            let _ = line.draw(&live::line(moment));
+            let _ = line.draw(&sweep::line(moment));
         }
     });
     let _ = line.clear();
     let sweep = sweep?;
-    out.print(|mut out| match run.format {
+    out.print(|mut out| match output.format {
         Format::Json => json::write(&sweep, &mut out),
         _ => summary::write(&sweep, &mut out),
     })?;
-    if !run.quiet {
+    if !output.quiet {
         buffered(io::stderr().lock(), |mut out| {
             own_section::write_warnings(&sweep.warnings, &mut out)
         })

@@ -62,7 +62,7 @@ pub fn end_reason(report: &Report) -> &'static str {
 pub fn status_and_error(detail: &Detail) -> (&'static str, Cow<'_, str>) {
     match &detail.outcome {
         DetailOutcome::Ok => ("OK", Cow::Borrowed("")),
-        DetailOutcome::Failed { code, error } => (code, told_apart(error)),
+        DetailOutcome::Failed { code, error } => (code.name(), told_apart(error)),
         DetailOutcome::Cut => (CUT_STATUS, Cow::Borrowed(CUT_ERROR)),
     }
 }

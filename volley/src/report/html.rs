@@ -18,7 +18,6 @@ mod latencies;
 mod outcomes;
 mod percentiles;
 mod rates;
-mod table;
 
 /// Writes the whole page.
 ///

@@ -10,9 +10,8 @@ use std::io::{self, Write};
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Serialize, ser};
 
-use super::ghz;
 use super::model::{Detail, Report};
-use super::timestamp;
+use super::{ghz, timestamp};
 
 mod own;
 pub(super) mod spread;
@@ -144,6 +143,16 @@ impl ser::Serialize for Details<'_> {
     }
 }
 
+/// Writes the same for people: over many lines, indented by two spaces.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write_pretty(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &view(report))?;
+    writeln!(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +192,15 @@ mod tests {
             assert!(report[key].is_null(), "{key}");
         }
         assert!(report["volley"]["latency_ns"]["p50"].is_null());
+    }
+
+    #[test]
+    fn a_few_calls_read_as_expected() {
+        let mut out = Vec::new();
+        write_pretty(&samples::few_calls(), &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            include_str!("samples/few_calls.json")
+        );
     }
 }

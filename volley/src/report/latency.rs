@@ -2,7 +2,7 @@
 
 /// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LatencyKind {
     /// From when a call was really sent. The only kind in a closed loop, where it cannot show a
     /// stall (coordinated omission).
     Service,
@@ -10,7 +10,7 @@ pub enum Kind {
     Response,
 }
 
-impl Kind {
+impl LatencyKind {
     /// `service` or `response`.
     pub fn name(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Kind {
 /// The distribution of one kind of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    pub kind: Kind,
+    pub kind: LatencyKind,
     /// If 0, every other figure is meaningless (0, or empty).
     pub samples: u64,
     /// Exact: sum over count, rounded.
@@ -114,7 +114,7 @@ pub fn bars(marks: &[u64], recorded: impl IntoIterator<Item = (u64, u64)>) -> Ve
 
 impl Latency {
     /// A distribution without samples.
-    pub fn none(kind: Kind) -> Self {
+    pub fn none(kind: LatencyKind) -> Self {
         Self {
             kind,
             samples: 0,
@@ -131,7 +131,7 @@ impl Latency {
 
     /// Exact figures from all samples, by nearest rank (Hyndman & Fan 1996, definition 1); without
     /// `histogram`.
-    pub fn from_samples(kind: Kind, mut samples_ns: Vec<u64>) -> Self {
+    pub fn from_samples(kind: LatencyKind, mut samples_ns: Vec<u64>) -> Self {
         samples_ns.sort_unstable();
         let (Some(&min_ns), Some(&max_ns)) = (samples_ns.first(), samples_ns.last()) else {
             return Self::none(kind);
@@ -174,10 +174,10 @@ impl Latency {
 }
 
 /// Rounds halves to even, as Python's `round` does for the readers of ghz's details.
-fn rounded_quotient(sum: u128, count: u128) -> u64 {
+pub fn rounded_quotient(sum: u128, count: u128) -> u64 {
     let (quotient, twice_rest) = (sum / count, sum % count * 2);
     let up = twice_rest > count || (twice_rest == count && quotient % 2 == 1);
-    (quotient + u128::from(up)) as u64
+    u64::try_from(quotient + u128::from(up)).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_nearest_ranks() {
-        let latency = Latency::from_samples(Kind::Service, (1..=1000).rev().collect());
+        let latency = Latency::from_samples(LatencyKind::Service, (1..=1000).rev().collect());
         let at = |ppm| latency.at(ppm);
         assert_eq!(
             [at(500_000), at(990_000), at(999_000), at(999_999)],
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn nothing_has_no_percentile() {
-        let latency = Latency::from_samples(Kind::Service, Vec::new());
-        assert_eq!(latency, Latency::none(Kind::Service));
+        let latency = Latency::from_samples(LatencyKind::Service, Vec::new());
+        assert_eq!(latency, Latency::none(LatencyKind::Service));
         assert_eq!(latency.at(500_000), None);
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::numbers::{grouped, rate};
+use super::numbers::{duration, grouped, rate};
 
 /// What happened since the last line, and the run's progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,8 +12,14 @@ pub struct Moment {
     pub messages_per_s: f64,
     /// Calls that ended, ok or failed, per second since the last line.
     pub calls_per_s: f64,
+    /// The median and the 99th percentile of the latencies since the last line, in ns; `None` if no call ended.
+    pub latency_ns: Option<(u64, u64)>,
     /// Calls that have failed since the run began.
     pub failed: u64,
+    /// Calls that were sent late since the run began; `None` without a rate.
+    pub late: Option<u64>,
+    /// No calls are started.
+    pub is_paused: bool,
     pub elapsed: Duration,
     /// Until the window closes; `None` if only a number of calls ends the run.
     pub left: Option<Duration>,
@@ -21,15 +27,24 @@ pub struct Moment {
 
 /// The line, as plain text without line ends.
 ///
-/// `   3 s   3,104,622 messages/s   621 calls/s   0 failed   2 s left`
+/// `   3 s   3,104,622 messages/s   621 calls/s   p50 1.20 ms   p99 7.31 ms   0 failed   0 late   2 s left`
 pub fn line(moment: &Moment) -> String {
     let mut line = format!(
-        "{:>4}   {} messages/s   {} calls/s   {} failed",
+        "{:>4}   {} messages/s   {} calls/s",
         clock(moment.elapsed),
         rate(moment.messages_per_s),
         rate(moment.calls_per_s),
-        grouped(moment.failed)
     );
+    if let Some((p50_ns, p99_ns)) = moment.latency_ns {
+        line += &format!("   p50 {}   p99 {}", duration(p50_ns), duration(p99_ns));
+    }
+    line += &format!("   {} failed", grouped(moment.failed));
+    if let Some(late) = moment.late {
+        line += &format!("   {} late", grouped(late));
+    }
+    if moment.is_paused {
+        line += "   paused";
+    }
     if let Some(left) = moment.left {
         line += &format!("   {} left", clock(left));
     }
@@ -111,7 +126,10 @@ mod tests {
     const MOMENT: Moment = Moment {
         messages_per_s: 3_104_622.4,
         calls_per_s: 620.9,
+        latency_ns: Some((1_200_000, 7_310_000)),
         failed: 1_234,
+        late: None,
+        is_paused: false,
         elapsed: Duration::from_millis(3_001),
         left: Some(Duration::from_millis(1_999)),
     };
@@ -120,16 +138,19 @@ mod tests {
     fn a_line_tells_rates_failures_and_time() {
         assert_eq!(
             line(&MOMENT),
-            " 3 s   3,104,622 messages/s   621 calls/s   1,234 failed   2 s left"
+            " 3 s   3,104,622 messages/s   621 calls/s   p50 1.20 ms   p99 7.31 ms   1,234 failed   2 s left"
         );
         let long = Moment {
             elapsed: Duration::from_secs(3_729),
+            latency_ns: None,
+            late: Some(5),
+            is_paused: true,
             left: None,
             ..MOMENT
         };
         assert_eq!(
             line(&long),
-            "1:02:09   3,104,622 messages/s   621 calls/s   1,234 failed"
+            "1:02:09   3,104,622 messages/s   621 calls/s   1,234 failed   5 late   paused"
         );
         assert_eq!(clock(Duration::from_secs(187)), "3:07");
     }

@@ -7,6 +7,7 @@ pub mod blast;
 pub mod csv;
 mod escape;
 mod ghz;
+pub mod ghz_options;
 pub mod html;
 pub mod json;
 pub mod latency;
@@ -14,7 +15,6 @@ pub mod live;
 pub mod model;
 pub(crate) mod numbers;
 pub mod own_section;
-pub mod pretty;
 pub mod prometheus;
 pub mod summary;
 pub(crate) mod timestamp;
@@ -23,7 +23,8 @@ pub mod warning;
 #[cfg(test)]
 mod samples;
 
-pub use latency::{Bar, Kind, Latency, Percentile};
+pub(crate) use escape::label_value;
+pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
 };

@@ -7,8 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::latency::Latency;
 use super::warning::Warning;
+use crate::grpc::Code;
+use crate::spec::Command;
 
 /// All results of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,11 +50,13 @@ pub struct Report {
     /// failed calls.
     pub errors: BTreeMap<String, u64>,
     pub sends: Sends,
-    /// The main latency: `Kind::Response` for an open loop, otherwise `Kind::Service`.
+    /// The main latency: `LatencyKind::Response` for an open loop, otherwise `LatencyKind::Service`.
     pub latency: Latency,
     /// For an open loop: the same calls, measured from when they were really sent. `None` for a
     /// closed loop.
     pub service_latency: Option<Latency>,
+    /// For an open loop: from when a call was due to when it was sent. `None` if nothing was measured.
+    pub send_delay: Option<Latency>,
     /// From a call's sending to its first reply; `None` if nothing was measured.
     pub first_message: Option<Latency>,
     /// Between two replies of one stream; replies from one read are 0 ns apart. `None` if nothing
@@ -65,18 +71,35 @@ pub struct Report {
     pub checks: Checks,
     /// The single calls that were kept, in the order of their ends: all, some or none.
     pub details: Vec<Detail>,
+    /// What was changed while the run went on, in order.
+    pub events: Vec<Event>,
     pub warnings: Vec<Warning>,
+    /// Of a part of a load: what `volley merge` needs.
+    pub tally: Option<serde_json::Value>,
 }
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndedBy {
     /// Every call was made and answered, so none was cut. ghz: `normal`.
     Finished,
     /// A time limit passed: the window's, or that for open calls to end. ghz: `timeout`.
     Window,
-    /// A signal ended the run. ghz: `cancel`.
+    /// Somebody ended the run: a signal, a key, or an order. ghz: `cancel`.
     Signal,
+}
+
+impl EndedBy {
+    /// Why a whole ended: a signal to one of its parts takes precedence over a time limit, and that over the end of all
+    /// calls.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Signal, _) | (_, Self::Signal) => Self::Signal,
+            (Self::Window, _) | (_, Self::Window) => Self::Window,
+            (Self::Finished, Self::Finished) => Self::Finished,
+        }
+    }
 }
 
 /// Every counted call, each in exactly one place.
@@ -136,14 +159,26 @@ pub struct WarmUp {
 }
 
 /// The generator's own resource use.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// User and system time of this process while the run was counted.
     pub cpu_s: f64,
     /// The same since the process started, including connecting and warm-up.
     pub cpu_total_s: f64,
+    /// User and system time of the busiest thread while the run was counted.
+    pub busiest_thread_s: f64,
     /// The peak resident memory of this process.
     pub peak_bytes: u64,
+}
+
+impl Cost {
+    /// Adds that of another process.
+    pub fn add(&mut self, other: &Self) {
+        self.cpu_s += other.cpu_s;
+        self.cpu_total_s += other.cpu_total_s;
+        self.busiest_thread_s = self.busiest_thread_s.max(other.busiest_thread_s);
+        self.peak_bytes = self.peak_bytes.saturating_add(other.peak_bytes);
+    }
 }
 
 /// Replies compared with what they should have been.
@@ -159,6 +194,14 @@ pub struct Checks {
     pub samples: Vec<String>,
 }
 
+/// Something that was changed while the run went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it took effect, since the window opened; negative in the warm-up.
+    pub at_ns: i64,
+    pub what: Command,
+}
+
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
@@ -168,12 +211,12 @@ pub struct Detail {
     pub outcome: DetailOutcome,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DetailOutcome {
     Ok,
-    /// `code` is a gRPC code name as ghz spells it, `error` shared by all calls with the same text.
+    /// `error` is shared by all calls with the same text.
     Failed {
-        code: &'static str,
+        code: Code,
         error: Arc<str>,
     },
     Cut,
@@ -182,7 +225,9 @@ pub enum DetailOutcome {
 impl Calls {
     /// Calls that failed, of all codes.
     pub fn failed_total(&self) -> u64 {
-        self.failed.values().sum()
+        self.failed
+            .values()
+            .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// ghz's `Count`: every call that ended, in any way.

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::escape::visible;
-use super::latency::{Kind, Latency};
+use super::latency::{Latency, LatencyKind};
 use super::model::Report;
 use super::numbers::{duration, grouped, megabytes, rate};
 use super::warning::Warning;
@@ -61,10 +61,10 @@ pub fn write_warnings(warnings: &[Warning], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-fn title(kind: Kind) -> &'static str {
+fn title(kind: LatencyKind) -> &'static str {
     match kind {
-        Kind::Service => "Service time",
-        Kind::Response => "Response time",
+        LatencyKind::Service => "Service time",
+        LatencyKind::Response => "Response time",
     }
 }
 
@@ -108,7 +108,7 @@ fn spread(latency: &Latency) -> String {
 fn sends(report: &Report) -> String {
     let sends = &report.sends;
     let mut text = format!("{} sent", grouped(sends.sent));
-    if report.latency.kind == Kind::Response {
+    if report.latency.kind == LatencyKind::Response {
         text += &format!(
             ", {} missed, {} late",
             grouped(sends.missed),

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::latency::{Kind, Latency};
+use super::latency::{Latency, LatencyKind};
 use super::model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, WarmUp,
 };
 use super::warning::Warning;
+use crate::grpc::Code;
 
 const STARTED_UNIX_NS: u64 = 1_795_165_716_611_263_826;
 const S: u64 = 1_000_000_000;
@@ -40,7 +41,7 @@ pub fn few_calls() -> Report {
         },
         latency: Latency {
             histogram: "HISTFAAAAA8=".to_owned(),
-            ..Latency::from_samples(Kind::Service, vec![1_250_000, 3_000_001])
+            ..Latency::from_samples(LatencyKind::Service, vec![1_250_000, 3_000_001])
         },
         warm_up: Some(WarmUp {
             seconds: vec![1, 2],
@@ -71,7 +72,7 @@ pub fn few_calls() -> Report {
                 2_000_000,
                 7_005,
                 DetailOutcome::Failed {
-                    code: "Internal",
+                    code: Code::Internal,
                     error: boom,
                 },
             ),
@@ -103,8 +104,9 @@ pub fn no_calls() -> Report {
         calls: Calls::default(),
         errors: BTreeMap::new(),
         sends: Sends::default(),
-        latency: Latency::none(Kind::Service),
+        latency: Latency::none(LatencyKind::Service),
         service_latency: None,
+        send_delay: None,
         first_message: None,
         gap: None,
         warm_up: None,
@@ -116,10 +118,13 @@ pub fn no_calls() -> Report {
         cost: Cost {
             cpu_s: 0.001,
             cpu_total_s: 0.002,
+            busiest_thread_s: 0.0,
             peak_bytes: 4_000_000,
         },
         checks: Checks::default(),
         details: Vec::new(),
+        events: Vec::new(),
+        tally: None,
         warnings: Vec::new(),
     }
 }
@@ -127,7 +132,7 @@ pub fn no_calls() -> Report {
 /// The classic profile for five seconds: streams of 5000 messages, 256 at a time; the last ones are
 /// cut.
 pub fn stream() -> Report {
-    let latency = Latency::from_samples(Kind::Service, spread(3_104, 310_000_000, 0.35));
+    let latency = Latency::from_samples(LatencyKind::Service, spread(3_104, 310_000_000, 0.35));
     Report {
         name: "stream-grpc".to_owned(),
         tags: BTreeMap::from([
@@ -163,12 +168,13 @@ pub fn stream() -> Report {
             sent: 3_373,
             ..Sends::default()
         },
+        send_delay: None,
         first_message: Some(Latency::from_samples(
-            Kind::Service,
+            LatencyKind::Service,
             spread(3_120, 2_100_000, 0.6),
         )),
         gap: Some(Latency::from_samples(
-            Kind::Service,
+            LatencyKind::Service,
             spread(5_000, 900, 0.9),
         )),
         latency,
@@ -185,6 +191,7 @@ pub fn stream() -> Report {
         cost: Cost {
             cpu_s: 0.281,
             cpu_total_s: 0.34,
+            busiest_thread_s: 0.0,
             peak_bytes: 38_200_000,
         },
         checks: Checks {
@@ -192,6 +199,8 @@ pub fn stream() -> Report {
             replies_checked: 15_623_110,
             ..Checks::default()
         },
+        events: Vec::new(),
+        tally: None,
         warnings: Vec::new(),
         ..no_calls()
     }
@@ -225,8 +234,8 @@ pub fn open_loop() -> Report {
             late: 996,
             retried: 3,
         },
-        latency: Latency::from_samples(Kind::Response, response),
-        service_latency: Some(Latency::from_samples(Kind::Service, service)),
+        latency: Latency::from_samples(LatencyKind::Response, response),
+        service_latency: Some(Latency::from_samples(LatencyKind::Service, service)),
         warm_up: None,
         series: Series {
             messages: (0..50)
@@ -248,8 +257,11 @@ pub fn open_loop() -> Report {
         cost: Cost {
             cpu_s: 0.031,
             cpu_total_s: 0.034,
+            busiest_thread_s: 0.0,
             peak_bytes: 9_100_000,
         },
+        events: Vec::new(),
+        tally: None,
         warnings: vec![
             Warning::Missed {
                 missed: 20,
@@ -292,6 +304,8 @@ pub fn hostile() -> Report {
             failed: 1,
             samples: vec!["reply 17: `result` is <b>20</b>, expected 19 = a + b + i".to_owned()],
         },
+        events: Vec::new(),
+        tally: None,
         warnings: vec![
             Warning::WrongReplies {
                 wrong: 1,
@@ -313,7 +327,7 @@ pub fn one_call() -> Report {
             ok: 1,
             ..Calls::default()
         },
-        latency: Latency::from_samples(Kind::Service, vec![1_298_123]),
+        latency: Latency::from_samples(LatencyKind::Service, vec![1_298_123]),
         warm_up: None,
         series: Series {
             interval_ms: 100,
@@ -323,6 +337,8 @@ pub fn one_call() -> Report {
             sent: vec![1],
             intended: vec![0],
         },
+        events: Vec::new(),
+        tally: None,
         warnings: Vec::new(),
         ..no_calls()
     }

@@ -1,9 +1,10 @@
 //! What a reader of the numbers must know; each warning names the flag that changes it.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Something that makes a run's numbers worth less than they seem.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
 pub enum Warning {
     #[error("no call ended inside the window: lengthen `-z`, or shorten the calls")]
     NothingEnded,
@@ -56,6 +57,11 @@ pub enum Warning {
     },
     #[error("interrupted after {after}: the run is shorter than requested")]
     Interrupted { after: String },
+    /// `after` is by how much the last one was late.
+    #[error(
+        "by their clocks, the last share began {after} after the first: start all at the same moment with `--start-at`"
+    )]
+    Apart { after: String },
     /// `after` is how long it took.
     #[error(
         "the sweep was cut short after {after}: {fired} of {planned} blasts were made; raise `-x`, or lower `--requests` or \

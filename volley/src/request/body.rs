@@ -1,6 +1,7 @@
 //! The bytes of a call's request messages.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -16,8 +17,8 @@ pub const MAX_LEN: usize = 1 << 30;
 /// The request messages of one call, ready for DATA frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
-    /// All length-prefixed messages, one after another.
-    pub bytes: Vec<u8>,
+    /// All length-prefixed messages, one after another. Calls share them.
+    pub bytes: Arc<[u8]>,
     /// End offset of each message in `bytes`.
     pub ends: Vec<usize>,
 }
@@ -35,15 +36,16 @@ impl Body {
             .collect::<Result<_, _>>()?;
         let (count, length) =
             measure(&framed, sent).ok_or(RequestError::TooLarge { limit: MAX_LEN })?;
-        let mut body = Self {
-            bytes: Vec::with_capacity(length),
-            ends: Vec::with_capacity(count),
-        };
+        let mut bytes = Vec::with_capacity(length);
+        let mut ends = Vec::with_capacity(count);
         for message in framed.iter().cycle().take(count) {
-            body.bytes.extend_from_slice(message);
-            body.ends.push(body.bytes.len());
+            bytes.extend_from_slice(message);
+            ends.push(bytes.len());
         }
-        Ok(body)
+        Ok(Self {
+            bytes: bytes.into(),
+            ends,
+        })
     }
 }
 
@@ -94,7 +96,7 @@ mod tests {
     #[test]
     fn messages_are_framed_one_after_another() {
         let body = Body::new(&[&[8, 1], &[]], 2, false).unwrap();
-        assert_eq!(body.bytes, [0, 0, 0, 0, 2, 8, 1, 0, 0, 0, 0, 0]);
+        assert_eq!(*body.bytes, [0, 0, 0, 0, 2, 8, 1, 0, 0, 0, 0, 0]);
         assert_eq!(body.ends, [7, 12]);
     }
 

@@ -24,21 +24,20 @@ mod error;
 mod expected;
 mod expression;
 mod fast;
-mod formula;
 mod layout;
-mod mismatch;
 mod number;
 mod parse;
 mod polynomial;
 mod resolve;
 mod rules;
+mod run;
 mod walk;
 mod wire;
 
-pub use error::ExpectError;
+pub use error::{ExpectError, Mismatch};
 pub use expected::Expected;
-pub use mismatch::Mismatch;
 pub use rules::Rules;
+pub use run::Run;
 pub use wire::What;
 
 #[cfg(test)]

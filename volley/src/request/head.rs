@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::RequestError;
 use super::metadata::Name;
 use super::schema::Method;
-use super::spec::RequestSpec;
+
 use super::template::{CallData, Labels, Template};
 use crate::grpc::timeout;
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing};
+use crate::spec::{Spec, Templates, some};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
@@ -24,25 +25,25 @@ impl HeadPlan {
     /// # Errors
     ///
     /// If a metadata name or value cannot be sent, or its template is invalid.
-    pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
+    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Self {
             constant: own_fields(spec, method),
             varying: Vec::new(),
         };
         let labels = Labels::from(method);
-        for (name, value) in &spec.metadata {
+        for (name, value) in &spec.request.metadata {
             let key = Name::new(name)?;
-            if !spec.templates_in_data {
+            if spec.request.templates == Templates::Off {
                 plan.push_constant(&key, value)?;
                 continue;
             }
             let template =
-                Template::parse(value, &labels, spec.template_functions).map_err(|error| {
-                    RequestError::Template {
+                Template::parse(value, &labels, spec.request.templates == Templates::All).map_err(
+                    |error| RequestError::Template {
                         place: format!("metadata `{name}`"),
                         error,
-                    }
-                })?;
+                    },
+                )?;
             match template.constant() {
                 Some(value) => plan.push_constant(&key, value)?,
                 None => plan.varying.push((key, template)),
@@ -101,16 +102,19 @@ fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, RequestE
 
 /// The headers of every gRPC request (gRPC over HTTP/2, Requests); pseudo-headers come first (RFC
 /// 9113 §8.3).
-fn own_fields(spec: &RequestSpec, method: &Method) -> Vec<Field> {
-    let timeout = spec
-        .timeout
-        .filter(|timeout| !timeout.is_zero())
-        .map(timeout::header_value);
+fn own_fields(spec: &Spec, method: &Method) -> Vec<Field> {
+    let timeout = some(spec.request.timeout).map(timeout::header_value);
+    let authority = spec.target.effective_authority();
+    let scheme = if spec.target.insecure {
+        "http"
+    } else {
+        "https"
+    };
     let mut fields = vec![
         (":method", "POST"),
-        (":scheme", spec.scheme.as_str()),
+        (":scheme", scheme),
         (":path", method.path.as_str()),
-        (":authority", spec.authority.as_str()),
+        (":authority", authority.as_str()),
         ("te", "trailers"),
         ("content-type", "application/grpc"),
         ("user-agent", USER_AGENT),
@@ -118,7 +122,7 @@ fn own_fields(spec: &RequestSpec, method: &Method) -> Vec<Field> {
     if let Some(timeout) = &timeout {
         fields.push(("grpc-timeout", timeout));
     }
-    if spec.compress {
+    if spec.request.compress {
         fields.extend([("grpc-encoding", "gzip"), ("grpc-accept-encoding", "gzip")]);
     }
     let field = |(name, value): (&str, &str)| Field {

@@ -1,12 +1,11 @@
 //! Makes requests, and knows what their replies must be.
 //!
-//! [`schema::load`] finds the method, a [`RequestSpec`] says what to send to it, and a [`Source`]
+//! [`schema::load`] finds the method, a [`Spec`](crate::spec::Spec) says what to send to it, and a [`Source`]
 //! turns both into one [`Request`] per call: the headers, the length-prefixed messages, and the
 //! [`Expected`] replies. Parts that do not change between calls are built once and shared; only
 //! templates are rendered for every call.
 
 pub mod body;
-mod call;
 mod error;
 mod excerpt;
 pub mod expect;
@@ -16,15 +15,12 @@ mod metadata;
 mod payload;
 pub mod schema;
 mod source;
-mod spec;
 mod template;
 
 pub use body::Body;
-pub use call::{CallNumber, Request};
 pub use error::RequestError;
-pub use expect::{ExpectError, Expected, Mismatch};
+pub use expect::{ExpectError, Expected, Mismatch, Run};
 pub use metadata::MetadataError;
-pub use schema::{Method, SchemaError, SchemaSource, Shape};
-pub use source::Source;
-pub use spec::{Data, RequestSpec};
+pub use schema::{Method, SchemaError, Shape};
+pub use source::{CallNumber, Request, Source};
 pub use template::TemplateError;

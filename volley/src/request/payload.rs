@@ -1,7 +1,5 @@
 //! The messages of a call, and the expectations that depend on them.
 
-mod templates;
-
 use std::sync::Arc;
 
 use prost_reflect::MessageDescriptor;
@@ -9,11 +7,10 @@ use prost_reflect::MessageDescriptor;
 use super::RequestError;
 use super::body::Body;
 use super::expect::{Expected, Rules};
-use super::messages::{self, Message};
+use super::messages::{self, Message, is_array};
 use super::schema::Method;
-use super::spec::{Data, RequestSpec};
-use super::template::{CallData, Template};
-use templates::templates;
+use super::template::{CallData, Labels, Template};
+use crate::spec::{Data, Spec, Templates};
 
 /// A call's body, and what its replies must be.
 pub type Payload = (Arc<Body>, Arc<Expected>);
@@ -42,16 +39,16 @@ impl PayloadPlan {
     ///
     /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
     /// checked.
-    pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
+    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Self {
             input: method.input.clone(),
             streams: method.shape.streams_requests(),
-            stream_call_count: spec.stream_call_count,
-            compress: spec.compress,
-            rules: Rules::new(&spec.expect, spec.expect_replies, method)?,
+            stream_call_count: spec.request.stream.count,
+            compress: spec.request.compress,
+            rules: Rules::new(&spec.checks.expect, spec.checks.replies, method)?,
             messages: Messages::Fixed(Vec::new()),
         };
-        let messages = match &spec.data {
+        let messages = match &spec.request.data {
             Data::Binary(data) => messages::from_binary(data, &plan.input)?,
             Data::Json(json) => {
                 let templates = templates(json, spec, method)?;
@@ -160,4 +157,37 @@ impl PayloadPlan {
 fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
     let count = items.len() as u64;
     items.get(usize::try_from(number.checked_rem(count)?).ok()?)
+}
+
+/// One template for the whole data. If calls take the elements of an array in turn, one template
+/// for each element, so that a call renders only its own.
+pub(super) fn templates(
+    json: &str,
+    spec: &Spec,
+    method: &Method,
+) -> Result<Vec<Template>, RequestError> {
+    let labels = Labels::from(method);
+    let parse = |text: &str| {
+        if spec.request.templates == Templates::Off {
+            return Ok(Template::literal(text));
+        }
+        Template::parse(text, &labels, spec.request.templates == Templates::All).map_err(|error| {
+            RequestError::Template {
+                place: "the data".to_owned(),
+                error,
+            }
+        })
+    };
+    let whole = parse(json)?;
+    if whole.constant().is_some() || method.shape.streams_requests() || !is_array(json) {
+        return Ok(vec![whole]);
+    }
+    // An array that becomes JSON only through its templates must be rendered as a whole.
+    match serde_json::from_str::<Vec<serde_json::Value>>(json) {
+        Ok(elements) if !elements.is_empty() => elements
+            .iter()
+            .map(|element| parse(&element.to_string()))
+            .collect(),
+        _ => Ok(vec![whole]),
+    }
 }

@@ -1,28 +1,16 @@
 //! The method to call, found in a `.proto` file or a descriptor set.
 
 mod compile;
-mod error;
 mod lookup;
 mod suggest;
 
+use std::io;
 use std::path::PathBuf;
 
 use prost_reflect::{MessageDescriptor, MethodDescriptor};
+use thiserror::Error;
 
-pub use error::SchemaError;
-
-/// The source of the service's description.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SchemaSource {
-    /// A `.proto` file. Imports are searched in its own folder, in the working directory, and in
-    /// `import_paths`.
-    Proto {
-        file: PathBuf,
-        import_paths: Vec<PathBuf>,
-    },
-    /// A serialized `FileDescriptorSet`, as `protoc --include_imports -o` writes it.
-    Protoset(PathBuf),
-}
+use crate::spec::SchemaSource;
 
 /// Which sides of a call send a stream of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,4 +106,37 @@ pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
 
 fn last_segment(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, last)| last)
+}
+
+/// Why the method could not be found.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    #[error("cannot read `{}`: {error}", file.display())]
+    Read { file: PathBuf, error: io::Error },
+    #[error("`{}` does not end in .proto; for a descriptor set use --protoset",
+ file.display())]
+    NotProto { file: PathBuf },
+    #[error("there is no file `{}`{import_paths}", file.display())]
+    NotFound { file: PathBuf, import_paths: String },
+    #[error("cannot compile `{}`: {reason}", file.display())]
+    Compile { file: PathBuf, reason: String },
+    #[error("cannot compile `{}`: {reason}; give the folder that holds it with --import-paths",
+ file.display())]
+    MissingImport { file: PathBuf, reason: String },
+    #[error("`{}` is not a descriptor set: {reason}; make one with \
+         `protoc --include_imports -o FILE`",
+ file.display())]
+    Protoset { file: PathBuf, reason: String },
+    #[error("`{call}` does not name a method; --call takes package.Service/Method")]
+    NotACall { call: String },
+    #[error("the schema describes no service, so there is no `{call}` to call")]
+    NoServices { call: String },
+    #[error("there is no service `{service}`; {hint}")]
+    UnknownService { service: String, hint: String },
+    #[error("service `{service}` has no method `{method}`; {hint}")]
+    UnknownMethod {
+        service: String,
+        method: String,
+        hint: String,
+    },
 }

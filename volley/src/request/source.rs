@@ -5,18 +5,25 @@ use std::sync::Arc;
 use fastrand::Rng;
 
 use super::RequestError;
-use super::call::{CallNumber, Request};
+use super::body::Body;
+use super::expect::Expected;
 use super::head::HeadPlan;
 use super::payload::PayloadPlan;
 use super::schema::Method;
-use super::spec::RequestSpec;
 use super::template::CallData;
+use crate::http2::Head;
+use crate::spec::Spec;
+
+/// How often a template is tried before it counts as a mistake.
+const TRIALS: u32 = 16;
 
 /// Makes the requests of a run. Each thread has its own, with its own random numbers.
 #[derive(Debug)]
 pub struct Source {
     requests: Requests,
     random: Rng,
+    /// The last request that was rendered.
+    rendered: Option<Request>,
 }
 
 #[derive(Debug)]
@@ -46,13 +53,13 @@ impl Source {
     /// # Errors
     ///
     /// Whatever prevents the requests.
-    pub fn new(spec: &RequestSpec, method: &Method) -> Result<Self, RequestError> {
+    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Plan {
             head: HeadPlan::new(spec, method)?,
             constant: None,
             payload: PayloadPlan::new(spec, method)?,
             name: spec.name.clone(),
-            connections: spec.connections,
+            connections: spec.load.connections,
         };
         let mut random = Rng::new();
         let mut nothing = CallData::new(CallNumber::default(), "", 1, &mut random);
@@ -60,11 +67,16 @@ impl Source {
             plan.constant = Some(plan.head.head(&mut nothing)?);
         }
         for number in 0..plan.payload.variants() {
-            plan.request(0, number, &mut random)?;
+            // A template may fail for some calls and not for others.
+            let mut trials = (0..TRIALS).map(|_| plan.request(0, number, &mut random));
+            if trials.by_ref().all(|trial| trial.is_err()) {
+                plan.request(0, number, &mut random)?;
+            }
         }
         Ok(Self {
             requests: Requests::new(plan),
             random,
+            rendered: None,
         })
     }
 
@@ -80,20 +92,26 @@ impl Source {
     /// # Errors
     ///
     /// If the output of a template cannot be sent.
-    pub fn next(&mut self, worker: u32, number: u64) -> Result<Request, RequestError> {
+    #[inline]
+    pub fn next(&mut self, worker: u32, number: u64) -> Result<&Request, RequestError> {
         match &self.requests {
-            Requests::One(request) => Ok(request.clone()),
+            Requests::One(request) => Ok(request),
             Requests::Several(requests) => {
                 let turn = usize::try_from(number % requests.len() as u64).unwrap_or(0);
-                requests
-                    .get(turn)
-                    .cloned()
-                    .ok_or_else(|| RequestError::NoData {
-                        input: String::new(),
-                    })
+                requests.get(turn).ok_or_else(nothing)
             }
-            Requests::Rendered(plan) => plan.request(worker, number, &mut self.random),
+            Requests::Rendered(plan) => {
+                self.rendered = Some(plan.request(worker, number, &mut self.random)?);
+                self.rendered.as_ref().ok_or_else(nothing)
+            }
         }
+    }
+}
+
+#[cold]
+fn nothing() -> RequestError {
+    RequestError::NoData {
+        input: String::new(),
     }
 }
 
@@ -133,4 +151,24 @@ impl Plan {
             expected,
         })
     }
+}
+
+/// Everything that one call needs. Cheap to clone: three counted references.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Pseudo-header and header fields.
+    pub head: Arc<Head>,
+    /// The messages to send.
+    pub body: Arc<Body>,
+    /// What its replies must be.
+    pub expected: Arc<Expected>,
+}
+
+/// Which call this is, for templates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallNumber {
+    /// Which worker makes it, from 0.
+    pub worker: u32,
+    /// Unique in the run, from 0: `{{.RequestNumber}}`.
+    pub number: u64,
 }

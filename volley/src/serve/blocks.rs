@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::grpc::Code;
-use crate::http2::frame::{DEFAULT_MAX_FRAME_SIZE, FrameHeader, Kind, flag, write_headers};
+use crate::http2::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whole};
 
 /// `:status: 200` (static index 8) and `content-type: application/grpc` (name at static index 31).
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc";
@@ -47,14 +47,7 @@ pub(super) fn write_http_status(out: &mut Vec<u8>, stream: u32, status: u16) {
 
 fn write_block(out: &mut Vec<u8>, stream: u32, block: &[u8], end_stream: bool) {
     let end = if end_stream { flag::END_STREAM } else { 0 };
-    FrameHeader {
-        length: block.len() as u32,
-        kind: Kind::Headers,
-        flags: flag::END_HEADERS | end,
-        stream,
-    }
-    .write(out);
-    out.extend_from_slice(block);
+    write_whole(out, Kind::Headers, flag::END_HEADERS | end, stream, block);
 }
 
 fn push_status(block: &mut Vec<u8>, code: Code, message: &str) {

@@ -1,13 +1,18 @@
-//! One open stream.
+//! The open streams of a connection.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::ControlFlow;
 
 use super::counts::Counts;
-use super::end::Failure;
+use super::farewell::Failure;
 use super::faults::Fault;
-use super::piece::Piece;
+use super::outbox::Outbox;
+use super::reply::Piece;
 use super::work::{MAX_MESSAGE, Work};
-use crate::grpc::{Code, SplitError, Splitter};
+use crate::grpc::{Code, Spare, SplitError, Splitter};
+use crate::http2::frame::write_window_update;
+use crate::http2::window::{ReceiveWindow, SendWindow};
 
 /// If this many replies wait, the client gets no more window on the stream.
 const QUEUE_LIMIT: usize = 4096;
@@ -18,13 +23,10 @@ pub(super) struct Call {
     pub(super) work: Work,
     /// The client has ended its side.
     pub(super) request_done: bool,
-    /// What the client may still send, in bytes.
-    receive_window: i64,
-    /// Bytes received that were not yet returned to the client's window.
-    unreturned: u32,
-
-    /// What the server may still send, in bytes; SETTINGS can make it negative (RFC 9113 §6.9.2).
-    pub(super) window: i64,
+    /// What the client may still send.
+    pub(super) receive_window: ReceiveWindow,
+    /// What the server may still send.
+    pub(super) window: SendWindow,
     pub(super) headers_sent: bool,
     /// Replies sent or in `piece`.
     pub(super) sent: u64,
@@ -41,14 +43,13 @@ pub(super) struct Call {
 
 impl Call {
     /// A call whose client may send `receive_window` bytes and receive `window` bytes.
-    pub(super) fn new(work: Work, fault: Option<Fault>, receive_window: i64, window: i64) -> Self {
+    pub(super) fn new(work: Work, fault: Option<Fault>, receive_window: u32, window: u32) -> Self {
         Self {
             splitter: Splitter::default(),
             work,
             request_done: false,
-            receive_window,
-            unreturned: 0,
-            window,
+            receive_window: ReceiveWindow::new(receive_window),
+            window: SendWindow::new(window),
             headers_sent: false,
             sent: 0,
             piece: Piece::default(),
@@ -59,27 +60,25 @@ impl Call {
         }
     }
 
-    /// Takes the data of a frame of `length` bytes, padding included. Returns `false` if the window had no room for it.
-    pub(super) fn receive(&mut self, length: u32, data: &[u8], counts: &mut Counts) -> bool {
-        self.receive_window -= i64::from(length);
-        self.unreturned += length;
-        if self.receive_window < 0 {
-            return false;
-        }
+    /// Takes the data of a frame.
+    pub(super) fn receive(&mut self, data: &[u8], counts: &mut Counts) {
         if self.work.complete {
-            return true;
+            return;
         }
         let work = &mut self.work;
-        let split = self
-            .splitter
-            .push(data, MAX_MESSAGE, |compressed, message| {
+        let split = self.splitter.push(
+            data,
+            MAX_MESSAGE,
+            &mut Spare::default(),
+            &mut |compressed: bool, message: &[u8]| {
                 counts.messages_received += 1;
                 work.take(compressed, message);
                 match work.complete {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
-            });
+            },
+        );
         if let Err(error) = split {
             self.work.fail(match error {
                 SplitError::TooLong { .. } => Failure::status(
@@ -92,7 +91,6 @@ impl Call {
                 ),
             });
         }
-        true
     }
 
     /// The client has sent everything.
@@ -101,21 +99,26 @@ impl Call {
         self.work.end(self.splitter.is_between_messages());
     }
 
-    /// How much of a window of `window` bytes to return to the client: at half of it, unless too many replies wait.
-    pub(super) fn window_to_return(&mut self, window: u32) -> Option<u32> {
-        let due = self.unreturned >= window.div_ceil(2)
-            && !self.request_done
-            && self.work.replies.queued() < QUEUE_LIMIT;
-        if !due {
-            return None;
+    /// Returns what the client has used of its window, once that is half of it, unless too many replies wait.
+    pub(super) fn return_window(&mut self, window: u32, stream: u32, outbox: &mut Outbox) {
+        if self.request_done || self.work.replies.queued() >= QUEUE_LIMIT {
+            return;
         }
-        self.receive_window += i64::from(self.unreturned);
-        Some(std::mem::take(&mut self.unreturned))
+        if let Some(increment) = self.receive_window.refill(window) {
+            write_window_update(outbox.buffer(), stream, increment);
+        }
+    }
+
+    /// Whether it belongs into the list of calls to continue, where it is not yet: then it counts as queued.
+    pub(super) fn enqueue(&mut self) -> bool {
+        let is_due = !self.queued && self.is_answerable();
+        self.queued |= is_due;
+        is_due
     }
 
     /// Whether there is something to send, or to end.
     #[inline]
-    pub(super) fn is_answerable(&self) -> bool {
+    fn is_answerable(&self) -> bool {
         self.work.is_answerable() || !self.piece.left().is_empty()
     }
 
@@ -128,5 +131,32 @@ impl Call {
                 .replies_before_the_middle()
                 .saturating_sub(self.sent),
         )
+    }
+}
+
+/// Open calls. Stream numbers rise by two and are limited by the connection's life, so one multiplication spreads them
+/// well enough. A client that chooses colliding numbers slows down only its own connection.
+pub(super) type Streams = HashMap<u32, Call, BuildHasherDefault<NumberHasher>>;
+
+/// Fibonacci hashing of one number.
+#[derive(Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // 2⁶⁴ divided by the golden ratio. hashbrown takes its buckets from the low bits and its tags from the high
+        // ones.
+        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
     }
 }

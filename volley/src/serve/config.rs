@@ -1,10 +1,13 @@
-//! The server's settings.
+//! The server's settings, and what all its connections share.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::faults::Faults;
+use super::faults::{Fault, Faults};
+use crate::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
+use crate::pace::whole_ns;
 
 /// All settings of a server. The default listens on a free port of 127.0.0.1 in plaintext, without faults.
 #[derive(Clone, Debug)]
@@ -41,5 +44,45 @@ impl Default for Config {
             window: 1 << 20,
             faults: Faults::default(),
         }
+    }
+}
+
+/// What all connections of a server share.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) faults: Faults,
+    pub(super) delay_ns: u64,
+    pub(super) window: u32,
+    pub(super) max_streams: Option<u32>,
+    /// The number of calls of the whole server; used only if a fault needs it.
+    calls: AtomicU64,
+}
+
+impl Rules {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            faults: config.faults.clone(),
+            delay_ns: whole_ns(config.faults.delay),
+            window: config.window,
+            max_streams: config.max_concurrent_streams,
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Numbers a call, and returns its fault.
+    pub(super) fn draw_fault(&self) -> Option<Fault> {
+        if !self.faults.needs_numbers() {
+            return None;
+        }
+        // Relaxed: the numbers only have to be different.
+        self.faults
+            .draw(self.calls.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The window of a whole connection, in bytes.
+    pub(super) fn connection_window(&self) -> u32 {
+        self.window
+            .saturating_mul(16)
+            .clamp(DEFAULT_WINDOW, MAX_WINDOW)
     }
 }

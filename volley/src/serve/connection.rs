@@ -3,63 +3,54 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::breach::Breach;
-use super::config::Config;
+use super::call::Streams;
+use super::config::{Config, Rules};
 use super::counts::Counts;
-use super::end::End;
-use super::farewell::Farewell;
+use super::farewell::{End, Farewell};
 use super::outbox::Outbox;
-use super::rules::Rules;
-use super::settings;
-use super::streams::Streams;
-use crate::http2::frame::{PREFACE, write_go_away, write_settings, write_window_update};
-use crate::http2::hpack::{Decoder, HeaderList};
+use super::turn::{self, Turn};
+use crate::http2::ErrorCode;
+use crate::http2::frame::{
+    PREFACE, write_go_away, write_rst_stream, write_settings, write_window_update,
+};
+use crate::http2::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
+use crate::http2::reader::Reader;
+use crate::http2::settings::{PeerSettings, id};
+use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
 
 /// The largest list of request headers, in bytes, counted as in RFC 7541 §4.1.
-pub(super) const MAX_HEADER_LIST: usize = 64 << 10;
-/// HPACK's table size without SETTINGS_HEADER_TABLE_SIZE, in bytes.
-const HEADER_TABLE_SIZE: usize = 4096;
+const MAX_HEADER_LIST: u32 = 64 << 10;
 /// If this many bytes of output wait, the connection takes no more input.
 const INPUT_STOP: usize = 256 << 10;
 
-/// A header block that is not complete.
-#[derive(Debug)]
-pub(super) struct OpenBlock {
-    pub(super) stream: u32,
-    pub(super) end_stream: bool,
-    pub(super) bytes: Vec<u8>,
-}
+/// Output is made up to this many bytes, and again when less than half of them is left. Large enough to make system
+/// calls cheap per reply, small enough for a core's own cache.
+const OUTPUT_BOUND: usize = 128 << 10;
 
 /// The server's side of one HTTP/2 connection.
 ///
 /// The owner passes on what it reads ([`receive`](Self::receive)), has answers made ([`fill`](Self::fill)), writes the
 /// pending output ([`output`](Self::output)) and reports how much of it is written
 /// ([`consume_output`](Self::consume_output)). Times are nanoseconds since any fixed moment.
-pub struct Connection {
+pub struct ServerSide {
     pub(super) rules: Arc<Rules>,
     pub(super) end: End,
     pub(super) farewell: Farewell,
     /// Bytes of the client's preface that are still to come.
     pub(super) preface_left: usize,
-    /// The client's first SETTINGS have come.
-    pub(super) greeted: bool,
     /// The client has acknowledged our SETTINGS.
     pub(super) acknowledged: bool,
-    /// The beginning of an incomplete frame.
-    pub(super) partial: Vec<u8>,
-    pub(super) block: Option<OpenBlock>,
+    pub(super) reader: Reader,
     pub(super) decoder: Decoder,
     pub(super) fields: HeaderList,
     pub(super) streams: Streams,
     /// The highest stream the client has opened.
     pub(super) highest: u32,
-    /// What the client may still send on all streams, in bytes, and what was not yet returned to it.
-    pub(super) receive_window: i64,
-    pub(super) unreturned: u32,
-    /// What we may still send on all streams, in bytes.
-    pub(super) window: i64,
-    /// What we may send on a new stream, in bytes.
-    pub(super) initial_window: u32,
+    /// What the client may still send on all streams.
+    pub(super) receive_window: ReceiveWindow,
+    /// What we may still send on all streams.
+    pub(super) window: SendWindow,
+    pub(super) peer: PeerSettings,
     pub(super) outbox: Outbox,
     /// Calls that can continue.
     pub(super) ready: VecDeque<u32>,
@@ -69,7 +60,7 @@ pub struct Connection {
     pub(super) delayed: VecDeque<(u64, u32)>,
 }
 
-impl Connection {
+impl ServerSide {
     /// A connection with the settings of `config`; faults are numbered for this connection alone.
     #[must_use]
     pub fn new(config: &Config) -> Self {
@@ -79,39 +70,28 @@ impl Connection {
     pub(super) fn with_rules(rules: Arc<Rules>) -> Self {
         let mut outbox = Outbox::default();
         let mut ours = vec![
-            (settings::INITIAL_WINDOW_SIZE, rules.window),
-            (settings::MAX_HEADER_LIST_SIZE, MAX_HEADER_LIST as u32),
+            (id::INITIAL_WINDOW_SIZE, rules.window),
+            (id::MAX_HEADER_LIST_SIZE, MAX_HEADER_LIST),
         ];
-        ours.extend(
-            rules
-                .max_streams
-                .map(|n| (settings::MAX_CONCURRENT_STREAMS, n)),
-        );
+        ours.extend(rules.max_streams.map(|n| (id::MAX_CONCURRENT_STREAMS, n)));
         write_settings(outbox.buffer(), &ours);
         let receive_window = rules.connection_window();
-        if receive_window > settings::DEFAULT_WINDOW {
-            write_window_update(
-                outbox.buffer(),
-                0,
-                receive_window - settings::DEFAULT_WINDOW,
-            );
+        if receive_window > DEFAULT_WINDOW {
+            write_window_update(outbox.buffer(), 0, receive_window - DEFAULT_WINDOW);
         }
         Self {
             end: End::Open,
             farewell: Farewell::new(rules.faults.goaway_after),
             preface_left: PREFACE.len(),
-            greeted: false,
             acknowledged: false,
-            partial: Vec::new(),
-            block: None,
-            decoder: Decoder::new(HEADER_TABLE_SIZE, MAX_HEADER_LIST),
+            reader: Reader::new(MAX_HEADER_LIST),
+            decoder: Decoder::new(DEFAULT_TABLE_SIZE, MAX_HEADER_LIST as usize),
             fields: HeaderList::default(),
             streams: Streams::default(),
             highest: 0,
-            receive_window: i64::from(receive_window),
-            unreturned: 0,
-            window: i64::from(settings::DEFAULT_WINDOW),
-            initial_window: settings::DEFAULT_WINDOW,
+            receive_window: ReceiveWindow::new(receive_window),
+            window: SendWindow::new(DEFAULT_WINDOW),
+            peer: PeerSettings::of_client(),
             outbox,
             ready: VecDeque::new(),
             starved: VecDeque::new(),
@@ -125,9 +105,46 @@ impl Connection {
         if self.end != End::Open {
             return;
         }
-        if let Err(Breach { code, what }) = self.receive_frames(bytes, now_ns, counts) {
-            write_go_away(self.outbox.buffer(), self.highest, code, what.as_bytes());
+        if let Err(violation) = self.receive_frames(bytes, now_ns, counts) {
+            let (code, words) = (violation.code(), violation.to_string());
+            write_go_away(self.outbox.buffer(), self.highest, code, words.as_bytes());
             self.end = End::Refused;
+        }
+    }
+
+    /// Makes output, as far as the client's windows and the buffer's limit allow. Call it before reading
+    /// [`output`](Self::output): output that is not made yet takes no memory.
+    pub fn fill(&mut self) {
+        if self.end != End::Open || self.outbox.pending().len() >= OUTPUT_BOUND / 2 {
+            return;
+        }
+        self.outbox.compact();
+        while self.outbox.pending().len() < OUTPUT_BOUND {
+            let Some(stream) = self.ready.pop_front() else {
+                break;
+            };
+            let Some(call) = self.streams.get_mut(&stream) else {
+                continue;
+            };
+            let wrong_at = self.rules.faults.wrong_at;
+            match turn::go_on(call, stream, &mut self.outbox, &mut self.window, wrong_at) {
+                Turn::Over => self.ready.push_back(stream),
+                Turn::Waiting => call.queued = false,
+                Turn::Starved => self.starved.push_back(stream),
+                Turn::Done => {
+                    // The rest of the request is not needed (RFC 9113 §8.1).
+                    if !call.request_done {
+                        write_rst_stream(self.outbox.buffer(), stream, ErrorCode::NoError);
+                    }
+                    self.streams.remove(&stream);
+                    continue;
+                }
+                Turn::Ends(end) => {
+                    self.end = end;
+                    return;
+                }
+            }
+            call.return_window(self.rules.window, stream, &mut self.outbox);
         }
     }
 

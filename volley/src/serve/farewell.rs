@@ -1,7 +1,9 @@
-//! The graceful GOAWAY, in two steps (RFC 9113 §6.8).
+//! How connections and calls end: by a fault, by a failure, or by a graceful GOAWAY in two steps (RFC 9113 §6.8).
 
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 
+use crate::grpc::Code;
 use crate::http2::ErrorCode;
 use crate::http2::frame::{STREAM_MASK, write_go_away, write_ping};
 
@@ -49,5 +51,33 @@ impl Farewell {
     #[inline]
     pub(super) fn is_final(&self) -> bool {
         self.is_final
+    }
+}
+
+/// Whether and how a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is open.
+    Open,
+    /// GOAWAY gave the reason: close once that is written.
+    Refused,
+    /// A fault: close once the pending output is written, without GOAWAY.
+    Cut,
+    /// A fault: write the pending output, then nothing, until the client closes.
+    Silent,
+}
+
+/// The end of a call that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// A gRPC status other than OK.
+    Status(Code, Cow<'static, str>),
+    /// It was not a gRPC call: only an HTTP status.
+    Http(u16),
+}
+
+impl Failure {
+    pub(super) fn status(code: Code, message: &'static str) -> Self {
+        Self::Status(code, Cow::Borrowed(message))
     }
 }

@@ -1,7 +1,8 @@
 //! The faults that the server injects, and the calls that get them.
 
 use std::num::NonZeroU64;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// Faults on demand. The default has none.
 ///
@@ -80,6 +81,41 @@ impl Faults {
     }
 }
 
+/// The stall of all threads. Its clock starts when the first call comes to any of them.
+#[derive(Debug)]
+pub(super) struct FreezeClock {
+    plan: Option<Freeze>,
+    first_call: OnceLock<Instant>,
+}
+
+impl FreezeClock {
+    pub(super) fn new(plan: Option<Freeze>) -> Self {
+        Self {
+            plan,
+            first_call: OnceLock::new(),
+        }
+    }
+
+    /// Whether there will be a stall at all.
+    #[inline]
+    pub(super) fn is_planned(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// A call came: the first one starts the clock.
+    pub(super) fn on_call(&self, now: Instant) {
+        self.first_call.get_or_init(|| now);
+    }
+
+    /// How long the server must stand still from `now` on; `None` if it must not.
+    pub(super) fn left(&self, now: Instant) -> Option<Duration> {
+        let plan = self.plan?;
+        let since = now.checked_duration_since(*self.first_call.get()?)?;
+        let into = since.checked_sub(plan.at)?;
+        plan.length.checked_sub(into).filter(|left| !left.is_zero())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +141,23 @@ mod tests {
         assert_eq!(faults.draw(2), Some(Fault::Close));
         assert_eq!(faults.draw(6), Some(Fault::Truncate));
         assert_eq!(faults.draw(1), None);
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_stall_is_counted_from_the_first_call() {
+        let clock = FreezeClock::new(Some(Freeze {
+            at: 2 * SECOND,
+            length: SECOND,
+        }));
+        let start = Instant::now();
+        assert_eq!(clock.left(start + 2 * SECOND), None, "no call yet");
+        clock.on_call(start);
+        clock.on_call(start + SECOND);
+        assert_eq!(clock.left(start + SECOND), None);
+        assert_eq!(clock.left(start + 2 * SECOND), Some(SECOND));
+        assert_eq!(clock.left(start + 5 * SECOND / 2), Some(SECOND / 2));
+        assert_eq!(clock.left(start + 3 * SECOND), None);
     }
 }

@@ -1,52 +1,45 @@
-//! Frames from the client: cuts them out of the bytes and passes them on by type.
+//! Frames from the client: passes them on by kind. Request messages are handled here.
 
 mod control;
-mod data;
 mod heads;
 
-use super::breach::Breach;
-use super::connection::Connection;
+use super::connection::ServerSide;
 use super::counts::Counts;
 use super::outbox::Mark;
-use crate::http2::ErrorCode;
 use crate::http2::frame::{
-    DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_rst_stream,
+    FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_rst_stream, write_window_update,
 };
+use crate::http2::reader::unpad;
+use crate::http2::window::Taken;
+use crate::http2::{ErrorCode, Violation};
 
-impl Connection {
+impl ServerSide {
     /// Takes the frames in `bytes`; keeps the beginning of an incomplete one.
     pub(super) fn receive_frames(
         &mut self,
         bytes: &[u8],
         now_ns: u64,
         counts: &mut Counts,
-    ) -> Result<(), Breach> {
+    ) -> Result<(), Violation> {
         let mut bytes = self.skip_preface(bytes)?;
-        while !self.partial.is_empty() && !bytes.is_empty() {
-            let missing = frame_len(&self.partial)? - self.partial.len();
-            let (next, rest) = bytes.split_at(missing.min(bytes.len()));
-            self.partial.extend_from_slice(next);
-            bytes = rest;
-            if self.partial.len() >= HEADER_LEN && self.partial.len() == frame_len(&self.partial)? {
-                let mut whole = std::mem::take(&mut self.partial);
-                self.frame(&whole, now_ns, counts)?;
-                whole.clear();
-                self.partial = whole;
-            }
-        }
-        while bytes.len() >= HEADER_LEN {
-            let length = frame_len(bytes)?;
-            let Some((whole, rest)) = bytes.split_at_checked(length) else {
-                break;
+        if self.reader.has_begun() {
+            let Some((frame, buffer, rest)) = self.reader.complete(bytes)? else {
+                return Ok(());
             };
-            self.frame(whole, now_ns, counts)?;
+            let payload = buffer.get(HEADER_LEN..).unwrap_or_default();
+            self.frame(frame, payload, now_ns, counts)?;
+            self.reader.give_back(buffer);
             bytes = rest;
         }
-        self.partial.extend_from_slice(bytes);
+        while let Some((frame, payload, rest)) = self.reader.next(bytes)? {
+            self.frame(frame, payload, now_ns, counts)?;
+            bytes = rest;
+        }
+        self.reader.keep(bytes);
         Ok(())
     }
 
-    fn skip_preface<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Breach> {
+    fn skip_preface<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Violation> {
         if self.preface_left == 0 {
             return Ok(bytes);
         }
@@ -54,7 +47,7 @@ impl Connection {
         let n = expected.len().min(bytes.len());
         let (got, rest) = bytes.split_at(n);
         if !expected.starts_with(got) {
-            return Err(Breach::protocol("this is not HTTP/2"));
+            return Err(Violation::NotHttp2);
         }
         self.preface_left -= n;
         Ok(rest)
@@ -62,31 +55,65 @@ impl Connection {
 
     /// Takes one whole frame.
     #[inline]
-    fn frame(&mut self, whole: &[u8], now_ns: u64, counts: &mut Counts) -> Result<(), Breach> {
-        let Some((header, payload)) = whole.split_first_chunk() else {
-            return Ok(());
-        };
-        let header = FrameHeader::parse(header);
-        if !self.greeted && (header.kind != Kind::Settings || header.has(flag::ACK)) {
-            return Err(Breach::protocol("the first frame is not SETTINGS"));
-        }
-        if let Some(block) = &self.block
-            && (header.kind != Kind::Continuation || header.stream != block.stream)
-        {
-            return Err(Breach::protocol("a header block is interrupted"));
-        }
-        match header.kind {
-            Kind::Data => self.on_data(header, payload, now_ns, counts),
-            Kind::Headers => self.on_headers(header, payload, now_ns, counts),
-            Kind::Continuation => self.on_continuation(header, payload, now_ns, counts),
-            Kind::RstStream => self.on_reset(header, payload, counts),
-            Kind::Settings => self.on_settings(header, payload),
-            Kind::Ping => self.on_ping(header, payload),
-            Kind::WindowUpdate => self.on_window_update(header, payload),
-            Kind::PushPromise => Err(Breach::protocol("a client cannot push")),
+    fn frame(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        now_ns: u64,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        self.reader.check_turn(frame)?;
+        match frame.kind {
+            Kind::Data => self.on_data(frame, payload, now_ns, counts),
+            Kind::Headers => self.on_headers(frame, payload, now_ns, counts),
+            Kind::Continuation => self.on_continuation(frame, payload, now_ns, counts),
+            Kind::RstStream => self.on_reset(frame, payload, counts),
+            Kind::Settings => self.on_settings(frame, payload),
+            Kind::Ping => self.on_ping(frame, payload),
+            Kind::WindowUpdate => self.on_window_update(frame, payload),
+            Kind::PushPromise => Err(Violation::Push),
             // A client may announce that it leaves; it is served as long as it stays. Priorities are ignored.
             Kind::GoAway | Kind::Priority | Kind::Unknown(_) => Ok(()),
         }
+    }
+
+    /// DATA: request messages.
+    fn on_data(
+        &mut self,
+        frame: FrameHeader,
+        payload: &[u8],
+        now_ns: u64,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        let stream = frame.stream;
+        let target = self.rules.connection_window();
+        if self.receive_window.take(frame.length, target) == Taken::Exceeded {
+            return Err(Violation::WindowExceeded { stream: 0 });
+        }
+        if let Some(increment) = self.receive_window.refill(target) {
+            write_window_update(self.outbox.buffer(), 0, increment);
+        }
+        let data = unpad(frame, payload)?;
+        let window = self.rules.window;
+        let Some(call) = self.streams.get_mut(&stream) else {
+            return self.check_not_idle(frame);
+        };
+        if call.request_done {
+            self.reset(stream, ErrorCode::StreamClosed);
+            return Ok(());
+        }
+        if call.receive_window.take(frame.length, window) == Taken::Exceeded {
+            self.reset(stream, ErrorCode::FlowControlError);
+            return Ok(());
+        }
+        call.receive(data, counts);
+        if frame.has(flag::END_STREAM) {
+            call.end_request();
+        } else {
+            call.return_window(window, stream, &mut self.outbox);
+        }
+        self.go_on(stream, now_ns);
+        Ok(())
     }
 
     /// Has a call's answer made, after its delay if there is one.
@@ -94,10 +121,9 @@ impl Connection {
         let Some(call) = self.streams.get_mut(&stream) else {
             return;
         };
-        if call.queued || !call.is_answerable() {
+        if !call.enqueue() {
             return;
         }
-        call.queued = true;
         if self.rules.delay_ns == 0 || call.delayed {
             self.ready.push_back(stream);
         } else {
@@ -116,23 +142,14 @@ impl Connection {
 
     /// Frames for a closed stream are ignored: they may have been on their way (RFC 9113 §5.1). A stream that was never
     /// opened accepts none.
-    fn check_not_idle(&self, stream: u32) -> Result<(), Breach> {
+    fn check_not_idle(&self, frame: FrameHeader) -> Result<(), Violation> {
+        let FrameHeader { kind, stream, .. } = frame;
+        if stream == 0 {
+            return Err(Violation::NeedsStream { kind });
+        }
         if stream > self.highest || stream.is_multiple_of(2) {
-            return Err(Breach::protocol("a frame for a stream that is not open"));
+            return Err(Violation::IdleStream { kind, stream });
         }
         Ok(())
     }
-}
-
-/// The length of the frame at the start of `bytes`, header included; the length of a header while that is incomplete.
-#[inline]
-fn frame_len(bytes: &[u8]) -> Result<usize, Breach> {
-    let Some(header) = bytes.first_chunk() else {
-        return Ok(HEADER_LEN);
-    };
-    let length = FrameHeader::parse(header).length as usize;
-    if length > DEFAULT_MAX_FRAME_SIZE {
-        return Err(Breach::size("a frame of more than 16384 bytes"));
-    }
-    Ok(HEADER_LEN + length)
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use mio::event::Event;
 
-use super::connection::Connection;
+use super::connection::ServerSide;
 use super::counts::Counts;
 use super::socket::Socket;
 
@@ -25,7 +25,7 @@ pub(super) enum Next {
 /// One client.
 pub(super) struct Peer {
     pub(super) socket: Socket,
-    pub(super) connection: Connection,
+    pub(super) connection: ServerSide,
     /// Events are edges: a socket is readable, or writable, until it reports otherwise.
     readable: bool,
     writable: bool,
@@ -38,7 +38,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new(socket: Socket, connection: Connection) -> Self {
+    pub(super) fn new(socket: Socket, connection: ServerSide) -> Self {
         Self {
             socket,
             connection,

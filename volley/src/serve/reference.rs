@@ -9,15 +9,13 @@ use std::thread::{self, JoinHandle};
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
 
-use super::config::Config;
+use super::config::{Config, Rules};
 use super::counts::Counts;
-use super::error::ServeError;
-use super::freeze::FreezeClock;
+use super::faults::FreezeClock;
 use super::listener::{Listener, WorkerLine};
-use super::rules::Rules;
-use super::settings::MAX_WINDOW;
-use super::tls;
 use super::worker::{Command, Shared, WAKE, Worker};
+use super::{ServeError, socket};
+use crate::http2::window::MAX_WINDOW;
 
 /// A reference server on its own threads; it stops when it is dropped.
 ///
@@ -52,7 +50,7 @@ impl Reference {
         if !(1..=MAX_WINDOW).contains(&config.window) {
             return Err(ServeError::Window(config.window));
         }
-        let tls = config.tls.as_ref().map(tls::load).transpose()?;
+        let tls = config.tls.as_ref().map(socket::load_tls).transpose()?;
         let refused = |reason| ServeError::Listen {
             address: config.address,
             reason,

@@ -1,22 +1,21 @@
-//! The head of a request.
+//! The head of a request, and the four methods of `benchmark.BenchmarkService`.
 
 use std::borrow::Cow;
 
 use super::encoding::Encoding;
-use super::end::Failure;
-use super::method::Method;
+use super::farewell::Failure;
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 
 /// What a request's headers ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) method: Method,
     pub(super) encoding: Encoding,
 }
 
 /// Reads a call's headers; an error says how to refuse the request.
-pub(super) fn read(headers: &HeaderList) -> Result<Head, Failure> {
+pub(super) fn read(headers: &HeaderList) -> Result<RequestHead, Failure> {
     let Some(path) = headers.get(b":path") else {
         return Err(Failure::Http(400));
     };
@@ -34,5 +33,53 @@ pub(super) fn read(headers: &HeaderList) -> Result<Head, Failure> {
         return Err(Failure::Status(Code::Unimplemented, Cow::Owned(words)));
     };
     let encoding = Encoding::from_header(headers.get(b"grpc-encoding"));
-    Ok(Head { method, encoding })
+    Ok(RequestHead { method, encoding })
+}
+
+/// The method of a call.
+#[expect(clippy::enum_variant_names, reason = "the names are the service's own")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    GetSum,
+    StreamSum,
+    CollectSum,
+    EchoSum,
+}
+
+impl Method {
+    /// The method at this `:path`.
+    pub(super) fn from_path(path: &[u8]) -> Option<Self> {
+        match path.strip_prefix(b"/benchmark.BenchmarkService/")? {
+            b"GetSum" => Some(Self::GetSum),
+            b"StreamSum" => Some(Self::StreamSum),
+            b"CollectSum" => Some(Self::CollectSum),
+            b"EchoSum" => Some(Self::EchoSum),
+            _ => None,
+        }
+    }
+
+    /// Whether a call has exactly one request message.
+    pub(super) fn takes_one_message(self) -> bool {
+        matches!(self, Self::GetSum | Self::StreamSum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_four_paths_of_the_service_are_methods() {
+        let path = |name: &str| Method::from_path(format!("/benchmark.{name}").as_bytes());
+        assert_eq!(path("BenchmarkService/GetSum"), Some(Method::GetSum));
+        assert_eq!(path("BenchmarkService/StreamSum"), Some(Method::StreamSum));
+        assert_eq!(
+            path("BenchmarkService/CollectSum"),
+            Some(Method::CollectSum)
+        );
+        assert_eq!(path("BenchmarkService/EchoSum"), Some(Method::EchoSum));
+        assert_eq!(path("BenchmarkService/getsum"), None);
+        assert_eq!(path("Other/GetSum"), None);
+        assert_eq!(Method::from_path(b""), None);
+    }
 }

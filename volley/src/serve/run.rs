@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
+use super::ServeError;
 use super::config::Config;
-use super::error::ServeError;
 use super::reference::Reference;
 
 /// Serves until SIGINT or SIGTERM.

@@ -1,14 +1,14 @@
 //! A call's turn: sends headers, replies and trailers, as far as the windows allow, and the faults that are due.
 
-use super::blocks;
 use super::call::Call;
-use super::end::{End, Failure};
+use super::farewell::{End, Failure};
 use super::faults::Fault;
 use super::outbox::{Mark, Outbox};
-use super::piece::Piece;
-use super::reply;
+use super::reply::Piece;
+use super::{blocks, reply};
 use crate::http2::ErrorCode;
 use crate::http2::frame::{HEADER_LEN, write_data, write_rst_stream};
+use crate::http2::window::SendWindow;
 
 /// The length of a call's turn, in bytes; then the next call continues.
 const QUANTUM: u64 = 16 << 10;
@@ -34,7 +34,7 @@ pub(super) fn go_on(
     call: &mut Call,
     stream: u32,
     outbox: &mut Outbox,
-    window: &mut i64,
+    window: &mut SendWindow,
     wrong_at: Option<u64>,
 ) -> Turn {
     if !call.headers_sent {
@@ -103,13 +103,13 @@ fn send_run(
     call: &mut Call,
     stream: u32,
     outbox: &mut Outbox,
-    window: &mut i64,
+    window: &mut SendWindow,
     value: i32,
     n: u32,
     until: u64,
 ) {
     let payload = reply::payload_len(value);
-    let room = usize::try_from(call.window.min(*window)).unwrap_or(0) / payload;
+    let room = call.window.available().min(window.available()) / payload;
     let turn = (until - outbox.produced()).div_ceil((HEADER_LEN + payload) as u64);
     let n = n.min(reply::same_length(value)) as usize;
     let n = n.min(room).min(turn as usize);
@@ -121,26 +121,30 @@ fn send_run(
     }
     let each = reply::write_run(outbox.buffer(), stream, value, n);
     outbox.mark_replies(n, each);
-    let bytes = (n * payload) as i64;
-    call.window -= bytes;
-    *window -= bytes;
+    call.window.consume(n * payload);
+    window.consume(n * payload);
     call.work.replies.advance(n as u32);
     call.sent += n as u64;
 }
 
 /// Sends what the windows allow of a cut reply; `Some`: a part is still left.
-fn send_piece(call: &mut Call, stream: u32, outbox: &mut Outbox, window: &mut i64) -> Option<Turn> {
+fn send_piece(
+    call: &mut Call,
+    stream: u32,
+    outbox: &mut Outbox,
+    window: &mut SendWindow,
+) -> Option<Turn> {
     let left = call.piece.left();
-    let room = usize::try_from(call.window.min(*window)).unwrap_or(0);
+    let room = call.window.available().min(window.available());
     let n = left.len().min(room);
     if n > 0 {
         write_data(outbox.buffer(), stream, left.get(..n)?, false);
-        call.window -= n as i64;
-        *window -= n as i64;
+        call.window.consume(n);
+        window.consume(n);
         call.piece.advance(n);
     }
     if !call.piece.left().is_empty() {
-        return Some(if call.window <= 0 {
+        return Some(if call.window.available() == 0 {
             Turn::Waiting
         } else {
             Turn::Starved

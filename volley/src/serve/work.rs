@@ -1,11 +1,10 @@
 //! The service itself: request messages in, replies out.
 
 use super::encoding::Encoding;
-use super::end::Failure;
+use super::farewell::Failure;
 use super::message;
-use super::method::Method;
 use super::replies::Replies;
-use super::requests::Head;
+use super::requests::{Method, RequestHead};
 use crate::grpc::Code;
 
 /// The longest request message, in bytes: gRPC's usual 4 MiB.
@@ -30,7 +29,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(head: Head) -> Self {
+    pub(super) fn new(head: RequestHead) -> Self {
         Self {
             method: head.method,
             encoding: head.encoding,
@@ -45,7 +44,7 @@ impl Work {
 
     /// A call that ends before it starts.
     pub(super) fn refused(failure: Failure) -> Self {
-        let mut work = Self::new(Head {
+        let mut work = Self::new(RequestHead {
             method: Method::GetSum,
             encoding: Encoding::Identity,
         });
@@ -140,7 +139,7 @@ mod tests {
 
     fn work_of(method: Method) -> Work {
         let encoding = Encoding::Identity;
-        Work::new(Head { method, encoding })
+        Work::new(RequestHead { method, encoding })
     }
 
     fn replies(work: &Work) -> Option<(i32, u32)> {

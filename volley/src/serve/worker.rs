@@ -10,11 +10,11 @@ use mio::{Events, Interest, Poll, Token};
 use rustls::ServerConfig;
 use slab::Slab;
 
-use super::connection::Connection;
+use super::config::Rules;
+use super::connection::ServerSide;
 use super::counts::Counts;
-use super::freeze::FreezeClock;
+use super::faults::FreezeClock;
 use super::peer::{Next, Peer};
-use super::rules::Rules;
 use super::socket::Socket;
 
 /// The token of the worker's own waker; all others are clients.
@@ -179,7 +179,7 @@ impl Worker {
 
     fn adopt(&mut self, tcp: TcpStream) -> io::Result<()> {
         self.counts.connections += 1;
-        let connection = Connection::with_rules(Arc::clone(&self.shared.rules));
+        let connection = ServerSide::with_rules(Arc::clone(&self.shared.rules));
         let mut peer = Peer::new(Socket::new(tcp, self.shared.tls.as_ref())?, connection);
         let entry = self.peers.vacant_entry();
         let interest = Interest::READABLE | Interest::WRITABLE;

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use serde_json::json;
-use volley::cli::{self, BlastOptions, Command, Format, Security};
+use volley::cli::{self, Blast, Command, Format};
 
 use super::BASE;
 
-fn parse(flags: &[&str]) -> Result<BlastOptions, String> {
+fn parse(flags: &[&str]) -> Result<Blast, String> {
     let argv = ["volley", "blast"].iter().chain(&BASE).chain(flags);
     match cli::parse(argv.map(OsString::from)) {
-        Ok(Command::Blast(options)) => Ok(*options),
+        Ok(Command::Blast(blast)) => Ok(*blast),
         Ok(other) => Err(format!("{other:?}")),
         Err(exit) => Err(exit.to_string()),
     }
@@ -24,16 +24,16 @@ fn refused(flags: &[&str], line: &str) {
 
 #[test]
 fn without_flags_the_whole_sweep_is_made() {
-    let options = parse(&[]).unwrap();
-    let (first, last) = (options.requests.first(), options.requests.last());
+    let Blast { spec, output } = parse(&[]).unwrap();
+    let (first, last) = (spec.requests.first(), spec.requests.last());
     assert_eq!((first, last), (Some(&1), Some(&10_000)));
-    assert_eq!(options.requests.len(), 13);
-    assert_eq!(options.connections, [1, 8, 1000]);
-    assert_eq!((options.repetitions, options.seed), (10, 1));
-    assert_eq!(options.max_duration, Duration::from_secs(180));
-    assert_eq!(options.run.timeout, Some(Duration::from_secs(20)));
-    assert_eq!(options.run.connections, 1009);
-    assert_eq!(options.run.format, Format::Summary);
+    assert_eq!(spec.requests.len(), 13);
+    assert_eq!(spec.connections, [1, 8, 1000]);
+    assert_eq!((spec.repetitions, spec.seed), (10, 1));
+    assert_eq!(spec.max_duration, Duration::from_secs(180));
+    assert_eq!(spec.run.request.timeout, Duration::from_secs(20));
+    assert_eq!(spec.run.load.connections, 1009);
+    assert_eq!(output.format, Format::Summary);
 }
 
 #[test]
@@ -42,42 +42,44 @@ fn every_flag_reaches_its_field() {
                  --insecure --authority me --window 70000 --max-recv-message-size 1KiB \
                  --connect-timeout 3s --expect-replies 1 -O json --name night --quiet";
     let words: Vec<&str> = words.split_whitespace().collect();
-    let options = parse(&words).unwrap();
-    assert_eq!(options.requests, [3, 7]);
-    assert_eq!(options.connections, [2, 4]);
-    assert_eq!((options.repetitions, options.seed), (5, 9));
-    assert_eq!(options.max_duration, Duration::from_secs(10));
-    let run = options.run;
-    assert_eq!(run.timeout, Some(Duration::from_secs(2)));
-    assert_eq!((run.threads, run.connections), (Some(2), 6));
-    assert_eq!(run.security, Security::Plain);
-    assert_eq!(run.authority.as_deref(), Some("me"));
-    assert_eq!((run.window, run.max_recv_message), (70_000, 1024));
-    assert_eq!(run.connect_timeout, Duration::from_secs(3));
-    assert_eq!(run.expect_replies, Some(1));
-    assert_eq!((run.format, run.quiet), (Format::Json, true));
+    let Blast { spec, output } = parse(&words).unwrap();
+    assert_eq!(spec.requests, [3, 7]);
+    assert_eq!(spec.connections, [2, 4]);
+    assert_eq!((spec.repetitions, spec.seed), (5, 9));
+    assert_eq!(spec.max_duration, Duration::from_secs(10));
+    let run = spec.run;
+    assert_eq!(run.request.timeout, Duration::from_secs(2));
+    assert_eq!((run.load.threads, run.load.connections), (Some(2), 6));
+    assert!(run.target.insecure);
+    assert_eq!(run.target.authority.as_deref(), Some("me"));
+    assert_eq!((run.target.window, run.request.max_reply), (70_000, 1024));
+    assert_eq!(run.target.connect_timeout, Duration::from_secs(3));
+    assert_eq!(run.checks.replies, Some(1));
+    assert_eq!((output.format, output.quiet), (Format::Json, true));
     assert_eq!(run.name, "night");
 }
 
 #[test]
 fn lists_are_sorted_and_hold_each_number_once() {
-    let options = parse(&["--requests", "9,1,5,1", "--connections=4,2,4"]).unwrap();
-    assert_eq!(options.requests, [1, 5, 9]);
-    assert_eq!(options.connections, [2, 4]);
+    let spec = parse(&["--requests", "9,1,5,1", "--connections=4,2,4"])
+        .unwrap()
+        .spec;
+    assert_eq!(spec.requests, [1, 5, 9]);
+    assert_eq!(spec.connections, [2, 4]);
 }
 
 #[test]
 fn a_connection_that_no_blast_would_use_is_not_opened() {
-    let options = parse(&["--requests", "5", "--connections", "1,8,1000"]).unwrap();
-    assert_eq!(options.run.connections, 1 + 5 + 5);
+    let blast = parse(&["--requests", "5", "--connections", "1,8,1000"]).unwrap();
+    assert_eq!(blast.spec.run.load.connections, 1 + 5 + 5);
 }
 
 #[test]
 fn the_report_shows_the_load_of_a_sweep_and_none_of_a_run() {
     let given = parse(&["--requests", "1,2", "--connections", "1"])
         .unwrap()
-        .run
-        .given;
+        .spec
+        .options();
     assert_eq!(given["requests"], json!([1, 2]));
     assert_eq!(given["connections"], json!([1]));
     assert_eq!(given["repetitions"], json!(10));

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use volley::cli::{DataSource, Options, Security};
+use volley::cli::Run;
+use volley::spec::{Data, SchemaSource};
 
 use crate::{file, parse};
 
@@ -72,7 +73,7 @@ expect: ["r = 1", s = 2]
 threads: 2
 "#;
 
-fn with(path: &Path, flags: &[&str]) -> Result<Options, String> {
+fn with(path: &Path, flags: &[&str]) -> Result<Run, String> {
     let path = path.to_str().unwrap();
     let words: Vec<&str> = ["--config", path].iter().chain(flags).copied().collect();
     parse(&words)
@@ -85,20 +86,20 @@ fn the_three_formats_say_the_same() {
     assert_eq!(json, with(&file("same.yaml", YAML), &[]).unwrap());
     assert_eq!(json, with(&file("same.yml", YAML), &[]).unwrap());
 
-    assert_eq!((json.host.as_str(), json.port), ("localhost", 8080));
-    assert_eq!(json.security, Security::Plain);
-    assert_eq!(
-        (json.concurrency, json.connections, json.threads),
-        (64, 4, Some(2))
-    );
-    assert_eq!(json.duration, Some(Duration::from_secs(20)));
-    assert_eq!(json.load.step, -10);
-    assert_eq!(json.max_recv_message, 1_000_000);
-    assert_eq!(json.expect, ["r = 1", "s = 2"]);
-    assert_eq!(json.metadata.get("k").map(String::as_str), Some("v"));
-    assert_eq!(json.tags.get("env").map(String::as_str), Some("test"));
+    let spec = json.spec;
+    assert_eq!(spec.target.host, "localhost:8080");
+    assert!(spec.target.insecure);
+    let load = spec.load;
+    assert_eq!((load.concurrency.workers, load.connections), (64, 4));
+    assert_eq!((load.threads, load.rate.step), (Some(2), -10));
+    assert_eq!(load.duration, Duration::from_secs(20));
+    assert_eq!(spec.request.max_reply, 1_000_000);
+    assert_eq!(spec.checks.expect, ["r = 1", "s = 2"]);
+    let metadata = spec.request.metadata;
+    assert_eq!(metadata.get("k").map(String::as_str), Some("v"));
+    assert_eq!(spec.tags.get("env").map(String::as_str), Some("test"));
     let data = r#"{"big":9223372036854775807,"names":["a","b"]}"#;
-    assert_eq!(json.data, DataSource::Json(data.into()));
+    assert_eq!(spec.request.data, Data::Json(data.into()));
 }
 
 #[test]
@@ -106,15 +107,18 @@ fn the_command_line_wins() {
     let path = file("below.json", JSON);
     let flags = "--no-insecure -c 8 -t 1s --expect t=3 other:1 --protoset p.pb --load-step -5";
     let flags: Vec<&str> = flags.split_whitespace().collect();
-    let options = with(&path, &flags).unwrap();
-    assert_ne!(options.security, Security::Plain);
-    assert_eq!((options.concurrency, options.connections), (8, 4));
-    assert_eq!(options.timeout, Some(Duration::from_secs(1)));
-    assert_eq!(options.expect, ["t=3"]);
-    assert_eq!((options.host.as_str(), options.port), ("other", 1));
-    let protoset = volley::request::SchemaSource::Protoset("p.pb".into());
-    assert_eq!(options.schema, protoset);
-    assert_eq!(options.load.step, -5);
+    let spec = with(&path, &flags).unwrap().spec;
+    assert!(!spec.target.insecure);
+    assert_eq!(
+        (spec.load.concurrency.workers, spec.load.connections),
+        (8, 4)
+    );
+    assert_eq!(spec.request.timeout, Duration::from_secs(1));
+    assert_eq!(spec.checks.expect, ["t=3"]);
+    assert_eq!(spec.target.host, "other:1");
+    let protoset = SchemaSource::Protoset("p.pb".into());
+    assert_eq!(spec.request.schema, Some(protoset));
+    assert_eq!(spec.load.rate.step, -5);
 }
 
 #[test]
@@ -128,16 +132,16 @@ fn a_payload_on_the_command_line_replaces_that_of_the_file_whatever_its_kind() {
         "-M",
         metadata.to_str().unwrap(),
     ];
-    let options = with(&path, &flags).unwrap();
-    assert_eq!(options.data, DataSource::Json("{\"a\": 2}".into()));
-    assert_eq!(options.metadata.into_keys().collect::<Vec<_>>(), ["m"]);
+    let request = with(&path, &flags).unwrap().spec.request;
+    assert_eq!(request.data, Data::Json("{\"a\": 2}".into()));
+    assert_eq!(request.metadata.into_keys().collect::<Vec<_>>(), ["m"]);
 }
 
 #[test]
 fn n_on_the_command_line_replaces_the_duration_of_the_file() {
     let path = file("duration.json", JSON);
-    let options = with(&path, &["-n", "7"]).unwrap();
-    assert_eq!((options.total, options.duration), (Some(7), None));
+    let load = with(&path, &["-n", "7"]).unwrap().spec.load;
+    assert_eq!((load.calls(), load.length()), (Some(7), None));
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn what_is_wrong_is_said_with_file_and_key() {
         (
             "binary.yaml",
             "binary: true",
-            "`{}`: unknown key `binary`; keys are the long names of flags, see `volley --help`",
+            "`{}`: unknown key `binary`; keys are the long names of flags (see `volley --help`), or the sections of `volley schema`",
         ),
         (
             "case.json",
@@ -230,7 +234,7 @@ fn what_is_wrong_is_said_with_file_and_key() {
         (
             "list-of-flags.yaml",
             "- rps",
-            "`{}` must hold flags and their values, such as `\"concurrency\": 64`",
+            "`{}` must hold keys and their values, such as `\"concurrency\": 64`",
         ),
         (
             "flags.txt",
@@ -261,4 +265,74 @@ fn a_file_that_is_not_there_is_named() {
 fn json_shows_itself_without_an_extension() {
     let path = file("no-extension", JSON);
     assert!(with(&path, &[]).is_ok());
+}
+
+const SECTIONS: &str = r#"
+name: night
+target: {host: "localhost:8080", insecure: true, window: 64KiB}
+request:
+  schema: {proto: {file: a.proto, import-paths: [x]}}
+  call: p.S/M
+  data: {a: 1}
+  stream: {interval: 5ms}
+checks: {expect: [r = 1]}
+load: {duration: 20s, concurrency: {workers: 64}, connections: 4, rate: {rps: 1000}}
+count: {skip-first: 3}
+"#;
+
+#[test]
+fn a_file_may_hold_the_sections_of_a_run() {
+    let path = file("sections.yaml", SECTIONS);
+    let flags = [
+        "--name=night",
+        "--insecure",
+        "--window=64KiB",
+        "--proto=a.proto",
+        "--import-paths=x",
+        "--call=p.S/M",
+        "-d",
+        "{\"a\":1}",
+        "--stream-interval=5ms",
+        "--expect",
+        "r = 1",
+        "-z",
+        "20s",
+        "-c64",
+        "--connections=4",
+        "--rps=1000",
+        "--skipFirst=3",
+        "localhost:8080",
+    ];
+    assert_eq!(with(&path, &[]), parse(&flags));
+}
+
+#[test]
+fn flags_override_the_sections_of_a_file() {
+    let path = file(
+        "overridden.yaml",
+        &format!("{SECTIONS}\nconnections: 3\nrps: 7"),
+    );
+    let spec = with(&path, &["-n", "7", "--rps", "9"]).unwrap().spec;
+    assert_eq!((spec.load.calls(), spec.load.length()), (Some(7), None));
+    assert_eq!((spec.load.connections, spec.load.rate.rps), (3, 9));
+}
+
+#[test]
+fn what_is_wrong_in_a_section_is_said_with_its_place() {
+    for (name, text, line) in [
+        (
+            "section.yaml",
+            "load: {duration: 5 parsecs}",
+            "`{}: load.duration`: `parsecs` is not a unit of time: use h, m, s, ms, us or ns, as in `5s` or `1m30s`",
+        ),
+        (
+            "key.json",
+            "{\"request\": {\"stream\": {\"pause\": \"1s\"}}}",
+            "`{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`",
+        ),
+    ] {
+        let path = file(name, text);
+        let line = line.replacen("{}", &path.display().to_string(), 1);
+        assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
+    }
 }

@@ -2,9 +2,9 @@
 //! report.
 
 use serde_json::json;
-use volley::cli::Security;
+use volley::report::ghz_options;
 
-use crate::{options, parse};
+use crate::{parse, run, spec};
 
 #[test]
 fn every_spelling_of_a_value_is_taken() {
@@ -18,25 +18,25 @@ fn every_spelling_of_a_value_is_taken() {
         &["-ec256"],
         &["-ec", "256"],
     ] {
-        assert_eq!(options(flags).concurrency, 256, "{flags:?}");
+        assert_eq!(spec(flags).load.concurrency.workers, 256, "{flags:?}");
     }
 }
 
 #[test]
 fn a_switch_can_be_turned_off() {
     for flags in [&["--no-insecure"][..], &["--insecure=false"]] {
-        assert_ne!(options(flags).security, Security::Plain, "{flags:?}");
+        assert!(!spec(flags).target.insecure, "{flags:?}");
     }
     for flags in [&["--insecure"][..], &["--insecure=true"]] {
-        assert_eq!(options(flags).security, Security::Plain, "{flags:?}");
+        assert!(spec(flags).target.insecure, "{flags:?}");
     }
-    assert!(options(&["-e", "--async", "--count-errors"]).compress);
+    assert!(spec(&["-e", "--async", "--count-errors"]).request.compress);
     // It is off anyway.
     for flag in [
         "--no-stream-dynamic-messages",
         "--stream-dynamic-messages=false",
     ] {
-        assert_eq!(options(&[flag]), options(&[]));
+        assert_eq!(run(&[flag]), run(&[]));
     }
 }
 
@@ -45,7 +45,7 @@ fn negative_steps_need_no_equals_sign() {
     for step in [&["--load-step", "-10"][..], &["--load-step=-10"]] {
         let schedule = ["--load-schedule", "line", "--load-start", "100"];
         let flags: Vec<&str> = schedule.iter().chain(step).copied().collect();
-        assert_eq!(options(&flags).load.step, -10);
+        assert_eq!(spec(&flags).load.rate.step, -10);
     }
 }
 
@@ -55,17 +55,17 @@ fn the_host_stands_anywhere() {
     for place in 0..=1 {
         let mut words = flags.to_vec();
         words.insert(place, "localhost:8080");
-        assert_eq!(parse(&words).unwrap().host, "localhost");
+        assert_eq!(parse(&words).unwrap().spec.target.host, "localhost:8080");
     }
     let mut words = flags.to_vec();
     words.extend(["--", "localhost:8080"]);
-    assert_eq!(parse(&words).unwrap().host, "localhost");
+    assert_eq!(parse(&words).unwrap().spec.target.host, "localhost:8080");
 }
 
 #[test]
 fn import_paths_are_separated_by_commas() {
-    let volley::request::SchemaSource::Proto { import_paths, .. } =
-        options(&["-i", "x,y/z"]).schema
+    let Some(volley::spec::SchemaSource::Proto { import_paths, .. }) =
+        spec(&["-i", "x,y/z"]).request.schema
     else {
         panic!("no .proto file");
     };
@@ -74,7 +74,7 @@ fn import_paths_are_separated_by_commas() {
 
 #[test]
 fn proto_goes_before_protoset() {
-    assert_eq!(options(&["--protoset", "x.pb"]), options(&[]));
+    assert_eq!(run(&["--protoset", "x.pb"]), run(&[]));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn empty_values_are_those_not_given() {
         "-D=",
         "--tags=",
     ];
-    assert_eq!(options(&flags), options(&[]));
+    assert_eq!(run(&flags), run(&[]));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_report_shows_the_options_as_ghz_does() {
         "run",
     ];
     assert_eq!(
-        options(&flags).given,
+        ghz_options::of(&spec(&flags)),
         json!({
             "call": "p.S/M",
             "host": "localhost:8080",

@@ -3,31 +3,37 @@
 mod blast;
 mod config;
 mod ghz;
-mod options;
 mod program;
 mod refusals;
+mod spec;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use volley::cli::{self, Command, Options};
+use volley::cli::{self, Command, Run};
+use volley::spec::Spec;
 
 /// What every run needs, so that a test can vary one other flag.
 const BASE: [&str; 5] = ["--proto", "a.proto", "--call", "p.S/M", "localhost:8080"];
 
-fn parse(words: &[&str]) -> Result<Options, String> {
+fn parse(words: &[&str]) -> Result<Run, String> {
     let argv = std::iter::once("volley").chain(words.iter().copied());
     match cli::parse(argv.map(OsString::from)) {
-        Ok(Command::Run(options)) => Ok(*options),
+        Ok(Command::Run(run)) => Ok(*run),
         Ok(other) => Err(format!("{other:?}")),
         Err(exit) => Err(exit.to_string()),
     }
 }
 
-/// The options of a valid command line with these flags.
-fn options(flags: &[&str]) -> Options {
+/// What a valid command line with these flags asks for.
+fn run(flags: &[&str]) -> Run {
     let words: Vec<&str> = BASE.iter().chain(flags).copied().collect();
     parse(&words).unwrap()
+}
+
+/// What it runs.
+fn spec(flags: &[&str]) -> Spec {
+    run(flags).spec
 }
 
 /// The error of an otherwise valid command line with these flags, without "error: ".

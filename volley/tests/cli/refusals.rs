@@ -81,6 +81,24 @@ fn a_run_needs_a_host_a_schema_and_a_method() {
 }
 
 #[test]
+fn a_share_needs_a_call_and_a_connection() {
+    for (words, line) in [
+        (
+            "--share 3/3 -n 9 -c 2",
+            "`--share 3/3` leaves some process without a connection: \
+             raise `--connections` from 1 (and `-c` if need be)",
+        ),
+        (
+            "--share 3/3 -n 2 -c 3 --connections 3",
+            "`--share 3/3` leaves some process without a call: raise `-n` from 2",
+        ),
+    ] {
+        let flags: Vec<&str> = words.split_whitespace().collect();
+        assert_eq!(refusal(&flags), line);
+    }
+}
+
+#[test]
 fn a_window_that_is_opened_from_outside_needs_a_length_and_a_steady_load() {
     for (flags, line) in [
         (

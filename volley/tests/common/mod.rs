@@ -6,6 +6,7 @@
     reason = "each test binary uses a part of it"
 )]
 
+pub mod http;
 mod report;
 mod run;
 mod scratch;

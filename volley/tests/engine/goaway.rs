@@ -1,5 +1,6 @@
 //! GOAWAY: a server that closes connections this way loses no calls.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -151,4 +152,27 @@ fn a_retiring_connection_whose_last_call_takes_too_long_is_closed() {
     let running = UNARY.run().flags("-z 10m -t 300ms -c 1").start(address);
     assert_eq!(closed.recv_timeout(Duration::from_secs(30)), Ok(0));
     drop(running);
+}
+
+#[test]
+fn a_server_that_retires_every_connection_at_once_is_not_stormed() {
+    let connections = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&connections);
+    let address = scripted::serve(move |number| {
+        seen.store(number + 1, Ordering::Relaxed);
+        move |header, peer| {
+            if number > 0 && header.kind == Kind::Settings && header.has(flag::ACK) {
+                write_go_away(&mut peer.out, 0, ErrorCode::NoError, b"");
+            } else if header.kind == Kind::Data && number == 0 {
+                peer.answer(header.stream, &[]);
+                write_go_away(&mut peer.out, header.stream, ErrorCode::NoError, b"");
+            }
+            true
+        }
+    });
+    let report = UNARY.run().flags("-z 1s --rps 5 -c 1").report(address);
+    assert_eq!((report.ok(), report.failed_total()), (1, 0));
+    // Waits of 20 ms, 40 ms, … and not thousands of tries.
+    let connections = connections.load(Ordering::Relaxed);
+    assert!((3..12).contains(&connections), "{connections}");
 }

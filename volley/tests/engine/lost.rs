@@ -1,13 +1,19 @@
 //! A server that dies during the run, forever or for a while.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+use socket2::SockRef;
 use volley::http2::ErrorCode;
-use volley::http2::frame::{Kind, write_go_away};
+use volley::http2::frame::{Kind, write_go_away, write_window_update};
 use volley::serve::{Config, Reference};
 
 use crate::common::shape::UNARY;
-use crate::common::{scripted, until};
+use crate::common::{Scratch, Volley, scripted, until};
+
+const LONGEST: Duration = Duration::from_secs(30);
 
 fn server_at(address: SocketAddr) -> Reference {
     Reference::start(Config {
@@ -17,9 +23,8 @@ fn server_at(address: SocketAddr) -> Reference {
     .unwrap()
 }
 
-fn interrupt(pid: i32) {
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+fn signal(pid: i32, signal: Signal) {
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
 fn any_port() -> SocketAddr {
@@ -114,7 +119,7 @@ fn a_server_that_comes_back_is_called_again_over_new_connections() {
 fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
     // Of two connections, the second is lost with its first call. The one after it is accepted but
     // stays silent; the fourth works.
-    let (sender, fourth) = std::sync::mpsc::channel();
+    let (sender, fourth) = mpsc::channel();
     let address = scripted::accept(move |number| {
         let sender = sender.clone();
         move |socket| {
@@ -140,10 +145,8 @@ fn a_connection_that_does_not_come_back_is_tried_again_while_others_work() {
         .run()
         .flags("-z 10m --rps 50 -c 2 --connections 2 --connect-timeout 300ms")
         .start(address);
-    fourth
-        .recv_timeout(std::time::Duration::from_secs(30))
-        .unwrap();
-    interrupt(running.pid());
+    fourth.recv_timeout(LONGEST).unwrap();
+    signal(running.pid(), Signal::INT);
     let report = running.wait().report();
     assert_eq!(report.number("/reconnects"), 1);
     assert!(report.failed_total() <= 1, "{:?}", report.failed());
@@ -197,4 +200,87 @@ fn a_call_that_cannot_be_sent_again_fails_when_its_time_is_up() {
         .report(address);
     assert_eq!((report.ok(), report.cut()), (19, 0));
     assert_eq!(report.failed(), [("DeadlineExceeded".to_owned(), 1)]);
+}
+
+#[test]
+fn calls_of_a_thread_that_has_lost_its_connections_are_sent_by_the_others() {
+    // Two threads with a connection each. The second connection is lost with its first call, and none takes its place.
+    for load in ["-z 1s", "-n 1000"] {
+        let address = scripted::accept(|number| {
+            move |socket| {
+                if number > 1 {
+                    return Ok(());
+                }
+                scripted::converse(socket, |header, peer| {
+                    if header.kind == Kind::Data {
+                        peer.answer(header.stream, &[]);
+                    }
+                    header.kind != Kind::Data || number == 0
+                })
+            }
+        });
+        let report = UNARY
+            .run()
+            .flags("--rps 1000 -c 20 --connections 2 --threads 2 --connect-timeout 200ms")
+            .flags(load)
+            .report(address);
+        assert_eq!(
+            (report.sent(), report.number("/missed")),
+            (1000, 0),
+            "{load}"
+        );
+        assert!(report.ok() >= 998, "{load}: {:?}", report.failed());
+        let sent: u64 = report.numbers("/series/sent").iter().sum();
+        assert_eq!(sent, 1000, "{load}");
+    }
+}
+
+#[test]
+fn replies_that_came_before_a_connection_broke_are_counted() {
+    // The client sends more than the peer reads; it stands still while the reply and the reset arrive.
+    let (sender, blocked) = mpsc::channel();
+    let (answer, may_answer) = mpsc::channel::<()>();
+    let may_answer = Arc::new(Mutex::new(may_answer));
+    let (close, closed) = mpsc::channel();
+    let address = scripted::accept(move |_| {
+        let (sender, may_answer) = (sender.clone(), Arc::clone(&may_answer));
+        let close = close.clone();
+        move |socket| {
+            SockRef::from(&socket).set_linger(Some(Duration::ZERO))?;
+            let ended = scripted::converse(socket, |header, peer| {
+                if header.kind == Kind::Headers {
+                    let mut window = Vec::new();
+                    write_window_update(&mut window, 0, 1 << 30);
+                    write_window_update(&mut window, header.stream, 1 << 30);
+                    peer.out.extend(window);
+                }
+                if header.kind != Kind::Data {
+                    return true;
+                }
+                let _ = sender.send(());
+                let _ = may_answer.lock().map(|may_answer| may_answer.recv());
+                peer.answer(header.stream, &[]);
+                false
+            });
+            let _ = close.send(());
+            ended
+        }
+    });
+    let scratch = Scratch::new();
+    let data = scratch.write(
+        "data.json",
+        &format!("[{}]", vec!["{\"a\": 1000000}"; 500_000].join(",")),
+    );
+    let running = Volley::call("CollectSum")
+        .flags("-n 1 -c 1 -D")
+        .arg(&data)
+        .start(address);
+    blocked.recv_timeout(LONGEST).unwrap();
+    signal(running.pid(), Signal::STOP);
+    answer.send(()).unwrap();
+    // The reset has followed the reply: the client sees both together.
+    closed.recv_timeout(LONGEST).unwrap();
+    signal(running.pid(), Signal::CONT);
+    let report = running.wait().report();
+    assert_eq!(report.all_ok(), 1);
 }

@@ -1,9 +1,17 @@
 //! `--stream-interval`, `--stream-call-count` and `--stream-call-duration`.
 
-use volley::serve::Faults;
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use volley::http2::frame::{write_settings, write_window_update};
+use volley::serve::{Config, Faults, Reference};
 
 use crate::common::shape::{BOTH_STREAM, CLIENT_STREAM, SERVER_STREAM};
 use crate::common::{Volley, reference, scripted};
+
+/// SETTINGS_INITIAL_WINDOW_SIZE (RFC 9113 §6.5.2).
+const INITIAL_WINDOW_SIZE: u16 = 4;
 
 #[test]
 fn a_client_stream_sends_its_data_over_and_over_up_to_the_count() {
@@ -155,4 +163,76 @@ fn a_stream_that_is_kept_from_sending_waits_in_peace_when_its_time_is_up() {
     // All but the first 50 ms of it were spent waiting.
     let cpu_s = report.own("/cpu_s").as_f64().unwrap();
     assert!(cpu_s < 0.75, "{cpu_s}");
+}
+
+#[test]
+fn ended_streams_leave_nothing_behind_of_their_longest_time() {
+    let peak = |flags: &str| {
+        let server = reference(Faults::default());
+        let report = Volley::call("StreamSum")
+            .data(r#"{"a": 1, "b": 2, "count": 1}"#)
+            .flags("-n 60000 -c 8")
+            .flags(flags)
+            .report(server.address());
+        assert_eq!(report.all_ok(), 60_000);
+        report.number("/peak_bytes")
+    };
+    let (without, with) = (peak(""), peak("--stream-call-duration 10m"));
+    assert!(with < without + without / 4, "{with} and {without} bytes");
+}
+
+#[test]
+fn a_paced_stream_goes_on_as_soon_as_its_window_opens() {
+    // A message fills the window; a look at it once a millisecond would allow 500 of them.
+    let server = Reference::start(Config {
+        window: 10,
+        ..Config::default()
+    })
+    .unwrap();
+    let report = Volley::call("CollectSum")
+        .data(r#"{"a": 100000, "b": 1}"#)
+        .flags("--stream-call-duration 500ms -n 1 -c 1")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 1);
+    let sent = server.counts().messages_received;
+    assert!(sent > 1500, "{sent}");
+}
+
+/// A server that allows so much on each stream, and reads nothing.
+fn deaf(window: u32) -> SocketAddr {
+    scripted::accept(move |_| {
+        move |mut socket: TcpStream| {
+            let mut hello = Vec::new();
+            write_settings(&mut hello, &[(INITIAL_WINDOW_SIZE, window)]);
+            write_window_update(&mut hello, 0, 1 << 30);
+            socket.write_all(&hello)?;
+            // Until the client is gone: its goodbye is never read.
+            let mut gone = [PollFd::new(&socket, PollFlags::RDHUP)];
+            poll(&mut gone, None)?;
+            Ok(())
+        }
+    })
+}
+
+#[test]
+fn a_peer_with_a_huge_window_that_reads_nothing_costs_no_memory() {
+    let report = CLIENT_STREAM
+        .run()
+        .flags("--stream-call-duration 10m -z 1s -c 1")
+        .report(deaf(1 << 30));
+    assert_eq!(report.cut(), 1);
+    let peak = report.number("/peak_bytes");
+    assert!(peak < 40 << 20, "{peak}");
+}
+
+#[test]
+fn calls_that_wait_for_flow_control_share_their_request() {
+    // 2 MB each.
+    let report = CLIENT_STREAM
+        .run()
+        .flags("--stream-call-count 300000 -z 500ms -c 64")
+        .report(deaf(1000));
+    assert_eq!(report.cut(), 64);
+    let peak = report.number("/peak_bytes");
+    assert!(peak < 40 << 20, "{peak}");
 }

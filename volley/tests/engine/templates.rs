@@ -86,3 +86,26 @@ fn a_binary_request_is_sent_as_it_stands() {
         .report(server.address());
     assert_eq!(report.all_ok(), 10);
 }
+
+#[test]
+fn a_template_that_fails_for_some_calls_fails_those_and_no_others() {
+    // Whether the range is empty is only known when the inner number is drawn.
+    let data = r#"{"a": {{randomInt 3 (randomInt 0 9)}}}"#;
+    for load in ["-n 300 -c 6", "-n 300 -c 6 --rps 5000"] {
+        let server = reference(Faults::default());
+        let report = Volley::call("GetSum")
+            .data(data)
+            .flags(load)
+            .flags("--connections 2 --threads 2")
+            .report(server.address());
+        let [(code, failed)] = &report.failed()[..] else {
+            panic!("{:#}", report.json)
+        };
+        assert_eq!((code.as_str(), report.cut()), ("Internal", 0));
+        assert_eq!((report.ok() + failed, report.sent()), (300, 300));
+        assert!(report.ok() > 100, "{load}: {}", report.ok());
+        assert_eq!(server.counts().calls_ok, report.ok());
+        let (text, _) = &report.errors()[0];
+        assert!(text.contains("the request cannot be made"), "{text}");
+    }
+}

@@ -32,8 +32,24 @@ fn server_config() -> Arc<ServerConfig> {
 
 /// Takes a connection's first call, sends close_notify, and continues to send.
 fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
+    let mut words = goodbye_to_first_call(&mut socket, config)?;
+    // More than a TLS library takes in one go.
+    words.extend_from_slice(&[0x17; 20_000]);
+    socket.write_all(&words)
+}
+
+/// Takes a connection's first call, sends close_notify, and leaves the socket open.
+fn stay_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::Result<()> {
+    let words = goodbye_to_first_call(&mut socket, config)?;
+    socket.write_all(&words)?;
+    io::copy(&mut socket, &mut io::sink())?;
+    Ok(())
+}
+
+/// Takes a connection's first call. Returns the bytes of a close_notify.
+fn goodbye_to_first_call(socket: &mut TcpStream, config: Arc<ServerConfig>) -> io::Result<Vec<u8>> {
     let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
-    let mut stream = Stream::new(&mut tls, &mut socket);
+    let mut stream = Stream::new(&mut tls, socket);
     let mut hello = Vec::new();
     frame::write_settings(&mut hello, &[]);
     stream.write_all(&hello)?;
@@ -50,9 +66,7 @@ fn talk_after_goodbye(mut socket: TcpStream, config: Arc<ServerConfig>) -> io::R
     tls.send_close_notify();
     let mut words = Vec::new();
     tls.write_tls(&mut words)?;
-    // More than a TLS library takes in one go.
-    words.extend_from_slice(&[0x17; 20_000]);
-    socket.write_all(&words)
+    Ok(words)
 }
 
 #[test]
@@ -64,6 +78,19 @@ fn what_a_server_says_after_its_goodbye_is_not_waited_for() {
     });
     let report = Volley::secure(UNARY.method)
         .flags("--skipTLS -n 3 -c 1")
+        .report(address);
+    assert_eq!(report.all_failed("Unavailable"), 3);
+}
+
+#[test]
+fn a_server_that_ends_tls_and_keeps_the_socket_is_not_waited_for() {
+    let config = server_config();
+    let address = scripted::accept(move |_| {
+        let config = Arc::clone(&config);
+        move |socket| stay_after_goodbye(socket, config)
+    });
+    let report = Volley::secure(UNARY.method)
+        .flags("--skipTLS -n 3 -c 1 -t 10m")
         .report(address);
     assert_eq!(report.all_failed("Unavailable"), 3);
 }

@@ -49,7 +49,8 @@ impl Handler<char> for Log {
         self.next(*call)
     }
 
-    fn on_closed(&mut self, call: char, why: Closed) {
+    fn on_closed(&mut self, call: &mut char, why: Closed) {
+        let call = *call;
         self.events.push(Event::Closed(call, why));
     }
 }

@@ -1,22 +1,18 @@
 use prost_reflect::prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
-use volley::request::{Expected, Method, Mismatch, RequestSpec, Source};
+use volley::request::{Expected, Method, Mismatch, Source};
+use volley::spec::Spec;
 
-use crate::support::{everything, json, method, proto, refusal};
+use crate::support::{everything, first, json, method, proto, refusal};
 
-fn expecting(data: &str, rules: &[&str]) -> RequestSpec {
-    RequestSpec {
-        expect: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-        ..json(data)
-    }
+fn expecting(data: &str, rules: &[&str]) -> Spec {
+    let mut spec = json(data);
+    spec.checks.expect = rules.iter().map(|rule| (*rule).to_owned()).collect();
+    spec
 }
 
 fn bound(data: &str, rules: &[&str], method: &Method) -> std::sync::Arc<Expected> {
-    Source::new(&expecting(data, rules), method)
-        .unwrap()
-        .next(0, 0)
-        .unwrap()
-        .expected
+    first(&expecting(data, rules), method).expected
 }
 
 fn encoded(json: &str, message: &MessageDescriptor) -> Vec<u8> {
@@ -170,15 +166,12 @@ fn a_bidirectional_reply_is_held_against_its_own_request() {
 
 #[test]
 fn repeated_data_is_expected_repeatedly() {
-    let spec = RequestSpec {
-        stream_call_count: 5,
-        ..expecting(r#"[{"a":1},{"a":2}]"#, &["result = a + 10 * i"])
+    let spec = {
+        let mut spec = expecting(r#"[{"a":1},{"a":2}]"#, &["result = a + 10 * i"]);
+        spec.request.stream.count = 5;
+        spec
     };
-    let expected = Source::new(&spec, &method("EchoSum"))
-        .unwrap()
-        .next(0, 0)
-        .unwrap()
-        .expected;
+    let expected = first(&spec, &method("EchoSum")).expected;
     for (i, result) in [1, 12, 21, 32, 41].into_iter().enumerate() {
         assert_eq!(expected.check(i as u64, &reply(result)), Ok(()));
     }
@@ -195,15 +188,12 @@ fn sum_is_over_all_requests_of_the_call() {
     let method = method("CollectSum");
     assert_eq!(bound(data, &[rule], &method).check(0, &reply(107)), Ok(()));
     for (count, result) in [(1, 101), (2, 103), (4, 208), (7, 315)] {
-        let spec = RequestSpec {
-            stream_call_count: count,
-            ..expecting(data, &[rule])
+        let spec = {
+            let mut spec = expecting(data, &[rule]);
+            spec.request.stream.count = count;
+            spec
         };
-        let expected = Source::new(&spec, &method)
-            .unwrap()
-            .next(0, 0)
-            .unwrap()
-            .expected;
+        let expected = first(&spec, &method).expected;
         assert_eq!(expected.check(0, &reply(result)), Ok(()), "{count}");
     }
 }
@@ -340,16 +330,12 @@ fn curves_are_followed() {
 #[test]
 fn the_number_of_replies_is_one_where_the_shape_says_so() {
     let replies = |name: &str, given: Option<u64>| {
-        let spec = RequestSpec {
-            expect_replies: given,
-            ..json("{}")
+        let spec = {
+            let mut spec = json("{}");
+            spec.checks.replies = given;
+            spec
         };
-        Source::new(&spec, &method(name))
-            .unwrap()
-            .next(0, 0)
-            .unwrap()
-            .expected
-            .replies()
+        first(&spec, &method(name)).expected.replies()
     };
     assert_eq!(replies("GetSum", None), Some(1));
     assert_eq!(replies("CollectSum", Some(1)), Some(1));

@@ -1,27 +1,26 @@
 use std::time::Duration;
 
 use volley::http2::hpack::Indexing;
-use volley::request::{RequestSpec, Source};
+use volley::request::Source;
+use volley::spec::{Spec, Templates};
 
-use crate::support::{header, json, metadata, method, refusal};
+use crate::support::{first, header, json, metadata, method, nth, refusal};
 
-fn spec() -> RequestSpec {
-    RequestSpec {
-        authority: "example.org:50051".to_owned(),
-        ..json("{}")
-    }
+fn spec() -> Spec {
+    let mut spec = json("{}");
+    spec.target.insecure = true;
+    spec.target.authority = Some("example.org:50051".to_owned());
+    spec
 }
 
 #[test]
 fn a_head_is_a_grpc_request_s_with_pseudo_headers_first() {
-    let spec = RequestSpec {
-        timeout: Some(Duration::from_secs(20)),
-        ..spec()
+    let spec = {
+        let mut spec = spec();
+        spec.request.timeout = Duration::from_secs(20);
+        spec
     };
-    let request = Source::new(&spec, &method("GetSum"))
-        .unwrap()
-        .next(0, 0)
-        .unwrap();
+    let request = first(&spec, &method("GetSum"));
     let fields: Vec<String> = request
         .head
         .fields
@@ -50,11 +49,12 @@ fn a_head_is_a_grpc_request_s_with_pseudo_headers_first() {
 #[test]
 fn without_a_timeout_none_is_sent() {
     for timeout in [None, Some(Duration::ZERO)] {
-        let spec = RequestSpec { timeout, ..spec() };
-        let request = Source::new(&spec, &method("GetSum"))
-            .unwrap()
-            .next(0, 0)
-            .unwrap();
+        let spec = {
+            let mut spec = spec();
+            spec.request.timeout = timeout.unwrap_or_default();
+            spec
+        };
+        let request = first(&spec, &method("GetSum"));
         assert_eq!(header(&request, "grpc-timeout"), None);
         assert_eq!(header(&request, "grpc-encoding"), None);
     }
@@ -62,20 +62,18 @@ fn without_a_timeout_none_is_sent() {
 
 #[test]
 fn what_every_call_sends_is_indexed_and_secrets_never_are() {
-    let spec = RequestSpec {
-        metadata: metadata(&[
+    let spec = {
+        let mut spec = spec();
+        spec.request.metadata = metadata(&[
             ("Authorization", "Bearer {{.MethodName}}"),
             ("cookie", "n={{.RequestNumber}}"),
             ("x-constant", "same"),
             ("x-method", "{{.MethodName}}"),
             ("x-number", "{{.RequestNumber}}"),
-        ]),
-        ..spec()
+        ]);
+        spec
     };
-    let request = Source::new(&spec, &method("GetSum"))
-        .unwrap()
-        .next(0, 7)
-        .unwrap();
+    let request = nth(&spec, &method("GetSum"), 0, 7);
     let indexing = |name: &str| {
         let mut fields = request.head.fields.iter();
         fields
@@ -106,14 +104,18 @@ fn what_every_call_sends_is_indexed_and_secrets_never_are() {
 
 #[test]
 fn metadata_is_rendered_for_every_call_and_the_body_is_not() {
-    let spec = RequestSpec {
-        metadata: metadata(&[("x-id", "{{.WorkerID}}-{{.RequestNumber}}")]),
-        name: "night".to_owned(),
-        connections: 3,
-        ..spec()
+    let spec = {
+        let mut spec = spec();
+        spec.request.metadata = metadata(&[("x-id", "{{.WorkerID}}-{{.RequestNumber}}")]);
+        spec.name = "night".to_owned();
+        spec.load.connections = 3;
+        spec
     };
     let mut source = Source::new(&spec, &method("GetSum")).unwrap();
-    let (one, other) = (source.next(0, 0).unwrap(), source.next(7, 41).unwrap());
+    let (one, other) = (
+        source.next(0, 0).unwrap().clone(),
+        source.next(7, 41).unwrap().clone(),
+    );
     assert_eq!(header(&one, "x-id").as_deref(), Some("night:g0c0-0"));
     assert_eq!(header(&other, "x-id").as_deref(), Some("night:g7c1-41"));
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));
@@ -121,23 +123,22 @@ fn metadata_is_rendered_for_every_call_and_the_body_is_not() {
 
 #[test]
 fn binary_metadata_is_base64_without_padding() {
-    let spec = RequestSpec {
-        metadata: metadata(&[("Trace-Bin", "AQ==")]),
-        ..spec()
+    let spec = {
+        let mut spec = spec();
+        spec.request.metadata = metadata(&[("Trace-Bin", "AQ==")]);
+        spec
     };
-    let request = Source::new(&spec, &method("GetSum"))
-        .unwrap()
-        .next(0, 0)
-        .unwrap();
+    let request = first(&spec, &method("GetSum"));
     assert_eq!(header(&request, "trace-bin").as_deref(), Some("AQ"));
 }
 
 #[test]
 fn metadata_that_cannot_be_sent_is_refused_before_any_load() {
     let refused = |name: &str, value: &str| {
-        let spec = RequestSpec {
-            metadata: metadata(&[(name, value)]),
-            ..spec()
+        let spec = {
+            let mut spec = spec();
+            spec.request.metadata = metadata(&[(name, value)]);
+            spec
         };
         refusal(&spec, &method("GetSum"))
     };
@@ -159,14 +160,12 @@ fn metadata_that_cannot_be_sent_is_refused_before_any_load() {
 
 #[test]
 fn without_templates_metadata_is_literal() {
-    let spec = RequestSpec {
-        metadata: metadata(&[("x", "{{.Nope")]),
-        templates_in_data: false,
-        ..spec()
+    let spec = {
+        let mut spec = spec();
+        spec.request.metadata = metadata(&[("x", "{{.Nope")]);
+        spec.request.templates = Templates::Off;
+        spec
     };
-    let request = Source::new(&spec, &method("GetSum"))
-        .unwrap()
-        .next(0, 0)
-        .unwrap();
+    let request = first(&spec, &method("GetSum"));
     assert_eq!(header(&request, "x").as_deref(), Some("{{.Nope"));
 }

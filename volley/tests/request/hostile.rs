@@ -1,7 +1,7 @@
 //! Data that gives no request is refused in one clear line.
 
 use proptest::prelude::*;
-use volley::request::{RequestSpec, Source};
+use volley::request::Source;
 
 use crate::support::{everything, json, method, refusal};
 
@@ -122,9 +122,10 @@ fn what_a_template_gave_is_shown_if_it_does_not_fit() {
 
 #[test]
 fn more_than_one_reply_to_a_unary_call_cannot_be_expected() {
-    let spec = RequestSpec {
-        expect_replies: Some(2),
-        ..json("{}")
+    let spec = {
+        let mut spec = json("{}");
+        spec.checks.replies = Some(2);
+        spec
     };
     assert_eq!(
         refusal(&spec, &method("GetSum")),

@@ -1,8 +1,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use volley::request::Shape;
 use volley::request::schema::load;
-use volley::request::{SchemaSource, Shape};
+use volley::spec::SchemaSource;
 
 use crate::support::{method, proto};
 

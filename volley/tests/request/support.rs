@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use prost_reflect::DynamicMessage;
 use volley::request::schema::load;
-use volley::request::{Data, Method, Request, RequestSpec, SchemaSource, Source};
+use volley::request::{Method, Request, Source};
+use volley::spec::{Data, SchemaSource, Spec};
 
 pub const SERVICE: &str = "benchmark.BenchmarkService";
 
@@ -34,11 +35,10 @@ pub fn everything(name: &str) -> Method {
     .unwrap()
 }
 
-pub fn json(data: &str) -> RequestSpec {
-    RequestSpec {
-        data: Data::Json(data.to_owned()),
-        ..RequestSpec::default()
-    }
+pub fn json(data: &str) -> Spec {
+    let mut spec = Spec::default();
+    spec.request.data = Data::Json(data.to_owned());
+    spec
 }
 
 pub fn metadata(fields: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -46,8 +46,19 @@ pub fn metadata(fields: &[(&str, &str)]) -> BTreeMap<String, String> {
     fields.iter().map(owned).collect()
 }
 
+/// What a worker sends as its run's call of that number.
+pub fn nth(spec: &Spec, method: &Method, worker: u32, number: u64) -> Request {
+    let mut source = Source::new(spec, method).unwrap();
+    source.next(worker, number).unwrap().clone()
+}
+
+/// What a run sends first.
+pub fn first(spec: &Spec, method: &Method) -> Request {
+    nth(spec, method, 0, 0)
+}
+
 /// The one-line error of an impossible request.
-pub fn refusal(spec: &RequestSpec, method: &Method) -> String {
+pub fn refusal(spec: &Spec, method: &Method) -> String {
     let error = Source::new(spec, method).unwrap_err().to_string();
     assert!(!error.contains('\n'), "more than one line: {error}");
     error

@@ -1,9 +1,10 @@
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use volley::request::{RequestSpec, Source};
+use volley::request::Source;
+use volley::spec::Templates;
 
-use crate::support::{everything, header, json, metadata, method, refusal, shown};
+use crate::support::{everything, first, header, json, metadata, method, nth, refusal, shown};
 
 /// The output of a string template in one call.
 fn rendered(template: &str) -> String {
@@ -13,10 +14,7 @@ fn rendered(template: &str) -> String {
 fn rendered_for(template: &str, worker: u32, number: u64) -> String {
     let method = everything("Chat");
     let data = serde_json::json!({ "string": template }).to_string();
-    let request = Source::new(&json(&data), &method)
-        .unwrap()
-        .next(worker, number)
-        .unwrap();
+    let request = nth(&json(&data), &method, worker, number);
     let message: serde_json::Value = serde_json::from_str(&shown(&request, &method)[0]).unwrap();
     message["string"].as_str().unwrap().to_owned()
 }
@@ -78,13 +76,14 @@ fn timestamps_are_of_one_moment_that_is_now() {
 #[test]
 fn a_call_has_one_uuid_and_as_many_new_ones_as_it_likes() {
     let method = everything("Call");
-    let spec = RequestSpec {
-        metadata: metadata(&[("x-id", "{{.UUID}}")]),
-        ..json(r#"{"strings":["{{.UUID}}","{{.UUID}}","{{newUUID}}","{{newUUID}}"]}"#)
+    let spec = {
+        let mut spec = json(r#"{"strings":["{{.UUID}}","{{.UUID}}","{{newUUID}}","{{newUUID}}"]}"#);
+        spec.request.metadata = metadata(&[("x-id", "{{.UUID}}")]);
+        spec
     };
     let mut source = Source::new(&spec, &method).unwrap();
     let mut call = |number| {
-        let request = source.next(0, number).unwrap();
+        let request = source.next(0, number).unwrap().clone();
         let message: serde_json::Value =
             serde_json::from_str(&shown(&request, &method)[0]).unwrap();
         let strings: Vec<String> = serde_json::from_value(message["strings"].clone()).unwrap();
@@ -100,16 +99,17 @@ fn a_call_has_one_uuid_and_as_many_new_ones_as_it_likes() {
 
 #[test]
 fn the_sources_of_two_threads_draw_different_uuids() {
-    let spec = RequestSpec {
-        metadata: metadata(&[("x", "{{newUUID}}")]),
-        ..json("{}")
+    let spec = {
+        let mut spec = json("{}");
+        spec.request.metadata = metadata(&[("x", "{{newUUID}}")]);
+        spec
     };
     let mut source = Source::new(&spec, &method("GetSum")).unwrap();
     let mut other = Source::new(&spec, &method("GetSum")).unwrap();
     let mut seen = HashSet::new();
     for number in 0..10 {
-        seen.insert(header(&source.next(0, number).unwrap(), "x"));
-        seen.insert(header(&other.next(0, number).unwrap(), "x"));
+        seen.insert(header(source.next(0, number).unwrap(), "x"));
+        seen.insert(header(other.next(0, number).unwrap(), "x"));
     }
     assert_eq!(seen.len(), 20);
 }
@@ -156,13 +156,14 @@ fn random_integers_are_in_their_half_open_range() {
 
 /// The output of a template in 300 calls.
 fn many_rendered(template: &str) -> Vec<String> {
-    let spec = RequestSpec {
-        metadata: metadata(&[("x", template)]),
-        ..json("{}")
+    let spec = {
+        let mut spec = json("{}");
+        spec.request.metadata = metadata(&[("x", template)]);
+        spec
     };
     let mut source = Source::new(&spec, &method("GetSum")).unwrap();
     (0..300)
-        .map(|call| header(&source.next(0, call).unwrap(), "x").unwrap())
+        .map(|call| header(source.next(0, call).unwrap(), "x").unwrap())
         .collect()
 }
 
@@ -172,7 +173,7 @@ fn numbers_need_no_quotes() {
     let spec = json(r#"{"a": {{.RequestNumber}}, "b": {{randomInt 5 6}}}"#);
     let mut source = Source::new(&spec, &method).unwrap();
     assert_eq!(
-        shown(&source.next(0, 12).unwrap(), &method),
+        shown(source.next(0, 12).unwrap(), &method),
         [r#"{"a":12,"b":5}"#]
     );
 }
@@ -185,19 +186,20 @@ fn unary_calls_take_templates_in_turn() {
         r#"[{"a": {{.RequestNumber}}},{"b": {{.RequestNumber}}}]"#,
     ] {
         let mut source = Source::new(&json(data), &method).unwrap();
-        assert_eq!(shown(&source.next(0, 4).unwrap(), &method), [r#"{"a":4}"#]);
-        assert_eq!(shown(&source.next(0, 5).unwrap(), &method), [r#"{"b":5}"#]);
+        assert_eq!(shown(source.next(0, 4).unwrap(), &method), [r#"{"a":4}"#]);
+        assert_eq!(shown(source.next(0, 5).unwrap(), &method), [r#"{"b":5}"#]);
     }
 }
 
 #[test]
 fn a_streaming_client_renders_all_of_its_messages_once_per_call() {
     let method = method("EchoSum");
-    let spec = RequestSpec {
-        stream_call_count: 3,
-        ..json(r#"[{"a": {{.RequestNumber}}},{"a": {{randomInt 1000 1000000}}}]"#)
+    let spec = {
+        let mut spec = json(r#"[{"a": {{.RequestNumber}}},{"a": {{randomInt 1000 1000000}}}]"#);
+        spec.request.stream.count = 3;
+        spec
     };
-    let request = Source::new(&spec, &method).unwrap().next(0, 9).unwrap();
+    let request = nth(&spec, &method, 0, 9);
     let sent = shown(&request, &method);
     assert_eq!((sent[0].as_str(), sent.len()), (r#"{"a":9}"#, 3));
     assert_eq!(sent[0], sent[2]);
@@ -207,7 +209,10 @@ fn a_streaming_client_renders_all_of_its_messages_once_per_call() {
 fn fields_that_never_change_cost_no_rendering() {
     let spec = json(r#"{"string":"{{.MethodName}}"}"#);
     let mut source = Source::new(&spec, &everything("Call")).unwrap();
-    let (one, other) = (source.next(0, 0).unwrap(), source.next(1, 1).unwrap());
+    let (one, other) = (
+        source.next(0, 0).unwrap().clone(),
+        source.next(1, 1).unwrap().clone(),
+    );
     assert!(std::sync::Arc::ptr_eq(&one.body, &other.body));
 }
 
@@ -223,19 +228,21 @@ fn go_s_white_space_and_comments_are_understood() {
 #[test]
 fn without_templates_data_is_literal() {
     let method = everything("Call");
-    let spec = RequestSpec {
-        templates_in_data: false,
-        ..json(r#"{"string":"{{.Nope"}"#)
+    let spec = {
+        let mut spec = json(r#"{"string":"{{.Nope"}"#);
+        spec.request.templates = Templates::Off;
+        spec
     };
-    let request = Source::new(&spec, &method).unwrap().next(0, 0).unwrap();
+    let request = first(&spec, &method);
     assert_eq!(shown(&request, &method), [r#"{"string":"{{.Nope"}"#]);
 }
 
 #[test]
 fn without_functions_fields_still_work() {
-    let spec = |data: &str| RequestSpec {
-        template_functions: false,
-        ..json(data)
+    let spec = |data: &str| {
+        let mut spec = json(data);
+        spec.request.templates = Templates::NoFunctions;
+        spec
     };
     let method = everything("Call");
     assert!(Source::new(&spec(r#"{"string":"{{.UUID}}"}"#), &method).is_ok());

@@ -5,17 +5,13 @@ use proptest::test_runner::TestRunner;
 use prost_reflect::prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 use volley::request::schema::load;
-use volley::request::{Expected, Method, Mismatch, Source};
+use volley::request::{Expected, Method, Mismatch};
 
-use crate::support::{everything, json, proto};
+use crate::support::{everything, first, json, proto};
 
 /// A method's replies, checked only for their form.
 fn any_reply(method: &Method, data: &str) -> std::sync::Arc<Expected> {
-    Source::new(&json(data), method)
-        .unwrap()
-        .next(0, 0)
-        .unwrap()
-        .expected
+    first(&json(data), method).expected
 }
 
 /// The decoder treats a map's entry as length-delimited whatever its key says, and continues;

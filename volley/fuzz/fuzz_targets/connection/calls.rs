@@ -43,7 +43,8 @@ impl Handler<u32> for Calls {
         self.next(*call, format!("{call}: {data:?} {end_stream}"))
     }
 
-    fn on_closed(&mut self, call: u32, why: Closed) {
+    fn on_closed(&mut self, call: &mut u32, why: Closed) {
+        let call = *call;
         assert!(self.open.remove(&call), "{call} closed twice");
         self.events.push(format!("{call}: {why:?}"));
     }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::json;
-use crate::cli::value::{path, time, whole};
+use crate::cli::value::{self, path, time, whole};
 
 /// What to send.
 #[derive(Args, Clone, Debug, Default)]
@@ -13,7 +12,7 @@ use crate::cli::value::{path, time, whole};
 pub struct DataArgs {
     /// Request as JSON, or a list of requests: a client that streams sends them all in each call,
     /// otherwise calls take them in turn; @ reads stdin
-    #[arg(short = 'd', long, value_name = "JSON", value_parser = json::messages)]
+    #[arg(short = 'd', long, value_name = "JSON", value_parser = value::messages)]
     pub data: Option<String>,
 
     /// Read --data from a file
@@ -30,7 +29,7 @@ pub struct DataArgs {
     pub binary_file: Option<PathBuf>,
 
     /// Metadata of each call, as a JSON object of strings
-    #[arg(short = 'm', long, value_name = "JSON", value_parser = json::strings)]
+    #[arg(short = 'm', long, value_name = "JSON", value_parser = value::strings)]
     pub metadata: Option<BTreeMap<String, String>>,
 
     /// Read --metadata from a file
@@ -56,4 +55,18 @@ pub struct DataArgs {
     /// Send data and metadata as they are: do not fill in {{…}}
     #[arg(long)]
     pub disable_template_data: Option<bool>,
+}
+
+/// What the replies must be.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Checks")]
+pub struct CheckArgs {
+    /// + Rule that every reply must satisfy, such as 'result = a + b + i' (a and b: fields of the
+    ///   request; i: index of the reply); repeatable
+    #[arg(long, value_name = "RULE")]
+    pub expect: Option<Vec<String>>,
+
+    /// + Number of replies that each call must get
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
+    pub expect_replies: Option<u64>,
 }

@@ -1,8 +1,13 @@
+//! How much to send, and how that changes over time.
+
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use crate::cli::value::{time, whole};
+use crate::engine::StartAt;
+use crate::pace::ScheduleKind;
+use crate::spec::{DurationStop, Share};
 
 /// How much to send.
 #[derive(Args, Clone, Debug, Default)]
@@ -28,7 +33,7 @@ pub struct LoadArgs {
         ignore_case = true,
         hide_possible_values = true
     )]
-    pub duration_stop: Option<DurationStop>,
+    pub duration_stop: Option<StopWord>,
 
     /// Workers; each has one call open at a time (default 50)
     #[arg(short = 'c', long, value_name = "N", value_parser = whole::<u32>)]
@@ -49,6 +54,16 @@ pub struct LoadArgs {
 
     #[command(flatten)]
     pub limits: LimitArgs,
+
+    /// + Make the K-th of N parts of the load: calls and connections are dealt out in turn, and the
+    ///   JSON report holds what `volley merge` needs
+    #[arg(long, value_name = "K/N")]
+    pub share: Option<Share>,
+
+    /// + Start the load when CLOCK_MONOTONIC shows this many ns, or those that come as a line on
+    ///   stdin; a line `volley: ready` on stderr says that all connections stand
+    #[arg(long, value_name = "NS|stdin", value_parser = start_at)]
+    pub start_at: Option<StartAt>,
 
     /// + Run the same load for this long first, without counting it
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -82,14 +97,112 @@ pub struct LimitArgs {
     pub threads: Option<u32>,
 }
 
-/// What happens to calls that are open when the run's time is over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DurationStop {
-    /// They are cut, and counted as cut.
-    #[default]
+/// [`DurationStop`] as a value of a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StopWord {
     Close,
-    /// They may finish, and are counted.
     Wait,
-    /// They are cut, and not counted at all.
     Ignore,
+}
+
+impl From<StopWord> for DurationStop {
+    fn from(stop: StopWord) -> Self {
+        match stop {
+            StopWord::Close => Self::Close,
+            StopWord::Wait => Self::Wait,
+            StopWord::Ignore => Self::Ignore,
+        }
+    }
+}
+
+fn start_at(text: &str) -> Result<StartAt, &'static str> {
+    match text {
+        "stdin" => Ok(StartAt::Stdin),
+        number => number
+            .parse()
+            .map(StartAt::Monotonic)
+            .map_err(|_| "use nanoseconds of CLOCK_MONOTONIC, or `stdin`"),
+    }
+}
+
+/// How load and concurrency change over time.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Schedules: load and concurrency that change over time")]
+pub struct ScheduleArgs {
+    /// const (default, see --rps), step or line
+    #[arg(
+        long,
+        value_name = "KIND",
+        ignore_case = true,
+        hide_possible_values = true
+    )]
+    pub load_schedule: Option<ScheduleWord>,
+
+    /// Calls/s at the start (default 0)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub load_start: Option<u32>,
+
+    /// Calls/s to add per step, or per second of a line
+    #[arg(long, value_name = "N", value_parser = whole::<i32>, allow_negative_numbers = true)]
+    pub load_step: Option<i32>,
+
+    /// Calls/s at which the change ends (default 0: no upper bound)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub load_end: Option<u32>,
+
+    /// Length of each step (step only)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub load_step_duration: Option<Duration>,
+
+    /// Stop the change after this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub load_max_duration: Option<Duration>,
+
+    /// const (default, see -c), step or line
+    #[arg(
+        long,
+        value_name = "KIND",
+        ignore_case = true,
+        hide_possible_values = true
+    )]
+    pub concurrency_schedule: Option<ScheduleWord>,
+
+    /// Workers at the start (default 0)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub concurrency_start: Option<u32>,
+
+    /// Workers to add per step, or per second (default 1)
+    #[arg(long, value_name = "N", value_parser = whole::<i32>, allow_negative_numbers = true)]
+    pub concurrency_step: Option<i32>,
+
+    /// Workers at which the change ends (default 0: no upper bound)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub concurrency_end: Option<u32>,
+
+    /// Length of each step (step only)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub concurrency_step_duration: Option<Duration>,
+
+    /// Stop the change after this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub concurrency_max_duration: Option<Duration>,
+}
+
+/// [`ScheduleKind`] as a value of a flag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleWord {
+    #[default]
+    Const,
+    Step,
+    Line,
+}
+
+impl From<ScheduleWord> for ScheduleKind {
+    fn from(kind: ScheduleWord) -> Self {
+        match kind {
+            ScheduleWord::Const => Self::Const,
+            ScheduleWord::Step => Self::Step,
+            ScheduleWord::Line => Self::Line,
+        }
+    }
 }

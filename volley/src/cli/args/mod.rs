@@ -1,24 +1,18 @@
 //! The flags of a run as they are written, on the command line or in a file. All are optional.
 
-mod checks;
-mod connection;
 mod data;
 mod load;
 mod output;
-mod schedules;
 mod target;
 
 use std::any::TypeId;
 
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 
-pub use checks::CheckArgs;
-pub use connection::ConnectionArgs;
-pub use data::DataArgs;
-pub use load::{DurationStop, LimitArgs, LoadArgs};
-pub use output::{Format, OutputArgs};
-pub use schedules::ScheduleArgs;
-pub use target::TargetArgs;
+pub use data::{CheckArgs, DataArgs};
+pub use load::{LimitArgs, LoadArgs, ScheduleArgs};
+pub use output::{Format, OutputArgs, WatchArgs, format};
+pub use target::{ConnectionArgs, TargetArgs};
 
 use super::help;
 
@@ -40,6 +34,8 @@ pub struct RunArgs {
     pub checks: CheckArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }
 
 /// The parser of a run's flags.
@@ -89,7 +85,8 @@ fn is_switch(arg: &Arg) -> bool {
 fn plain() -> Command {
     help::dress(RunArgs::command(), help::EXAMPLES)
         .override_usage(
-            "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]",
+            "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
+             volley merge [FLAGS] FILE...\n       volley schema",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .disable_version_flag(true)

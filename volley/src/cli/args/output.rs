@@ -3,8 +3,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::json;
-use crate::cli::value::{path, whole};
+use crate::cli::value::{self, path, whole};
+use crate::watch::Address;
 
 /// What to report.
 #[derive(Args, Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct OutputArgs {
     pub name: Option<String>,
 
     /// Tags of the run, for the report, as a JSON object of strings
-    #[arg(long, value_name = "JSON", value_parser = json::strings)]
+    #[arg(long, value_name = "JSON", value_parser = value::strings)]
     pub tags: Option<BTreeMap<String, String>>,
 
     /// Leave the first N finished calls out of the report
@@ -38,9 +38,35 @@ pub struct OutputArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub details: Option<u64>,
 
-    /// + Show no progress line on the terminal
+    /// + Print nothing but the report: no live line, no warnings
     #[arg(long)]
     pub quiet: Option<bool>,
+}
+
+/// What others see of a run while it goes on, and how they change it.
+#[derive(Args, Clone, Debug, Default)]
+#[command(
+    next_help_heading = "While it runs (on a terminal, without --quiet: + and - change the load, p pauses, q ends)"
+)]
+pub struct WatchArgs {
+    /// + Write a line of JSON for each second; - is stdout
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub live_json: Option<PathBuf>,
+
+    /// + Serve Prometheus metrics at GET /metrics of an ADDRESS: 127.0.0.1:9090, :9090 (localhost)
+    ///   or unix:/path
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<Address>,
+
+    /// + The same, and take orders: PATCH /v1/load {"rps": N} or {"concurrency": N}, POST /v1/pause,
+    ///   /v1/resume and /v1/stop, GET /v1/stats
+    #[arg(long, value_name = "ADDRESS")]
+    pub control: Option<Address>,
+
+    /// + What clients must know, as a bearer token; needed where other hosts can reach an ADDRESS
+    ///   (default: $VOLLEY_TOKEN)
+    #[arg(long, value_name = "TOKEN")]
+    pub control_token: Option<String>,
 }
 
 /// How the report is written.
@@ -56,7 +82,7 @@ pub enum Format {
     Prometheus,
 }
 
-fn format(text: &str) -> Result<Format, &'static str> {
+pub fn format(text: &str) -> Result<Format, &'static str> {
     match text {
         "summary" => Ok(Format::Summary),
         "csv" => Ok(Format::Csv),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::error::ConfigError;
+use super::ConfigError;
 
 /// The entries of a file, in its order.
 pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {

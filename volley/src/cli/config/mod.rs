@@ -1,35 +1,47 @@
-//! `--config`: the flags of a run in a JSON, TOML or YAML file, keyed by their long names.
+//! `--config`: a run in a JSON, TOML or YAML file: the sections of a [`Spec`], and flags keyed by their long names, as in
+//! ghz's own files.
 //!
-//! Each entry is parsed as the flag of the same name, so a file and the command line accept the
-//! same values. Errors name the file and the key.
+//! A key of the second kind is parsed as the flag of the same name, so a file and the command line accept the same
+//! values. Flags override sections. Errors name the file and the key.
 
-mod error;
 mod file;
-mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, Command, FromArgMatches};
-use serde_json::Value;
-
-pub use error::ConfigError;
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use serde_json::{Map, Value};
+use thiserror::Error;
 
 use super::args::RunArgs;
 use super::{refused, usage};
+use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
 const ONLY_FLAGS: [&str; 4] = ["binary", "config", "help", "version"];
 
-/// Reads a file as flags.
-pub(super) fn read(command: &Command, path: &Path) -> Result<RunArgs, ConfigError> {
+/// The sections of a [`Spec`]. No flag has such a name.
+const SECTIONS: [&str; 5] = ["target", "request", "checks", "load", "count"];
+
+/// Reads a file: its sections, and its flags.
+pub(super) fn read(command: &Command, path: &Path) -> Result<(Spec, RunArgs), ConfigError> {
+    let (sections, flags): (Map<_, _>, Map<_, _>) = file::read(path)?
+        .into_iter()
+        .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
+    let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
+        wrong(
+            path,
+            &error.path().to_string(),
+            Some(error.inner().to_string()),
+        )
+    })?;
     let mut args = RunArgs::default();
-    for (key, value) in file::read(path)? {
+    for (key, value) in flags {
         if let Some(matches) = entry(command, path, &key, &value)? {
             args.update_from_arg_matches(&matches)
                 .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
         }
     }
-    Ok(args)
+    Ok((spec, args))
 }
 
 /// One entry as clap sees it; `None` if it leaves its flag unset.
@@ -40,7 +52,7 @@ fn entry(
     value: &Value,
 ) -> Result<Option<ArgMatches>, ConfigError> {
     if let Some(remedy) = refused::remedy(key) {
-        return match words::asks_for_nothing(value) {
+        return match asks_for_nothing(value) {
             true => Ok(None),
             false => Err(ConfigError::Refused {
                 place: place(path, key),
@@ -55,7 +67,7 @@ fn entry(
         .find(known)
         .filter(|_| !ONLY_FLAGS.contains(&key))
         .ok_or_else(|| unknown(command, path, key))?;
-    let words = words::of(arg, value).map_err(|problem| wrong(path, key, Some(problem)))?;
+    let words = words_of(arg, value).map_err(|problem| wrong(path, key, Some(problem)))?;
     if words.is_empty() {
         return Ok(None);
     }
@@ -80,7 +92,7 @@ fn unknown(command: &Command, path: &Path, key: &str) -> ConfigError {
         key: key.to_owned(),
         hint: match suggestion {
             Some(name) => format!("did you mean `{name}`?"),
-            None => "keys are the long names of flags, see `volley --help`".to_owned(),
+            None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
         },
     }
 }
@@ -94,4 +106,81 @@ fn wrong(path: &Path, key: &str, problem: Option<String>) -> ConfigError {
 
 fn place(path: &Path, key: &str) -> String {
     format!("{}: {key}", path.display())
+}
+
+/// Why a `--config` file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    #[error("`--config`: cannot read `{}`: {reason}", .path.display())]
+    Read { path: PathBuf, reason: String },
+    #[error("`--config`: cannot tell the format of `{}`: its name must end in .json, .toml, .yaml or .yml", .0.display())]
+    Format(PathBuf),
+    #[error("`{}`: {reason}", .path.display())]
+    Syntax { path: PathBuf, reason: String },
+    #[error("`{}` must hold keys and their values, such as `\"concurrency\": 64`", .0.display())]
+    NoTable(PathBuf),
+    #[error("`{}`: unknown key `{key}`; {hint}", .path.display())]
+    Unknown {
+        path: PathBuf,
+        key: String,
+        hint: String,
+    },
+    #[error("`{place}`: {problem}")]
+    Value { place: String, problem: String },
+    #[error("`{place}`: volley has no such key: {remedy}")]
+    Refused { place: String, remedy: &'static str },
+}
+
+/// Flags whose text is JSON; a file holds tables and lists for them.
+const JSON: [&str; 3] = ["data", "metadata", "tags"];
+
+/// The words that give `arg` this value; none if the value is null or empty, which leaves the flag
+/// unset.
+fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
+    let long = arg.get_long();
+    match value {
+        Value::Array(items) if matches!(arg.get_action(), ArgAction::Append) => items
+            .iter()
+            .map(|item| {
+                let text = scalar(item).ok_or("a list of strings is needed")?;
+                Ok(word(long, &text))
+            })
+            .collect(),
+        Value::Array(_) | Value::Object(_) if long.is_some_and(|long| JSON.contains(&long)) => {
+            Ok(vec![word(long, &value.to_string())])
+        }
+        Value::Array(_) => Err("one value is needed, not a list".to_owned()),
+        Value::Object(_) => Err("one value is needed, not a table".to_owned()),
+        value => match scalar(value) {
+            None => Ok(Vec::new()),
+            Some(text) if text.is_empty() => Ok(Vec::new()),
+            Some(text) if long.is_none() => Ok(vec!["--".to_owned(), text]),
+            Some(text) => Ok(vec![word(long, &text)]),
+        },
+    }
+}
+
+/// Whether a value switches nothing on: ghz writes such entries for flags that were not given.
+fn asks_for_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+        Value::Bool(true) => false,
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(on) => Some(on.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn word(long: Option<&str>, value: &str) -> String {
+    format!("--{}={value}", long.unwrap_or_default())
 }

@@ -3,15 +3,16 @@
 use mio::{Events, Interest, Token};
 use rustix::io::Errno;
 
-use super::{Book, Driver, EngineError, Stage};
+use super::{Book, Driver, EngineError, Script, Stage};
 use crate::engine::wire::{Phase, Wire};
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Opens every connection of this thread and finishes all handshakes. No call is sent yet.
     pub fn connect(&mut self) -> Result<(), EngineError> {
         let mut events = Events::with_capacity(1024);
         let deadline_ns = self.begin_to_connect();
         loop {
+            self.expect_greetings(self.clock.now_ns());
             if let Some(reason) = self.next_address() {
                 return Err(self.unreachable(reason));
             }
@@ -162,27 +163,27 @@ impl<B: Book> Driver<'_, B> {
             }
             wire.phase = Phase::Ready;
             let at = wire.link;
+            self.ready += 1;
+            self.turn_gone(false);
             if let Some(link) = self.links.get_mut(at) {
                 link.down = None;
             }
             self.reconnects += u64::from(self.stage != Stage::Setup);
             self.stirred = true;
+            self.list(at);
             return;
         }
         if !wire.http.is_draining() {
             return;
         }
         if matches!(wire.phase, Phase::Ready | Phase::Greeting) {
-            let early = wire.phase == Phase::Greeting;
+            let was_used = wire.http.was_used();
+            self.ready -= usize::from(wire.phase == Phase::Ready);
             wire.phase = Phase::Retiring;
             self.broken = true;
             let at = wire.link;
             if let Some(link) = self.links.get_mut(at) {
-                if early {
-                    link.broke("the server sent GOAWAY immediately".to_owned(), now_ns);
-                } else {
-                    link.retired(now_ns);
-                }
+                link.retired(was_used, now_ns);
             }
         }
         if self
@@ -194,17 +195,23 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Gives up connections that were started during the run and did not become ready in time.
+    /// Gives up connections that did not become ready in time.
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
+        let patience_ns = self.patience_ns();
         let overdue = self.wires.iter().filter(|(_, wire)| {
             matches!(wire.phase, Phase::Connecting | Phase::Greeting)
-                && now_ns.saturating_sub(wire.heard_ns) >= self.plan.connect_timeout_ns
+                && now_ns.saturating_sub(wire.heard_ns) >= patience_ns
         });
         let overdue: Vec<usize> = overdue.map(|(key, _)| key).collect();
         for key in overdue {
             let reason = self.unanswered();
             self.lose(key, &reason, now_ns);
         }
+    }
+
+    /// How long an address may take: all of them together have the time that connecting may take.
+    fn patience_ns(&self) -> u64 {
+        self.plan.connect_timeout_ns / self.plan.addresses.len().max(1) as u64
     }
 }
 
@@ -218,5 +225,27 @@ fn connect_words(error: &std::io::Error) -> String {
             "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
         }
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use crate::engine::driver::samples::{driver, shared, spec};
+    use crate::engine::plan::Plan;
+    use crate::serve::{Config, Reference};
+
+    #[test]
+    fn an_address_that_never_answers_leaves_time_for_the_next() {
+        let server = Reference::start(Config::default()).unwrap();
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let spec = spec("localhost:1");
+        let mut plan = Plan::new(&spec).unwrap();
+        plan.addresses = vec![silent.local_addr().unwrap(), server.address()];
+        let shared = shared();
+        let mut driver = driver(&spec, &plan, &shared);
+        driver.connect().unwrap();
+        assert_eq!(driver.links[0].address, 1);
     }
 }

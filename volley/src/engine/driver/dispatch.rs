@@ -1,39 +1,50 @@
 //! Starting calls: when a worker becomes free (closed loop), or when the schedule says so (open
 //! loop).
 
-use super::{Book, Driver, EngineError, Stage};
-use crate::engine::call::{Call, Ticket};
+use std::sync::Arc;
+
+use super::{Book, Driver, Script, Stage};
+use crate::engine::call::{self, Call, Ticket};
+use crate::engine::orders;
+use crate::engine::shared::Due;
 use crate::engine::wire::Phase;
-use crate::pace::Cursor;
+use crate::grpc::Status;
+use crate::pace::Agenda;
 
 /// With `--async` and no rate: the maximum number of open calls on each connection.
 const ASYNC_OPEN_MOST: usize = 10_000;
 
-impl<B: Book> Driver<'_, B> {
+/// Calls of a link that may fail before they are sent, until the sockets get their turn.
+const UNSENT_AT_ONCE: u32 = 64;
+
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Starts all calls that can start now and that no read will trigger.
-    pub(super) fn dispatch(&mut self, now_ns: u64) -> Result<(), EngineError> {
-        if self.cursor.is_some() {
-            self.follow_schedule(now_ns)?;
-        }
+    pub(super) fn dispatch(&mut self, now_ns: u64) {
         let active = self.active_workers(now_ns);
-        let changed = std::mem::replace(&mut self.active, active) != active;
-        if !std::mem::take(&mut self.stirred) && !changed {
-            return Ok(());
+        let has_changed = std::mem::replace(&mut self.active, active) != active;
+        let is_stirred = std::mem::take(&mut self.stirred) || has_changed;
+        if self.agenda.is_some() {
+            if is_stirred {
+                (0..self.links.len()).for_each(|at| self.list(at));
+            }
+            self.follow_schedule(now_ns);
+        }
+        if !is_stirred {
+            return;
         }
         for at in 0..self.links.len() {
-            self.fill(at, now_ns)?;
+            self.fill(at, now_ns);
             if let Some(key) = self.links.get(at).and_then(|link| link.wire) {
                 self.flush(key, now_ns);
             }
         }
-        Ok(())
     }
 
     /// Starts calls on one link: first those to be sent again, even after the window; then, in a
     /// closed loop, new ones.
-    pub(super) fn fill(&mut self, at: usize, now_ns: u64) -> Result<(), EngineError> {
+    pub(super) fn fill(&mut self, at: usize, now_ns: u64) {
         let Some(key) = self.ready_wire(at) else {
-            return Ok(());
+            return;
         };
         while self
             .links
@@ -42,75 +53,158 @@ impl<B: Book> Driver<'_, B> {
             && self.has_room(key)
         {
             if let Some(ticket) = self.links.get_mut(at).and_then(|link| link.again.pop()) {
-                self.begin(key, ticket, now_ns)?;
+                self.begin(key, ticket, now_ns);
             }
         }
-        if !self.stage.sends() || self.cursor.is_some() {
-            return Ok(());
+        if !self.stage.sends() || self.agenda.is_some() {
+            return;
         }
         let active = self.active_workers(now_ns);
-        while self.quota != Some(0) && self.has_worker(at, active) && self.has_room(key) {
+        let (mut unsent, mut room) = (0, 0);
+        while self.quota != Some(0) && self.has_worker(at, active) {
+            if room == 0 {
+                room = self.room(key);
+            }
+            if room == 0 {
+                break;
+            }
             let Some(worker) = self.free_worker(at, key, active) else {
                 break;
             };
-            self.send_new(key, worker, now_ns, now_ns)?;
+            let due = Due {
+                intended_ns: now_ns,
+                number: self.next_number(),
+            };
+            let is_sent = self.send(key, worker, due, now_ns);
+            room -= usize::from(is_sent);
+            unsent += u32::from(!is_sent);
+            if unsent == UNSENT_AT_ONCE {
+                self.stirred = true;
+                break;
+            }
         }
-        Ok(())
     }
 
     /// Starts every call of the window that is due, in order, as long as a worker is free.
-    pub(super) fn follow_schedule(&mut self, now_ns: u64) -> Result<(), EngineError> {
+    pub(super) fn follow_schedule(&mut self, now_ns: u64) {
         if !self.stage.sends() {
-            return Ok(());
+            return;
         }
         let active = self.active_workers(now_ns);
-        while self.quota != Some(0) {
-            let Some(intended_ns) = self.next_call_ns() else {
-                break;
-            };
-            if intended_ns > now_ns || intended_ns >= self.closes_ns {
-                break;
-            }
-            let Some((key, worker)) = self.next_free(active) else {
-                break;
-            };
-            if let Some(cursor) = &mut self.cursor {
-                cursor.next();
-            }
-            self.send_new(key, worker, intended_ns, now_ns)?;
+        while let Some(intended_ns) = self.due_call(now_ns)
+            && let Some((key, worker)) = self.next_free(active)
+        {
+            let due = self.take_due(intended_ns);
+            self.send(key, worker, due, now_ns);
             self.touched.push(key);
+        }
+        if self.ready == 0 || self.is_gone {
+            self.hand_over(now_ns);
+        } else if self.shared.adrift.any() {
+            self.adopt(active, now_ns);
         }
         while let Some(key) = self.touched.pop() {
             self.flush(key, now_ns);
         }
-        Ok(())
     }
 
-    /// The next link, in turn, that can take a call, and a worker for it.
-    fn next_free(&mut self, active: u32) -> Option<(usize, u32)> {
-        for _ in 0..self.links.len() {
-            let at = self.turn;
-            self.turn = (self.turn + 1) % self.links.len();
-            let Some(key) = self.ready_wire(at) else {
-                continue;
+    /// When the call that is due now was due.
+    fn due_call(&self, now_ns: u64) -> Option<u64> {
+        let intended_ns = self.next_call_ns()?;
+        let is_due = intended_ns <= now_ns && intended_ns < self.closes_ns;
+        (is_due && self.quota != Some(0)).then_some(intended_ns)
+    }
+
+    /// Whether a call of the schedule could be sent, as far as is known.
+    pub(super) fn may_send(&self) -> bool {
+        !self.listed.is_empty() && self.quota != Some(0)
+    }
+
+    /// Takes that call from this thread's share.
+    fn take_due(&mut self, intended_ns: u64) -> Due {
+        if let Some(agenda) = &mut self.agenda {
+            agenda.take();
+        }
+        Due {
+            intended_ns,
+            number: self.next_number(),
+        }
+    }
+
+    /// Without a connection, this thread leaves its calls to the others.
+    #[cold]
+    fn hand_over(&mut self, now_ns: u64) {
+        let mut any = false;
+        while self.plan.threads > 1
+            && self.shared.adrift.has_room()
+            && let Some(intended_ns) = self.due_call(now_ns)
+        {
+            let due = self.take_due(intended_ns);
+            self.shared.adrift.push(due);
+            any = true;
+        }
+        if any {
+            self.shared.wake();
+        }
+    }
+
+    /// Sends the calls of threads that have no connection.
+    #[cold]
+    fn adopt(&mut self, active: u32, now_ns: u64) {
+        while let Some((key, worker)) = self.next_free(active) {
+            let Some(due) = self.shared.adrift.pop(self.opens_ns) else {
+                // The worker goes on waiting.
+                let link = self.wires.get(key).map(|wire| wire.link);
+                if let Some(link) = link.and_then(|at| self.links.get_mut(at)) {
+                    link.idle.push(worker);
+                }
+                break;
             };
-            if !self.has_worker(at, active) || !self.has_room(key) {
-                continue;
-            }
-            if let Some(worker) = self.free_worker(at, key, active) {
+            self.idle_since_ns = None;
+            self.send(key, worker, due, now_ns);
+            self.touched.push(key);
+        }
+    }
+
+    /// The next link, in turn, that can take a call, and a worker for it. A link that cannot take one is left out until
+    /// something happens on it.
+    fn next_free(&mut self, active: u32) -> Option<(usize, u32)> {
+        while let Some(at) = self.listed.pop_front() {
+            if let Some(key) = self.ready_wire(at)
+                && self.has_worker(at, active)
+                && self.has_room(key)
+                && let Some(worker) = self.free_worker(at, key, active)
+            {
+                self.listed.push_back(at);
                 return Some((key, worker));
+            }
+            if let Some(link) = self.links.get_mut(at) {
+                link.is_listed = false;
             }
         }
         None
     }
 
+    /// Puts a link among those that may take a call of the schedule.
+    #[inline]
+    pub(super) fn list(&mut self, at: usize) {
+        if self.agenda.is_some()
+            && let Some(link) = self.links.get_mut(at)
+            && !std::mem::replace(&mut link.is_listed, true)
+        {
+            self.listed.push_back(at);
+        }
+    }
+
     /// Whether a link would start a call, if the server has room for it.
     pub(super) fn has_worker(&self, at: usize, active: u32) -> bool {
-        self.plan.is_async
-            || self.links.get(at).is_some_and(|link| {
-                let all = active >= self.plan.most_workers && !link.idle.is_empty();
-                all || link.idle.iter().any(|worker| *worker < active)
-            })
+        if self.plan.is_async {
+            return !self.is_paused;
+        }
+        self.links.get(at).is_some_and(|link| {
+            let all = active >= self.most_workers && !link.idle.is_empty();
+            all || link.idle.iter().any(|worker| *worker < active)
+        })
     }
 
     /// Takes a worker of a link that has no call, if the concurrency schedule lets it work now.
@@ -119,21 +213,26 @@ impl<B: Book> Driver<'_, B> {
             // Calls do not wait for a worker; they carry the workers' numbers in turn.
             let open = self.wires.get(key)?.http.open_streams();
             self.links.get_mut(at)?.idle.clear();
-            let workers = u64::from(self.plan.most_workers.max(1));
+            let workers = u64::from(self.most_workers.max(1));
             let worker = u32::try_from(self.next_number % workers).ok()?;
-            let free = self.cursor.is_some() || open < ASYNC_OPEN_MOST;
+            let free = self.agenda.is_some() || open < ASYNC_OPEN_MOST;
             return free.then_some(worker);
         }
         let idle = &mut self.links.get_mut(at)?.idle;
-        if active >= self.plan.most_workers {
+        if active >= self.most_workers {
             return idle.pop();
         }
         let place = idle.iter().rposition(|worker| *worker < active)?;
         Some(idle.swap_remove(place))
     }
 
+    /// How many workers may work now.
     pub(super) fn active_workers(&self, now_ns: u64) -> u32 {
-        self.plan.workers.active_at(self.since_start(now_ns))
+        match self.workers {
+            _ if self.is_paused => 0,
+            Some(workers) => workers,
+            None => self.plan.workers.active_at(self.since_start(now_ns)),
+        }
     }
 
     /// Time on the schedules: since the window opened, or, in the warm-up, since the warm-up
@@ -154,80 +253,103 @@ impl<B: Book> Driver<'_, B> {
         (self.wires.get(key)?.phase == Phase::Ready).then_some(key)
     }
 
-    /// Whether the server allows another stream; if not, that is noted.
     fn has_room(&mut self, key: usize) -> bool {
+        self.room(key) > 0
+    }
+
+    /// How many streams the server allows in addition; if none, that is noted.
+    fn room(&mut self, key: usize) -> usize {
         let Some(wire) = self.wires.get(key) else {
-            return false;
+            return 0;
         };
-        if wire.http.capacity() > 0 {
-            return true;
+        let room = wire.http.capacity();
+        if room > 0 {
+            return room;
         }
         if !wire.http.is_draining() {
             let open = u32::try_from(wire.http.open_streams()).unwrap_or(u32::MAX);
             self.stream_limit = Some(self.stream_limit.map_or(open, |limit| limit.min(open)));
         }
-        false
+        0
     }
 
-    fn send_new(
-        &mut self,
-        key: usize,
-        worker: u32,
-        intended_ns: u64,
-        now_ns: u64,
-    ) -> Result<(), EngineError> {
-        let ticket = Ticket {
-            worker,
-            number: self.next_number,
-            intended_ns,
-            sent_ns: now_ns,
-            refusals: 0,
-        };
-        self.next_number += u64::from(self.plan.threads);
+    /// The number of this thread's next call, which it thereby has made.
+    fn next_number(&mut self) -> u64 {
+        let number = self.next_number;
+        self.next_number += self.lane.every;
         if let Some(quota) = &mut self.quota {
             *quota -= 1;
         }
-        self.book.sent(intended_ns, now_ns);
+        number
+    }
+
+    /// Starts a call. Returns whether it could be sent.
+    fn send(&mut self, key: usize, worker: u32, due: Due, now_ns: u64) -> bool {
+        let ticket = Ticket {
+            worker,
+            number: due.number,
+            intended_ns: due.intended_ns,
+            sent_ns: now_ns,
+            refusals: 0,
+        };
+        self.desk.book.sent(due.intended_ns, now_ns);
         self.begin(key, ticket, now_ns)
     }
 
     #[inline]
-    fn begin(&mut self, key: usize, ticket: Ticket, now_ns: u64) -> Result<(), EngineError> {
-        let request = self.source.next(ticket.worker, ticket.number)?;
+    fn begin(&mut self, key: usize, ticket: Ticket, now_ns: u64) -> bool {
         let Some(wire) = self.wires.get_mut(key) else {
-            return Ok(());
+            return false;
         };
-        let call = Call::new(ticket, request.expected);
+        let (request, mark) = match self.desk.script.request(&ticket) {
+            Ok(planned) => planned,
+            Err(status) => {
+                let at = wire.link;
+                self.fail(at, ticket, &status, now_ns);
+                return false;
+            }
+        };
+        let call = Call::new(ticket, mark, Arc::clone(&request.expected));
         let stream = wire.http.open(call, &request.head, false);
         if !self.plan.streaming.is_paced {
-            wire.http.send(stream, &request.body.bytes, true);
+            wire.http.send_shared(stream, &request.body.bytes, true);
         }
         if self.plan.streaming.needs_time() {
-            self.arrange(key, stream, &request.body, now_ns);
+            let body = Arc::clone(&request.body);
+            self.arrange(key, stream, &body, now_ns);
         }
-        Ok(())
+        true
+    }
+
+    /// Counts a call that could not be sent.
+    #[cold]
+    pub(super) fn fail(&mut self, at: usize, ticket: Ticket, status: &Status, now_ns: u64) {
+        if let Some(mut sink) = self.sink(at, now_ns) {
+            sink.over(ticket, call::failed(status));
+        }
     }
 
     /// This thread's part of the schedule, from its start; `None` for a closed loop.
-    pub(super) fn new_cursor(&self) -> Option<Cursor> {
+    pub(super) fn new_agenda(&self, start_ns: u64) -> Option<Agenda> {
         let schedule = self.plan.schedule.as_ref()?;
-        Some(schedule.cursor(u64::from(self.index), u64::from(self.plan.threads)))
+        Some(orders::agenda(schedule, self.lane, start_ns, &self.changes))
     }
 
     /// When the schedule's next call is due; `None` without one.
     pub(super) fn next_call_ns(&self) -> Option<u64> {
-        let after_ns = self.cursor.as_ref()?.next_ns()?;
-        Some(self.schedule_base().saturating_add(after_ns))
+        self.agenda.as_ref()?.next_ns()
     }
 
     /// Counts the calls that were due inside the window and were never sent.
     pub(super) fn count_missed(&mut self) {
-        let Some(cursor) = self.cursor.take() else {
+        let Some(agenda) = self.agenda.take() else {
             return;
         };
-        let due = cursor.count_until(self.closes_ns - self.opens_ns);
-        let missed = due.min(self.quota.unwrap_or(u64::MAX));
-        self.book.missed(missed);
+        let left = agenda.left_until(self.closes_ns);
+        let left = left.min(self.quota.unwrap_or(u64::MAX));
+        self.desk
+            .book
+            .missed(left + self.shared.adrift.drain(self.opens_ns));
         self.quota = Some(0);
     }
 }

@@ -3,15 +3,15 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::{Book, Driver, Stage};
+use super::{Book, Driver, Script, Stage};
 use crate::http2::ErrorCode;
 use crate::request::{Body, Shape};
 
 /// Messages sent in one go if no interval is set.
 const BURST: usize = 64;
 
-/// How long a stream without an interval waits while its flow-control window is closed.
-const BLOCKED_WAIT_NS: u64 = 1_000_000;
+/// So many are kept without a look at whether their calls are over.
+pub const FEW_DUES: usize = 1024;
 
 /// The next thing one stream needs at a moment. The greatest is the earliest, for a max-heap.
 pub struct Due {
@@ -37,7 +37,7 @@ enum Task {
     End,
 }
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Schedules what a newly opened call needs later. Its first message is sent at once.
     pub(super) fn arrange(&mut self, key: usize, stream: u32, body: &Arc<Body>, now_ns: u64) {
         let streaming = self.plan.streaming;
@@ -57,7 +57,7 @@ impl<B: Book> Driver<'_, B> {
         };
         if streaming.is_paced {
             // With a duration and no count, messages repeat until the time is up.
-            let total = (streaming.length_ns == 0 || self.plan.spec.stream_call_count > 0)
+            let total = (streaming.length_ns == 0 || self.plan.spec.request.stream.count > 0)
                 .then_some(body.ends.len() as u64);
             let task = Task::Send {
                 body: Arc::clone(body),
@@ -69,19 +69,60 @@ impl<B: Book> Driver<'_, B> {
             self.work(first, now_ns);
         } else if ends_ns < u64::MAX && self.plan.method.shape == Shape::ServerStreaming {
             let end = due(ends_ns, Task::End);
-            self.dues.push(end);
+            self.push_due(end);
         }
+    }
+
+    /// Adds one. Those of calls that are over are removed before there are many.
+    fn push_due(&mut self, due: Due) {
+        if self.dues.len() >= self.most_dues {
+            let wires = &mut self.wires;
+            self.dues.retain(|due| {
+                let wire = wires.get_mut(due.wire);
+                let wire = wire.filter(|wire| wire.serial == due.serial);
+                wire.is_some_and(|wire| wire.http.call_mut(due.stream).is_some())
+            });
+            self.most_dues = FEW_DUES.max(2 * self.dues.len());
+        }
+        self.dues.push(due);
+    }
+
+    /// Holds one back until its connection can take more, or until its stream must end.
+    fn hold(&mut self, due: Due, until_ns: u64) {
+        self.held_until_ns = self.held_until_ns.min(until_ns);
+        self.held.entry(due.wire).or_default().push(due);
+    }
+
+    /// A connection may take more: what it held back goes on.
+    #[inline]
+    pub(super) fn go_on(&mut self, key: usize, now_ns: u64) {
+        if !self.held.is_empty() {
+            self.go_on_held(key, now_ns);
+        }
+    }
+
+    #[cold]
+    fn go_on_held(&mut self, key: usize, now_ns: u64) {
+        for due in self.held.remove(&key).unwrap_or_default() {
+            self.work(due, now_ns);
+        }
+        self.flush(key, now_ns);
     }
 
     /// When the next of them is due.
     pub(super) fn next_due_ns(&self) -> u64 {
-        self.dues.peek().map_or(u64::MAX, |due| due.at_ns)
+        let next = self.dues.peek().map_or(u64::MAX, |due| due.at_ns);
+        next.min(self.held_until_ns)
     }
 
     /// Does everything that is due.
     pub(super) fn run_due(&mut self, now_ns: u64) {
         // Work that is due again at once waits until the sockets had their turn.
         let mut ready = Vec::new();
+        if self.held_until_ns <= now_ns {
+            self.held_until_ns = u64::MAX;
+            ready.extend(self.held.drain().flat_map(|(_, held)| held));
+        }
         while self.next_due_ns() <= now_ns {
             ready.extend(self.dues.pop());
         }
@@ -120,8 +161,10 @@ impl<B: Book> Driver<'_, B> {
             let over = now_ns >= *until_ns || total.is_some_and(|total| *sent >= total);
             // The end can be given at any time: it is sent after the bytes that flow control holds
             // back.
-            if !over && wire.http.queued(due.stream) > 0 {
-                break;
+            if !over && (wire.is_congested() || wire.http.queued(due.stream) > 0) {
+                let until_ns = *until_ns;
+                self.hold(due, until_ns);
+                return;
             }
             let message = if over { &[][..] } else { message(body, *sent) };
             if !over {
@@ -133,14 +176,10 @@ impl<B: Book> Driver<'_, B> {
                 return;
             }
         }
-        let wait_ns = match interval_ns {
-            0 if wire.http.queued(due.stream) == 0 => 0,
-            0 => BLOCKED_WAIT_NS,
-            interval => interval,
-        };
         // Measured from when it was due, so that delays do not add up; never in the past.
-        due.at_ns = (due.at_ns.max(now_ns.saturating_sub(wait_ns)) + wait_ns).min(*until_ns);
-        self.dues.push(due);
+        let from_ns = due.at_ns.max(now_ns.saturating_sub(interval_ns));
+        due.at_ns = (from_ns + interval_ns).min(*until_ns);
+        self.push_due(due);
     }
 
     fn end_stream(&mut self, key: usize, stream: u32, now_ns: u64) {

@@ -1,12 +1,12 @@
 //! Connections that are lost, retired, silent or closed to new calls, and their replacements.
 
-use super::{Book, Driver, Stage};
+use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
 use crate::report::{EndedBy, Warning};
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Retries the links that lost their connection; ends a run that has no connection left.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         if !self.broken {
@@ -23,7 +23,7 @@ impl<B: Book> Driver<'_, B> {
                 .as_ref()
                 .is_none_or(|down| down.retry_at_ns <= now_ns);
             if link.wire.is_none() && due {
-                self.open_wire(at, now_ns);
+                self.try_again(at, now_ns);
             }
         }
         if any {
@@ -37,17 +37,42 @@ impl<B: Book> Driver<'_, B> {
         self.stage.sends() || (self.stage == Stage::Drain && !link.again.is_empty())
     }
 
+    /// Connects a link again. After a failure, its next address is tried.
+    fn try_again(&mut self, at: usize, now_ns: u64) {
+        if let Some(link) = self.links.get_mut(at)
+            && link.down.as_ref().is_some_and(|down| down.tries > 1)
+        {
+            link.address += 1;
+        }
+        self.open_wire(at, now_ns);
+    }
+
+    /// Ends the run if all connections of all threads are gone.
     fn give_up_if_gone(&mut self, now_ns: u64) {
-        let gone = self.links.iter().all(|link| {
+        let is_gone = self.links.iter().all(|link| {
             link.down.as_ref().is_some_and(|down| {
                 now_ns.saturating_sub(down.since_ns) >= self.plan.connect_timeout_ns
             })
         });
-        if gone {
+        self.turn_gone(is_gone);
+        if is_gone {
             let down = self.links.iter().find_map(|link| link.down.as_ref());
-            self.gave_up = down.map(|down| Warning::ServerGone {
-                reason: down.reason.clone(),
-            });
+            let reason = down.map_or_else(String::new, |down| down.reason.clone());
+            self.give_up(Warning::ServerGone { reason }, now_ns);
+        }
+    }
+
+    /// Notes whether this thread can send calls: not if no connection has taken any for as long as connecting may take.
+    pub(super) fn turn_gone(&mut self, is_gone: bool) {
+        if std::mem::replace(&mut self.is_gone, is_gone) != is_gone {
+            self.shared.turn_gone(is_gone);
+        }
+    }
+
+    /// Ends the run if no thread can send calls any more.
+    fn give_up(&mut self, why: Warning, now_ns: u64) {
+        if self.shared.gone() == self.plan.threads {
+            self.gave_up = Some(why);
             self.finish(now_ns, EndedBy::Window);
         }
     }
@@ -83,6 +108,7 @@ impl<B: Book> Driver<'_, B> {
             return;
         };
         let at = wire.link;
+        self.ready -= usize::from(wire.phase == Phase::Ready);
         let reason = match wire.http.go_away() {
             Some(go_away) => format!("{reason} after {go_away}"),
             None => reason.to_owned(),
@@ -117,18 +143,24 @@ impl<B: Book> Driver<'_, B> {
 
     /// Ends a run whose server allows no streams: nothing else would end it.
     pub(super) fn expect_room(&mut self, now_ns: u64) {
+        let mut wires = self.wires.iter();
+        let has_room =
+            wires.any(|(_, wire)| wire.phase == Phase::Ready && wire.http.capacity() > 0);
+        if has_room || (self.open_calls() > 0 && !self.broken) {
+            self.stuck_since_ns = None;
+            self.turn_gone(false);
+            return;
+        }
         let is_due = self.next_call_ns().is_none_or(|due_ns| due_ns <= now_ns) && !self.all_sent();
-        // A schedule may not have given this thread's workers anything to do yet.
-        let active = self.active_workers(now_ns);
-        let may_call = is_due && (0..self.links.len()).any(|at| self.has_worker(at, active));
-        if !may_call || !self.stage.sends() || self.broken || self.open_calls() > 0 {
+        // A thread that is stuck leaves its calls to others, so that none is due here.
+        if !(is_due || self.is_gone) || !self.stage.sends() || self.broken {
             self.stuck_since_ns = None;
             return;
         }
         let since_ns = *self.stuck_since_ns.get_or_insert(now_ns);
         if now_ns.saturating_sub(since_ns) >= self.plan.connect_timeout_ns {
-            self.gave_up = Some(Warning::NoStreams);
-            self.finish(now_ns, EndedBy::Window);
+            self.turn_gone(true);
+            self.give_up(Warning::NoStreams, now_ns);
         }
     }
 
@@ -158,13 +190,24 @@ impl<B: Book> Driver<'_, B> {
         }
     }
 
-    /// Writes what a connection has to send; treats it as lost if that fails.
+    /// Writes what a connection has to send. If that fails, what the server has sent is read, and then it is lost.
     #[inline]
     pub(super) fn flush(&mut self, key: usize, now_ns: u64) {
         if let Some(wire) = self.wires.get_mut(key)
             && let Err(error) = wire.flush()
         {
-            self.lose(key, &error.to_string(), now_ns);
+            self.silence(key, &error.to_string(), now_ns);
+        }
+    }
+
+    #[cold]
+    fn silence(&mut self, key: usize, reason: &str, now_ns: u64) {
+        match self.wires.get_mut(key) {
+            Some(wire) if matches!(wire.phase, Phase::Ready | Phase::Retiring) => {
+                wire.mute = Some(reason.to_owned());
+                self.unread.push((key, true));
+            }
+            _ => self.lose(key, reason, now_ns),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 
 use mio::Events;
 
-use super::{ALARM, Book, Driver, EngineError, READ_BYTES, Stage};
+use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
 use crate::engine::sink::Sink;
 use crate::engine::wire::Phase;
@@ -13,15 +13,19 @@ use crate::http2::Closed;
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Handles the sockets that are ready.
-    pub(super) fn take_events(&mut self, events: &Events) -> Result<(), EngineError> {
+    pub(super) fn take_events(&mut self, events: &Events) {
         for (key, to_end) in std::mem::take(&mut self.unread) {
-            self.read(key, to_end)?;
+            self.read(key, to_end);
         }
         for event in events {
             if event.token() == ALARM {
                 self.alarm.rang();
+                continue;
+            }
+            if event.token() == ORDERS {
+                self.next_glance_ns = 0;
                 continue;
             }
             let key = event.token().0;
@@ -29,13 +33,12 @@ impl<B: Book> Driver<'_, B> {
                 self.writable(key);
             }
             if event.is_readable() || event.is_read_closed() || event.is_error() {
-                self.read(key, event.is_read_closed() || event.is_error())?;
+                self.read(key, event.is_read_closed() || event.is_error());
             }
             if self.stage == Stage::Over {
                 break;
             }
         }
-        Ok(())
     }
 
     fn writable(&mut self, key: usize) {
@@ -52,72 +55,72 @@ impl<B: Book> Driver<'_, B> {
             self.connected(key, now_ns);
         } else {
             self.flush(key, now_ns);
+            self.go_on(key, now_ns);
         }
     }
 
     /// Reads from a connection, up to a limit. `to_end`: its end is known to have come.
-    fn read(&mut self, key: usize, to_end: bool) -> Result<(), EngineError> {
+    fn read(&mut self, key: usize, to_end: bool) {
         for _ in 0..READS_AT_ONCE {
             let Some(wire) = self.wires.get_mut(key) else {
-                return Ok(());
+                return;
             };
             if wire.phase == Phase::Connecting {
-                return Ok(());
+                return;
             }
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.clock.now_ns();
             if now_ns >= self.next_edge_ns() {
-                self.advance(now_ns)?;
+                self.advance(now_ns);
                 if self.stage == Stage::Over {
-                    return Ok(());
+                    return;
                 }
             }
             let length = match filled {
                 Ok(0) => {
                     let reason = self.end_words(key);
-                    self.lose(key, reason, now_ns);
-                    return Ok(());
+                    self.lose(key, &reason, now_ns);
+                    return;
                 }
                 Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    self.lose(key, &error.to_string(), now_ns);
-                    return Ok(());
+                    let mute = self.wires.get_mut(key).and_then(|wire| wire.mute.take());
+                    if error.kind() != ErrorKind::WouldBlock || mute.is_some() {
+                        let reason = mute.unwrap_or_else(|| error.to_string());
+                        self.lose(key, &reason, now_ns);
+                    }
+                    return;
                 }
             };
-            self.receive(key, length, now_ns)?;
+            self.receive(key, length, now_ns);
             // The socket is drained: more bytes will raise a new event.
             if length < READ_BYTES && !to_end {
-                return Ok(());
+                return;
             }
         }
         self.unread.push((key, to_end));
-        Ok(())
     }
 
     /// Handles the bytes of one read, then lets the link's free workers continue.
     #[inline]
-    fn receive(&mut self, key: usize, length: usize, now_ns: u64) -> Result<(), EngineError> {
+    fn receive(&mut self, key: usize, length: usize, now_ns: u64) {
         let Self {
             wires,
             links,
-            book,
-            counted_from_ns,
-            inflated,
-            plan,
+            desk,
             buffer,
             ..
         } = self;
         let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
-            return Ok(());
+            return;
         };
         let at = wire.link;
         let Some(link) = links.get_mut(at) else {
-            return Ok(());
+            return;
         };
         wire.heard_ns = now_ns;
-        let mut sink = Sink::new(now_ns, link, book, inflated, plan.rules, *counted_from_ns);
+        let mut sink = Sink::new(now_ns, link, desk);
         let http = &mut wire.http;
         let taken = wire
             .transport
@@ -137,13 +140,20 @@ impl<B: Book> Driver<'_, B> {
         };
         if let Some(reason) = problem {
             self.lose(key, &reason, now_ns);
-            return Ok(());
+            return;
+        }
+        if wire.transport.is_over() {
+            let reason = self.end_words(key);
+            self.lose(key, &reason, now_ns);
+            return;
         }
         if was_greeting || wire.http.is_draining() {
             self.flush(key, now_ns);
             self.look_at_phase(key, now_ns);
         }
-        self.fill(at, now_ns)?;
+        self.go_on(key, now_ns);
+        self.list(at);
+        self.fill(at, now_ns);
         self.flush(key, now_ns);
         // Workers that a retiring connection set free use its successor.
         if let Some(current) = self.links.get(at).and_then(|link| link.wire)
@@ -151,15 +161,14 @@ impl<B: Book> Driver<'_, B> {
         {
             self.flush(current, now_ns);
         }
-        Ok(())
     }
 
-    fn end_words(&self, key: usize) -> &'static str {
-        match self
-            .wires
-            .get(key)
-            .map(|wire| (wire.phase, wire.transport.is_tls()))
-        {
+    fn end_words(&self, key: usize) -> String {
+        let wire = self.wires.get(key);
+        if let Some(mute) = wire.and_then(|wire| wire.mute.clone()) {
+            return mute;
+        }
+        match wire.map(|wire| (wire.phase, wire.transport.is_tls())) {
             Some((Phase::Greeting, false)) => {
                 "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
             }
@@ -168,33 +177,20 @@ impl<B: Book> Driver<'_, B> {
             }
             _ => "the server closed it",
         }
+        .to_owned()
     }
 
     /// Counts a call that the client ended itself, and sets its worker free.
-    pub(super) fn end_call(&mut self, at: usize, call: Call, now_ns: u64) {
+    pub(super) fn end_call(&mut self, at: usize, mut call: Call<S::Mark>, now_ns: u64) {
         if let Some(mut sink) = self.sink(at, now_ns) {
-            sink.end(call, Closed::Cancelled);
+            sink.end(&mut call, Closed::Cancelled);
         }
     }
 
     /// The sink that receives the events of a link's calls.
-    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B>> {
-        let Self {
-            links,
-            book,
-            counted_from_ns,
-            inflated,
-            plan,
-            ..
-        } = self;
-        let link = links.get_mut(at)?;
-        Some(Sink::new(
-            now_ns,
-            link,
-            book,
-            inflated,
-            plan.rules,
-            *counted_from_ns,
-        ))
+    pub(super) fn sink(&mut self, at: usize, now_ns: u64) -> Option<Sink<'_, B, S>> {
+        self.list(at);
+        let link = self.links.get_mut(at)?;
+        Some(Sink::new(now_ns, link, &mut self.desk))
     }
 }

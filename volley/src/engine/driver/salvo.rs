@@ -2,12 +2,12 @@
 
 use mio::Events;
 
-use super::{Book, Driver, EngineError, Stage};
-use crate::engine::call::{self, Ticket};
+use super::{Book, Driver, EngineError, Script, Stage};
+use crate::engine::call::Ticket;
 use crate::engine::sink::MOST_REFUSALS;
 use crate::grpc::{Code, Status};
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Prepares all connections for the next salvo, after [`connect`](Self::connect) or an earlier salvo: handles what
     /// arrived in between, and reopens lost connections. One that cannot be opened stays down.
     pub(crate) fn mend(&mut self, events: &mut Events) -> Result<(), EngineError> {
@@ -35,11 +35,7 @@ impl<B: Book> Driver<'_, B> {
 
     /// Prepares the calls of link `at`: encodes them, as far as the server has room for them, but does not send them.
     /// `calls` are pairs of the call's place in the book and its number.
-    pub(crate) fn lay(
-        &mut self,
-        at: usize,
-        calls: impl DoubleEndedIterator<Item = (u32, u64)>,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn lay(&mut self, at: usize, calls: impl DoubleEndedIterator<Item = (u32, u64)>) {
         let now_ns = self.clock.now_ns();
         if let Some(link) = self.links.get_mut(at) {
             // They are taken from the end. None is sent twice: here, a refusal is a failure.
@@ -51,7 +47,7 @@ impl<B: Book> Driver<'_, B> {
                 refusals: MOST_REFUSALS,
             }));
         }
-        self.fill(at, now_ns)
+        self.fill(at, now_ns);
     }
 
     /// Releases the calls of these links. Returns when the first was sent.
@@ -104,21 +100,14 @@ impl<B: Book> Driver<'_, B> {
             };
             let status = Status::new(Code::Unavailable, reason);
             for ticket in std::mem::take(&mut link.again) {
-                if let Some(mut sink) = self.sink(at, now_ns) {
-                    sink.over(ticket, call::failed(&status));
-                }
+                self.fail(at, ticket, &status, now_ns);
             }
         }
     }
 
     /// The thread's book.
     pub(crate) fn book(&mut self) -> &mut B {
-        &mut self.book
-    }
-
-    /// The index of this thread, from 0.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
+        &mut self.desk.book
     }
 
     /// The clock that all threads share.

@@ -4,8 +4,8 @@ use mio::Events;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use super::{Book, Driver, EngineError, GLANCE_NS, host};
-use crate::engine::call::{self, Ticket};
+use super::{Book, Driver, EngineError, GLANCE_NS, Script, host};
+use crate::engine::call::Ticket;
 use crate::grpc::{Code, Status};
 use crate::http2::ErrorCode;
 
@@ -15,20 +15,21 @@ const SWEEP_NS: std::ops::RangeInclusive<u64> = 1_000_000..=250_000_000;
 /// grpc-go's text for a call that exceeded its deadline.
 const TOO_LATE: &str = "context deadline exceeded";
 
-impl<B: Book> Driver<'_, B> {
+impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Waits for the sockets until a moment, or until the next glance at the time, and handles those that are ready.
     pub(super) fn turn(&mut self, events: &mut Events, until_ns: u64) -> Result<(), EngineError> {
         let glance_ns = self.clock.now_ns().saturating_add(GLANCE_NS);
         self.next_glance_ns = glance_ns.min(until_ns);
         self.wait(events)?;
-        self.take_events(events)
+        self.take_events(events);
+        Ok(())
     }
 
     /// Sleeps until a socket is ready, or until something is due.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
         let now_ns = self.clock.now_ns();
         let wake_ns = self.next_wake_ns(now_ns);
-        let timeout = if wake_ns <= now_ns || !self.unread.is_empty() {
+        let timeout = if wake_ns <= now_ns || self.stirred || !self.unread.is_empty() {
             Some(Duration::ZERO)
         } else {
             self.alarm
@@ -51,6 +52,9 @@ impl<B: Book> Driver<'_, B> {
         if !self.stage.sends() {
             return wake_ns;
         }
+        if let Some(change) = self.changes.get(self.in_force) {
+            wake_ns = wake_ns.min(change.at_ns);
+        }
         if let Some(change) = self
             .plan
             .workers
@@ -58,9 +62,10 @@ impl<B: Book> Driver<'_, B> {
         {
             wake_ns = wake_ns.min(self.schedule_base().saturating_add(change));
         }
-        // A due call without a free worker waits for a reply, and that reply wakes the thread.
+        // A due call waits for a worker, whom a reply frees; that reply wakes the thread. But a call that has become due
+        // since the thread last looked may find a free one.
         match self.next_call_ns() {
-            Some(due_ns) if due_ns > now_ns => wake_ns.min(due_ns),
+            Some(due_ns) if due_ns > now_ns || self.may_send() => wake_ns.min(due_ns),
             _ => wake_ns,
         }
     }
@@ -119,13 +124,37 @@ impl<B: Book> Driver<'_, B> {
             let is_late = |ticket: &mut Ticket| now_ns.saturating_sub(ticket.sent_ns) >= timeout_ns;
             let late: Vec<Ticket> = link.again.extract_if(.., is_late).collect();
             for ticket in late {
-                if let Some(mut sink) = self.sink(at, now_ns) {
-                    sink.over(
-                        ticket,
-                        call::failed(&Status::new(Code::DeadlineExceeded, TOO_LATE)),
-                    );
-                }
+                let status = Status::new(Code::DeadlineExceeded, TOO_LATE);
+                self.fail(at, ticket, &status, now_ns);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::engine::driver::samples::{driver, shared, spec};
+    use crate::engine::plan::Plan;
+    use crate::engine::stage::Opening;
+    use crate::serve::{Config, Reference};
+
+    #[test]
+    fn a_call_that_has_become_due_since_the_last_look_is_not_slept_over() {
+        let server = Reference::start(Config::default()).unwrap();
+        let mut spec = spec(&server.address().to_string());
+        spec.load.rate.rps = 10;
+        let plan = Plan::new(&spec).unwrap();
+        let shared = shared();
+        let mut driver = driver(&spec, &plan, &shared);
+        driver.connect().unwrap();
+        let start_ns = driver.clock.now_ns();
+        driver.start(start_ns, Arc::new(Opening::at(start_ns)));
+        driver.next_glance_ns = u64::MAX;
+        driver.dispatch(start_ns);
+        let due_ns = driver.next_call_ns().unwrap();
+        assert_eq!(driver.next_wake_ns(due_ns - 1), due_ns);
+        assert!(driver.next_wake_ns(due_ns + 1) <= due_ns + 1);
     }
 }

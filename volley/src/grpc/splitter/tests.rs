@@ -10,10 +10,15 @@ fn split(data: &[u8], cuts: &[usize], max: usize) -> (Vec<Message>, Result<bool,
     let mut start = 0;
     for end in cuts.iter().copied().chain([data.len()]) {
         let end = end.clamp(start, data.len());
-        let pushed = splitter.push(&data[start..end], max, |is_compressed, message| {
-            messages.push((is_compressed, message.to_vec()));
-            ControlFlow::<()>::Continue(())
-        });
+        let pushed = splitter.push(
+            &data[start..end],
+            max,
+            &mut Spare::default(),
+            &mut |is_compressed: bool, message: &[u8]| {
+                messages.push((is_compressed, message.to_vec()));
+                ControlFlow::<()>::Continue(())
+            },
+        );
         if let Err(error) = pushed {
             return (messages, Err(error));
         }
@@ -95,7 +100,7 @@ fn break_stops_at_that_message_and_comes_back() {
     for cut in 0..=data.len() {
         let mut splitter = Splitter::default();
         let mut seen = 0;
-        let mut each = |_, _: &[u8]| {
+        let mut each = |_: bool, _: &[u8]| {
             seen += 1;
             if seen == 2 {
                 ControlFlow::Break("enough")
@@ -103,9 +108,9 @@ fn break_stops_at_that_message_and_comes_back() {
                 ControlFlow::Continue(())
             }
         };
-        let mut flow = splitter.push(&data[..cut], 5, &mut each);
+        let mut flow = splitter.push(&data[..cut], 5, &mut Spare::default(), &mut each);
         if flow == Ok(ControlFlow::Continue(())) {
-            flow = splitter.push(&data[cut..], 5, &mut each);
+            flow = splitter.push(&data[cut..], 5, &mut Spare::default(), &mut each);
         }
         assert_eq!((flow, seen), (Ok(ControlFlow::Break("enough")), 2));
     }
@@ -114,9 +119,12 @@ fn break_stops_at_that_message_and_comes_back() {
 #[test]
 fn an_announced_length_takes_no_memory_before_its_bytes_come() {
     let mut splitter = Splitter::default();
-    let flow = splitter.push(&[0, 0xff, 0xff, 0xff, 0xff, 1], usize::MAX, |_, _| {
-        ControlFlow::<()>::Continue(())
-    });
+    let flow = splitter.push(
+        &[0, 0xff, 0xff, 0xff, 0xff, 1],
+        usize::MAX,
+        &mut Spare::default(),
+        &mut |_, _: &[u8]| ControlFlow::<()>::Continue(()),
+    );
     assert_eq!(flow, Ok(ControlFlow::Continue(())));
     assert!(splitter.partial.capacity() < 100);
 }
@@ -125,11 +133,70 @@ fn an_announced_length_takes_no_memory_before_its_bytes_come() {
 fn the_memory_of_a_large_split_message_is_given_back() {
     let data = joined(&[(false, vec![7; 100_000])]);
     let mut splitter = Splitter::default();
-    for piece in data.chunks(1000) {
-        let flow = splitter.push(piece, 100_000, |_, _| ControlFlow::<()>::Continue(()));
+    let mut spare = Spare::default();
+    let mut push = |splitter: &mut Splitter, piece: &[u8]| {
+        let mut take = |_: bool, _: &[u8]| ControlFlow::<()>::Continue(());
+        let flow = splitter.push(piece, 100_000, &mut spare, &mut take);
         assert_eq!(flow, Ok(ControlFlow::Continue(())));
+        spare.bytes
+    };
+    for _ in 0..2 {
+        let kept = data
+            .chunks(1000)
+            .map(|piece| push(&mut splitter, piece))
+            .last();
+        assert!(splitter.is_between_messages() && splitter.partial.capacity() == 0);
+        assert!((100_005..200_000).contains(&kept.unwrap()), "{kept:?}");
     }
-    assert!(splitter.is_between_messages() && splitter.partial.capacity() == 0);
+    // The next stream of such messages has it.
+    let mut other = Splitter::default();
+    assert_eq!(push(&mut other, &data[..10]), 0);
+    assert!(other.partial.capacity() > 100_000);
+}
+
+#[test]
+fn messages_of_the_same_length_are_offered_together() {
+    struct Runs {
+        seen: Vec<Vec<u8>>,
+        /// How many messages to take at once.
+        most: usize,
+    }
+    impl Take<()> for Runs {
+        fn message(&mut self, _: bool, message: &[u8]) -> ControlFlow<()> {
+            self.seen.push(message.to_vec());
+            ControlFlow::Continue(())
+        }
+
+        fn run(&mut self, last: &[u8], rest: &[u8]) -> usize {
+            let same = rest
+                .chunks_exact(last.len())
+                .take_while(|piece| piece[..5] == last[..5]);
+            let taken: Vec<Vec<u8>> = same
+                .take(self.most)
+                .map(|piece| piece[5..].to_vec())
+                .collect();
+            let bytes = taken.len() * last.len();
+            self.seen.extend(taken);
+            bytes
+        }
+    }
+    let bodies: Vec<Vec<u8>> = (0..20_u8)
+        .map(|n| vec![n; if n % 7 == 6 { 3 } else { 2 }])
+        .collect();
+    let data = joined(
+        &bodies
+            .iter()
+            .map(|body| (false, body.clone()))
+            .collect::<Vec<_>>(),
+    );
+    for most in 0..4 {
+        let mut runs = Runs {
+            seen: Vec::new(),
+            most,
+        };
+        let flow = Splitter::default().push(&data, 9, &mut Spare::default(), &mut runs);
+        assert_eq!((flow, &runs.seen), (Ok(ControlFlow::Continue(())), &bodies));
+    }
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use crate::http2::error::Violation;
 use crate::http2::error_code::ErrorCode;
 use crate::http2::frame;
 use crate::http2::handler::{Closed, Handler, Next};
-use crate::http2::streams::Request;
+use crate::http2::streams::RequestPhase;
 
 const TOO_SHORT: &str = "the content is shorter than `content-length`";
 
@@ -18,7 +18,10 @@ impl<C> Connection<C> {
         next: Next,
         handler: &mut H,
     ) -> Result<(), Violation> {
-        let Some(stream) = self.streams.get(id) else {
+        if !end_stream && next == Next::Continue {
+            return Ok(());
+        }
+        let Some(stream) = self.streams.get_mut(id) else {
             return Ok(());
         };
         if end_stream && next == Next::Continue && stream.content_left.is_some_and(|left| left > 0)
@@ -28,10 +31,9 @@ impl<C> Connection<C> {
         let (why, code) = match next {
             Next::Cancel(code) => (Closed::Cancelled, code),
             // The response is complete, so the rest of the request is of no use (RFC 9113 §8.1).
-            Next::Continue if end_stream => (Closed::Ended, ErrorCode::NoError),
-            Next::Continue => return Ok(()),
+            Next::Continue => (Closed::Ended, ErrorCode::NoError),
         };
-        let both_ended = end_stream && stream.request == Request::Ended;
+        let both_ended = end_stream && stream.request == RequestPhase::Ended;
         self.close(id, end_stream, (!both_ended).then_some(code), why, handler)
     }
 
@@ -63,13 +65,13 @@ impl<C> Connection<C> {
         why: Closed,
         handler: &mut H,
     ) -> Result<(), Violation> {
-        let Some(stream) = self.streams.remove(id) else {
+        // In place: a call is large.
+        if !self.streams.end(id, |call| handler.on_closed(call, why)) {
             return Ok(());
-        };
+        }
         if ended_by_peer {
             self.ended.ended(id);
         }
-        handler.on_closed(stream.call, why);
         match reset {
             Some(code) => self.output.answer(self.streams.len(), |out| {
                 frame::write_rst_stream(out, id, code);

@@ -1,12 +1,12 @@
-//! PING, GOAWAY, WINDOW_UPDATE and RST_STREAM.
+//! SETTINGS, PING, GOAWAY, WINDOW_UPDATE and RST_STREAM.
 
 use super::Connection;
 use crate::http2::error::Violation;
-use crate::http2::error_code::ErrorCode;
+use crate::http2::error_code::{ErrorCode, GoAway};
 use crate::http2::frame::{self, FrameHeader, STREAM_MASK, flag};
-use crate::http2::go_away::GoAway;
 use crate::http2::handler::{Closed, Handler};
-use crate::http2::window::Overflow;
+use crate::http2::reader::{exact, needs_connection, wrong_size};
+use crate::http2::window::{DEFAULT_WINDOW, Overflow};
 
 const EMPTY_UPDATE: &str = "the peer sent a `WINDOW_UPDATE` of 0 bytes";
 const WINDOW_OVERFLOW: &str = "the peer widened the stream's window to more than 2147483647 bytes";
@@ -15,6 +15,47 @@ const WINDOW_OVERFLOW: &str = "the peer widened the stream's window to more than
 const MAX_DEBUG: usize = 256;
 
 impl<C> Connection<C> {
+    /// RFC 9113 §6.5.
+    pub(super) fn settings(&mut self, frame: FrameHeader, payload: &[u8]) -> Result<(), Violation> {
+        needs_connection(frame)?;
+        if frame.has(flag::ACK) {
+            exact::<0>(frame, payload)?;
+            return self.settings_acknowledged();
+        }
+        let change = self.peer.apply(payload)?;
+        if let Some((smallest, last)) = change.table_sizes {
+            for size in [smallest, last] {
+                self.heads.set_peer_max_table_size(size as usize);
+            }
+        }
+        self.is_ready = true;
+        self.reader.greeted();
+        self.output
+            .answer(self.streams.len(), frame::write_settings_ack)?;
+        if change.window_delta != 0 {
+            self.shift_send_windows(change.window_delta)?;
+        }
+        Ok(())
+    }
+
+    /// From here on, the peer obeys our initial window. Until now it may have used the default, if that is larger (RFC
+    /// 9113 §6.9.3). An unexpected acknowledgement changes nothing.
+    fn settings_acknowledged(&mut self) -> Result<(), Violation> {
+        if std::mem::replace(&mut self.is_acknowledged, true)
+            || self.stream_target >= DEFAULT_WINDOW
+        {
+            return Ok(());
+        }
+        let delta = i64::from(self.stream_target) - i64::from(DEFAULT_WINDOW);
+        for stream in self.streams.iter_mut() {
+            stream.receive.shift(delta);
+        }
+        for id in self.streams.ids() {
+            self.refill_stream(id)?;
+        }
+        Ok(())
+    }
+
     /// RFC 9113 §6.7.
     pub(super) fn ping_frame(
         &mut self,
@@ -118,26 +159,4 @@ impl<C> Connection<C> {
         };
         self.close(id, true, None, why, handler)
     }
-}
-
-/// For frames that concern the whole connection.
-pub(super) fn needs_connection(frame: FrameHeader) -> Result<(), Violation> {
-    let FrameHeader { kind, stream, .. } = frame;
-    if stream != 0 {
-        return Err(Violation::NeedsConnection { kind, stream });
-    }
-    Ok(())
-}
-
-/// The payload of a frame that must have exactly `N` bytes.
-pub(super) fn exact<const N: usize>(
-    frame: FrameHeader,
-    payload: &[u8],
-) -> Result<&[u8; N], Violation> {
-    payload.try_into().map_err(|_| wrong_size(frame))
-}
-
-fn wrong_size(frame: FrameHeader) -> Violation {
-    let FrameHeader { kind, length, .. } = frame;
-    Violation::FrameSize { kind, length }
 }

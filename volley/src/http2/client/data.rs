@@ -3,9 +3,10 @@
 use super::Connection;
 use crate::http2::error::Violation;
 use crate::http2::error_code::ErrorCode;
-use crate::http2::frame::{self, FrameHeader, Kind, flag};
+use crate::http2::frame::{self, FrameHeader, HEADER_LEN, flag};
 use crate::http2::handler::{Handler, Next};
-use crate::http2::streams::Phase;
+use crate::http2::reader::unpad;
+use crate::http2::streams::ResponsePhase;
 use crate::http2::window::Taken;
 
 const NO_HEAD: &str = "content came before the response head";
@@ -28,8 +29,7 @@ impl<C> Connection<C> {
             self.refill_connection(taken)?;
         }
         let content = if frame.has(flag::PADDED) {
-            let kind = Kind::Data;
-            frame::unpad(frame.flags, payload).ok_or(Violation::Padding { kind })?
+            unpad(frame, payload)?
         } else {
             payload
         };
@@ -42,7 +42,7 @@ impl<C> Connection<C> {
             return Err(Violation::WindowExceeded { stream: id });
         }
         let end_stream = frame.has(flag::END_STREAM);
-        if stream.phase == Phase::AwaitingHead {
+        if stream.phase == ResponsePhase::AwaitingHead {
             return self.malformed(id, end_stream, ErrorCode::ProtocolError, NO_HEAD, handler);
         }
         if let Some(left) = &mut stream.content_left {
@@ -59,6 +59,40 @@ impl<C> Connection<C> {
             return self.refill_stream(id);
         }
         Ok(())
+    }
+
+    /// Offers frames that may have the same header as the last one to the handler. `bytes` begins with the last one,
+    /// `rest` is what follows it. Returns what is left.
+    #[inline(never)]
+    pub(super) fn run<'a, H: Handler<C>>(
+        &mut self,
+        frame: FrameHeader,
+        bytes: &[u8],
+        rest: &'a [u8],
+        handler: &mut H,
+    ) -> &'a [u8] {
+        let length = frame.length as usize;
+        let size = HEADER_LEN + length;
+        let Some(stream) = self.streams.get_mut(frame.stream) else {
+            return rest;
+        };
+        if length == 0
+            || stream.phase == ResponsePhase::AwaitingHead
+            || stream.content_left.is_some()
+        {
+            return rest;
+        }
+        // As many as leave more than half of both windows.
+        let room = self.receive_window.room(self.connection_target);
+        let room = room.min(stream.receive.room(self.stream_target));
+        let most = (room / length).min(rest.len() / size);
+        let (Some(last), Some(frames)) = (bytes.get(..size), rest.get(..most * size)) else {
+            return rest;
+        };
+        let taken = handler.on_run(&mut stream.call, last, frames).min(most);
+        stream.receive.consume(taken * length);
+        self.receive_window.consume(taken * length);
+        rest.get(taken * size..).unwrap_or_default()
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::http2::error::Violation;
 use crate::http2::frame;
-use crate::http2::streams::Request;
+use crate::http2::streams::RequestPhase;
 
 impl<C> Connection<C> {
     /// Every stream's send window changes with the initial size, and may become negative (RFC 9113 §6.9.2).
@@ -68,7 +68,7 @@ impl<C> Connection<C> {
             stream.send.consume(sent);
             self.send_window.consume(sent);
             if ends {
-                stream.request = Request::Ended;
+                stream.request = RequestPhase::Ended;
             }
             if !is_done {
                 pending.consume(sent);

@@ -1,15 +1,14 @@
 //! HEADERS and CONTINUATION: response heads and trailers.
 
 use super::Connection;
-use super::receive::Expected;
 use crate::http2::error::Violation;
 use crate::http2::error_code::ErrorCode;
-use crate::http2::frame::{self, FrameHeader, flag};
+use crate::http2::frame::{FrameHeader, flag};
 use crate::http2::handler::Handler;
 use crate::http2::hpack::{HeaderList, HpackError};
-use crate::http2::response::{self, Head, Reason};
+use crate::http2::response::{self, Reason, ResponseHead};
 use crate::http2::seen::Seen;
-use crate::http2::streams::Phase;
+use crate::http2::streams::ResponsePhase;
 
 const TOO_LARGE: Reason = "the response's fields are larger than `SETTINGS_MAX_HEADER_LIST_SIZE`";
 const SECOND_HEAD: Reason = "a second response head does not end the stream";
@@ -22,20 +21,14 @@ impl<C> Connection<C> {
         payload: &[u8],
         handler: &mut H,
     ) -> Result<(), Violation> {
-        let FrameHeader { kind, length, .. } = frame;
-        let unpadded = frame::unpad(frame.flags, payload).ok_or(Violation::Padding { kind })?;
-        let fragment = frame::skip_priority(frame.flags, unpadded)
-            .ok_or(Violation::FrameSize { kind, length })?;
-        if self.streams.get(frame.stream).is_none() {
+        let block = self.reader.begin_block(frame, payload)?;
+        if self.streams.get_mut(frame.stream).is_none() {
             self.check_closed(frame)?;
         }
-        let end_stream = frame.has(flag::END_STREAM);
-        if frame.has(flag::END_HEADERS) {
-            return self.block(frame.stream, end_stream, fragment, handler);
+        match block {
+            Some(block) => self.block(frame.stream, frame.has(flag::END_STREAM), block, handler),
+            None => Ok(()),
         }
-        self.header_block.begin(frame.stream, end_stream, fragment);
-        self.expected = Expected::Continuation;
-        Ok(())
     }
 
     pub(super) fn continuation<H: Handler<C>>(
@@ -44,18 +37,11 @@ impl<C> Connection<C> {
         payload: &[u8],
         handler: &mut H,
     ) -> Result<(), Violation> {
-        let stream = frame.stream;
-        if self.expected != Expected::Continuation {
-            return Err(Violation::StrayContinuation { stream });
-        }
-        self.header_block.extend(payload)?;
-        if !frame.has(flag::END_HEADERS) {
+        let Some((block, end_stream)) = self.reader.continue_block(frame, payload)? else {
             return Ok(());
-        }
-        self.expected = Expected::Any;
-        let block = self.header_block.take();
-        let result = self.block(stream, self.header_block.end_stream(), &block, handler);
-        self.header_block.give_back(block);
+        };
+        let result = self.block(frame.stream, end_stream, &block, handler);
+        self.reader.give_back_block(block);
         result
     }
 
@@ -70,14 +56,14 @@ impl<C> Connection<C> {
         let before = self.decoder.generation();
         if let Some(stream) = self.streams.get_mut(id) {
             let again = match stream.phase {
-                Phase::AwaitingHead => match &self.seen.head {
+                ResponsePhase::AwaitingHead => match &self.seen.head {
                     Some(seen) if seen.is_again(block, before) => {
                         stream.begin_content(seen.meaning);
                         Some(&seen.list)
                     }
                     _ => None,
                 },
-                Phase::Content => match &self.seen.trailers {
+                ResponsePhase::Content => match &self.seen.trailers {
                     Some(seen) if end_stream && seen.is_again(block, before) => Some(&seen.list),
                     _ => None,
                 },
@@ -119,7 +105,7 @@ impl<C> Connection<C> {
             Err(reason) => {
                 return self.malformed(id, end_stream, ErrorCode::ProtocolError, reason, handler);
             }
-            Ok(Section::Head(Head::Informational)) => return Ok(()),
+            Ok(Section::Head(ResponseHead::Informational)) => return Ok(()),
             Ok(Section::Head(head)) => {
                 stream.begin_content(head);
                 Seen::keep(&mut self.seen.head, block, generation, &self.headers, head);
@@ -141,18 +127,18 @@ impl<C> Connection<C> {
 
 /// The role of a header block.
 enum Section {
-    Head(Head),
+    Head(ResponseHead),
     Trailers,
 }
 
 /// Checks a header block for its place in the response (RFC 9113 §8.1).
-fn section(phase: Phase, end_stream: bool, list: &HeaderList) -> Result<Section, Reason> {
+fn section(phase: ResponsePhase, end_stream: bool, list: &HeaderList) -> Result<Section, Reason> {
     match phase {
-        Phase::AwaitingHead => match response::check_head(list)? {
-            Head::Informational if end_stream => Err(ENDED_EARLY),
+        ResponsePhase::AwaitingHead => match response::check_head(list)? {
+            ResponseHead::Informational if end_stream => Err(ENDED_EARLY),
             head => Ok(Section::Head(head)),
         },
-        Phase::Content if !end_stream => Err(SECOND_HEAD),
-        Phase::Content => response::check_trailers(list).map(|()| Section::Trailers),
+        ResponsePhase::Content if !end_stream => Err(SECOND_HEAD),
+        ResponsePhase::Content => response::check_trailers(list).map(|()| Section::Trailers),
     }
 }

@@ -1,20 +1,9 @@
-//! From bytes to frames, and from frames to their handlers.
+//! From bytes to frames, and from frames to what handles them.
 
 use super::Connection;
 use crate::http2::error::Violation;
-use crate::http2::frame::{self, DEFAULT_MAX_FRAME_SIZE, FrameHeader, HEADER_LEN, Kind};
+use crate::http2::frame::{self, FrameHeader, HEADER_LEN, Kind};
 use crate::http2::handler::Handler;
-
-/// Which frame may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
-    /// The peer's first: SETTINGS (RFC 9113 §3.4).
-    Settings,
-    /// Any frame.
-    Any,
-    /// Only CONTINUATION of the open header block (RFC 9113 §4.3).
-    Continuation,
-}
 
 impl<C> Connection<C> {
     /// Takes what was read from the peer, cut anywhere.
@@ -34,7 +23,7 @@ impl<C> Connection<C> {
         let result = self.receive_bytes(bytes, handler);
         if let Err(violation) = result {
             self.violation = Some(violation);
-            self.partial = Vec::new();
+            self.reader.forget();
             // No stream of the peer was ever processed: it cannot open any.
             frame::write_go_away(self.output.bytes(), 0, violation.code(), &[]);
         }
@@ -46,75 +35,84 @@ impl<C> Connection<C> {
         mut bytes: &[u8],
         handler: &mut H,
     ) -> Result<(), Violation> {
-        if !self.partial.is_empty() {
-            let Some(rest) = self.complete(bytes, handler)? else {
+        if self.reader.has_begun() {
+            let Some((frame, buffer, rest)) = self.reader.complete(bytes)? else {
                 return Ok(());
             };
+            self.frame(frame, buffer.get(HEADER_LEN..).unwrap_or_default(), handler)?;
+            self.reader.give_back(buffer);
             bytes = rest;
         }
-        while let Some((header, rest)) = bytes.split_first_chunk::<HEADER_LEN>() {
-            let frame = FrameHeader::parse(header);
-            if frame.length as usize > DEFAULT_MAX_FRAME_SIZE {
-                break;
-            }
-            let Some((payload, rest)) = rest.split_at_checked(frame.length as usize) else {
-                break;
-            };
-            if frame.kind == Kind::Data && self.expected == Expected::Any {
-                self.data(frame, payload, handler)?;
-            } else {
+        while let Some((frame, payload, rest)) = self.reader.next(bytes)? {
+            if frame.kind != Kind::Data || !self.reader.expects_any() {
                 self.frame(frame, payload, handler)?;
+                bytes = rest;
+                continue;
             }
-            bytes = rest;
+            self.data(frame, payload, handler)?;
+            let is_again = frame.flags == 0
+                && rest.first_chunk::<HEADER_LEN>() == bytes.first_chunk::<HEADER_LEN>();
+            bytes = if is_again {
+                self.run(frame, bytes, rest, handler)
+            } else {
+                rest
+            };
         }
-        self.check_length(bytes)?;
-        self.partial.extend_from_slice(bytes);
+        self.reader.keep(bytes);
         Ok(())
     }
 
-    /// Continues the frame in `partial`. Returns the bytes behind it, or `None` if it is still not whole.
-    #[cold]
-    fn complete<'a, H: Handler<C>>(
+    /// Kept out of the frame loop, which should contain only DATA.
+    #[inline(never)]
+    pub(super) fn frame<H: Handler<C>>(
         &mut self,
-        bytes: &'a [u8],
+        frame: FrameHeader,
+        payload: &[u8],
         handler: &mut H,
-    ) -> Result<Option<&'a [u8]>, Violation> {
-        let missing = HEADER_LEN.saturating_sub(self.partial.len());
-        let (head, bytes) = bytes.split_at(missing.min(bytes.len()));
-        self.partial.extend_from_slice(head);
-        self.check_length(&self.partial)?;
-        let Some(header) = self.partial.first_chunk::<HEADER_LEN>() else {
-            return Ok(None);
-        };
-        let frame = FrameHeader::parse(header);
-        let whole = HEADER_LEN + frame.length as usize;
-        let missing = whole.saturating_sub(self.partial.len());
-        let (payload, bytes) = bytes.split_at(missing.min(bytes.len()));
-        self.partial.extend_from_slice(payload);
-        if self.partial.len() < whole {
-            return Ok(None);
+    ) -> Result<(), Violation> {
+        self.reader.check_turn(frame)?;
+        match frame.kind {
+            Kind::Data => self.data(frame, payload, handler),
+            Kind::Headers => self.headers(frame, payload, handler),
+            Kind::Continuation => self.continuation(frame, payload, handler),
+            Kind::Priority => priority(frame),
+            Kind::RstStream => self.rst_stream(frame, payload, handler),
+            Kind::Settings => self.settings(frame, payload),
+            Kind::PushPromise => Err(Violation::Push),
+            Kind::Ping => self.ping_frame(frame, payload),
+            Kind::GoAway => self.go_away_frame(frame, payload, handler),
+            Kind::WindowUpdate => self.window_update(frame, payload, handler),
+            // RFC 9113 §5.5.
+            Kind::Unknown(_) => Ok(()),
         }
-        let mut buffer = std::mem::take(&mut self.partial);
-        let payload = buffer.get(HEADER_LEN..).unwrap_or_default();
-        self.frame(frame, payload, handler)?;
-        buffer.clear();
-        self.partial = buffer;
-        Ok(Some(bytes))
     }
 
-    /// Refuses a frame that is too long as soon as its length is known, without waiting for the rest.
-    fn check_length(&self, bytes: &[u8]) -> Result<(), Violation> {
-        let Some(&[a, b, c]) = bytes.first_chunk::<3>() else {
-            return Ok(());
-        };
-        let length = u32::from_be_bytes([0, a, b, c]);
-        if length as usize <= DEFAULT_MAX_FRAME_SIZE {
-            return Ok(());
+    /// For a frame on a stream that is not open. A stream that the peer would open, or that was not opened yet, is
+    /// idle. On a closed one, a peer may only send what it sent before it knew (RFC 9113 §5.1).
+    #[cold]
+    pub(super) fn check_closed(&self, frame: FrameHeader) -> Result<(), Violation> {
+        let FrameHeader { kind, stream, .. } = frame;
+        if stream == 0 {
+            return Err(Violation::NeedsStream { kind });
         }
-        // Bytes before SETTINGS that are not a frame are another protocol: `HTTP/1.1 400`, a page, a TLS alert.
-        match self.expected {
-            Expected::Settings => Err(Violation::NotHttp2),
-            _ => Err(Violation::FrameTooLarge { length }),
+        if stream.is_multiple_of(2) || stream >= self.next_id {
+            return Err(Violation::IdleStream { kind, stream });
         }
+        let is_content = matches!(kind, Kind::Data | Kind::Headers);
+        if is_content && self.ended.contains(stream, self.next_id) {
+            return Err(Violation::StreamClosed { kind, stream });
+        }
+        Ok(())
+    }
+}
+
+/// Deprecated, and ignored apart from its form (RFC 9113 §5.3.2, §6.3). A wrong length would be a stream error; since
+/// the stream need not be open, it is treated as a connection error, as §5.4.1 allows.
+fn priority(frame: FrameHeader) -> Result<(), Violation> {
+    let FrameHeader { kind, length, .. } = frame;
+    match (frame.stream, length) {
+        (0, _) => Err(Violation::NeedsStream { kind }),
+        (_, 5) => Ok(()),
+        _ => Err(Violation::FrameSize { kind, length }),
     }
 }

@@ -6,8 +6,8 @@ use super::Connection;
 use crate::http2::error_code::ErrorCode;
 use crate::http2::frame;
 use crate::http2::head::Head;
-use crate::http2::pending::Pending;
-use crate::http2::streams::{Phase, Request, Stream};
+use crate::http2::pending::{Kept, Pending};
+use crate::http2::streams::{RequestPhase, ResponsePhase, Stream};
 use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
 
 impl<C> Connection<C> {
@@ -38,11 +38,11 @@ impl<C> Connection<C> {
             id,
             receive: ReceiveWindow::new(receive),
             send: SendWindow::new(self.peer.initial_window),
-            phase: Phase::AwaitingHead,
+            phase: ResponsePhase::AwaitingHead,
             request: if end_stream {
-                Request::Ended
+                RequestPhase::Ended
             } else {
-                Request::Open
+                RequestPhase::Open
             },
             in_row: false,
             content_left: None,
@@ -55,15 +55,37 @@ impl<C> Connection<C> {
     /// Sends content, as far as the windows allow. The rest is kept, and sent when they open. Does nothing if the
     /// stream is already closed, or its end was already given.
     pub fn send(&mut self, stream: u32, bytes: &[u8], end_stream: bool) {
+        self.send_as(stream, bytes, end_stream, |sent| {
+            Kept::Own(bytes.get(sent..).unwrap_or_default().to_vec())
+        });
+    }
+
+    /// The same for content that many streams share: what is kept takes no memory.
+    #[inline]
+    pub fn send_shared(&mut self, stream: u32, bytes: &Arc<[u8]>, end_stream: bool) {
+        self.send_as(stream, bytes, end_stream, |_| {
+            Kept::Shared(Arc::clone(bytes))
+        });
+    }
+
+    /// `keep`: what is kept of the bytes if so many were sent.
+    #[inline]
+    fn send_as(
+        &mut self,
+        stream: u32,
+        bytes: &[u8],
+        end_stream: bool,
+        keep: impl FnOnce(usize) -> Kept,
+    ) {
         let max_frame_size = self.peer.max_frame_size;
         let Some(stream) = self.streams.get_mut(stream) else {
             return;
         };
-        if stream.request != Request::Open || self.violation.is_some() {
+        if stream.request != RequestPhase::Open || self.violation.is_some() {
             return;
         }
         if end_stream {
-            stream.request = Request::Ending;
+            stream.request = RequestPhase::Ending;
         }
         if let Some(pending) = &mut stream.pending {
             pending.append(bytes, end_stream);
@@ -81,7 +103,7 @@ impl<C> Connection<C> {
             self.send_window.consume(now.len());
             frame::write_data(self.output.bytes(), stream.id, now, ends);
             if ends {
-                stream.request = Request::Ended;
+                stream.request = RequestPhase::Ended;
             }
             rest = later;
             if rest.is_empty() {
@@ -90,7 +112,13 @@ impl<C> Connection<C> {
         }
         if !rest.is_empty() {
             let id = stream.id;
-            stream.pending = Some(Box::new(Pending::new(rest, end_stream)));
+            let sent = bytes.len() - rest.len();
+            let kept = keep(sent);
+            let start = match &kept {
+                Kept::Own(_) => 0,
+                Kept::Shared(_) => sent,
+            };
+            stream.pending = Some(Box::new(Pending::new(kept, start, end_stream)));
             self.take_turn(id);
         }
     }

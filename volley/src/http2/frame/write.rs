@@ -3,35 +3,33 @@
 use super::{FrameHeader, HEADER_LEN, Kind, MAX_LENGTH, STREAM_MASK, flag};
 use crate::http2::error_code::ErrorCode;
 
-/// Appends a frame made of fixed parts; they give its length.
-fn write_frame(out: &mut Vec<u8>, kind: Kind, flags: u8, stream: u32, parts: &[&[u8]]) {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    debug_assert!(
-        length <= MAX_LENGTH,
-        "a frame of {length} bytes cannot be announced"
-    );
-    out.reserve(HEADER_LEN + length);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "callers keep to MAX_LENGTH"
-    )]
-    let length = length as u32;
-    FrameHeader {
+/// Appends a frame with one payload, of at most [`MAX_LENGTH`] bytes.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "callers keep to MAX_LENGTH"
+)]
+pub fn write_whole(out: &mut Vec<u8>, kind: Kind, flags: u8, stream: u32, payload: &[u8]) {
+    let length = payload.len() as u32;
+    let header = FrameHeader {
         length,
         kind,
         flags,
         stream,
-    }
-    .write(out);
-    for part in parts {
-        out.extend_from_slice(part);
-    }
+    };
+    debug_assert!(
+        payload.len() <= MAX_LENGTH,
+        "a frame of {length} bytes cannot be announced"
+    );
+    out.reserve(HEADER_LEN + payload.len());
+    header.write(out);
+    out.extend_from_slice(payload);
 }
 
 /// Appends DATA: one frame, so `payload` must fit the peer's largest frame.
 pub fn write_data(out: &mut Vec<u8>, stream: u32, payload: &[u8], end_stream: bool) {
     let flags = if end_stream { flag::END_STREAM } else { 0 };
-    write_frame(out, Kind::Data, flags, stream, &[payload]);
+    write_whole(out, Kind::Data, flags, stream, payload);
 }
 
 /// Appends a header block as HEADERS and the CONTINUATION frames that `max_frame_size` (bytes) requires.
@@ -46,21 +44,21 @@ pub fn write_headers(
     let (mut fragment, mut rest) = block.split_at(block.len().min(max_frame_size.max(1)));
     let (mut kind, mut flags) = (Kind::Headers, end);
     while !rest.is_empty() {
-        write_frame(out, kind, flags, stream, &[fragment]);
+        write_whole(out, kind, flags, stream, fragment);
         (kind, flags) = (Kind::Continuation, 0);
         (fragment, rest) = rest.split_at(rest.len().min(max_frame_size.max(1)));
     }
-    write_frame(out, kind, flags | flag::END_HEADERS, stream, &[fragment]);
+    write_whole(out, kind, flags | flag::END_HEADERS, stream, fragment);
 }
 
 /// Appends RST_STREAM.
 pub fn write_rst_stream(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
-    write_frame(
+    write_whole(
         out,
         Kind::RstStream,
         0,
         stream,
-        &[&(code as u32).to_be_bytes()],
+        &(code as u32).to_be_bytes(),
     );
 }
 
@@ -71,32 +69,33 @@ pub fn write_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
         payload.extend_from_slice(&identifier.to_be_bytes());
         payload.extend_from_slice(&value.to_be_bytes());
     }
-    write_frame(out, Kind::Settings, 0, 0, &[&payload]);
+    write_whole(out, Kind::Settings, 0, 0, &payload);
 }
 
 /// Appends the acknowledgement of the peer's SETTINGS.
 pub fn write_settings_ack(out: &mut Vec<u8>) {
-    write_frame(out, Kind::Settings, flag::ACK, 0, &[]);
+    write_whole(out, Kind::Settings, flag::ACK, 0, &[]);
 }
 
 /// Appends PING, or, with `ack`, the answer to one.
 pub fn write_ping(out: &mut Vec<u8>, ack: bool, payload: [u8; 8]) {
     let flags = if ack { flag::ACK } else { 0 };
-    write_frame(out, Kind::Ping, flags, 0, &[&payload]);
+    write_whole(out, Kind::Ping, flags, 0, &payload);
 }
 
 /// Appends GOAWAY: `last` is the highest stream of the peer that was or may be processed.
 pub fn write_go_away(out: &mut Vec<u8>, last: u32, code: ErrorCode, debug: &[u8]) {
     let last = (last & STREAM_MASK).to_be_bytes();
     let code = (code as u32).to_be_bytes();
-    write_frame(out, Kind::GoAway, 0, 0, &[&last, &code, debug]);
+    let payload = [&last[..], &code, debug].concat();
+    write_whole(out, Kind::GoAway, 0, 0, &payload);
 }
 
 /// Appends WINDOW_UPDATE; `increment` is in bytes, 1 to 2³¹ − 1.
 pub fn write_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
     debug_assert!(increment > 0 && increment <= STREAM_MASK);
     let increment = (increment & STREAM_MASK).to_be_bytes();
-    write_frame(out, Kind::WindowUpdate, 0, stream, &[&increment]);
+    write_whole(out, Kind::WindowUpdate, 0, stream, &increment);
 }
 
 #[cfg(test)]

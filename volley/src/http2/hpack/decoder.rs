@@ -1,7 +1,7 @@
 //! Decodes header blocks to header lists.
 
 use super::dynamic_table::DynamicTable;
-use super::entry::Entry;
+use super::field::Entry;
 use super::{DEFAULT_TABLE_SIZE, HeaderList, HpackError, integer, static_table, string};
 
 /// The receiving side of one connection's compression.

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{ENTRY_OVERHEAD, entry::Entry};
+use super::ENTRY_OVERHEAD;
+use super::field::Entry;
 
 /// Recent fields, newest first.
 ///

@@ -1,7 +1,7 @@
 //! Encodes header fields to header blocks.
 
 use super::dynamic_table::DynamicTable;
-use super::entry::Entry;
+use super::field::Entry;
 use super::static_table::{self, Found};
 use super::{DEFAULT_TABLE_SIZE, Field, Indexing, integer, string};
 

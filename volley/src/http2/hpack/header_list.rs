@@ -1,6 +1,9 @@
 //! The fields of one header block, in one reusable buffer.
 
-use super::{ENTRY_OVERHEAD, entry::Entry};
+use std::cell::Cell;
+
+use super::ENTRY_OVERHEAD;
+use super::field::Entry;
 
 /// Decoded header fields in the order of the block.
 ///
@@ -10,6 +13,7 @@ use super::{ENTRY_OVERHEAD, entry::Entry};
 pub struct HeaderList {
     bytes: Vec<u8>,
     spans: Vec<Span>,
+    tag: Cell<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +33,19 @@ impl HeaderList {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
+        self.tag.set(0);
+    }
+
+    /// What a reader has noted about these fields; 0 at first. A list that comes again, because a peer has sent the same
+    /// block again, still has it.
+    #[inline]
+    pub fn tag(&self) -> u8 {
+        self.tag.get()
+    }
+
+    /// Notes something about these fields.
+    pub fn set_tag(&self, tag: u8) {
+        self.tag.set(tag);
     }
 
     /// Adds a field at the end.

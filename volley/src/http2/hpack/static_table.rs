@@ -1,6 +1,6 @@
 //! The static table (RFC 7541 Appendix A).
 
-use super::entry::Entry;
+use super::field::Entry;
 
 macro_rules! entries {
     ($($name:literal => $value:literal,)*) => {

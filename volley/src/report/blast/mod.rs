@@ -1,7 +1,8 @@
 //! A finished sweep of `volley blast` as plain data, and its output formats.
 
 pub mod json;
-pub mod live;
+#[cfg(test)]
+mod samples;
 pub mod summary;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use super::latency::Latency;
 use super::model::{Checks, Cost};
 use super::warning::Warning;
+use crate::report::numbers::grouped;
 
 /// A way stops growing at the first N whose throughput reaches this share of its highest.
 const FULL: f64 = 0.95;
@@ -136,8 +138,32 @@ pub fn failing_from(way: &[Point]) -> Option<u32> {
     failing.map(|point| point.requests)
 }
 
-#[cfg(test)]
-mod samples;
+/// The progress of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The current repetition, from 1.
+    pub repetition: u64,
+    pub repetitions: u64,
+    /// Blasts fired so far.
+    pub fired: u64,
+    pub planned: u64,
+    /// Calls that have failed so far.
+    pub failed: u64,
+}
+
+/// The line, as plain text without line ends.
+///
+/// `repetition 3 of 10   97 of 390 blasts   0 failed`
+pub fn line(moment: &Moment) -> String {
+    format!(
+        "repetition {} of {}   {} of {} blasts   {} failed",
+        grouped(moment.repetition),
+        grouped(moment.repetitions),
+        grouped(moment.fired),
+        grouped(moment.planned),
+        grouped(moment.failed)
+    )
+}
 
 #[cfg(test)]
 mod tests {
@@ -190,5 +216,20 @@ mod tests {
             .map(|way| way.iter().map(|point| point.requests).collect())
             .collect();
         assert_eq!(ways, [[1, 100, 10_000], [1, 100, 10_000]]);
+    }
+
+    #[test]
+    fn the_line_tells_the_repetition_and_how_far_it_is() {
+        let moment = Moment {
+            repetition: 3,
+            repetitions: 10,
+            fired: 1_097,
+            planned: 3_900,
+            failed: 0,
+        };
+        assert_eq!(
+            line(&moment),
+            "repetition 3 of 10   1,097 of 3,900 blasts   0 failed"
+        );
     }
 }

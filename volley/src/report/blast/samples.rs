@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Interval, Point, Shot, Sweep};
-use crate::report::{Checks, Cost, Kind, Latency, Warning};
+use crate::report::{Checks, Cost, Latency, LatencyKind, Warning};
 
 /// A point of one shot, with this rate and no failures.
 pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {
@@ -22,7 +22,7 @@ pub fn point(connections: u32, requests: u32, per_s: f64) -> Point {
         }),
         ok,
         failed: BTreeMap::new(),
-        latency: Latency::from_samples(Kind::Response, vec![span_ns; usize::from(ok > 0)]),
+        latency: Latency::from_samples(LatencyKind::Response, vec![span_ns; usize::from(ok > 0)]),
         shots: vec![Shot {
             order: 0,
             span_ns,
@@ -42,7 +42,7 @@ pub fn sweep() -> Sweep {
     let unfired = Point {
         rate: None,
         ok: 0,
-        latency: Latency::none(Kind::Response),
+        latency: Latency::none(LatencyKind::Response),
         shots: Vec::new(),
         ..point(8, 10_000, 1.0)
     };
@@ -61,6 +61,7 @@ pub fn sweep() -> Sweep {
         cost: Cost {
             cpu_s: 0.5,
             cpu_total_s: 0.75,
+            busiest_thread_s: 0.0,
             peak_bytes: 12_345_678,
         },
         checks: Checks {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::report::escape::html;
-use crate::report::latency::Kind;
+use crate::report::latency::LatencyKind;
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, duration, grouped, megabytes};
 
@@ -27,7 +27,7 @@ pub fn section(report: &Report) -> String {
     } else {
         facts.push(("Replies decoded, not compared", decoded));
     }
-    if report.latency.kind == Kind::Response {
+    if report.latency.kind == LatencyKind::Response {
         let due = [
             ("Due but never sent", grouped(sends.missed)),
             ("Sent over 1 ms late", grouped(sends.late)),

@@ -1,9 +1,8 @@
-//! A picture with its heading, its key, and the same numbers as a table.
+//! Pictures with their headings and keys, and tables of the same numbers.
 
 use std::fmt::Write;
 
 use super::drawing::{Drawing, SIZES};
-use super::table::Table;
 use crate::report::escape::html;
 
 pub struct Figure<'a> {
@@ -43,5 +42,58 @@ impl Figure<'_> {
         out += "<details>\n<summary>The same numbers as a table</summary>\n";
         out += &self.table.html();
         out + "</details>\n</figure>\n</section>\n"
+    }
+}
+
+/// The contents of a table.
+pub struct Table {
+    /// Column headers, units included.
+    pub columns: Vec<String>,
+    /// Cells; one per column in each row.
+    pub rows: Vec<Vec<String>>,
+    /// Columns of words, aligned left; numbered from 0.
+    pub words: &'static [usize],
+    /// Whether it is as wide as the page.
+    pub full: bool,
+    /// A label for screen readers.
+    pub label: String,
+}
+
+impl Table {
+    pub fn html(&self) -> String {
+        let class = |column: usize| {
+            if self.words.contains(&column) {
+                " class=\"words\""
+            } else {
+                ""
+            }
+        };
+        let mut out = format!(
+            "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n<table{}>\n<thead><tr>",
+            html(&self.label),
+            if self.full { " class=\"full\"" } else { "" }
+        );
+        for (column, name) in self.columns.iter().enumerate() {
+            let _ = write!(
+                out,
+                "<th scope=\"col\"{}>{}</th>",
+                class(column),
+                html(name)
+            );
+        }
+        out += "</tr></thead>\n<tbody>\n";
+        for row in &self.rows {
+            out += "<tr>";
+            for (column, cell) in row.iter().enumerate() {
+                let (tag, scope) = if column == 0 {
+                    ("th", " scope=\"row\"")
+                } else {
+                    ("td", "")
+                };
+                let _ = write!(out, "<{tag}{scope}{}>{}</{tag}>", class(column), html(cell));
+            }
+            out += "</tr>\n";
+        }
+        out + "</tbody>\n</table>\n</div>\n"
     }
 }

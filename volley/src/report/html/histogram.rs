@@ -1,8 +1,7 @@
 //! The histogram of call latencies.
 
 use super::axis::{Axis, short};
-use super::figure::Figure;
-use super::table::Table;
+use super::figure::{Figure, Table};
 use crate::report::latency::{Bar, Latency};
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, duration, grouped, mark};
@@ -160,10 +159,10 @@ fn table(chosen: &Bars, latency: &Latency) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::latency::Kind;
+    use crate::report::latency::LatencyKind;
 
     fn chosen(samples: Vec<u64>) -> Bars {
-        choose(&Latency::from_samples(Kind::Service, samples)).unwrap()
+        choose(&Latency::from_samples(LatencyKind::Service, samples)).unwrap()
     }
 
     #[test]
@@ -200,6 +199,6 @@ mod tests {
 
     #[test]
     fn nothing_has_no_bars() {
-        assert!(choose(&Latency::none(Kind::Service)).is_none());
+        assert!(choose(&Latency::none(LatencyKind::Service)).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! All latencies in one table, one row each.
 
-use super::table::Table;
-use crate::report::latency::{Kind, Latency};
+use super::figure::Table;
+use crate::report::latency::{Latency, LatencyKind};
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, grouped};
 
@@ -27,8 +27,8 @@ fn rank(latency: &Latency, rank_ppm: u32) -> u64 {
 
 pub fn section(report: &Report) -> String {
     let kind = |latency: &Latency| match latency.kind {
-        Kind::Service => "Service",
-        Kind::Response => "Response",
+        LatencyKind::Service => "Service",
+        LatencyKind::Response => "Response",
     };
     let mut columns = vec![(kind(&report.latency), &report.latency)];
     columns.extend(
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_column_has_the_unit_that_reads_best_from_median_to_maximum() {
-        let unit = |samples: Vec<u64>| unit(&Latency::from_samples(Kind::Service, samples)).name;
+        let unit =
+            |samples: Vec<u64>| unit(&Latency::from_samples(LatencyKind::Service, samples)).name;
         assert_eq!(unit(vec![480_000, 480_000, 996_000_000]), "ms");
         assert_eq!(unit(vec![310_000_000, 310_000_000, 977_000_000]), "ms");
         assert_eq!(unit(vec![905, 905, 17_200]), "ns");

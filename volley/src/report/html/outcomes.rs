@@ -1,6 +1,6 @@
 //! How calls ended, and the errors.
 
-use super::table::Table;
+use super::figure::Table;
 use crate::report::escape::html;
 use crate::report::ghz;
 use crate::report::model::Report;

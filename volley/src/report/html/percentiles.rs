@@ -1,8 +1,7 @@
 //! Latency by percentile, on an axis where every additional nine takes the same space.
 
 use super::axis::Axis;
-use super::figure::Figure;
-use super::table::Table;
+use super::figure::{Figure, Table};
 use crate::report::latency::Latency;
 use crate::report::model::Report;
 use crate::report::numbers::{Unit, duration};
@@ -171,7 +170,7 @@ fn table(latency: &Latency, service: Option<&Latency>) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::latency::Kind;
+    use crate::report::latency::LatencyKind;
 
     #[test]
     fn each_nine_has_the_same_room() {
@@ -183,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_curve_ends_at_the_maximum_at_the_rank_of_its_sample() {
-        let latency = Latency::from_samples(Kind::Service, (1..=100).collect());
+        let latency = Latency::from_samples(LatencyKind::Service, (1..=100).collect());
         let points = points(&latency);
         assert_eq!(points.last(), Some(&(990_000, 100)));
         assert!(
@@ -195,7 +194,7 @@ mod tests {
 
     #[test]
     fn one_sample_is_a_curve_too() {
-        let latency = Latency::from_samples(Kind::Service, vec![7]);
+        let latency = Latency::from_samples(LatencyKind::Service, vec![7]);
         assert_eq!(points(&latency), [(0, 7), (0, 7)]);
     }
 }

@@ -1,8 +1,7 @@
 //! Messages per second over time.
 
 use super::axis::{Axis, short};
-use super::figure::Figure;
-use super::table::Table;
+use super::figure::{Figure, Table};
 use crate::report::model::Report;
 use crate::report::numbers::{grouped, mark, rate};
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Details;
 use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
-use crate::report::model::Report;
+use crate::report::model::{Event, Report};
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -30,6 +31,8 @@ pub(super) struct Member<'a> {
     latency_ns: LatencyView<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_latency_ns: Option<LatencyView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    send_delay_ns: Option<LatencyView<'a>>,
     first_message_ns: Option<LatencyView<'a>>,
     gap_ns: Option<LatencyView<'a>>,
     series: SeriesView<'a>,
@@ -43,9 +46,13 @@ pub(super) struct Member<'a> {
     connections: u32,
     reconnects: u64,
     checks: ChecksView<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<EventView>,
     warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tally: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -91,6 +98,15 @@ struct SecondView {
     samples: u64,
 }
 
+/// A change while the run went on; its time counts from the window's opening, and is negative in the warm-up.
+#[derive(Serialize)]
+struct EventView {
+    at_s: f64,
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u32>,
+}
+
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
     Member {
         schema: SCHEMA,
@@ -113,6 +129,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         retried: report.sends.retried,
         latency_ns: latency(&report.latency),
         service_latency_ns: report.service_latency.as_ref().map(latency),
+        send_delay_ns: report.send_delay.as_ref().map(latency),
         first_message_ns: report.first_message.as_ref().map(latency),
         gap_ns: report.gap.as_ref().map(latency),
         series: SeriesView {
@@ -147,8 +164,19 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         connections: report.connections,
         reconnects: report.reconnects,
         checks: ChecksView::of(&report.checks),
+        events: report.events.iter().map(event).collect(),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
         details,
+        tally: report.tally.as_ref(),
+    }
+}
+
+fn event(event: &Event) -> EventView {
+    let (what, value) = event.what.words();
+    EventView {
+        at_s: event.at_ns as f64 / 1e9,
+        what,
+        value,
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::error::Mismatch;
+use super::expression::Formula;
 use super::fast::Fast;
-use super::formula::Formula;
 use super::layout::Layouts;
-use super::mismatch::Mismatch;
 use super::resolve::Rule;
+use super::run::Run;
 use super::walk::{Sink, walk};
 
 /// Up to this many rules are checked without allocating.
@@ -71,6 +72,18 @@ impl Expected {
             return Ok(());
         }
         self.check_all(i, message)
+    }
+
+    /// What the replies from `i` on must be, if each is one varint that rises evenly.
+    #[inline]
+    #[must_use]
+    pub fn run(&self, i: u64) -> Option<Run> {
+        let fast = self.fast.as_ref()?;
+        let (expected, step) = match self.formulas.first() {
+            None => (0, 0),
+            Some(formula) => formula.line(i)?,
+        };
+        Some(fast.run(expected, step))
     }
 
     #[inline(never)]

@@ -2,6 +2,7 @@
 
 use super::layout::{Field, Form, Layouts};
 use super::resolve::Rule;
+use super::run::Run;
 
 /// At most one rule, about a varint field with a one-byte key. Most benchmark replies have only
 /// that field, and need no walk.
@@ -27,6 +28,17 @@ impl Fast {
             .ok()
             .filter(|key| *key < 0x80)?;
         (field.form == Form::Varint).then_some(Self { key, mask, absent })
+    }
+
+    /// The same check for replies that lie at equal distances.
+    #[inline]
+    pub(super) fn run(&self, expected: u64, step: u64) -> Run {
+        Run {
+            expected,
+            step,
+            mask: self.mask,
+            key: self.key,
+        }
     }
 
     /// Whether the message is exactly this field, or empty, and has the expected value.

@@ -31,6 +31,12 @@ impl Polynomial {
         }
     }
 
+    /// By how much it rises with each `i`; none if that is not the same everywhere.
+    #[inline]
+    pub(super) fn slope(&self) -> Option<u64> {
+        self.higher.is_empty().then_some(self.slope)
+    }
+
     #[cold]
     fn curve(&self, i: u64) -> u64 {
         let horner = self.higher.iter().rev().fold(0_u64, |sum, factor| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prost_reflect::{DynamicMessage, FieldDescriptor};
 
 use super::expected::{Expected, Shared};
-use super::formula::Formula;
+use super::expression::Formula;
 use super::layout::Layouts;
 use super::number::word;
 use super::polynomial::Polynomial;

@@ -1,7 +1,6 @@
-//! The functions that a template may call.
+//! Actions, the contents of `{{` and `}}`, and the functions that they may call.
 
-use super::CallData;
-use super::error::ActionError;
+use super::{ActionError, CallData};
 use crate::request::excerpt::excerpt;
 
 /// A `randomString` without a length gets 2 to 16 characters.
@@ -125,5 +124,39 @@ fn lengths(min: i64, max: Option<i64>) -> Result<(i64, i64), ActionError> {
             length: most,
             most: MOST,
         })
+    }
+}
+
+/// The meaning of an action. If it is the same for all calls, it is already text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Text(String),
+    WorkerId,
+    RequestNumber,
+    Timestamp,
+    TimestampUnix,
+    TimestampUnixMilli,
+    TimestampUnixNano,
+    Uuid,
+    Call(Function),
+}
+
+impl Action {
+    pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::WorkerId => call.worker_id(out),
+            Self::RequestNumber => out.push_str(&call.number().to_string()),
+            Self::Timestamp => out.push_str(&call.timestamp()),
+            Self::TimestampUnix => out.push_str(&call.now().as_secs().to_string()),
+            Self::TimestampUnixMilli => out.push_str(&call.now().as_millis().to_string()),
+            Self::TimestampUnixNano => out.push_str(&call.now().as_nanos().to_string()),
+            Self::Uuid => {
+                let uuid = call.uuid();
+                out.push_str(uuid);
+            }
+            Self::Call(function) => return function.render(call, out),
+        }
+        Ok(())
     }
 }

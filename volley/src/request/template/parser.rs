@@ -1,10 +1,8 @@
 //! From the tokens of an action to its meaning.
 
-use super::Labels;
-use super::action::Action;
-use super::error::ActionError;
-use super::function::{Function, Int};
+use super::function::{Action, Function, Int};
 use super::token::{Token, tokens};
+use super::{ActionError, Labels};
 
 const KEYWORDS: [&str; 10] = [
     "if", "else", "end", "range", "with", "define", "template", "block", "break", "continue",

@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 
-use super::error::ActionError;
+use super::ActionError;
 use super::*;
 use crate::request::CallNumber;
-use crate::request::schema::{SchemaSource, load};
+use crate::request::schema::load;
+use crate::spec::SchemaSource;
 
 fn labels() -> Labels {
     let file = "../requests/benchmark.proto".into();

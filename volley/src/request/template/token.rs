@@ -1,6 +1,6 @@
 //! The tokens of one action.
 
-use super::error::ActionError;
+use super::ActionError;
 use crate::request::excerpt::excerpt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

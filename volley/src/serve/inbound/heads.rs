@@ -1,64 +1,51 @@
 //! HEADERS and CONTINUATION: calls begin, and requests end with trailers.
 
 use crate::grpc::Code;
-use crate::http2::ErrorCode;
-use crate::http2::frame::{FrameHeader, flag, skip_priority, unpad, write_rst_stream};
+use crate::http2::frame::{FrameHeader, Kind, flag, write_rst_stream};
 use crate::http2::hpack::HpackError;
-use crate::serve::breach::Breach;
+use crate::http2::window::DEFAULT_WINDOW;
+use crate::http2::{ErrorCode, Violation};
 use crate::serve::call::Call;
-use crate::serve::connection::{Connection, MAX_HEADER_LIST, OpenBlock};
+use crate::serve::connection::ServerSide;
 use crate::serve::counts::Counts;
-use crate::serve::end::Failure;
+use crate::serve::farewell::Failure;
 use crate::serve::faults::Fault;
-use crate::serve::requests::{self, Head};
-use crate::serve::settings;
+use crate::serve::requests::{self, RequestHead};
 use crate::serve::work::Work;
 
-impl Connection {
+impl ServerSide {
     pub(super) fn on_headers(
         &mut self,
-        header: FrameHeader,
+        frame: FrameHeader,
         payload: &[u8],
         now_ns: u64,
         counts: &mut Counts,
-    ) -> Result<(), Breach> {
-        let fragment = unpad(header.flags, payload)
-            .and_then(|unpadded| skip_priority(header.flags, unpadded))
-            .ok_or(Breach::protocol("HEADERS with too much padding"))?;
-        let end_stream = header.has(flag::END_STREAM);
-        if header.has(flag::END_HEADERS) {
-            return self.on_block(header.stream, end_stream, fragment, now_ns, counts);
+    ) -> Result<(), Violation> {
+        match self.reader.begin_block(frame, payload)? {
+            Some(block) => self.on_block(
+                frame.stream,
+                frame.has(flag::END_STREAM),
+                block,
+                now_ns,
+                counts,
+            ),
+            None => Ok(()),
         }
-        self.block = Some(OpenBlock {
-            stream: header.stream,
-            end_stream,
-            bytes: fragment.to_vec(),
-        });
-        Ok(())
     }
 
     pub(super) fn on_continuation(
         &mut self,
-        header: FrameHeader,
+        frame: FrameHeader,
         payload: &[u8],
         now_ns: u64,
         counts: &mut Counts,
-    ) -> Result<(), Breach> {
-        let Some(mut block) = self.block.take() else {
-            return Err(Breach::protocol("CONTINUATION without HEADERS"));
+    ) -> Result<(), Violation> {
+        let Some((block, end_stream)) = self.reader.continue_block(frame, payload)? else {
+            return Ok(());
         };
-        block.bytes.extend_from_slice(payload);
-        if header.has(flag::END_HEADERS) {
-            return self.on_block(block.stream, block.end_stream, &block.bytes, now_ns, counts);
-        }
-        if block.bytes.len() > MAX_HEADER_LIST || payload.is_empty() {
-            return Err(Breach {
-                code: ErrorCode::EnhanceYourCalm,
-                what: "an endless header block",
-            });
-        }
-        self.block = Some(block);
-        Ok(())
+        let result = self.on_block(frame.stream, end_stream, &block, now_ns, counts);
+        self.reader.give_back_block(block);
+        result
     }
 
     /// A whole header block: a new call, or the trailers of a request.
@@ -69,17 +56,12 @@ impl Connection {
         block: &[u8],
         now_ns: u64,
         counts: &mut Counts,
-    ) -> Result<(), Breach> {
+    ) -> Result<(), Violation> {
         self.fields.clear();
         let head = match self.decoder.decode(block, &mut self.fields) {
             Ok(()) => requests::read(&self.fields),
             Err(HpackError::ListTooLarge { .. }) => Err(Failure::Http(431)),
-            Err(_) => {
-                return Err(Breach {
-                    code: ErrorCode::CompressionError,
-                    what: "a header block that HPACK cannot read",
-                });
-            }
+            Err(error) => return Err(Violation::HeaderBlock(error)),
         };
         if let Some(call) = self.streams.get_mut(&stream) {
             if call.request_done || !end_stream {
@@ -91,9 +73,8 @@ impl Connection {
             return Ok(());
         }
         if stream.is_multiple_of(2) {
-            return Err(Breach::protocol(
-                "HEADERS on a stream that no client can open",
-            ));
+            let kind = Kind::Headers;
+            return Err(Violation::IdleStream { kind, stream });
         }
         if stream > self.highest {
             self.highest = stream;
@@ -108,7 +89,7 @@ impl Connection {
     fn open(
         &mut self,
         stream: u32,
-        head: Result<Head, Failure>,
+        head: Result<RequestHead, Failure>,
         end_stream: bool,
         now_ns: u64,
         counts: &mut Counts,
@@ -134,10 +115,9 @@ impl Connection {
         // Until our SETTINGS are acknowledged, the client may use the RFC's own window.
         let receive_window = match self.acknowledged {
             true => self.rules.window,
-            false => self.rules.window.max(settings::DEFAULT_WINDOW),
+            false => self.rules.window.max(DEFAULT_WINDOW),
         };
-        let window = i64::from(self.initial_window);
-        let mut call = Call::new(work, fault, i64::from(receive_window), window);
+        let mut call = Call::new(work, fault, receive_window, self.peer.initial_window);
         if end_stream {
             call.end_request();
         }

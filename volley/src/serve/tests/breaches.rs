@@ -170,7 +170,7 @@ fn a_header_block_without_end_is_too_much() {
         }
         .write(out)
     });
-    for _ in 0..5 {
+    for _ in 0..9 {
         client.send(|out| frame(out, Kind::Continuation, 1, &[0; 16_384]));
     }
     assert!(matches!(

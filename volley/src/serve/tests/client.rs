@@ -1,7 +1,7 @@
 //! A test client made of bytes.
 
-use super::super::{Config, Connection, Counts};
-use crate::grpc::Splitter;
+use super::super::{Config, Counts, ServerSide};
+use crate::grpc::{Spare, Splitter};
 use crate::http2::ErrorCode;
 use crate::http2::frame::{
     FrameHeader, HEADER_LEN, Kind, PREFACE, flag, write_data, write_headers, write_settings,
@@ -29,7 +29,7 @@ pub enum Seen {
 }
 
 pub struct Client {
-    pub server: Connection,
+    pub server: ServerSide,
     pub counts: Counts,
     encoder: Encoder,
     decoder: Decoder,
@@ -58,7 +58,7 @@ impl Client {
     /// Connected, with nothing sent.
     pub fn silent(config: &Config) -> Self {
         Self {
-            server: Connection::new(config),
+            server: ServerSide::new(config),
             counts: Counts::default(),
             encoder: Encoder::new(),
             decoder: Decoder::new(4096, 1 << 20),
@@ -229,10 +229,15 @@ pub fn replies(seen: &[Seen], stream: u32) -> Vec<i32> {
         if let Seen::Data(id, payload, _) = frame
             && *id == stream
         {
-            let flow = splitter.push(payload, 100, |_, message| {
-                values.push(super::super::message::read(message).expect("a message")[0]);
-                ControlFlow::<()>::Continue(())
-            });
+            let flow = splitter.push(
+                payload,
+                100,
+                &mut Spare::default(),
+                &mut |_: bool, message: &[u8]| {
+                    values.push(super::super::message::read(message).expect("a message")[0]);
+                    ControlFlow::<()>::Continue(())
+                },
+            );
             assert_eq!(flow, Ok(ControlFlow::Continue(())));
         }
     }

@@ -1,0 +1,178 @@
+//! Flags become parts of a [`Spec`]; whatever they leave out stays as it is.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::args::{
+    CheckArgs, ConnectionArgs, DataArgs, LoadArgs, OutputArgs, RunArgs, ScheduleArgs, TargetArgs,
+};
+use super::exit::UsageError;
+use super::payload;
+use crate::engine::StartAt;
+use crate::spec::{
+    CheckSpec, CountSpec, LoadSpec, RequestSpec, SchemaSource, Spec, StreamSpec, TargetSpec,
+    Templates,
+};
+
+/// Sets what the flags give, and checks the whole. Reads payloads and metadata; reads `stdin` only if a flag names it.
+///
+/// # Errors
+///
+/// If the flags do not make a run.
+pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(), UsageError> {
+    set_target(&args.target, &args.connection, &mut spec.target);
+    set_request(args, &mut spec.request)?;
+    set_load(&args.load, &args.schedules, &mut spec.load);
+    set_checks(&args.checks, &mut spec.checks);
+    set_count(&args.output, &mut spec.count);
+    set(&mut spec.tags, args.output.tags.clone());
+    let name = args.output.name.as_deref();
+    set(&mut spec.name, name.map(|name| name.trim().to_owned()));
+    spec.check()?;
+    let waits = spec.load.open_on_stdin.then_some("--open-on-stdin");
+    let starts = (args.load.start_at == Some(StartAt::Stdin)).then_some("--start-at stdin");
+    if let Some(flag) = waits.or(starts)
+        && payload::is_on_stdin(&args.data)
+    {
+        return Err(UsageError::StdinTwice { flag });
+    }
+    set(&mut spec.request.data, payload::data(&args.data, stdin)?);
+    Ok(())
+}
+
+fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
+    set(&mut to.host, filled(target.host.as_deref()));
+    set_some(&mut to.authority, filled(args.authority.as_deref()));
+    set(&mut to.insecure, args.insecure);
+    set(&mut to.tls.skip_verify, args.skip_tls);
+    set_some(&mut to.tls.cacert, filled_path(&args.cacert));
+    set_some(&mut to.tls.cert, filled_path(&args.cert));
+    set_some(&mut to.tls.key, filled_path(&args.key));
+    set_some(&mut to.tls.cname, filled(args.cname.as_deref()));
+    set(&mut to.connect_timeout, args.connect_timeout);
+    set(&mut to.keepalive, args.keepalive);
+    set(&mut to.window, args.window);
+}
+
+fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
+    set_schema(&args.target, &mut to.schema);
+    set(&mut to.call, filled(args.target.call.as_deref()));
+    set(&mut to.metadata, payload::metadata(&args.data)?);
+    set(&mut to.compress, args.connection.enable_compression);
+    set(&mut to.timeout, args.load.limits.timeout);
+    set(&mut to.max_reply, args.connection.max_recv_message_size);
+    set_templates(&args.data, &mut to.templates);
+    set_stream(&args.data, &mut to.stream);
+    Ok(())
+}
+
+fn set_schema(args: &TargetArgs, to: &mut Option<SchemaSource>) {
+    if let Some(file) = filled_path(&args.proto) {
+        let import_paths = Vec::new();
+        *to = Some(SchemaSource::Proto { file, import_paths });
+    } else if let Some(file) = filled_path(&args.protoset) {
+        *to = Some(SchemaSource::Protoset(file));
+    }
+    if let (Some(SchemaSource::Proto { import_paths, .. }), Some(given)) = (to, &args.import_paths)
+    {
+        import_paths.clone_from(given);
+    }
+}
+
+fn set_templates(args: &DataArgs, to: &mut Templates) {
+    if args.disable_template_data == Some(true) {
+        *to = Templates::Off;
+    } else if args.disable_template_functions == Some(true) {
+        *to = Templates::NoFunctions;
+    } else if args.disable_template_data == Some(false)
+        || args.disable_template_functions == Some(false)
+    {
+        *to = Templates::All;
+    }
+}
+
+fn set_stream(args: &DataArgs, to: &mut StreamSpec) {
+    set(&mut to.interval, args.stream_interval);
+    set(&mut to.duration, args.stream_call_duration);
+    set(&mut to.count, args.stream_call_count);
+}
+
+fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
+    set(&mut to.total, args.total);
+    match args.duration {
+        Some(duration) => to.duration = duration,
+        // A number of calls replaces the duration of a file.
+        None if args.total.is_some() => to.duration = Duration::ZERO,
+        None => {}
+    }
+    set(&mut to.max_duration, args.max_duration);
+    set(&mut to.duration_stop, args.duration_stop.map(Into::into));
+    set_some(&mut to.drain_timeout, args.drain_timeout);
+    set(&mut to.is_async, args.is_async);
+    set(&mut to.connections, args.connections);
+    set_some(&mut to.threads, args.limits.threads);
+    set(&mut to.share, args.share);
+    set(&mut to.warmup, args.warmup);
+    set(&mut to.open_on_stdin, args.open_on_stdin);
+    set_some(&mut to.warmup_at_most, args.warmup_at_most);
+
+    let rate = &mut to.rate;
+    set(&mut rate.rps, args.rps);
+    set(&mut rate.schedule, schedules.load_schedule.map(Into::into));
+    set(&mut rate.start, schedules.load_start);
+    set(&mut rate.step, schedules.load_step);
+    set_some(&mut rate.end, schedules.load_end);
+    set(&mut rate.step_duration, schedules.load_step_duration);
+    set(&mut rate.max_duration, schedules.load_max_duration);
+
+    let workers = &mut to.concurrency;
+    set(&mut workers.workers, args.concurrency);
+    let schedule = schedules.concurrency_schedule;
+    set(&mut workers.schedule, schedule.map(Into::into));
+    set(&mut workers.start, schedules.concurrency_start);
+    set(&mut workers.step, schedules.concurrency_step);
+    set_some(&mut workers.end, schedules.concurrency_end);
+    set(
+        &mut workers.step_duration,
+        schedules.concurrency_step_duration,
+    );
+    set(
+        &mut workers.max_duration,
+        schedules.concurrency_max_duration,
+    );
+}
+
+fn set_checks(args: &CheckArgs, to: &mut CheckSpec) {
+    set(&mut to.expect, args.expect.clone());
+    set_some(&mut to.replies, args.expect_replies);
+}
+
+fn set_count(args: &OutputArgs, to: &mut CountSpec) {
+    set(&mut to.skip_first, args.skip_first);
+    set(&mut to.count_errors, args.count_errors);
+    set(&mut to.details, args.details);
+}
+
+fn set<T>(to: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *to = given;
+    }
+}
+
+fn set_some<T>(to: &mut Option<T>, given: Option<T>) {
+    if given.is_some() {
+        *to = given;
+    }
+}
+
+/// An empty value counts as not given, as in ghz.
+pub fn filled(text: Option<&str>) -> Option<String> {
+    let text = text?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The same for a path.
+pub fn filled_path(path: &Option<PathBuf>) -> Option<PathBuf> {
+    path.clone().filter(|path| !path.as_os_str().is_empty())
+}

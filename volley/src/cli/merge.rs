@@ -1,0 +1,116 @@
+//! `volley merge`: one report from those of several processes.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+
+use super::args::Format;
+use super::exit::CliExit;
+use super::options::Output;
+use super::value::path;
+use super::{args, argv, help, usage};
+
+const PROGRAM: &str = "volley merge";
+
+const EXAMPLES: &str = "\
+Examples:
+  Two processes make a load together, from the same moment on, and their reports become one:
+    volley --share 1/2 --start-at stdin … -O json -o 1.json localhost:8080
+    volley --share 2/2 --start-at stdin … -O json -o 2.json localhost:8080
+    volley merge 1.json 2.json";
+
+/// What `volley merge` is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merge {
+    /// The reports.
+    pub files: Vec<PathBuf>,
+    /// Where results go.
+    pub output: Output,
+}
+
+/// The flags of `volley merge`, as they are written.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "volley merge",
+    about = "Merge the JSON reports of all shares of a load (see --share) into the report of the whole, to the\n\
+             bucket of every histogram."
+)]
+struct MergeArgs {
+    /// JSON reports of runs with --share, one for each share
+    #[arg(value_name = "FILE", required = true, value_parser = path)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    output: MergeOutput,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+struct MergeOutput {
+    /// Write the report to a file (default: stdout)
+    #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
+    output: Option<PathBuf>,
+
+    /// summary (default), csv, json, pretty (json for people), html or prometheus
+    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = args::format)]
+    format: Option<Format>,
+}
+
+/// Reads the words after `volley merge`.
+pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
+    let matches = argv::matches(PROGRAM, &command(), command, words)?;
+    let args =
+        MergeArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    Ok(Merge {
+        files: args.files,
+        output: Output {
+            file: args
+                .output
+                .output
+                .filter(|path| !path.as_os_str().is_empty()),
+            format: args.output.format.unwrap_or_default(),
+            quiet: false,
+        },
+    })
+}
+
+fn command() -> Command {
+    help::dress(MergeArgs::command(), EXAMPLES)
+        .override_usage("volley merge [FLAGS] FILE...")
+        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merge(words: &[&str]) -> Result<Merge, String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        parse(&words).map_err(|exit| exit.to_string())
+    }
+
+    #[test]
+    fn files_and_a_format_are_taken() {
+        let parsed = merge(&["a.json", "-O", "json", "b.json"]).unwrap();
+        assert_eq!(
+            parsed.files,
+            [PathBuf::from("a.json"), PathBuf::from("b.json")]
+        );
+        assert_eq!(parsed.output.format, Format::Json);
+    }
+
+    #[test]
+    fn nothing_to_merge_is_refused() {
+        let line = merge(&[]).unwrap_err();
+        assert!(
+            line.starts_with("error: ") && !line.contains('\n'),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn the_parser_is_sound() {
+        command().debug_assert();
+    }
+}

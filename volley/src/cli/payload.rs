@@ -1,0 +1,121 @@
+//! Data and metadata, read from their sources.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use super::apply::{filled, filled_path};
+use super::args::DataArgs;
+use super::exit::UsageError;
+use super::value;
+use crate::spec::Data;
+
+/// Whether stdin is the payload.
+pub fn is_on_stdin(args: &DataArgs) -> bool {
+    args.binary == Some(true) || args.data.as_deref().map(str::trim) == Some("@")
+}
+
+/// The payload, if one is given.
+pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, UsageError> {
+    let inline = filled(args.data.as_deref());
+    let json_file = filled_path(&args.data_file);
+    let binary = args.binary == Some(true);
+    let binary_file = filled_path(&args.binary_file);
+    only_one(
+        "payload",
+        &[
+            ("--data", inline.is_some()),
+            ("--data-file", json_file.is_some()),
+            ("--binary", binary),
+            ("--binary-file", binary_file.is_some()),
+        ],
+    )?;
+    if let Some(path) = binary_file {
+        return Ok(Some(Data::Binary(read("binary-file", &path)?)));
+    }
+    if binary {
+        return Ok(Some(Data::Binary(read_stdin("--binary", stdin)?)));
+    }
+    if let Some(path) = json_file {
+        let bytes = read("data-file", &path)?;
+        return text("--data-file", &format!("`{}`", path.display()), bytes).map(Some);
+    }
+    match inline.as_deref() {
+        None => Ok(None),
+        Some("@") => text("--data @", "stdin", read_stdin("--data @", stdin)?).map(Some),
+        Some(json) => Ok(Some(Data::Json(json.to_owned()))),
+    }
+}
+
+/// The metadata, if some is given, from a flag or a file.
+pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, UsageError> {
+    let inline = args.metadata.clone();
+    let Some(path) = filled_path(&args.metadata_file) else {
+        return Ok(inline);
+    };
+    only_one(
+        "metadata",
+        &[
+            (
+                "--metadata",
+                inline.as_ref().is_some_and(|given| !given.is_empty()),
+            ),
+            ("--metadata-file", true),
+        ],
+    )?;
+    let bytes = read("metadata-file", &path)?;
+    value::strings(&String::from_utf8_lossy(&bytes))
+        .map(Some)
+        .map_err(|reason| UsageError::Metadata { path, reason })
+}
+
+/// JSON from a file or stdin. It is parsed when requests are made, because templates may make it
+/// JSON only then.
+fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<Data, UsageError> {
+    let text = String::from_utf8(bytes).map_err(|_| UsageError::Encoding {
+        flag,
+        from: from.to_owned(),
+    })?;
+    if text.trim().is_empty() {
+        return Err(UsageError::Empty {
+            flag,
+            from: from.to_owned(),
+        });
+    }
+    Ok(Data::Json(text))
+}
+
+fn only_one(what: &'static str, flags: &[(&'static str, bool)]) -> Result<(), UsageError> {
+    let mut given = flags
+        .iter()
+        .filter(|(_, given)| *given)
+        .map(|(flag, _)| *flag);
+    match (given.next(), given.next()) {
+        (Some(first), Some(second)) => Err(UsageError::Twice {
+            first,
+            second,
+            what,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn read(flag: &'static str, path: &Path) -> Result<Vec<u8>, UsageError> {
+    fs::read(path).map_err(|error| UsageError::File {
+        flag,
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+fn read_stdin(flag: &'static str, stdin: &mut impl Read) -> Result<Vec<u8>, UsageError> {
+    let mut bytes = Vec::new();
+    stdin
+        .read_to_end(&mut bytes)
+        .map_err(|error| UsageError::Stdin {
+            flag,
+            reason: error.to_string(),
+        })?;
+    Ok(bytes)
+}

@@ -1,0 +1,51 @@
+//! Drivers for tests.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use super::{Driver, Shared};
+use crate::engine::host::Clock;
+use crate::engine::plan::Plan;
+use crate::engine::script::Plain;
+use crate::measure::{Tally, TallyOptions};
+use crate::spec::{CountSpec, SchemaSource, Spec};
+
+/// Unary calls to a host, in clear text.
+pub fn spec(host: &str) -> Spec {
+    let mut spec = Spec::default();
+    spec.target.host = host.to_owned();
+    spec.target.insecure = true;
+    spec.target.connect_timeout = Duration::from_millis(600);
+    spec.request.call = "benchmark.BenchmarkService/GetSum".to_owned();
+    spec.request.schema = Some(SchemaSource::Proto {
+        file: "../requests/benchmark.proto".into(),
+        import_paths: Vec::new(),
+    });
+    spec
+}
+
+/// What the threads of a run share that nobody ends.
+pub fn shared() -> Shared {
+    Shared::new(Arc::new(AtomicBool::new(false)))
+}
+
+/// The only thread of a run.
+pub fn driver<'a>(spec: &Spec, plan: &'a Plan, shared: &'a Shared) -> Driver<'a, Tally, Plain> {
+    let counting = TallyOptions {
+        count: CountSpec::default(),
+        open_loop: plan.schedule.is_some(),
+        start_ns: 0,
+        wall_start: SystemTime::now(),
+    };
+    let script = Plain::new(spec, &plan.method).unwrap();
+    Driver::new(
+        plan,
+        0,
+        Clock::start(),
+        shared,
+        Tally::new(&counting),
+        script,
+    )
+    .unwrap()
+}

@@ -1,0 +1,72 @@
+//! What each call sends, and what is made of its replies.
+
+use super::call::Ticket;
+use crate::grpc::{Code, Status};
+use crate::http2::hpack::HeaderList;
+use crate::request::{Method, Request, RequestError, Source};
+use crate::spec::Spec;
+
+/// Decides what a thread's calls send, and learns what comes back. Each thread owns one.
+///
+/// The methods are called for every call and every reply, and are compiled into the load loop: a script that does
+/// nothing in one of them costs nothing there.
+pub trait Script {
+    /// Whether it wants to see headers and replies. If not, they are not passed on.
+    const READS: bool;
+
+    /// What a call carries for its script until it ends.
+    type Mark: Copy;
+
+    /// What a call sends.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be sent: it then counts as failed with this status, and the run goes on.
+    fn request(&mut self, ticket: &Ticket) -> Result<(&Request, Self::Mark), Status>;
+
+    /// A call's headers or trailers came.
+    fn head(&mut self, _mark: Self::Mark, _fields: &HeaderList) {}
+
+    /// A call's reply came; `index` counts from 0.
+    fn reply(&mut self, _mark: Self::Mark, _index: u64, _message: &[u8]) {}
+}
+
+/// The same request for every call, or what its templates make of it. It looks at no reply.
+pub struct Plain {
+    source: Source,
+}
+
+impl Plain {
+    /// The script of one thread.
+    ///
+    /// # Errors
+    ///
+    /// If no request can be made.
+    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        Ok(Self {
+            source: Source::new(spec, method)?,
+        })
+    }
+}
+
+impl Script for Plain {
+    const READS: bool = false;
+
+    type Mark = ();
+
+    #[inline]
+    fn request(&mut self, ticket: &Ticket) -> Result<(&Request, ()), Status> {
+        match self.source.next(ticket.worker, ticket.number) {
+            Ok(request) => Ok((request, ())),
+            Err(error) => Err(unsent(&error)),
+        }
+    }
+}
+
+#[cold]
+fn unsent(error: &RequestError) -> Status {
+    Status::new(
+        Code::Internal,
+        format!("the request cannot be made: {error}"),
+    )
+}

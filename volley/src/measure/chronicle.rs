@@ -1,0 +1,468 @@
+//! The seconds of a run: all threads' counts come together, are summed up, and are forgotten.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::SECOND_NS;
+use super::bucket::{BUCKETS, highest_of};
+use super::second::{Bin, SecondCounts};
+use super::series::Series;
+use crate::report::model::Second;
+
+/// Summaries are kept for the first day of a run.
+const MOST_SECONDS: usize = 86_400;
+
+/// A warm-up's seconds are kept for two hours.
+const MOST_WARM_SECONDS: usize = 7_200;
+
+/// What a thread counted since it last reported.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// Seconds that are over, without empty ones. Those of the warm-up come first.
+    pub seconds: Vec<SecondCounts>,
+    /// The window is open.
+    pub is_open: bool,
+    /// So many seconds of the window, or of the warm-up, are over.
+    pub through: u64,
+}
+
+/// A second that all threads have passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Which second, from 0.
+    pub at: u64,
+    /// It belongs to the warm-up, whose seconds count from its own start.
+    pub is_warm_up: bool,
+    /// Its counts.
+    pub counts: Bin,
+    /// The latencies of the calls that ended in it.
+    pub latency: Second,
+}
+
+/// The seconds of a run.
+pub struct Chronicle {
+    /// For each thread: whether its window is open, and how many seconds it has passed; `None` once it is over.
+    threads: Vec<Option<(bool, u64)>>,
+    /// The same for all of them that are not over; it stands still once none is left.
+    passed: (bool, u64),
+    /// Seconds that some thread has not passed.
+    warm: BTreeMap<u64, SecondCounts>,
+    open: BTreeMap<u64, SecondCounts>,
+    /// Messages in each second of the warm-up.
+    warm_up: Vec<u64>,
+    series: Series,
+    seconds: Vec<Second>,
+    /// All latencies of each second, if they are to be merged with those of other processes.
+    latencies: Option<Vec<Latencies>>,
+}
+
+/// The latencies of a second.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Latencies {
+    at: u64,
+    max_ns: u64,
+    /// Pairs of a bucket and its count, ascending.
+    counts: Vec<(u16, u32)>,
+}
+
+impl Chronicle {
+    /// For that many threads, with room for a window of that length. `is_part`: keeps what merging with other processes
+    /// takes, which is some kilobytes a second.
+    #[must_use]
+    pub fn new(threads: u32, window_ns: u64, is_part: bool) -> Self {
+        Self {
+            latencies: is_part.then(Vec::new),
+            threads: vec![Some((false, 0)); threads as usize],
+            passed: (false, 0),
+            warm: BTreeMap::new(),
+            open: BTreeMap::new(),
+            warm_up: Vec::new(),
+            series: Series::new(window_ns),
+            seconds: Vec::new(),
+        }
+    }
+
+    /// Takes what a thread reports. Returns the seconds that all threads have passed by now.
+    pub fn take(&mut self, thread: u32, passed: Passed) -> Vec<Told> {
+        self.add(passed.seconds);
+        if let Some(thread) = self.threads.get_mut(thread as usize) {
+            *thread = Some((passed.is_open, passed.through));
+        }
+        self.tell()
+    }
+
+    /// The seconds that all threads have passed since the last time.
+    fn tell(&mut self) -> Vec<Told> {
+        let (was_open, from) = self.passed;
+        self.passed = self.all_passed();
+        let (is_open, through) = self.passed;
+        let mut told = Vec::new();
+        if !is_open {
+            told.extend((from..through).map(|at| self.close(at, true)));
+        } else {
+            if !was_open {
+                told.extend(self.close_warm_up());
+            }
+            let from = if was_open { from } else { 0 };
+            told.extend((from..through).map(|at| self.close(at, false)));
+        }
+        told
+    }
+
+    /// A thread is over. Returns the seconds that only it had not passed.
+    pub fn leave(&mut self, thread: u32) -> Vec<Told> {
+        if let Some(thread) = self.threads.get_mut(thread as usize) {
+            *thread = None;
+        }
+        self.tell()
+    }
+
+    /// Takes the last seconds of a thread, whole or not.
+    pub fn add(&mut self, seconds: Vec<SecondCounts>) {
+        for second in seconds {
+            let open = if second.is_warm_up {
+                &mut self.warm
+            } else {
+                &mut self.open
+            };
+            open.entry(second.at).or_default().add(second);
+        }
+    }
+
+    /// All figures of a run of that length, after a warm-up of that length. `due_before`: how many calls were due before
+    /// a moment of the window.
+    pub(super) fn finish(
+        mut self,
+        elapsed_ns: u64,
+        warmup_ns: u64,
+        due_before: impl Fn(u64) -> u64,
+    ) -> History {
+        self.close_warm_up();
+        while let Some((at, _)) = self.open.first_key_value() {
+            self.close(*at, false);
+        }
+        let (width_ns, mut bins) = self.series.finish(elapsed_ns);
+        let ends = (1..).map(|bin: u64| bin.saturating_mul(width_ns));
+        let mut before = 0;
+        for (bin, end_ns) in bins.iter_mut().zip(ends) {
+            let due = due_before(end_ns);
+            bin.due = due - before;
+            before = due;
+        }
+        History {
+            width_ns,
+            bins,
+            seconds: self.seconds,
+            latencies: self.latencies,
+            warm_up: whole_warm_up(self.warm_up, warmup_ns),
+        }
+    }
+
+    /// Whether all windows are open, and how many seconds all threads have passed of it, or else of the warm-up.
+    fn all_passed(&self) -> (bool, u64) {
+        let left = self.threads.iter().flatten();
+        let is_open = left.clone().all(|(is_open, _)| *is_open);
+        let same = left.filter(|(open, _)| *open == is_open);
+        let through = same.map(|(_, through)| *through).min();
+        through.map_or(self.passed, |through| (is_open, through))
+    }
+
+    fn close_warm_up(&mut self) -> Vec<Told> {
+        let left: Vec<u64> = self.warm.keys().copied().collect();
+        left.into_iter().map(|at| self.close(at, true)).collect()
+    }
+
+    fn close(&mut self, at: u64, is_warm_up: bool) -> Told {
+        let open = if is_warm_up {
+            &mut self.warm
+        } else {
+            &mut self.open
+        };
+        let mut second = open.remove(&at).unwrap_or_default();
+        let (counts, latency) = (second.sum(), second.latency());
+        if is_warm_up {
+            put(
+                &mut self.warm_up,
+                at,
+                MOST_WARM_SECONDS + 1,
+                counts.messages,
+            );
+        } else {
+            self.series.add(at, &second.bins);
+            put(&mut self.seconds, at, MOST_SECONDS, latency);
+            if let Some(latencies) = &mut self.latencies
+                && at < MOST_SECONDS as u64
+            {
+                latencies.push(Latencies {
+                    at,
+                    max_ns: second.max_ns,
+                    counts: second.latencies,
+                });
+            }
+        }
+        Told {
+            at,
+            is_warm_up,
+            counts,
+            latency,
+        }
+    }
+}
+
+/// What a run's seconds were.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct History {
+    /// The length of a bin.
+    pub width_ns: u64,
+    /// All bins.
+    pub bins: Vec<Bin>,
+    /// Messages in each second of the warm-up; `None` without one, or if it was too long.
+    pub warm_up: Option<Vec<u64>>,
+    /// Each second since the window opened.
+    #[serde(skip)]
+    seconds: Vec<Second>,
+    latencies: Option<Vec<Latencies>>,
+}
+
+impl History {
+    /// Whether its bins have a length that bins have, and its latencies have buckets that exist.
+    pub fn is_sound(&self) -> bool {
+        let mut latencies = self.latencies.iter().flatten();
+        let exist = |second: &Latencies| {
+            let mut buckets = second.counts.iter();
+            buckets.all(|(bucket, _)| usize::from(*bucket) < BUCKETS)
+        };
+        Series::is_width(self.width_ns) && latencies.all(exist)
+    }
+
+    /// Adds that of another process.
+    pub fn merge(&mut self, other: Self) {
+        let mut series = Series::again(self.width_ns, std::mem::take(&mut self.bins));
+        series.merge(Series::again(other.width_ns, other.bins));
+        (self.width_ns, self.bins) = series.finish(0);
+        self.latencies
+            .get_or_insert_default()
+            .extend(other.latencies.unwrap_or_default());
+        self.warm_up = match (self.warm_up.take(), other.warm_up) {
+            (Some(mut mine), Some(theirs)) => {
+                mine.resize(mine.len().max(theirs.len()), 0);
+                for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                    *mine = mine.saturating_add(theirs);
+                }
+                Some(mine)
+            }
+            _ => None,
+        };
+    }
+
+    /// Each second of a run of that length.
+    pub fn into_seconds(self, elapsed_ns: u64) -> Vec<Second> {
+        let mut seconds = self.seconds;
+        let mut together: BTreeMap<u64, SecondCounts> = BTreeMap::new();
+        for part in self.latencies.into_iter().flatten() {
+            let second = together.entry(part.at).or_default();
+            second.latencies.extend(part.counts);
+            second.max_ns = second.max_ns.max(part.max_ns);
+        }
+        for (at, mut second) in together {
+            put(&mut seconds, at, MOST_SECONDS, second.latency());
+        }
+        let begun = usize::try_from(elapsed_ns.div_ceil(SECOND_NS)).unwrap_or(MOST_SECONDS);
+        seconds.resize(
+            seconds.len().max(begun.min(MOST_SECONDS)),
+            Second::default(),
+        );
+        seconds
+    }
+}
+
+fn whole_warm_up(mut seconds: Vec<u64>, warmup_ns: u64) -> Option<Vec<u64>> {
+    let begun = usize::try_from(warmup_ns.div_ceil(SECOND_NS)).ok()?;
+    let is_whole = (1..=MOST_WARM_SECONDS).contains(&begun);
+    is_whole.then(|| {
+        seconds.resize(begun, 0);
+        seconds
+    })
+}
+
+/// Puts an item at its place, unless that is beyond the limit.
+fn put<T: Clone + Default>(list: &mut Vec<T>, at: u64, most: usize, item: T) {
+    let Ok(place) = usize::try_from(at) else {
+        return;
+    };
+    if place < most {
+        if list.len() <= place {
+            list.resize(place + 1, T::default());
+        }
+        list[place] = item;
+    }
+}
+
+impl SecondCounts {
+    fn add(&mut self, other: Self) {
+        for (mine, theirs) in self.bins.iter_mut().zip(other.bins) {
+            mine.add(theirs);
+        }
+        self.latencies.extend(other.latencies);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// The latencies of the calls that ended in this second.
+    fn latency(&mut self) -> Second {
+        self.latencies.sort_unstable();
+        self.latencies.dedup_by(|(bucket, count), (kept, sum)| {
+            let is_same = bucket == kept;
+            *sum = sum.saturating_add(if is_same { *count } else { 0 });
+            is_same
+        });
+        let counts = self.latencies.iter().map(|&(_, count)| u64::from(count));
+        let samples = counts.sum();
+        Second {
+            p50_ns: self.at_percent(50, samples),
+            p99_ns: self.at_percent(99, samples),
+            max_ns: self.max_ns,
+            samples,
+        }
+    }
+
+    /// By nearest rank.
+    fn at_percent(&self, percent: u64, samples: u64) -> u64 {
+        let rank = u64::try_from((u128::from(samples) * u128::from(percent)).div_ceil(100))
+            .unwrap_or(samples);
+        let mut seen = 0;
+        for &(bucket, count) in &self.latencies {
+            seen += u64::from(count);
+            if seen >= rank {
+                return highest_of(bucket).min(self.max_ns);
+            }
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bucket::bucket_of;
+    use super::*;
+
+    const S: u64 = SECOND_NS;
+
+    fn second(at: u64, is_warm_up: bool, latencies_ns: &[u64]) -> SecondCounts {
+        let mut counts = SecondCounts {
+            at,
+            is_warm_up,
+            ..SecondCounts::default()
+        };
+        for ns in latencies_ns {
+            counts.latencies.push((bucket_of(*ns), 1));
+            counts.max_ns = counts.max_ns.max(*ns);
+            counts.bins[0].ok += 1;
+            counts.bins[0].messages += 2;
+        }
+        counts
+    }
+
+    fn passed(seconds: Vec<SecondCounts>, is_open: bool, through: u64) -> Passed {
+        Passed {
+            seconds,
+            is_open,
+            through,
+        }
+    }
+
+    fn places(told: &[Told]) -> Vec<(bool, u64, u64)> {
+        let place = |told: &Told| (told.is_warm_up, told.at, told.counts.ok);
+        told.iter().map(place).collect()
+    }
+
+    #[test]
+    fn a_second_is_told_once_all_threads_have_passed_it() {
+        let mut chronicle = Chronicle::new(2, 0, false);
+        let first = chronicle.take(0, passed(vec![second(0, false, &[300; 3])], true, 2));
+        assert_eq!(first, []);
+        let told = chronicle.take(1, passed(vec![second(0, false, &[100; 3])], true, 1));
+        assert_eq!(places(&told), [(false, 0, 6)]);
+        let latency = told[0].latency;
+        assert_eq!(
+            (
+                latency.p50_ns,
+                latency.p99_ns,
+                latency.max_ns,
+                latency.samples
+            ),
+            (100, 300, 300, 6)
+        );
+        let told = chronicle.take(1, passed(vec![second(1, false, &[7])], true, 3));
+        assert_eq!(places(&told), [(false, 1, 1)]);
+        let history = chronicle.finish(3 * S, 0, |_| 0);
+        assert_eq!(history.warm_up, None);
+        let bins = history.bins.clone();
+        let seconds = history.into_seconds(3 * S);
+        let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
+        assert_eq!(samples, [6, 1, 0]);
+        assert_eq!((bins.len(), bins[0].ok, bins[10].ok), (30, 6, 1));
+    }
+
+    #[test]
+    fn the_warm_ups_seconds_come_before_those_of_the_window() {
+        let mut chronicle = Chronicle::new(2, 0, false);
+        chronicle.take(0, passed(vec![second(0, true, &[1])], false, 1));
+        let told = chronicle.take(1, passed(vec![second(0, true, &[1])], false, 1));
+        assert_eq!(places(&told), [(true, 0, 2)]);
+        // One thread is in the window already, the other one is not.
+        let told = chronicle.take(
+            0,
+            passed(
+                vec![second(1, true, &[1, 1]), second(0, false, &[1])],
+                true,
+                1,
+            ),
+        );
+        assert_eq!(told, []);
+        let told = chronicle.take(1, passed(vec![second(1, true, &[1])], true, 1));
+        assert_eq!(places(&told), [(true, 1, 3), (false, 0, 1)]);
+        assert_eq!(chronicle.finish(S, 2 * S, |_| 0).warm_up, Some(vec![4, 6]));
+    }
+
+    #[test]
+    fn a_thread_that_is_over_holds_no_second_up() {
+        let mut chronicle = Chronicle::new(2, 0, false);
+        chronicle.take(0, passed(vec![second(0, false, &[1])], true, 1));
+        chronicle.take(1, passed(Vec::new(), true, 1));
+        let told = chronicle.take(1, passed(vec![second(1, false, &[1, 1])], true, 2));
+        assert_eq!(told, []);
+        assert_eq!(places(&chronicle.leave(0)), [(false, 1, 2)]);
+        let told = chronicle.take(1, passed(vec![second(2, false, &[1])], true, 3));
+        assert_eq!(places(&told), [(false, 2, 1)]);
+        assert_eq!(chronicle.leave(1), []);
+    }
+
+    #[test]
+    fn seconds_that_were_never_passed_are_counted_at_the_end() {
+        let mut chronicle = Chronicle::new(1, 0, false);
+        chronicle.add(vec![second(0, false, &[5]), second(2, false, &[5, 5])]);
+        let history = chronicle.finish(2 * S + 1, 0, |_| 0);
+        let seconds = history.into_seconds(2 * S + 1);
+        let samples: Vec<u64> = seconds.iter().map(|second| second.samples).collect();
+        assert_eq!(samples, [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_second_far_beyond_a_day_takes_no_room() {
+        let mut chronicle = Chronicle::new(1, 0, false);
+        chronicle.add(vec![second(365 * 86_400, false, &[5])]);
+        assert_eq!(chronicle.finish(S, 0, |_| 0).into_seconds(S).len(), 1);
+    }
+
+    #[test]
+    fn a_warm_up_of_more_than_two_hours_is_not_told() {
+        let warm_up = |warmup_ns| {
+            Chronicle::new(1, 0, false)
+                .finish(S, warmup_ns, |_| 0)
+                .warm_up
+        };
+        assert_eq!(warm_up(7200 * S).map(|seconds| seconds.len()), Some(7200));
+        assert_eq!(warm_up(7200 * S + 1), None);
+    }
+}

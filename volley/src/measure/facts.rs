@@ -1,0 +1,56 @@
+//! The facts of a run that no thread counts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::model::{Cost, EndedBy, Event};
+use crate::report::warning::Warning;
+use crate::spec::Spec;
+
+/// What the engine knows about a run, and no thread counted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// What was run.
+    pub spec: Spec,
+    /// The target, `localhost:8080`.
+    pub host: String,
+    /// `package.Service/Method`.
+    pub call: String,
+    /// From the first call to the window's opening; 0 without a warm-up.
+    pub warmup_ns: u64,
+    /// From the window's opening until the last counted call ended or was cut.
+    pub elapsed_ns: u64,
+    /// From the window's opening until no new calls started.
+    pub window_ns: u64,
+    pub ended_by: EndedBy,
+    pub threads: u32,
+    pub connections: u32,
+    /// Connections reopened during the run.
+    pub reconnects: u64,
+    /// What the generator itself used; see [`super::process`].
+    pub cost: Cost,
+    /// What was changed while the run went on.
+    pub events: Vec<Event>,
+    /// Warnings that only the engine can give; those that follow from the counts are added.
+    pub warnings: Vec<Warning>,
+}
+
+impl RunFacts {
+    /// Adds those of another process that made a part of the same load.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.warmup_ns = self.warmup_ns.max(other.warmup_ns);
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        self.window_ns = self.window_ns.max(other.window_ns);
+        self.ended_by = self.ended_by.over(other.ended_by);
+        self.threads = self.threads.saturating_add(other.threads);
+        self.connections = self.connections.saturating_add(other.connections);
+        self.reconnects = self.reconnects.saturating_add(other.reconnects);
+        self.cost.add(&other.cost);
+        self.events.extend(other.events);
+        self.events.sort_by_key(|event| event.at_ns);
+        for warning in other.warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+}

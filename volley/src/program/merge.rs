@@ -1,0 +1,67 @@
+//! `volley merge`: one report from those of several processes.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Failure, Out, deliver};
+use crate::cli::Merge;
+use crate::measure::Part;
+
+/// The part of a JSON report that is needed.
+#[derive(Deserialize)]
+struct File {
+    volley: Member,
+}
+
+#[derive(Deserialize)]
+struct Member {
+    tally: Option<Value>,
+}
+
+/// Merges reports and prints the result. Succeeds if at least one call succeeded.
+///
+/// # Errors
+///
+/// Whatever prevents one report from being made of the files.
+pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
+    let out = Out::open(&merge.output)?;
+    let mut sum: Option<Part> = None;
+    for path in &merge.files {
+        let part = read(path)?;
+        match &mut sum {
+            None => sum = Some(part),
+            Some(sum) => sum
+                .merge(part)
+                .map_err(|error| wrong(path, &error.to_string()))?,
+        }
+    }
+    let sum = sum.ok_or_else(|| usage("no files".to_owned()))?;
+    sum.check_whole()
+        .map_err(|error| usage(format!("these reports are not the whole load: {error}")))?;
+    deliver(&sum.into_report().exact_if_whole(), &merge.output, out)
+}
+
+fn read(path: &Path) -> Result<Part, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string()))?;
+    let file: File = serde_json::from_str(&text)
+        .map_err(|error| wrong(path, &format!("it is no JSON report of volley: {error}")))?;
+    let tally = file.volley.tally.ok_or_else(|| {
+        wrong(
+            path,
+            "it is not the report of a share: run it with `--share K/N -O json`",
+        )
+    })?;
+    Part::read(tally).map_err(|error| wrong(path, &error.to_string()))
+}
+
+fn wrong(path: &Path, reason: &str) -> Failure {
+    usage(format!("`{}`: {reason}", path.display()))
+}
+
+fn usage(message: String) -> Failure {
+    Failure { status: 2, message }
+}

@@ -1,0 +1,124 @@
+//! The options as ghz's JSON report shows them: same keys, durations in nanoseconds, and empty
+//! values left out where ghz leaves them out.
+
+use std::num::NonZero;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::pace::whole_ns;
+use crate::spec::{Data, SchemaSource, Spec};
+
+/// The number of calls that ghz shows if `-z` limits the run.
+const UNBOUNDED: u64 = i32::MAX as u64;
+
+/// The options of a run.
+#[must_use]
+pub fn of(spec: &Spec) -> Value {
+    let Spec {
+        target,
+        request,
+        load,
+        ..
+    } = spec;
+    let mut shown = Map::new();
+    let mut some = |key: &str, value: Value| {
+        if !is_empty(&value) {
+            shown.insert(key.to_owned(), value);
+        }
+    };
+    some("call", json!(request.call));
+    some("host", json!(target.host));
+    match &request.schema {
+        Some(SchemaSource::Proto { file, import_paths }) => {
+            some("proto", json!(file));
+            some("import-paths", json!(import_paths));
+        }
+        Some(SchemaSource::Protoset(file)) => some("protoset", json!(file)),
+        None => {}
+    }
+    some("enable-compression", json!(request.compress));
+    if !target.insecure {
+        some("cacert", json!(target.tls.cacert));
+        some("cert", json!(target.tls.cert));
+        some("key", json!(target.tls.key));
+        some("cname", json!(target.server_name()));
+        some("skipTLS", json!(target.tls.skip_verify));
+    }
+    some(
+        "authority",
+        json!(target.authority.as_ref().or(target.tls.cname.as_ref())),
+    );
+    some("rps", json!(load.rate.rps));
+    some("concurrency", json!(load.concurrency.workers));
+    some("total", json!(load.calls().unwrap_or(UNBOUNDED)));
+    some("async", json!(load.is_async));
+    some("connections", json!(load.connections));
+    some("duration", ns(load.length().unwrap_or_default()));
+    some("timeout", ns(request.timeout));
+    some("dial-timeout", ns(target.connect_timeout));
+    some("keepalive", ns(target.keepalive));
+    some("data", data(&request.data));
+    some("metadata", json!(request.metadata));
+    some("name", json!(spec.name));
+    some("skipFirst", json!(spec.count.skip_first));
+    some("count-errors", json!(spec.count.count_errors));
+    shown.extend(always(spec));
+    Value::Object(shown)
+}
+
+/// What ghz shows even if it is empty.
+fn always(spec: &Spec) -> Map<String, Value> {
+    let load = &spec.load;
+    let (rate, workers) = (&load.rate, &load.concurrency);
+    let threads = load.threads.map_or_else(
+        || thread::available_parallelism().map_or(1, NonZero::get),
+        |threads| threads as usize,
+    );
+    let members = json!({
+        "insecure": spec.target.insecure,
+        "load-schedule": rate.schedule.name(),
+        "load-start": rate.start,
+        "load-end": rate.end.unwrap_or_default(),
+        "load-step": rate.step,
+        "load-step-duration": ns(rate.step_duration),
+        "load-max-duration": ns(rate.max_duration),
+        "concurrency-schedule": workers.schedule.name(),
+        "concurrency-start": workers.start,
+        "concurrency-end": workers.end.unwrap_or_default(),
+        "concurrency-step": workers.step,
+        "concurrency-step-duration": ns(workers.step_duration),
+        "concurrency-max-duration": ns(workers.max_duration),
+        "binary": matches!(spec.request.data, Data::Binary(_)),
+        "CPUs": threads,
+    });
+    match members {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// The payload as JSON; null if it is binary, or becomes JSON only through its templates.
+fn data(data: &Data) -> Value {
+    match data {
+        Data::Json(text) => serde_json::from_str(text).unwrap_or_default(),
+        Data::Binary(_) => Value::Null,
+    }
+}
+
+fn ns(time: Duration) -> Value {
+    json!(whole_ns(time))
+}
+
+/// Go's `omitempty`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(on) => !on,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+    }
+}

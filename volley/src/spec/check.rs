@@ -1,0 +1,216 @@
+//! Refuses runs that make no sense.
+
+use std::path::Path;
+
+use super::{LoadSpec, SchemaSource, Spec, SpecError, TargetSpec};
+use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec};
+
+impl Spec {
+    /// Refuses what makes no sense, before anything is opened.
+    ///
+    /// # Errors
+    ///
+    /// The first problem, with the flag that mends it.
+    pub fn check(&self) -> Result<(), SpecError> {
+        if self.target.host.is_empty() {
+            return Err(SpecError::NoHost);
+        }
+        self.target.address()?;
+        match &self.request.schema {
+            None => return Err(SpecError::NoSchema),
+            Some(SchemaSource::Proto { file, .. }) => check_extension(file)?,
+            Some(SchemaSource::Protoset(_)) => {}
+        }
+        if self.request.call.is_empty() {
+            return Err(SpecError::NoCall);
+        }
+        check_tls(&self.target)?;
+        self.load.check()?;
+        if let Some(total) = self.load.calls() {
+            let skip_first = self.count.skip_first;
+            if skip_first >= total {
+                return Err(SpecError::SkipAll { skip_first, total });
+            }
+        }
+        if self.target.connect_timeout.is_zero() {
+            return Err(SpecError::NoConnectTimeout);
+        }
+        Ok(())
+    }
+}
+
+fn check_extension(file: &Path) -> Result<(), SpecError> {
+    match file.extension() {
+        Some(extension) if extension == "proto" => Ok(()),
+        _ => Err(SpecError::ProtoExtension(file.to_owned())),
+    }
+}
+
+fn check_tls(target: &TargetSpec) -> Result<(), SpecError> {
+    let tls = &target.tls;
+    if target.insecure {
+        let unused = [
+            ("cacert", tls.cacert.is_some()),
+            ("cert", tls.cert.is_some()),
+            ("key", tls.key.is_some()),
+            ("cname", tls.cname.is_some()),
+            ("skipTLS", tls.skip_verify),
+        ];
+        return match unused.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(SpecError::PlaintextWith { flag }),
+            None => Ok(()),
+        };
+    }
+    match (&tls.cert, &tls.key) {
+        (Some(_), None) => Err(SpecError::CertWithoutKey),
+        (None, Some(_)) => Err(SpecError::KeyWithoutCert),
+        _ if tls.skip_verify && tls.cacert.is_some() => Err(SpecError::RootsUnused),
+        _ => Ok(()),
+    }
+}
+
+impl LoadSpec {
+    fn check(&self) -> Result<(), SpecError> {
+        if self.calls() == Some(0) {
+            return Err(SpecError::NoCalls);
+        }
+        let (rate, workers) = (&self.rate, &self.concurrency);
+        for (flag, number, work) in [
+            ("-c", workers.workers, "worker to make a call"),
+            (
+                "--connections",
+                self.connections,
+                "connection to send calls on",
+            ),
+            (
+                "--threads",
+                self.threads.unwrap_or(1),
+                "thread to do the work",
+            ),
+        ] {
+            if number == 0 {
+                return Err(SpecError::None { flag, work });
+            }
+        }
+        if rate.schedule != ScheduleKind::Const && rate.rps > 0 {
+            let schedule = rate.schedule.name();
+            return Err(SpecError::RpsInSchedule { schedule });
+        }
+        refuse_unused("load", rate.schedule, unused_of_rate(rate))?;
+        refuse_unused("concurrency", workers.schedule, unused_of_workers(workers))?;
+        Schedule::new(rate)?;
+        let most = Workers::new(workers)?.most();
+        self.check_connections(most)?;
+        self.check_opening()
+    }
+
+    /// Refuses idle connections (without a worker) and idle threads (without a connection).
+    fn check_connections(&self, workers: u32) -> Result<(), SpecError> {
+        let connections = self.connections;
+        if connections > workers {
+            return Err(SpecError::IdleConnections {
+                connections,
+                workers,
+                flag: flag_of_most(&self.concurrency),
+            });
+        }
+        let share = self.share;
+        if share.of > connections {
+            return Err(SpecError::IdleShare { share, connections });
+        }
+        if let Some(total) = self.calls()
+            && u64::from(share.of) > total
+        {
+            return Err(SpecError::ShareWithoutCalls { share, total });
+        }
+        let connections = share.lane().count(connections.into());
+        let connections = u32::try_from(connections).unwrap_or(u32::MAX);
+        match self.threads {
+            Some(threads) if threads > connections => Err(SpecError::IdleThreads {
+                threads,
+                connections,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_opening(&self) -> Result<(), SpecError> {
+        let Some(at_most) = self.told_within() else {
+            return match self.warmup_at_most {
+                Some(_) => Err(SpecError::NobodyOpens),
+                None => Ok(()),
+            };
+        };
+        if self.calls().is_some() {
+            return Err(SpecError::OpenedWithoutLength);
+        }
+        if self.is_open_loop() {
+            let drop = "`--rps` and `--load-schedule`";
+            return Err(SpecError::OpenedSchedule { drop });
+        }
+        if self.concurrency.schedule != ScheduleKind::Const {
+            let drop = "`--concurrency-schedule`";
+            return Err(SpecError::OpenedSchedule { drop });
+        }
+        if at_most <= self.warmup {
+            return Err(SpecError::NoTimeToOpen);
+        }
+        Ok(())
+    }
+}
+
+fn unused_of_rate(rate: &RateSpec) -> [(&'static str, bool); 5] {
+    [
+        ("start", rate.start > 0),
+        ("step", rate.step != 0),
+        ("end", rate.end.is_some_and(|end| end > 0)),
+        ("step-duration", !rate.step_duration.is_zero()),
+        ("max-duration", !rate.max_duration.is_zero()),
+    ]
+}
+
+fn unused_of_workers(workers: &WorkersSpec) -> [(&'static str, bool); 5] {
+    [
+        ("start", workers.start > 0),
+        // ghz sets 1 by default.
+        ("step", !matches!(workers.step, 0 | 1)),
+        ("end", workers.end.is_some_and(|end| end > 0)),
+        ("step-duration", !workers.step_duration.is_zero()),
+        ("max-duration", !workers.max_duration.is_zero()),
+    ]
+}
+
+/// Refuses a flag that a schedule of this kind would ignore.
+fn refuse_unused(
+    prefix: &'static str,
+    schedule: ScheduleKind,
+    given: [(&'static str, bool); 5],
+) -> Result<(), SpecError> {
+    let mut given = given
+        .into_iter()
+        .filter(|(_, given)| *given)
+        .map(|(flag, _)| flag);
+    match schedule {
+        ScheduleKind::Step => Ok(()),
+        ScheduleKind::Line if given.any(|flag| flag == "step-duration") => {
+            Err(SpecError::StepDurationInLine { prefix })
+        }
+        ScheduleKind::Line => Ok(()),
+        ScheduleKind::Const => match given.next() {
+            Some(flag) => Err(SpecError::NoSchedule {
+                flag: format!("{prefix}-{flag}"),
+                prefix,
+            }),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The flag that sets the maximum number of workers.
+fn flag_of_most(spec: &WorkersSpec) -> &'static str {
+    match spec.schedule {
+        ScheduleKind::Const => "-c",
+        _ if spec.step < 0 => "--concurrency-start",
+        _ => "--concurrency-end",
+    }
+}

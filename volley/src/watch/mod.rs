@@ -1,0 +1,14 @@
+//! What others see of a run while it goes on, and how they change it.
+
+mod address;
+mod http;
+mod json_lines;
+mod keys;
+mod stats;
+mod text;
+
+pub use address::{Address, AddressError};
+pub use http::{Server, Shows, serve};
+pub use json_lines::JsonLines;
+pub use keys::{Keys, listen};
+pub use stats::Stats;

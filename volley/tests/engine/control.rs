@@ -1,0 +1,382 @@
+//! A run that is watched and changed while it goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use volley::serve::Faults;
+
+use crate::common::http::{Answer, ask};
+use crate::common::shape::UNARY;
+use crate::common::{Report, Running, Scratch, Volley, reference, settled};
+
+/// A run that only a request ends, and where it takes orders.
+fn start(server: impl std::fmt::Display, flags: &str) -> (Running, String) {
+    let running = UNARY
+        .checked()
+        .flags("-z 10m -c 50 --connections 4 --threads 2 --control 127.0.0.1:0")
+        .flags(flags)
+        .start(server);
+    let words = running.first_words();
+    let address = words.strip_prefix("volley: control at ").unwrap();
+    (running, address.to_owned())
+}
+
+fn patch(address: &str, body: &str) -> Answer {
+    ask(address, "PATCH", "/v1/load", &[], body)
+}
+
+fn post(address: &str, path: &str) -> Answer {
+    ask(address, "POST", path, &[], "")
+}
+
+/// Waits until the run's figures are as wanted.
+fn until(address: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let stats = ask(address, "GET", "/v1/stats", &[], "").json();
+        if wanted(&stats) {
+            return stats;
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "{stats:#}");
+        std::thread::yield_now();
+    }
+}
+
+fn stop(running: Running, address: &str) -> Report {
+    assert_eq!(post(address, "/v1/stop").status, 200);
+    running.wait().report()
+}
+
+/// How many calls were due, by the run's own list of changes.
+fn due_by_events(report: &Report, rps: f64) -> f64 {
+    let elapsed_s = report.own("/elapsed_s").as_f64().unwrap();
+    let (mut from_s, mut rate, mut before, mut due) = (0.0, rps, rps, 0.0);
+    for event in report.own("/events").as_array().unwrap() {
+        let at_s = event["at_s"].as_f64().unwrap().min(elapsed_s);
+        due += rate * (at_s - from_s);
+        from_s = at_s;
+        match event["what"].as_str().unwrap() {
+            "rps" => rate = event["value"].as_f64().unwrap(),
+            "pause" => (before, rate) = (rate, 0.0),
+            "resume" => rate = before,
+            _ => {}
+        }
+    }
+    due + rate * (elapsed_s - from_s)
+}
+
+#[test]
+fn a_rate_that_is_changed_again_and_again_loses_no_call() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 1000");
+    until(&address, |stats| stats["phase"] == "window");
+    for change in 0..10 {
+        let rps = if change % 2 == 0 { 5000 } else { 1000 };
+        let answer = patch(&address, &format!(r#"{{"rps": {rps}}}"#));
+        assert_eq!(
+            (answer.status, answer.json()["ok"].as_bool()),
+            (200, Some(true))
+        );
+        let sent = settled_total(&address);
+        until(&address, |stats| {
+            stats["total"]["sent"].as_u64().unwrap() > sent
+        });
+        assert_eq!(until(&address, |_| true)["load"]["rps"], rps);
+    }
+    let report = stop(running, &address);
+    assert_eq!(report.failed_total(), 0);
+    let intended: u64 = report.numbers("/series/intended").iter().sum();
+    let sent: u64 = report.numbers("/series/sent").iter().sum();
+    // The last ones were due just before the end.
+    let missed = report.number("/missed");
+    assert_eq!((report.sent(), sent + missed), (sent, intended));
+    let expected = due_by_events(&report, 1000.0);
+    assert!(
+        (intended as f64 - expected).abs() < 15.0,
+        "{intended} and {expected}"
+    );
+    assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
+    assert!(report.warns_of("interrupted"), "{:?}", report.warnings());
+    assert_eq!(settled(&server).calls_ok, report.ok() + report.cut());
+}
+
+fn settled_total(address: &str) -> u64 {
+    until(address, |_| true)["total"]["sent"].as_u64().unwrap()
+}
+
+#[test]
+fn a_paused_schedule_goes_on_where_it_stopped() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 2000");
+    until(&address, |stats| stats["elapsed_s"] == 1);
+    assert_eq!(post(&address, "/v1/pause").status, 200);
+    let again = post(&address, "/v1/pause");
+    assert_eq!(again.status, 409);
+    assert_eq!(again.json()["error"], "the run is paused already");
+    until(&address, |stats| {
+        stats["load"]["paused"] == true && stats["second"]["due"] == 0
+    });
+    assert_eq!(post(&address, "/v1/resume").status, 200);
+    until(&address, |stats| stats["second"]["due"] == 2000);
+    let report = stop(running, &address);
+    assert_eq!(report.failed_total(), 0);
+    let expected = due_by_events(&report, 2000.0);
+    assert!(
+        (report.sent() as f64 - expected).abs() < 20.0,
+        "{} and {expected}",
+        report.sent()
+    );
+}
+
+#[test]
+fn workers_are_added_and_sent_away() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(20),
+        ..Faults::default()
+    });
+    let (running, address) = start(server.address(), "");
+    for workers in [200_u64, 4, 60] {
+        assert_eq!(
+            patch(&address, &format!(r#"{{"concurrency": {workers}}}"#)).status,
+            200
+        );
+        // Each makes at most 50 calls a second.
+        let most = workers * 50 + workers;
+        let least = workers * 50 / 4;
+        until(&address, |stats| {
+            let ok = stats["second"]["ok"].as_u64().unwrap();
+            stats["load"]["concurrency"] == workers && (least..=most).contains(&ok)
+        });
+    }
+    let report = stop(running, &address);
+    assert_eq!(report.failed_total(), 0);
+    assert!(report.cut() <= 60, "{}", report.cut());
+}
+
+#[test]
+fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100");
+    let number = "`rps` must be a whole number from 1 to 4294967295";
+    let form = "a JSON object with `rps` or `concurrency` is needed, such as {\"rps\": 1000}";
+    for (body, reason) in [
+        (r#"{"rps": 0.5}"#, number),
+        (r#"{"rps": -1}"#, number),
+        (r#"{"rps": 1e18}"#, number),
+        (r#"{"rps": "5"}"#, number),
+        (r#"{"rps": NaN}"#, form),
+        (r#"{"rps": 1, "concurrency": 1}"#, form),
+        (r#"{"rate": 1}"#, form),
+        ("[]", form),
+        ("", form),
+        (
+            r#"{"rps": 0}"#,
+            "the rate must be from 1 to 4294967295 calls per second; to send nothing, pause the run",
+        ),
+        (
+            r#"{"concurrency": 0}"#,
+            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
+        ),
+        (
+            r#"{"concurrency": 1000001}"#,
+            "the number of workers must be from 2 to 1000000; to send nothing, pause the run",
+        ),
+    ] {
+        let answer = patch(&address, body);
+        assert_eq!(
+            (answer.status, answer.json()["error"].as_str()),
+            (400, Some(reason)),
+            "{body}"
+        );
+    }
+    assert_eq!(
+        patch(&address, &format!("{{\"rps\": 1{}}}", " ".repeat(9000))).status,
+        400
+    );
+    assert_eq!(post(&address, "/v1/resume").status, 409);
+    assert_eq!(post(&address, "/v1/load").status, 405);
+    assert_eq!(ask(&address, "GET", "/v1/pause", &[], "").status, 405);
+    assert_eq!(ask(&address, "GET", "/", &[], "").status, 404);
+    let page = [("origin", "https://example.com")];
+    assert_eq!(ask(&address, "POST", "/v1/stop", &page, "").status, 403);
+    let report = stop(running, &address);
+    let events = report.own("/events").as_array().unwrap();
+    assert_eq!(
+        (events.len(), events[0]["what"].as_str()),
+        (1, Some("stop"))
+    );
+}
+
+#[test]
+fn a_closed_loop_has_no_rate_to_change() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "");
+    let answer = patch(&address, r#"{"rps": 100}"#);
+    assert_eq!(answer.status, 409);
+    assert_eq!(post(&address, "/v1/pause").status, 200);
+    until(&address, |stats| stats["second"]["sent"] == 0);
+    assert_eq!(post(&address, "/v1/resume").status, 200);
+    until(&address, |stats| {
+        stats["second"]["sent"].as_u64().unwrap() > 0
+    });
+    stop(running, &address);
+}
+
+#[test]
+fn calls_that_wait_for_no_worker_are_paused_too() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--async");
+    until(&address, |stats| stats["total"]["ok"].as_u64() > Some(0));
+    assert_eq!(post(&address, "/v1/pause").status, 200);
+    until(&address, |stats| {
+        stats["load"]["paused"] == true && stats["second"]["sent"] == 0
+    });
+    assert_eq!(stop(running, &address).failed_total(), 0);
+}
+
+#[test]
+fn before_its_start_a_run_can_only_be_stopped() {
+    let server = reference(Faults::default());
+    let (running, address) = start(
+        server.address(),
+        "--rps 100 --start-at 18446744073709551615",
+    );
+    let answer = patch(&address, r#"{"rps": 1000}"#);
+    assert_eq!(
+        (answer.status, answer.json()["error"].as_str()),
+        (409, Some("the load has not started yet"))
+    );
+    assert_eq!(post(&address, "/v1/stop").status, 200);
+    let finished = running.wait();
+    assert_eq!(finished.code(), 1);
+    assert!(
+        finished.stderr.contains("nothing was measured"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_socket_is_kept() {
+    let scratch = Scratch::new();
+    let path = scratch.write("notes.txt", "keep me");
+    let finished = UNARY
+        .run()
+        .flags("--metrics")
+        .arg(format!("unix:{}", path.display()))
+        .run("localhost:1");
+    assert_eq!(finished.code(), 1);
+    assert!(finished.stderr.contains("cannot listen on"), "{finished:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "keep me");
+}
+
+#[test]
+fn a_client_that_never_finishes_its_request_holds_no_other_up() {
+    use std::io::Write;
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--rps 100");
+    let mut silent = std::net::TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+    write!(
+        silent,
+        "PATCH /v1/load HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"
+    )
+    .unwrap();
+    assert_eq!(patch(&address, r#"{"rps": 200}"#).status, 200);
+    stop(running, &address);
+}
+
+#[test]
+fn a_token_is_asked_for_once_there_is_one() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--control-token secret");
+    assert_eq!(post(&address, "/v1/stop").status, 401);
+    let wrong = [("authorization", "Bearer secres")];
+    assert_eq!(ask(&address, "POST", "/v1/stop", &wrong, "").status, 401);
+    let right = [("authorization", "Bearer secret")];
+    while ask(&address, "GET", "/v1/stats", &right, "").json()["total"]["ok"] == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(ask(&address, "POST", "/v1/stop", &right, "").status, 200);
+    assert!(running.wait().report().ok() > 0);
+}
+
+#[test]
+fn an_address_that_others_reach_needs_a_token() {
+    for flag in ["--control", "--metrics"] {
+        let finished = UNARY.run().flags(flag).arg("0.0.0.0:0").run("localhost:1");
+        assert_eq!(finished.code(), 2);
+        let line = format!("error: `{flag}`: other hosts can reach this address");
+        assert!(finished.stderr.starts_with(&line), "{finished:?}");
+    }
+}
+
+#[test]
+fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let socket = scratch.path("volley.sock");
+    // That of a program that is gone.
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let running = UNARY
+        .run()
+        .flags("-z 2s --rps 100 --metrics")
+        .arg(format!("unix:{}", socket.display()))
+        .start(server.address());
+    let address = format!("unix:{}", socket.display());
+    assert_eq!(
+        running.first_words(),
+        format!("volley: metrics at {address}")
+    );
+    let text = ask(&address, "GET", "/metrics", &[], "").body;
+    assert!(text.contains("\nvolley_load_rps{name=\"\","), "{text}");
+    assert_eq!(ask(&address, "POST", "/v1/stop", &[], "").status, 404);
+    assert_eq!(running.wait().report().sent(), 200);
+    assert!(!socket.exists());
+}
+
+#[test]
+fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let path = scratch.path("live.jsonl");
+    let report = UNARY
+        .checked()
+        .flags("-z 3s --rps 500 --warmup 1s --threads 2 --connections 4 --live-json")
+        .arg(&path)
+        .report(server.address());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let window: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["phase"] == "window")
+        .collect();
+    assert!(window.len() >= 2 && lines[0]["phase"] == "warmup", "{text}");
+    for (second, line) in window.iter().enumerate() {
+        assert_eq!(line["second"], second);
+        assert_eq!(line["due"], 500);
+        let own = report.own(&format!("/seconds/{second}"));
+        assert_eq!(
+            (&line["p50_ns"], &line["max_ns"]),
+            (&own["p50"], &own["max"])
+        );
+        let bins = report.numbers("/series/sent");
+        assert_eq!(
+            line["sent"],
+            bins[second * 10..second * 10 + 10].iter().sum::<u64>()
+        );
+    }
+}
+
+#[test]
+fn lines_and_report_do_not_share_stdout() {
+    let finished = Volley::call(UNARY.method)
+        .flags("--live-json -")
+        .run("localhost:1");
+    assert_eq!(finished.code(), 2);
+    assert!(
+        finished.stderr.contains("give the report a file with `-o`"),
+        "{finished:?}"
+    );
+}

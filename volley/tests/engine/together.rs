@@ -1,0 +1,260 @@
+//! Several processes that make one load, from an agreed moment on, and their reports as one.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::Value;
+use volley::serve::{Faults, Reference};
+
+use crate::common::shape::{SERVER_STREAM, Shape, UNARY};
+use crate::common::{Report, Running, Scratch, reference, settled};
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Starts a share that waits for its moment.
+fn start(shape: Shape, server: &Reference, share: &str, flags: &str) -> Running {
+    let running = shape
+        .checked()
+        .flags("--start-at stdin --share")
+        .arg(share)
+        .flags(flags)
+        .start(server.address());
+    assert_eq!(running.first_words(), "volley: ready");
+    running
+}
+
+/// Runs all shares from the same moment on; their reports, written to files.
+fn together(
+    shape: Shape,
+    server: &Reference,
+    of: u32,
+    flags: &str,
+    scratch: &Scratch,
+) -> (Vec<PathBuf>, Vec<Report>) {
+    let mut running: Vec<Running> = (1..=of)
+        .map(|number| start(shape, server, &format!("{number}/{of}"), flags))
+        .collect();
+    let at_ns = monotonic_ns() + 100_000_000;
+    for share in &mut running {
+        share.tell(&format!("{at_ns}\n"));
+    }
+    let reports: Vec<Report> = running
+        .into_iter()
+        .map(|share| share.wait().report())
+        .collect();
+    let paths = reports
+        .iter()
+        .enumerate()
+        .map(|(number, report)| scratch.write(&format!("{number}.json"), &report.json.to_string()));
+    (paths.collect(), reports)
+}
+
+fn merge(paths: &[PathBuf]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(["merge", "-O", "json"])
+        .args(paths)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn merged(paths: &[PathBuf]) -> Report {
+    let (code, stdout, stderr) = merge(paths);
+    Report::parse(&stdout, code.unwrap(), &stderr)
+}
+
+fn sum(reports: &[Report], pointer: &str) -> u64 {
+    reports.iter().map(|report| report.number(pointer)).sum()
+}
+
+#[test]
+fn the_shares_of_a_schedule_are_the_whole_schedule() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let flags = "-z 1s --rps 900 -c 30 --connections 5 --duration-stop wait";
+    let (paths, reports) = together(UNARY, &server, 3, flags, &scratch);
+    let report = merged(&paths);
+    assert_eq!(report.all_ok(), 900);
+    assert_eq!((report.sent(), report.number("/missed")), (900, 0));
+    assert_eq!(report.number("/connections"), 5);
+    assert_eq!(settled(&server).connections, 5);
+    assert_eq!(report.numbers("/series/intended")[..10], [90; 10]);
+    let shares: Vec<u64> = reports.iter().map(|report| report.sent()).collect();
+    assert_eq!(shares, [300, 300, 300]);
+    let samples: u64 = report
+        .own("/seconds")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|second| second["samples"].as_u64().unwrap())
+        .sum();
+    assert_eq!(samples, 900);
+    assert!(report.json["volley"].get("tally").is_none());
+}
+
+#[test]
+fn a_number_of_calls_is_divided_and_the_counts_are_the_servers() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let (paths, reports) = together(
+        SERVER_STREAM,
+        &server,
+        2,
+        "-n 101 -c 8 --connections 4",
+        &scratch,
+    );
+    let report = merged(&paths);
+    assert_eq!(report.all_ok(), 101);
+    assert_eq!(report.messages(), 101 * SERVER_STREAM.replies);
+    assert_eq!(settled(&server).messages_sent, report.messages());
+    for pointer in ["/messages", "/sent", "/data_frames", "/threads"] {
+        assert_eq!(report.number(pointer), sum(&reports, pointer), "{pointer}");
+    }
+    assert_eq!(report.json["options"]["total"], 101);
+}
+
+#[test]
+fn each_window_opens_at_its_agreed_moment() {
+    let server = reference(Faults::default());
+    let wall_ns = || {
+        let now = clock_gettime(ClockId::Realtime);
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    };
+    let shares: Vec<Running> = (1..=4)
+        .map(|number| {
+            start(
+                UNARY,
+                &server,
+                &format!("{number}/4"),
+                "-z 200ms --rps 1000 -c 12 --connections 4",
+            )
+        })
+        .collect();
+    let apart_ns = wall_ns() - monotonic_ns();
+    let first_ns = monotonic_ns() + 100_000_000;
+    let moments = (0..4).map(|number| first_ns + number * 37_000_000);
+    let mut started: Vec<(Running, u64)> = shares.into_iter().zip(moments).collect();
+    for (running, at_ns) in &mut started {
+        running.tell(&format!("{at_ns}\n"));
+    }
+    for (running, at_ns) in started {
+        let report = running.wait().report();
+        let opened_ns = report.number("/tally/started_unix_ns");
+        assert!(
+            opened_ns.abs_diff(at_ns + apart_ns) < 5_000_000,
+            "{opened_ns}"
+        );
+        assert_eq!(report.sent() + report.number("/missed"), 50);
+    }
+}
+
+#[test]
+fn a_start_that_does_not_come_or_is_over_has_an_exit_status_of_its_own() {
+    let server = reference(Faults::default());
+    let run = |flags: &str| UNARY.run().flags(flags).start(server.address());
+    let mut waiting = run("--start-at stdin");
+    assert_eq!(waiting.first_words(), "volley: ready");
+    waiting.hush();
+    let finished = waiting.wait();
+    assert_eq!(
+        (finished.code(), finished.stderr.lines().count()),
+        (3, 2),
+        "{finished:?}"
+    );
+    let mut garbled = run("--start-at stdin");
+    garbled.tell("soon\n");
+    assert_eq!(garbled.wait().code(), 3);
+    let late = run("--start-at 12345").wait();
+    assert_eq!(late.code(), 4);
+    assert!(late.stderr.contains("the start is in the past"), "{late:?}");
+    assert_eq!(server.counts().calls_ok, 0);
+}
+
+#[test]
+fn a_signal_before_the_start_ends_the_run() {
+    let server = reference(Faults::default());
+    let at_ns = monotonic_ns() + 600_000_000_000;
+    let running = UNARY
+        .run()
+        .flags(&format!("-z 1s --start-at {at_ns}"))
+        .start(server.address());
+    assert_eq!(running.first_words(), "volley: ready");
+    crate::signals::interrupt(running.pid(), Signal::INT);
+    let finished = running.wait();
+    assert_eq!(finished.code(), 1);
+    assert!(
+        finished.stderr.contains("nothing was measured"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused_with_the_file() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let (paths, reports) = together(UNARY, &server, 2, "-n 10 -c 2 --connections 2", &scratch);
+    let changed = |file: &str, pointer: &str, value: Value| {
+        let mut json = reports[1].json.clone();
+        *json["volley"]["tally"].pointer_mut(pointer).unwrap() = value;
+        scratch.write(file, &json.to_string())
+    };
+    let call = "/run/spec/request/call";
+    let other = changed("other.json", call, "other.Service/Call".into());
+    let newer = changed("newer.json", "/schema", 99.into());
+    let odd = changed("odd.json", "/history/width_ns", 7.into());
+    let plain = UNARY.run().flags("-n 1").report(server.address());
+    let plain = scratch.write("plain.json", &plain.json.to_string());
+    let broken = scratch.write("broken.json", "{\"volley\": 3}");
+    for (second, words) in [
+        (Some(&paths[0]), "share 1/2 is there twice"),
+        (
+            Some(&other),
+            "it is a part of another run: `request` differs",
+        ),
+        (Some(&newer), "another version of volley (schema 99, not 1)"),
+        (Some(&odd), "its counts are broken"),
+        (Some(&plain), "it is not the report of a share"),
+        (Some(&broken), "it is no JSON report of volley"),
+        (None, "share 2/2 is missing"),
+    ] {
+        let files: Vec<PathBuf> = std::iter::once(&paths[0]).chain(second).cloned().collect();
+        let (code, stdout, stderr) = merge(&files);
+        assert_eq!(
+            (code, stdout.as_str(), stderr.lines().count()),
+            (Some(2), "", 1),
+            "{stderr}"
+        );
+        assert!(stderr.contains(words), "{stderr}");
+    }
+    assert_eq!(merged(&paths).all_ok(), 10);
+}
+
+#[test]
+fn shares_that_did_not_begin_together_are_warned_of() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let (mut paths, reports) = together(UNARY, &server, 2, "-n 10 -c 2 --connections 2", &scratch);
+    assert!(!merged(&paths).warns_of("after the first"));
+    let mut json = reports[1].json.clone();
+    for moment in ["started_unix_ns", "last_started_unix_ns"] {
+        let ns = json["volley"]["tally"][moment].as_u64().unwrap();
+        json["volley"]["tally"][moment] = (ns + 5_000_000_000).into();
+    }
+    paths[1] = scratch.write("late.json", &json.to_string());
+    let report = merged(&paths);
+    assert!(
+        report.warns_of("after the first"),
+        "{:?}",
+        report.warnings()
+    );
+}
