@@ -3,7 +3,7 @@
 #
 #   ./scripts/push-results.sh [--pack FILE] [REMOTE [BRANCH]]    # default: origin results
 #
-#   --pack FILE   do not push: do not push: write the new files to a tar file, for an account that may push
+#   --pack FILE   do not push: write the new files to a tar file, for an account that may push
 #
 # The branch holds each record and the files beside it, but no rounds and nothing that is generated.
 # Its files are never changed or deleted: if a file here differs from the branch's, nothing is pushed.

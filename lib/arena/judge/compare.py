@@ -60,8 +60,9 @@ class Comparison(Frozen):
             return f"{self.a} and {self.b} are not comparable. {self.why}{note}"
         how = (
             f"{self.profile}, {self.connections:,} connection{'s' * (self.connections != 1)}, "
-            f"{self.generator}; ratio {self.ratio:.4f}, 95 % interval {self.low:.4f} to "
-            f"{self.high:.4f}; {self.blocks} blocks of the night {self.night}; {self.host}"
+            f"{self.generator}; {self.a} ÷ {self.b} = {self.ratio:.4f}, "
+            f"95 % interval {self.low:.4f} to {self.high:.4f}; "
+            f"{self.blocks} blocks of the night {self.night}; {self.host}"
         )
         if self.verdict == "not comparable":
             return f"{self.a} and {self.b} are not comparable ({how}). {self.why}{note}"
@@ -87,11 +88,18 @@ def compare(
 
     It is a night of the current load and of the class of the newest records, or else of another
     class, and if possible one with enough blocks. With `night`, it is that night, of any load.
-    UsageError: there is no record of one of the names, or it is not clear which load is meant.
+    UsageError: there is no record of one of the names, no such night, or it is not clear which load
+    is meant.
     """
     known = sorted({each.load.profile for each in archive.entries.values()})
     if profile not in known:
-        raise UsageError(f"there is no record of `{profile}`{nearest(profile, known)}")
+        raise UsageError(
+            f"there is no record of `{profile}`{nearest(profile, known)}; "
+            "a round's records are not compared here, but on its page Compare"
+        )
+    nights = sorted({each.turn.night for each in archive.entries.values() if each.turn})
+    if night is not None and night not in nights:
+        raise UsageError(f"--night: there is no night `{night}`{nearest(night, nights)}")
     own = [
         each
         for each in archive.entries.values()
@@ -99,6 +107,12 @@ def compare(
         and connections in (None, each.load.connections)
         and generator in (None, each.load.generator)
     ]
+    if not own:
+        given = {"--connections": connections, "--generator": generator}
+        words = " and ".join(
+            f"{name} {value}" for name, value in given.items() if value is not None
+        )
+        raise UsageError(f"there is no record of `{profile}` with {words}")
     _require_names(own, a, b)
     found = [
         (board, it)

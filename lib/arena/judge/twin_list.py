@@ -34,7 +34,7 @@ class TwinNights:
                 f"  {night}",
                 twin.framework,
                 "tied" if twin.is_tied else "NOT TIED",
-                f"{twin.ratio:.4f} ({twin.low:.4f} to {twin.high:.4f})",
+                f"twin ÷ original {twin.ratio:.4f} ({twin.low:.4f} to {twin.high:.4f})",
             )
             for night, twins in self.nights.items()
             for twin in twins

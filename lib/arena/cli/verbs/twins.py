@@ -43,7 +43,7 @@ def command(
             for line in each.lines:
                 click.echo(line)
         if not found:
-            click.echo("no night has a twin yet")
+            click.echo("no night of such a load has a twin that was judged")
         return
     if not found:
         raise UsageError(f"--looked: no night of `{looked}` has a twin")

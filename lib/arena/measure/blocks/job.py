@@ -183,7 +183,8 @@ class _Night:
         lines = words_of(self._planned, self._plans, self._expected)
         if self._once:
             titles = ", ".join(each.title for each in self._once)
-            lines.append(f"measured once, after the blocks, because it has no blocks: {titles}")
+            reach = "" if self._asked.budget_s is None else ", as far as the budget goes"
+            lines.append(f"loads without blocks, measured once after the others{reach}: {titles}")
         return lines
 
     def measure(self) -> None:

@@ -68,7 +68,7 @@ def test_twins_are_listed_and_a_look_lifts_the_suspension(line: Line) -> None:
 
 
 def test_a_look_at_what_has_no_twin_is_refused(line: Line) -> None:
-    assert line("twins").out == "no night has a twin yet\n"
+    assert line("twins").out == "no night of such a load has a twin that was judged\n"
     outcome = line("twins", "--looked", "stream-grpc")
     assert (outcome.code, outcome.err) == (
         2,

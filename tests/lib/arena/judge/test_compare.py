@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_it_is_one_sentence(tmp_path: Path) -> None:
     records = list(blocks(RATES))
     words = compared(tmp_path, records).words
     assert words.startswith("slow is 16.")
-    assert " % slower than fast (stream-grpc, 64 connections, ghz; ratio 0.8" in words
+    assert " % slower than fast (stream-grpc, 64 connections, ghz; slow ÷ fast = 0.8" in words
     assert f"8 blocks of the night {night()}; a CPU, 4 CPUs" in words
     same = compared(tmp_path / "again", records, "slow", "same")
     assert same.words.startswith("No difference ≥ ")
@@ -126,6 +127,23 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path, a: str, b: str, said: st
     with pytest.raises(UsageError) as caught:
         compared(tmp_path, blocks(RATES), a, b)
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"night": "yesterday"}, "--night: there is no night `yesterday`"),
+        ({"night": ""}, "--night: there is no night ``"),
+        ({"generator": "wrk"}, "there is no record of `stream-grpc` with --generator wrk"),
+        ({"connections": 7}, "there is no record of `stream-grpc` with --connections 7"),
+    ],
+)
+def test_a_choice_that_fits_no_record_is_refused(
+    tmp_path: Path, asked: dict[str, Any], said: str
+) -> None:
+    save(tmp_path, *blocks(RATES))
+    with pytest.raises(UsageError, match=said):
+        compare(open_archive(tmp_path), NO_LOOKS, "slow", "fast", "stream-grpc", **asked)
 
 
 def test_an_unknown_profile_is_refused(tmp_path: Path) -> None:

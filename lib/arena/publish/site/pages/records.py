@@ -135,7 +135,7 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
         about_runs=SHOWN[kind].about_runs,
         is_classic=entry.is_classic,
         problem=entry.problem,
-        warm_ups=_warm_ups(record.runs),
+        warm_ups=_warm_ups(record),
         watched=watched(record.runs),
         host_class=host_class_of(record),
         connections=words.connections(kind, record.profile.connection_count),
@@ -162,14 +162,16 @@ def _make(site: Site, edition: Edition, path: str, around: Around) -> str:
     )
 
 
-def _warm_ups(runs: Sequence[Run]) -> list[WarmUp]:
-    """Return the warm-ups that were counted, second by second."""
+def _warm_ups(record: Record) -> list[WarmUp]:
+    """Return the warm-ups that were counted, second by second.
+
+    That of a visit ends within a second, which is left out.
+    """
+    whole = [run.warm_up[: -1 if record.visit else None] for run in record.runs]
     return [
-        WarmUp(
-            number, len(run.warm_up), max(run.warm_up), line([(it, it, it) for it in run.warm_up])
-        )
-        for number, run in enumerate(runs, 1)
-        if len(run.warm_up) > 1 and max(run.warm_up)
+        WarmUp(number, len(seconds), max(seconds), line([(it, it, it) for it in seconds]))
+        for number, seconds in enumerate(whole, 1)
+        if len(seconds) > 1 and max(seconds)
     ]
 
 

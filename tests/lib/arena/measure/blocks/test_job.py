@@ -333,7 +333,7 @@ def test_a_load_without_blocks_is_measured_once_after_them(blocks: Blocks) -> No
     assert blocks(2, "alpha", profiles=()) == 0
     assert [each.profile.name for each in blocks.shop.records()] == [QUICK, QUICK, "load-const"]
     assert blocks.shop.records()[-1].visit is None
-    assert "measured once, after the blocks, because it has no blocks: alpha under load-const" in (
+    assert "loads without blocks, measured once after the others: alpha under load-const" in (
         blocks.shop.capsys.readouterr().err
     )
 

@@ -354,6 +354,6 @@ def test_the_readings_of_the_watch_are_a_table_and_what_was_over_its_limit_is_ma
 
 
 def test_a_warm_up_that_was_counted_is_drawn() -> None:
-    run = a_run().model_copy(update={"warm_up": (300_000, 800_000, 1_000_000)})
+    run = a_run().model_copy(update={"warm_up": (300_000, 800_000, 1_000_000, 2)})
     html = a_visited(block=2, runs=[run])
     assert "The warm-up: messages in each of 3 seconds, from 0 to 1.00 M" in text_of(html)
