@@ -168,7 +168,6 @@ struct Watch<'a> {
     lines: &'a [Line<Order>],
     chronicle: Chronicle,
     changes: Vec<Change>,
-    is_paused: bool,
     /// When the load starts, and when its window opens, if that is known.
     started_ns: u64,
     opened_ns: Option<u64>,
@@ -184,7 +183,6 @@ impl<'a> Watch<'a> {
             lines,
             chronicle: Chronicle::new(plan.threads, window_ns, plan.spec.load.share.is_part()),
             changes: Vec::new(),
-            is_paused: false,
             started_ns: u64::MAX,
             opened_ns: None,
         }
@@ -323,11 +321,7 @@ impl<'a> Watch<'a> {
         let (from_ns, until_ns, most) = match self.opened_ns {
             Some(opens_ns) if !told.is_warm_up => {
                 let length_ns = self.plan.window.length_ns.unwrap_or(u64::MAX);
-                let own = self
-                    .plan
-                    .window
-                    .total
-                    .map(|all| self.plan.lane().count(all));
+                let own = self.plan.spec.load.own_calls();
                 (opens_ns, opens_ns.saturating_add(length_ns), own)
             }
             opens_ns => (self.started_ns, opens_ns.unwrap_or(u64::MAX), None),
@@ -351,7 +345,6 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         self.check(command, at_ns)?;
-        self.is_paused = command.pauses().unwrap_or(self.is_paused);
         let change = Change { at_ns, command };
         self.changes.push(change);
         for line in self.lines {
@@ -363,6 +356,13 @@ impl<'a> Watch<'a> {
     fn is_stopped(&self) -> bool {
         let last = self.changes.last();
         last.is_some_and(|change| change.command == Command::Stop)
+    }
+
+    fn is_paused(&self) -> bool {
+        let mut latest = self.changes.iter().rev();
+        latest
+            .find_map(|change| change.command.pauses())
+            .unwrap_or(false)
     }
 
     fn check(&self, command: Command, at_ns: u64) -> Result<(), Refusal> {
@@ -379,8 +379,8 @@ impl<'a> Watch<'a> {
             Command::Workers(workers) if !(least..=MOST_WORKERS).contains(&workers) => {
                 Err(Refusal::Workers { least })
             }
-            Command::Pause if self.is_paused => Err(Refusal::Paused),
-            Command::Resume if !self.is_paused => Err(Refusal::NotPaused),
+            Command::Pause if self.is_paused() => Err(Refusal::Paused),
+            Command::Resume if !self.is_paused() => Err(Refusal::NotPaused),
             _ => Ok(()),
         }
     }

@@ -66,8 +66,7 @@ impl Tally {
     #[must_use]
     pub fn into_part(self, run: RunFacts, agenda: Option<&Agenda>, chronicle: Chronicle) -> Part {
         let load = &run.spec.load;
-        let share = load.share;
-        let own = load.calls().map(|all| share.lane().count(all));
+        let (share, own) = (load.share, load.own_calls());
         let due_before = |ns: u64| {
             let until_ns = self.start_ns.saturating_add(ns.min(run.window_ns));
             let due = agenda.map_or(0, |agenda| agenda.due_until(until_ns));

@@ -327,6 +327,12 @@ impl LoadSpec {
         self.duration.is_zero().then_some(self.total)
     }
 
+    /// How many of them this process makes.
+    #[must_use]
+    pub fn own_calls(&self) -> Option<u64> {
+        self.calls().map(|all| self.share.lane().count(all))
+    }
+
     /// How long new calls start; `None` if only their number ends the run.
     #[must_use]
     pub fn length(&self) -> Option<Duration> {

@@ -1,7 +1,7 @@
 //! TLS with a server that breaks its rules.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use rcgen::{CertificateParams, KeyPair};
@@ -69,13 +69,20 @@ fn goodbye_to_first_call(socket: &mut TcpStream, config: Arc<ServerConfig>) -> i
     Ok(words)
 }
 
+/// A server that talks like this on every connection.
+fn peer(
+    config: Arc<ServerConfig>,
+    talk: fn(TcpStream, Arc<ServerConfig>) -> io::Result<()>,
+) -> SocketAddr {
+    scripted::accept(move |_| {
+        let config = Arc::clone(&config);
+        move |socket| talk(socket, config)
+    })
+}
+
 #[test]
 fn what_a_server_says_after_its_goodbye_is_not_waited_for() {
-    let config = server_config();
-    let address = scripted::accept(move |_| {
-        let config = Arc::clone(&config);
-        move |socket| talk_after_goodbye(socket, config)
-    });
+    let address = peer(server_config(), talk_after_goodbye);
     let report = Volley::secure(UNARY.method)
         .flags("--skipTLS -n 3 -c 1")
         .report(address);
@@ -84,11 +91,7 @@ fn what_a_server_says_after_its_goodbye_is_not_waited_for() {
 
 #[test]
 fn a_server_that_ends_tls_and_keeps_the_socket_is_not_waited_for() {
-    let config = server_config();
-    let address = scripted::accept(move |_| {
-        let config = Arc::clone(&config);
-        move |socket| stay_after_goodbye(socket, config)
-    });
+    let address = peer(server_config(), stay_after_goodbye);
     let report = Volley::secure(UNARY.method)
         .flags("--skipTLS -n 3 -c 1 -t 10m")
         .report(address);
@@ -99,10 +102,7 @@ fn a_server_that_ends_tls_and_keeps_the_socket_is_not_waited_for() {
 fn a_server_that_does_not_agree_to_http_2_is_refused() {
     let mut config = server_config();
     Arc::get_mut(&mut config).unwrap().alpn_protocols.clear();
-    let address = scripted::accept(move |_| {
-        let config = Arc::clone(&config);
-        move |socket| talk_after_goodbye(socket, config)
-    });
+    let address = peer(config, talk_after_goodbye);
     let finished = Volley::secure(UNARY.method)
         .flags("--skipTLS -n 3 -c 1")
         .run(address);
