@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn events() -> impl Strategy<Value = Vec<(usize, Event)>> {
-        // Sometimes past the hour after which bins are folded.
+        // Sometimes past the half hour after which bins are folded.
         let at_ns = prop_oneof![9 => 0..5 * S, 1 => 0..10_000 * S];
         let event = (any::<u8>(), at_ns, 0..200 * MS);
         prop::collection::vec((0..8_usize, event), 0..200).prop_map(|mut events| {

@@ -3,9 +3,9 @@
 use super::SECOND_NS;
 use super::second::{BIN_NS, BINS, Bin};
 
-/// If there are more bins than this (an hour), pairs are folded into bins of twice the length. That limits the memory of
+/// If there are more bins than this (half an hour), pairs are folded into bins of twice the length. That limits the memory of
 /// an endless run.
-const MOST_BINS: usize = 36_000;
+const MOST_BINS: usize = 18_000;
 
 /// Bins of equal length.
 #[derive(Clone, Debug)]
@@ -126,15 +126,15 @@ mod tests {
     }
 
     #[test]
-    fn after_an_hour_two_bins_become_one() {
-        let (width_ms, bins) = ok(of(&[0, 1, 2, 35_999, 36_000]), 0);
+    fn after_half_an_hour_two_bins_become_one() {
+        let (width_ms, bins) = ok(of(&[0, 1, 2, 17_999, 18_000]), 0);
         assert_eq!(width_ms, 200);
-        assert_eq!((bins[0], bins[1], bins[17_999], bins[18_000]), (2, 1, 1, 1));
-        assert_eq!(bins.len(), 18_001);
+        assert_eq!((bins[0], bins[1], bins[8_999], bins[9_000]), (2, 1, 1, 1));
+        assert_eq!(bins.len(), 9_001);
     }
 
     #[test]
-    fn a_year_takes_no_more_room_than_an_hour() {
+    fn a_year_takes_no_more_room_than_half_an_hour() {
         let year_s = 365 * 86_400;
         let (_, bins) = of(&[0, 10 * year_s]).finish(year_s * S);
         assert!(bins.len() <= MOST_BINS);
