@@ -14,6 +14,8 @@ use crate::pace::whole_ns;
 pub struct Config {
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
+    /// Listen on this Unix socket instead. An abstract name begins with a NUL.
+    pub unix: Option<PathBuf>,
     /// Threads that own connections; `None`: one per CPU the process may use.
     pub threads: Option<NonZeroUsize>,
     /// Use TLS, with ALPN `h2`; `None`: plaintext (h2c with prior knowledge).
@@ -38,6 +40,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            unix: None,
             threads: None,
             tls: None,
             max_concurrent_streams: None,

@@ -32,7 +32,6 @@ mod work;
 mod worker;
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use config::{Config, Identity};
@@ -51,7 +50,7 @@ pub enum ServeError {
         "cannot listen on `{address}`: {reason}; choose another address, or port 0 for a free one"
     )]
     Listen {
-        address: SocketAddr,
+        address: String,
         reason: io::Error,
     },
     /// A PEM file is missing or broken.

@@ -15,9 +15,8 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
             "volley has no `--debug`: keep single calls with `--details N -O json` instead",
         ),
         (
-            &["--lb-strategy", "round_robin"],
-            "volley has no `--lb-strategy`: each run has one server: \
-             give its `host:port`, and run one volley per server",
+            &["--lb-strategy", "grpclb"],
+            "`--lb-strategy`: invalid value `grpclb`: give `pick_first` or `round_robin`",
         ),
         (
             &["--max-send-message-size", "1MB"],

@@ -68,6 +68,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if wire.phase == Phase::Connecting {
                 return;
             }
+            let to_proxy = wire.phase == Phase::Tunnelling;
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.clock.now_ns();
             if now_ns >= self.next_edge_ns() {
@@ -93,9 +94,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                     return;
                 }
             };
+            let whole = length;
+            let length = match to_proxy {
+                true => self.hear_proxy(key, length, now_ns),
+                false => length,
+            };
             self.receive(key, length, now_ns);
             // The socket is drained: more bytes will raise a new event.
-            if length < READ_BYTES && !to_end {
+            if whole < READ_BYTES && !to_end {
                 return;
             }
         }
@@ -147,7 +153,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.lose(key, &reason, now_ns);
             return;
         }
-        if was_greeting || wire.http.is_draining() {
+        if was_greeting || wire.http.is_draining() || wire.phase == Phase::Retiring {
             self.flush(key, now_ns);
             self.look_at_phase(key, now_ns);
         }
@@ -169,6 +175,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return mute;
         }
         match wire.map(|wire| (wire.phase, wire.transport.is_tls())) {
+            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) closed the connection",
             Some((Phase::Greeting, false)) => {
                 "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
             }
