@@ -141,9 +141,11 @@ fn listen(text: &str) -> Result<Listen, String> {
     let endpoints = spec.target().map(|target| target.endpoints);
     match endpoints.unwrap_or_default().pop() {
         Some(Endpoint::Unix(path)) => Ok(Listen::Unix(path)),
-        _ => Err("an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or \
+        _ => Err(
+            "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or \
                   `unix:/path`"
-            .to_owned()),
+                .to_owned(),
+        ),
     }
 }
 

@@ -73,7 +73,11 @@ fn open(
         let mut byte = [0];
         loop {
             socket.read_exact(&mut byte)?;
-            if handshake.receive(&byte).map_err(io::Error::other)?.is_some() {
+            if handshake
+                .receive(&byte)
+                .map_err(io::Error::other)?
+                .is_some()
+            {
                 break;
             }
         }
@@ -81,8 +85,9 @@ fn open(
     let dialed = match tls {
         None => Dialed::Plain(socket),
         Some(client) => {
-            let mut session = ClientConnection::new(Arc::clone(&client.config), client.server_name.clone())
-                .map_err(io::Error::other)?;
+            let mut session =
+                ClientConnection::new(Arc::clone(&client.config), client.server_name.clone())
+                    .map_err(io::Error::other)?;
             while session.is_handshaking() {
                 session.complete_io(&mut socket)?;
             }

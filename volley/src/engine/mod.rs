@@ -32,8 +32,8 @@ pub(crate) use plan::{MOST_WORKERS, Plan};
 pub(crate) use shared::Shared;
 
 pub use call::Ticket;
-pub use dial::{Dialed, dial};
 pub use conduct::{News, OnNews, run, run_script};
+pub use dial::{Dialed, dial};
 pub use error::EngineError;
 pub use orders::{Handle, Refusal, Session, StartAt};
 pub use script::{Plain, Script};

@@ -109,7 +109,9 @@ impl Names {
     /// The ways to an address.
     #[cfg(test)]
     pub fn fixed(addresses: &[SocketAddr]) -> Arc<Self> {
-        let routes = addresses.iter().map(|address| Arc::new(Route::from(*address)));
+        let routes = addresses
+            .iter()
+            .map(|address| Arc::new(Route::from(*address)));
         Arc::new(Self {
             target: Target {
                 endpoints: Vec::new(),
@@ -187,12 +189,15 @@ fn is_named(endpoint: &Endpoint) -> bool {
 /// The same addresses, each in the place that it had. New ones take the places of those that are gone. So no more
 /// connections change their address than must.
 fn in_place(before: &[Arc<Route>], found: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
-    let (known, fresh): (Vec<_>, Vec<_>) = found.into_iter().partition(|route| before.contains(route));
+    let (known, fresh): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|route| before.contains(route));
     let mut fresh = fresh.into_iter();
-    let kept = before.iter().filter_map(|route| match known.contains(route) {
-        true => Some(Arc::clone(route)),
-        false => fresh.next(),
-    });
+    let kept = before
+        .iter()
+        .filter_map(|route| match known.contains(route) {
+            true => Some(Arc::clone(route)),
+            false => fresh.next(),
+        });
     let mut routes: Vec<_> = kept.collect();
     routes.extend(fresh);
     routes
@@ -223,7 +228,8 @@ fn ways(
     let address = match endpoint {
         Endpoint::Name(address) => address,
         Endpoint::Unix(path) => {
-            let unresolved = |error: io::Error| unresolved(&endpoint.to_string(), error.to_string());
+            let unresolved =
+                |error: io::Error| unresolved(&endpoint.to_string(), error.to_string());
             return Ok(vec![Arc::new(Route {
                 label: endpoint.to_string(),
                 address: SockAddr::unix(path).map_err(unresolved)?,
@@ -249,7 +255,9 @@ fn ways(
 
 fn found(lookup: &Lookup, address: &Address) -> Result<Vec<SocketAddr>, EngineError> {
     match lookup(address) {
-        Ok(found) if found.is_empty() => Err(unresolved(&address.host, "it has no address".to_owned())),
+        Ok(found) if found.is_empty() => {
+            Err(unresolved(&address.host, "it has no address".to_owned()))
+        }
         Ok(found) => Ok(found),
         Err(error) => Err(unresolved(&address.host, error.to_string())),
     }
@@ -313,9 +321,13 @@ mod tests {
             let _ = say.send(address.to_string());
             answers.lock().unwrap().pop().unwrap_or_else(|| Ok(vec![]))
         };
-        let names =
-            Names::new(target("a.b:80"), LbStrategy::PickFirst, Duration::ZERO, Box::new(lookup))
-                .unwrap();
+        let names = Names::new(
+            target("a.b:80"),
+            LbStrategy::PickFirst,
+            Duration::ZERO,
+            Box::new(lookup),
+        )
+        .unwrap();
         assert_eq!(looked.recv().unwrap(), "a.b:80");
         for _ in 0..2 {
             names.ask();
@@ -338,8 +350,13 @@ mod tests {
             Ok(vec![SocketAddr::from(([10, 0, 0, 1], 80))])
         };
         let every = Duration::from_millis(1);
-        let names =
-            Names::new(target("a.b:80"), LbStrategy::PickFirst, every, Box::new(lookup)).unwrap();
+        let names = Names::new(
+            target("a.b:80"),
+            LbStrategy::PickFirst,
+            every,
+            Box::new(lookup),
+        )
+        .unwrap();
         for _ in 0..3 {
             looked.recv().unwrap();
         }

@@ -57,7 +57,10 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         threads: plan.threads,
         connections: plan.own_connections(),
         reconnects: harvests.iter().map(|thread| thread.reconnects).sum(),
-        planned_reconnects: harvests.iter().map(|thread| thread.planned_reconnects).sum(),
+        planned_reconnects: harvests
+            .iter()
+            .map(|thread| thread.planned_reconnects)
+            .sum(),
         addresses: uses(&harvests),
         cost: Cost {
             cpu_s: cpu_total_s - cpu_at_opening_s,
@@ -72,7 +75,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
             .iter()
             .map(|change| event(change, opened_ns))
             .collect(),
-        warnings: warnings(&harvests, plan.own_connections()),
+        warnings: warnings(plan, &harvests),
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
@@ -103,7 +106,7 @@ fn uses(harvests: &[Harvest<Tally>]) -> BTreeMap<String, Use> {
     all
 }
 
-fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
+fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
@@ -117,6 +120,7 @@ fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
         warnings.push(Warning::StreamLimit { limit });
     }
     let addresses = harvests.iter().filter_map(|thread| thread.addresses).max();
+    let connections = plan.connections;
     if let Some(addresses) = addresses.filter(|addresses| *addresses > connections as usize) {
         warnings.push(Warning::FewConnections {
             addresses: addresses as u64,
@@ -132,7 +136,7 @@ fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
     } else if let Some(reason) = down.next() {
         warnings.push(Warning::Down {
             down: 1 + down.count() as u64,
-            connections,
+            connections: plan.own_connections(),
             reason: reason.clone(),
         });
     }

@@ -20,7 +20,9 @@ const MOST_FIELDS: usize = 64;
 /// Why the environment's proxy cannot be used. No message shows its value, which may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProxyError {
-    #[error("`HTTPS_PROXY` is not a proxy: give `http://host:port`, or exclude the target with `NO_PROXY`")]
+    #[error(
+        "`HTTPS_PROXY` is not a proxy: give `http://host:port`, or exclude the target with `NO_PROXY`"
+    )]
     Form,
     #[error(
         "`HTTPS_PROXY` is not an HTTP proxy in plaintext: give `http://host:port`, or exclude the target with `NO_PROXY`"
@@ -48,10 +50,17 @@ pub struct Proxies {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Excluded {
     All,
-    Network { base: IpAddr, bits: u8 },
+    Network {
+        base: IpAddr,
+        bits: u8,
+    },
     Ip(IpAddr, Option<u16>),
     /// `.example.com`; whether `example.com` itself is meant too.
-    Domain { suffix: String, itself: bool, port: Option<u16> },
+    Domain {
+        suffix: String,
+        itself: bool,
+        port: Option<u16>,
+    },
 }
 
 /// Asks a proxy for a connection to the target: bytes out, bytes in.
@@ -128,8 +137,9 @@ impl Proxy {
     /// Asks for a connection to a target.
     pub fn connect(&self, target: &Address) -> Handshake {
         let agent = env!("CARGO_PKG_VERSION");
-        let mut request =
-            format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: volley/{agent}\r\n");
+        let mut request = format!(
+            "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\nUser-Agent: volley/{agent}\r\n"
+        );
         if let Some(credentials) = &self.credentials {
             request += &format!("Proxy-Authorization: Basic {credentials}\r\n");
         }
@@ -185,7 +195,10 @@ impl Excluded {
         if let Ok(ip) = host.parse() {
             return Some(Self::Ip(ip, port));
         }
-        let host = host.strip_prefix('*').filter(|rest| rest.starts_with('.')).unwrap_or(host);
+        let host = host
+            .strip_prefix('*')
+            .filter(|rest| rest.starts_with('.'))
+            .unwrap_or(host);
         (!host.is_empty()).then(|| Self::Domain {
             suffix: format!(".{}", host.trim_start_matches('.')),
             itself: !host.starts_with('.'),
@@ -217,7 +230,9 @@ fn is_within(ip: IpAddr, base: IpAddr, bits: u8) -> bool {
         (IpAddr::V4(ip), IpAddr::V4(base)) => {
             start(ip.to_bits().into(), 32) == start(base.to_bits().into(), 32)
         }
-        (IpAddr::V6(ip), IpAddr::V6(base)) => start(ip.to_bits(), 128) == start(base.to_bits(), 128),
+        (IpAddr::V6(ip), IpAddr::V6(base)) => {
+            start(ip.to_bits(), 128) == start(base.to_bits(), 128)
+        }
         _ => false,
     }
 }
@@ -241,7 +256,8 @@ impl Handshake {
     pub fn receive(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
         let before = self.answer.len();
         let room = LONGEST_ANSWER.saturating_sub(before);
-        self.answer.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        self.answer
+            .extend_from_slice(bytes.get(..room).unwrap_or(bytes));
         let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
         let mut response = httparse::Response::new(&mut fields);
         match response.parse(&self.answer) {
@@ -250,7 +266,11 @@ impl Handshake {
                 code => {
                     let code = code.unwrap_or_default();
                     let reason = response.reason.unwrap_or_default();
-                    Err(format!("the proxy (`HTTPS_PROXY`) refused it: {code} {reason}").trim_end().to_owned())
+                    Err(
+                        format!("the proxy (`HTTPS_PROXY`) refused it: {code} {reason}")
+                            .trim_end()
+                            .to_owned(),
+                    )
                 }
             },
             Ok(httparse::Status::Partial) if self.answer.len() < LONGEST_ANSWER => Ok(None),
@@ -325,7 +345,10 @@ mod tests {
         let basic = STANDARD.encode("user:p@ss");
         assert!(asked.ends_with(&format!("Proxy-Authorization: Basic {basic}\r\n\r\n")));
         let shown = format!("{:?}", proxies("http://user:secret@p:1", ""));
-        assert!(!shown.contains("secret") && !shown.contains(&basic), "{shown}");
+        assert!(
+            !shown.contains("secret") && !shown.contains(&basic),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -336,7 +359,11 @@ mod tests {
             ("socks5://p:1", ProxyError::Scheme),
             ("https://p:1", ProxyError::Scheme),
         ] {
-            assert_eq!(proxies(value, "").of(&target("a.b:80")), Err(error), "{value}");
+            assert_eq!(
+                proxies(value, "").of(&target("a.b:80")),
+                Err(error),
+                "{value}"
+            );
             assert_eq!(proxies(value, "").of(&target("localhost:80")), Ok(None));
         }
     }
@@ -349,19 +376,29 @@ mod tests {
             let mut handshake = proxy.connect(&target("a.b:80"));
             let (first, second) = answer.split_at(cut);
             assert_eq!(handshake.receive(first), Ok(None), "{cut}");
-            assert_eq!(handshake.receive(second), Ok(Some(second.len() - 4)), "{cut}");
+            assert_eq!(
+                handshake.receive(second),
+                Ok(Some(second.len() - 4)),
+                "{cut}"
+            );
         }
     }
 
     #[test]
     fn an_answer_that_is_no_connection_is_an_error() {
         for (answer, words) in [
-            (&b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"[..], "407 Proxy Auth"),
+            (
+                &b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"[..],
+                "407 Proxy Auth",
+            ),
             (b"\0\0\x12\x04\0\0\0\0\0", "does not speak HTTP/1.1"),
             (&[b'A'; LONGEST_ANSWER + 1], "does not speak HTTP/1.1"),
         ] {
             let proxy = proxies("p:1", "").of(&target("a.b:80")).unwrap().unwrap();
-            let error = proxy.connect(&target("a.b:80")).receive(answer).unwrap_err();
+            let error = proxy
+                .connect(&target("a.b:80"))
+                .receive(answer)
+                .unwrap_err();
             assert!(error.contains(words), "{error}");
         }
         let endless = [b"HTTP/1.1 200 ".to_vec(), vec![b'a'; LONGEST_ANSWER]].concat();

@@ -220,7 +220,10 @@ mod tests {
         assert_eq!(connection.receive(&settings, &mut Deaf), Ok(()));
         let head = Arc::new(Head { fields: vec![] });
         for opened in 0..2 {
-            assert_eq!((connection.opened(), connection.is_draining()), (opened, false));
+            assert_eq!(
+                (connection.opened(), connection.is_draining()),
+                (opened, false)
+            );
             assert_eq!(connection.capacity(), 2 - opened as usize);
             connection.open((), &head, true);
         }

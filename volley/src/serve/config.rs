@@ -18,8 +18,10 @@ pub struct Config {
     pub unix: Option<PathBuf>,
     /// Threads that own connections; `None`: one per CPU the process may use.
     pub threads: Option<NonZeroUsize>,
-    /// Use TLS, with ALPN `h2`; `None`: plaintext (h2c with prior knowledge).
+    /// Use TLS; `None`: plaintext (h2c with prior knowledge).
     pub tls: Option<Identity>,
+    /// The protocols that TLS offers (ALPN); none: TLS without ALPN.
+    pub alpn: Vec<String>,
     /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
     pub max_concurrent_streams: Option<u32>,
     /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
@@ -43,6 +45,7 @@ impl Default for Config {
             unix: None,
             threads: None,
             tls: None,
+            alpn: vec!["h2".to_owned()],
             max_concurrent_streams: None,
             window: 1 << 20,
             faults: Faults::default(),

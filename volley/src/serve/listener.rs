@@ -54,8 +54,11 @@ impl Listener {
     ) -> io::Result<(Self, Waker)> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKE)?;
-        poll.registry()
-            .register(&mut SourceFd(&socket.as_raw_fd()), LISTENER, Interest::READABLE)?;
+        poll.registry().register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            LISTENER,
+            Interest::READABLE,
+        )?;
         let listener = Self {
             poll,
             socket,

@@ -49,10 +49,7 @@ pub enum ServeError {
     #[error(
         "cannot listen on `{address}`: {reason}; choose another address, or port 0 for a free one"
     )]
-    Listen {
-        address: String,
-        reason: io::Error,
-    },
+    Listen { address: String, reason: io::Error },
     /// A PEM file is missing or broken.
     #[error("cannot use `{path}` for TLS: {reason}")]
     Pem { path: PathBuf, reason: String },

@@ -59,7 +59,10 @@ impl Reference {
         if !(1..=MAX_WINDOW).contains(&config.window) {
             return Err(ServeError::Window(config.window));
         }
-        let tls = config.tls.as_ref().map(socket::load_tls).transpose()?;
+        let tls = config.tls.as_ref();
+        let tls = tls
+            .map(|tls| socket::load_tls(tls, &config.alpn))
+            .transpose()?;
         let (socket, address) = listen(&config)?;
         let shared = Arc::new(Shared {
             rules: Arc::new(Rules::new(&config)),
@@ -131,11 +134,7 @@ impl Reference {
         Ok(())
     }
 
-    fn start_listener(
-        &mut self,
-        socket: Socket,
-        shared: Arc<Shared>,
-    ) -> Result<(), ServeError> {
+    fn start_listener(&mut self, socket: Socket, shared: Arc<Shared>) -> Result<(), ServeError> {
         let (stop, stopped) = channel();
         let (listener, waker) = Listener::new(socket, self.lines.clone(), shared, stopped)
             .map_err(ServeError::host("a poll"))?;
@@ -195,9 +194,9 @@ fn listen(config: &Config) -> Result<(Socket, SocketAddr), ServeError> {
         reason,
     };
     let at = match &config.unix {
-        Some(path) => {
-            remove_stale(path).and_then(|()| SockAddr::unix(path)).map_err(refused)?
-        }
+        Some(path) => remove_stale(path)
+            .and_then(|()| SockAddr::unix(path))
+            .map_err(refused)?,
         None => config.address.into(),
     };
     let open = || {

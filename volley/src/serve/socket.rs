@@ -30,7 +30,10 @@ struct Tls {
 }
 
 impl Socket {
-    pub(super) fn new(socket: socket2::Socket, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
+    pub(super) fn new(
+        socket: socket2::Socket,
+        tls: Option<&Arc<ServerConfig>>,
+    ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         if socket.local_addr()?.as_socket().is_some() {
             socket.set_tcp_nodelay(true)?;
@@ -141,8 +144,11 @@ impl Tls {
     }
 }
 
-/// What all TLS connections share: the identity, no client certificates, and ALPN with only `h2`.
-pub(super) fn load_tls(identity: &Identity) -> Result<Arc<ServerConfig>, ServeError> {
+/// What all TLS connections share: the identity, no client certificates, and the protocols of ALPN.
+pub(super) fn load_tls(
+    identity: &Identity,
+    alpn: &[String],
+) -> Result<Arc<ServerConfig>, ServeError> {
     let Identity { cert, key } = identity;
     let unfit = |reason| ServeError::Identity {
         cert: cert.clone(),
@@ -162,7 +168,7 @@ pub(super) fn load_tls(identity: &Identity) -> Result<Arc<ServerConfig>, ServeEr
         .with_no_client_auth()
         .with_single_cert(chain, private)
         .map_err(unfit)?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = alpn.iter().map(|name| name.clone().into_bytes()).collect();
     Ok(Arc::new(config))
 }
 

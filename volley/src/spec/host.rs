@@ -172,11 +172,7 @@ fn named(text: &str, list: &str, default: Option<u16>) -> Result<Target, HostErr
 }
 
 /// Addresses of one family, separated by commas; their ports may be left out.
-fn numbers<Ip: FromStr>(
-    text: &str,
-    rest: &str,
-    family: &'static str,
-) -> Result<Target, HostError> {
+fn numbers<Ip: FromStr>(text: &str, rest: &str, family: &'static str) -> Result<Target, HostError> {
     let target = named(text, split_authority(rest).1, Some(DEFAULT_PORT))?;
     let odd = target.endpoints.iter().find_map(|endpoint| match endpoint {
         Endpoint::Name(address) if address.host.parse::<Ip>().is_err() => Some(&address.host),
@@ -233,10 +229,7 @@ pub(crate) fn address(text: &str, default: Option<u16>) -> Result<Address, HostE
         None => match text.rsplit_once(':') {
             None => (text, None),
             Some((host, _)) if host.contains(':') => return Err(HostError::Brackets(owned())),
-            Some((host, port)) => (
-                if host.is_empty() { "localhost" } else { host },
-                Some(port),
-            ),
+            Some((host, port)) => (if host.is_empty() { "localhost" } else { host }, Some(port)),
         },
     };
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "[]@,/".contains(c);
@@ -355,7 +348,11 @@ mod tests {
             ("unix:///run/a", "unix:/run/a", "localhost"),
             ("unix:a/b", "unix:a/b", "localhost"),
             ("unix-abstract:a", "unix-abstract:a", "localhost"),
-            ("ipv4:10.0.0.1:80,10.0.0.2", "10.0.0.1:80,10.0.0.2:443", "10.0.0.1:80"),
+            (
+                "ipv4:10.0.0.1:80,10.0.0.2",
+                "10.0.0.1:80,10.0.0.2:443",
+                "10.0.0.1:80",
+            ),
             ("ipv6:[::1]:80,[::2]:81", "[::1]:80,[::2]:81", "[::1]:80"),
             ("a:1, b:2,[::1]:3", "a:1,b:2,[::1]:3", "a:1"),
         ] {
@@ -371,7 +368,11 @@ mod tests {
         assert_eq!(refusal("localhost"), line);
         assert_eq!(refusal("localhost:"), line);
         for text in ["[::1]", "dns:///[::1]:", "passthrough:///[::1]"] {
-            assert_eq!(parse(text), Err(HostError::NoPort("[::1]".into())), "{text}");
+            assert_eq!(
+                parse(text),
+                Err(HostError::NoPort("[::1]".into())),
+                "{text}"
+            );
         }
         assert_eq!(parse("serve"), Err(HostError::Command("serve")));
     }
@@ -419,7 +420,10 @@ mod tests {
             ("passthrough:///", "give `host:port`, such as"),
         ] {
             let line = refusal(text);
-            assert!(line.starts_with("HOST `") && line.contains(way_out), "{text}: {line}");
+            assert!(
+                line.starts_with("HOST `") && line.contains(way_out),
+                "{text}: {line}"
+            );
         }
         let long = format!("unix:/{}", "x".repeat(107));
         assert_eq!(parse(&long), Err(HostError::LongPath(long.clone())));

@@ -129,7 +129,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// The next address of a link's round.
     fn next_route(&mut self, at: usize) -> Option<Arc<Route>> {
         let link = self.links.get_mut(at)?;
-        let first = if self.plan.in_turn { link.number as usize } else { 0 };
+        let first = if self.plan.in_turn {
+            link.number as usize
+        } else {
+            0
+        };
         let left = link.tried < self.routes.len();
         let place = (first + link.tried).checked_rem(self.routes.len())?;
         link.tried += usize::from(left);
@@ -163,7 +167,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 continue;
             }
             let (place, count) = (link.number as usize, self.routes.len());
-            let route = link.wire.and_then(|key| self.wires.get(key)).map(|wire| &wire.route);
+            let route = link
+                .wire
+                .and_then(|key| self.wires.get(key))
+                .map(|wire| &wire.route);
             let is_at = |own: &Arc<Route>| Some(own) == route;
             let is_right = match self.routes.get(place.checked_rem(count).unwrap_or(0)) {
                 Some(own) if self.plan.in_turn => is_at(own),
@@ -206,10 +213,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     /// What the connections that are not ready were waiting for.
     fn unanswered(&self) -> String {
-        let waiting = self
-            .wires
-            .iter()
-            .find(|(_, wire)| wire.is_attempt());
+        let waiting = self.wires.iter().find(|(_, wire)| wire.is_attempt());
         let what = match waiting.map(|(_, wire)| (wire.phase, wire.transport.is_open())) {
             Some((Phase::Greeting, false)) => "the TLS handshake was not finished",
             Some((Phase::Greeting, true)) => "the server sent no HTTP/2 SETTINGS",
@@ -413,10 +417,13 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         for (key, wire) in self.wires.iter().filter(|(_, wire)| wire.is_attempt()) {
             let silent_ns = now_ns.saturating_sub(wire.heard_ns);
             let link = self.links.get(wire.link);
-            let is_last = link.is_some_and(|link| {
-                link.wire == Some(key) && link.tried >= self.routes.len()
-            });
-            let limit_ns = if is_last { self.plan.connect_timeout_ns } else { patience_ns };
+            let is_last =
+                link.is_some_and(|link| link.wire == Some(key) && link.tried >= self.routes.len());
+            let limit_ns = if is_last {
+                self.plan.connect_timeout_ns
+            } else {
+                patience_ns
+            };
             if silent_ns >= limit_ns {
                 overdue.push(key);
             } else if silent_ns >= NEXT_AFTER_NS
@@ -447,7 +454,9 @@ fn connect_words(error: &io::Error) -> String {
         io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()
         }
-        io::ErrorKind::NotFound => "there is no such socket (is the server running there?)".to_owned(),
+        io::ErrorKind::NotFound => {
+            "there is no such socket (is the server running there?)".to_owned()
+        }
         io::ErrorKind::WouldBlock => "the server does not accept more connections".to_owned(),
         _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
             "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()

@@ -135,7 +135,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
         let counted_from_ns = self.desk.counted_from_ns;
-        let lost = calls.iter().filter(|call| call.ticket.sent_ns >= counted_from_ns);
+        let lost = calls
+            .iter()
+            .filter(|call| call.ticket.sent_ns >= counted_from_ns);
         let lost = lost.count() as u64;
         let used = self.use_of(&route);
         used.lost_calls += lost;

@@ -1,8 +1,9 @@
 //! Reading: bytes come in, calls end, and the next ones start; one connection after another.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use mio::Events;
+use rustls::{AlertDescription, PeerMisbehaved};
 
 use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
@@ -140,6 +141,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
             )),
             Err(error) if !was_greeting => Some(error.to_string()),
+            Err(error) if refuses_http2(&error) => {
+                Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
+            }
             Err(error) => Some(format!(
                 "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
             )),
@@ -200,4 +204,19 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let link = self.links.get_mut(at)?;
         Some(Sink::new(now_ns, link, &mut self.desk))
     }
+}
+
+/// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
+fn refuses_http2(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    matches!(
+        cause,
+        Some(
+            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+                | rustls::Error::PeerMisbehaved(
+                    PeerMisbehaved::SelectedUnofferedApplicationProtocol
+                )
+                | rustls::Error::NoApplicationProtocol
+        )
+    )
 }

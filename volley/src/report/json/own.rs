@@ -111,7 +111,10 @@ struct EventView {
     value: Option<u32>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
