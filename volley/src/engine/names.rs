@@ -75,11 +75,11 @@ impl Names {
     /// A name without an address, or a proxy that is of no use.
     pub fn new(
         target: Target,
+        proxies: Proxies,
         strategy: LbStrategy,
         every: Duration,
         lookup: Box<Lookup>,
     ) -> Result<Arc<Self>, EngineError> {
-        let proxies = Proxies::new(|name| std::env::var(name).ok());
         let found = routes(&target, &proxies, &*lookup)?;
         let (wish, wishes) = sync_channel(1);
         let is_named = target.endpoints.iter().any(is_named);
@@ -323,6 +323,7 @@ mod tests {
         };
         let names = Names::new(
             target("a.b:80"),
+            Proxies::default(),
             LbStrategy::PickFirst,
             Duration::ZERO,
             Box::new(lookup),
@@ -352,6 +353,7 @@ mod tests {
         let every = Duration::from_millis(1);
         let names = Names::new(
             target("a.b:80"),
+            Proxies::default(),
             LbStrategy::PickFirst,
             every,
             Box::new(lookup),

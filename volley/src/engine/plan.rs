@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::names::{Names, system};
+use super::proxy::Proxies;
 use super::sink::ReplyRules;
 use super::transport::TlsClient;
 use super::{EngineError, tls};
@@ -121,7 +122,13 @@ impl Plan {
         let tls = tls::client(target, &parsed)?;
         let named = parsed.to_string();
         let (strategy, every) = (target.lb_strategy, target.resolve_every);
-        let names = Names::new(parsed, strategy, every, Box::new(system))?;
+        let names = Names::new(
+            parsed,
+            Proxies::of_process(),
+            strategy,
+            every,
+            Box::new(system),
+        )?;
         let in_turn = strategy == LbStrategy::RoundRobin;
         let connections = match load.share {
             // Each address gets a connection, if there is a worker for it.

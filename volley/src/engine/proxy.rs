@@ -90,6 +90,11 @@ impl Proxies {
         }
     }
 
+    /// Those of this process's environment.
+    pub fn of_process() -> Self {
+        Self::new(|name| std::env::var(name).ok())
+    }
+
     /// The proxy for a target. This host itself needs none.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::engine::driver::samples::{driver, shared, spec};
 use crate::engine::names::Names;
 use crate::engine::plan::Plan;
+use crate::engine::proxy::Proxies;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
 use crate::measure::Tally;
@@ -77,6 +78,7 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     let target = spec.target.target().unwrap();
     let names = Names::new(
         target,
+        Proxies::default(),
         LbStrategy::RoundRobin,
         Duration::ZERO,
         Box::new(lookup),
