@@ -34,6 +34,11 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
              templates are filled in once per call: list the messages of a stream in `--data`",
         ),
         (
+            &["--resolve-every", "99ms"],
+            "`--resolve-every`: names are looked up at most every 100ms; \
+             0: only when a connection is lost",
+        ),
+        (
             &["-O", "influx-summary"],
             "`--format`: invalid value `influx-summary`: \
              volley does not write InfluxDB lines: use `prometheus`",
