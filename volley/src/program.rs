@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 pub use blast::blast;
 pub use merge::merge;
 
-use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
+use crate::cli::{Format, Listen, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, Session};
 use crate::report::live::Live;
 use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
@@ -193,8 +193,13 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
 
 fn config(args: &ServeArgs) -> serve::Config {
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
+    let (address, unix) = match &args.listen {
+        Listen::Tcp(address) => (*address, None),
+        Listen::Unix(path) => (serve::Config::default().address, Some(path.into())),
+    };
     serve::Config {
-        address: args.listen,
+        address,
+        unix,
         threads: args.threads.and_then(|n| NonZeroUsize::new(n as usize)),
         tls: tls.map(|(cert, key)| serve::Identity { cert, key }),
         max_concurrent_streams: args.max_concurrent_streams,

@@ -50,6 +50,9 @@ fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
     set_some(&mut to.tls.cert, filled_path(&args.cert));
     set_some(&mut to.tls.key, filled_path(&args.key));
     set_some(&mut to.tls.cname, filled(args.cname.as_deref()));
+    set(&mut to.lb_strategy, args.lb_strategy);
+    set(&mut to.resolve_every, args.resolve_every);
+    set(&mut to.reconnect_every, args.reconnect_every);
     set(&mut to.connect_timeout, args.connect_timeout);
     set(&mut to.keepalive, args.keepalive);
     set(&mut to.window, args.window);

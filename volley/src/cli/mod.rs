@@ -24,7 +24,7 @@ pub use exit::{CliExit, UsageError};
 pub use merge::Merge;
 pub use options::{Format, Output, STDOUT, Watched};
 pub use run::Run;
-pub use serve::ServeArgs;
+pub use serve::{Listen, ServeArgs};
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 5] = [
     (
         "cpus",
         "use `--threads` for the number of threads, or `taskset` to choose CPUs",
@@ -10,10 +10,6 @@ const REFUSED: [(&str, &str); 6] = [
     (
         "debug",
         "keep single calls with `--details N -O json` instead",
-    ),
-    (
-        "lb-strategy",
-        "each run has one server: give its `host:port`, and run one volley per server",
     ),
     (
         "max-send-message-size",

@@ -12,6 +12,7 @@ use super::help;
 use super::usage;
 use super::value::{positive, span, time, whole};
 use crate::serve::Freeze;
+use crate::spec::{Endpoint, TargetSpec};
 
 const SERVER: &str = "Server";
 const FAULTS: &str = "Faults (none by default; calls are counted over all connections)";
@@ -25,7 +26,8 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
              It prints its counts as one line of JSON on SIGUSR1, and when it stops (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {
-    /// IP address and port to listen on; port 0 takes a free one (default 127.0.0.1:8080)
+    /// IP address and port to listen on; port 0 takes a free one (default 127.0.0.1:8080). Or a Unix
+    /// socket: unix:/path, unix-abstract:name
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -33,7 +35,7 @@ pub struct ServeArgs {
         hide_default_value = true
     )]
     #[arg(value_parser = listen, help_heading = SERVER)]
-    pub listen: SocketAddr,
+    pub listen: Listen,
 
     /// Certificate chain (PEM): speak TLS instead of plaintext; needs --tls-key
     #[arg(long, value_name = "FILE", help_heading = SERVER)]
@@ -120,10 +122,31 @@ pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
     }
 }
 
-fn listen(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`".to_owned()
-    })
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    Tcp(SocketAddr),
+    /// The path of a Unix socket. An abstract name begins with a NUL.
+    Unix(String),
+}
+
+fn listen(text: &str) -> Result<Listen, String> {
+    let spec = TargetSpec {
+        host: text.to_owned(),
+        ..TargetSpec::default()
+    };
+    if let Ok(address) = text.parse() {
+        return Ok(Listen::Tcp(address));
+    }
+    let endpoints = spec.target().map(|target| target.endpoints);
+    match endpoints.unwrap_or_default().pop() {
+        Some(Endpoint::Unix(path)) => Ok(Listen::Unix(path)),
+        _ => Err(
+            "an IP address and a port are needed, such as `127.0.0.1:8080` or `[::1]:0`, or \
+                  `unix:/path`"
+                .to_owned(),
+        ),
+    }
 }
 
 fn freeze(text: &str) -> Result<Freeze, String> {
@@ -156,7 +179,7 @@ mod tests {
     #[test]
     fn without_flags_a_sound_server_listens_on_8080() {
         let expected = ServeArgs {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            listen: Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 8080))),
             tls_cert: None,
             tls_key: None,
             threads: None,
@@ -181,7 +204,7 @@ mod tests {
                     --wrong-value-at 0 --trailers-only-every 3 --truncate-every 4 \
                     --garbage-every 5 --close-every 6";
         let expected = ServeArgs {
-            listen: "[::1]:0".parse().unwrap(),
+            listen: Listen::Tcp("[::1]:0".parse().unwrap()),
             tls_cert: Some("c".into()),
             tls_key: Some("k".into()),
             threads: Some(2),
@@ -221,7 +244,7 @@ mod tests {
             (
                 "--listen 8080",
                 "`--listen`: invalid value `8080`: an IP address and a port are needed, \
-                 such as `127.0.0.1:8080` or `[::1]:0`",
+                 such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`",
             ),
             (
                 "--freeze 2s",

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use super::proxy::ProxyError;
 use super::tls::TlsError;
 use crate::pace::PaceError;
 use crate::request::{RequestError, SchemaError};
@@ -28,6 +29,9 @@ pub enum EngineError {
         /// The obstacle, and the flag that may help.
         reason: String,
     },
+    /// The environment's proxy is of no use.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
     /// TLS cannot be set up as requested.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -93,6 +97,7 @@ impl EngineError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Tls(_)
+            | Self::Proxy(_)
             | Self::Spec(_)
             | Self::Pace(_)
             | Self::Schema(_)

@@ -14,12 +14,20 @@ pub struct Link {
     pub idle: Vec<u32>,
     /// Calls that the server never began, to be sent before any others.
     pub again: Vec<Ticket>,
-    /// The key of the connection that takes new calls.
+    /// Its number among all connections.
+    pub number: u32,
+    /// The key of the connection that takes new calls, or of the latest attempt at one.
     pub wire: Option<usize>,
+    /// How many attempts at a connection are under way.
+    pub attempts: usize,
+    /// How many of the target's addresses have been tried in this round.
+    pub tried: usize,
+    /// When it may next try to move to another address.
+    pub moves_at_ns: u64,
+    /// The next connection takes the place of one that the client gave up by itself.
+    pub is_planned: bool,
     /// Why there is no connection, or none yet.
     pub down: Option<Down>,
-    /// Which of the target's addresses is in use.
-    pub address: usize,
     /// Connections in a row that the server retired before they carried a call.
     pub futile: u32,
     /// It is among the links that may take a call of the schedule.
@@ -37,22 +45,33 @@ pub struct Down {
     pub tries: u32,
     /// The last problem.
     pub reason: String,
+    /// The server would have taken the connection a little later.
+    pub is_busy: bool,
 }
 
 impl Link {
     /// A link whose workers all wait for a first connection.
-    pub fn new(workers: impl Iterator<Item = u32>) -> Self {
+    pub fn new(number: u32, workers: impl Iterator<Item = u32>) -> Self {
         let mut idle: Vec<u32> = workers.collect();
         idle.reverse(); // workers are taken from the end: the lowest first
         Self {
             idle,
             again: Vec::new(),
+            number,
             wire: None,
+            attempts: 0,
+            tried: 0,
+            moves_at_ns: 0,
+            is_planned: false,
             down: None,
-            address: 0,
             futile: 0,
             is_listed: false,
         }
+    }
+
+    /// Whether no address has worked, and none is going to soon.
+    pub fn is_down_for_good(&self) -> bool {
+        self.wire.is_none() && self.down.as_ref().is_some_and(|down| !down.is_busy)
     }
 
     /// Notes that the connection broke, or could not be made. The wait grows with each failure.
@@ -60,29 +79,32 @@ impl Link {
         let before = self.down.take();
         let tries = before.as_ref().map_or(self.futile, |down| down.tries);
         let wait_ns = (FIRST_WAIT_NS << tries.min(16)).min(LONGEST_WAIT_NS);
-        self.wire = None;
+        (self.wire, self.is_planned) = (None, false);
         self.down = Some(Down {
             since_ns: before.map_or(now_ns, |down| down.since_ns),
             retry_at_ns: now_ns + wait_ns,
             tries: tries + 1,
             reason,
+            is_busy: false,
         });
     }
 
-    /// Notes that the server asks to close this connection: the next one is opened at once if this one was of use.
-    pub fn retired(&mut self, was_used: bool, now_ns: u64) {
+    /// Notes that this connection takes no more calls: the next one is opened at once if this one was of use.
+    /// `is_planned`: the client gave it up, not the server.
+    pub fn retired(&mut self, was_used: bool, is_planned: bool, now_ns: u64) {
         if !was_used {
             self.broke("the server sent GOAWAY immediately".to_owned(), now_ns);
             self.futile += 1;
             return;
         }
         self.futile = 0;
-        self.wire = None;
+        (self.wire, self.is_planned) = (None, is_planned);
         self.down = Some(Down {
             since_ns: now_ns,
             retry_at_ns: now_ns,
             tries: 0,
             reason: "the server sent GOAWAY".to_owned(),
+            is_busy: false,
         });
     }
 }
@@ -93,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_wait_before_a_lost_link_is_tried_again_doubles_up_to_a_second() {
-        let mut link = Link::new(0..1);
+        let mut link = Link::new(0, 0..1);
         let waits: Vec<u64> = (0..8)
             .map(|_| {
                 link.broke("refused".to_owned(), 1_000);
@@ -109,11 +131,11 @@ mod tests {
 
     #[test]
     fn a_server_that_retires_each_connection_unused_is_tried_less_and_less_often() {
-        let mut link = Link::new(0..1);
+        let mut link = Link::new(0, 0..1);
         let waits: Vec<u64> = [false, false, false, true, false]
             .into_iter()
             .map(|was_used| {
-                link.retired(was_used, 1_000);
+                link.retired(was_used, false, 1_000);
                 let down = link.down.take(); // the next connection became ready
                 down.map_or(0, |down| (down.retry_at_ns - 1_000) / 1_000_000)
             })
@@ -123,6 +145,6 @@ mod tests {
 
     #[test]
     fn the_lowest_worker_is_taken_first() {
-        assert_eq!(Link::new(3..6).idle.pop(), Some(3));
+        assert_eq!(Link::new(0, 3..6).idle.pop(), Some(3));
     }
 }

@@ -1,11 +1,13 @@
 //! The report of a run that is over.
 
+use std::collections::BTreeMap;
+
 use super::driver::Harvest;
 use super::orders::Change;
 use super::plan::Plan;
 use crate::measure::{Chronicle, RunFacts, Tally, TallyOptions, process};
 use crate::pace::Agenda;
-use crate::report::model::Event;
+use crate::report::model::{Event, Use};
 use crate::report::{Cost, EndedBy, Report, Warning};
 
 /// A run that is over.
@@ -55,6 +57,11 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
         threads: plan.threads,
         connections: plan.own_connections(),
         reconnects: harvests.iter().map(|thread| thread.reconnects).sum(),
+        planned_reconnects: harvests
+            .iter()
+            .map(|thread| thread.planned_reconnects)
+            .sum(),
+        addresses: uses(&harvests),
         cost: Cost {
             cpu_s: cpu_total_s - cpu_at_opening_s,
             cpu_total_s,
@@ -68,7 +75,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
             .iter()
             .map(|change| event(change, opened_ns))
             .collect(),
-        warnings: warnings(&harvests, plan.own_connections()),
+        warnings: warnings(plan, &harvests),
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
@@ -90,7 +97,16 @@ fn event(change: &Change, opened_ns: u64) -> Event {
     }
 }
 
-fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
+/// What went to each address, from all threads.
+fn uses(harvests: &[Harvest<Tally>]) -> BTreeMap<String, Use> {
+    let mut all = BTreeMap::<String, Use>::new();
+    for (address, part) in harvests.iter().flat_map(|thread| &thread.uses) {
+        all.entry(address.clone()).or_default().add(part);
+    }
+    all
+}
+
+fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
@@ -103,13 +119,24 @@ fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
     {
         warnings.push(Warning::StreamLimit { limit });
     }
+    let addresses = harvests.iter().filter_map(|thread| thread.addresses).max();
+    let connections = plan.connections;
+    if let Some(addresses) = addresses.filter(|addresses| *addresses > connections as usize) {
+        warnings.push(Warning::FewConnections {
+            addresses: addresses as u64,
+            connections,
+        });
+    }
+    if harvests.iter().any(|thread| thread.without_alpn) {
+        warnings.push(Warning::NoAlpn);
+    }
     let mut down = harvests.iter().flat_map(|thread| &thread.down);
     if let Some(gave_up) = harvests.iter().find_map(|thread| thread.gave_up.clone()) {
         warnings.push(gave_up);
     } else if let Some(reason) = down.next() {
         warnings.push(Warning::Down {
             down: 1 + down.count() as u64,
-            connections,
+            connections: plan.own_connections(),
             reason: reason.clone(),
         });
     }

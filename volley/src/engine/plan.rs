@@ -1,15 +1,17 @@
 //! What every thread of a run must know, computed once from what is to be run.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::names::{Names, system};
+use super::proxy::Proxies;
 use super::sink::ReplyRules;
 use super::transport::TlsClient;
 use super::{EngineError, tls};
 use crate::http2;
 use crate::pace::{Lane, Schedule, Workers, whole_ns};
 use crate::request::{Method, Shape, schema};
-use crate::spec::{Address, DurationStop, LoadSpec, Spec, SpecError, some};
+use crate::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecError, some};
 
 /// No host has memory for more open calls than this.
 pub const MOST_WORKERS: u32 = 1_000_000;
@@ -49,8 +51,10 @@ pub struct Plan {
     pub spec: Spec,
     /// The target as the user named it.
     pub target: String,
-    /// Its addresses, in the resolver's order. The first one that answers is used.
-    pub addresses: Vec<SocketAddr>,
+    /// Its addresses, as far as they are known.
+    pub names: Arc<Names>,
+    /// Connections are dealt out to all of them.
+    pub in_turn: bool,
     /// `None` for plaintext.
     pub tls: Option<TlsClient>,
     /// The client's side of HTTP/2.
@@ -113,13 +117,35 @@ impl Plan {
         let source = request.schema.as_ref().ok_or(SpecError::NoSchema)?;
         let method = schema::load(source, &request.call)?;
         let workers = Workers::new(&load.concurrency)?;
-        let address = target.address().map_err(SpecError::from)?;
+        let most_workers = most_workers(&workers, load.length())?;
+        let parsed = target.target().map_err(SpecError::from)?;
+        let tls = tls::client(target, &parsed)?;
+        let named = parsed.to_string();
+        let (strategy, every) = (target.lb_strategy, target.resolve_every);
+        let names = Names::new(
+            parsed,
+            Proxies::of_process(),
+            strategy,
+            every,
+            Box::new(system),
+        )?;
+        let in_turn = strategy == LbStrategy::RoundRobin;
+        let connections = match load.share {
+            // Each address gets a connection, if there is a worker for it.
+            Share { of: 1, .. } if in_turn => {
+                let addresses = u32::try_from(names.routes().len()).unwrap_or(u32::MAX);
+                load.connections.max(addresses.min(most_workers))
+            }
+            _ => load.connections,
+        };
         Ok(Self {
-            target: format!("{}:{}", address.host, address.port),
-            addresses: resolve(&address)?,
-            tls: tls::client(target, &address.host)?,
+            target: named,
+            names,
+            in_turn,
+            tls,
             http2: http2::Config {
                 window: target.window,
+                most_streams: (target.reconnect_every > 0).then_some(target.reconnect_every),
                 ..http2::Config::default()
             },
             window: Window {
@@ -139,15 +165,15 @@ impl Plan {
                     _ => 0,
                 },
             },
-            most_workers: most_workers(&workers, load.length())?,
-            threads: threads(load, &workers),
+            most_workers,
+            threads: threads(load, connections, &workers),
             workers,
             schedule: Schedule::new(&load.rate)?,
             is_async: load.is_async,
             timeout_ns: some(request.timeout).map(whole_ns),
             connect_timeout_ns: whole_ns(target.connect_timeout),
             keepalive_ns: some(target.keepalive).map(whole_ns),
-            connections: load.connections,
+            connections,
             method,
             spec: spec.clone(),
         })
@@ -225,7 +251,7 @@ fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, Engi
 
 /// `--threads`; by default all CPUs that this process is confined to, or else half of the host's,
 /// because the server needs the rest. Never more than the number of connections.
-fn threads(load: &LoadSpec, workers: &Workers) -> u32 {
+fn threads(load: &LoadSpec, connections: u32, workers: &Workers) -> u32 {
     let wanted = load.threads.unwrap_or_else(|| {
         let allowed = std::thread::available_parallelism().map_or(1, usize::from);
         let online = std::fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
@@ -240,7 +266,7 @@ fn threads(load: &LoadSpec, workers: &Workers) -> u32 {
         };
         u32::try_from(spare).unwrap_or(1)
     });
-    let most = own(load, load.connections).min(fewest_workers(load, workers));
+    let most = own(load, connections).min(fewest_workers(load, workers));
     wanted.clamp(1, most.max(1))
 }
 
@@ -256,20 +282,4 @@ fn fewest_workers(load: &LoadSpec, workers: &Workers) -> u32 {
     }
     let fewest = workers.active_at(0).min(workers.active_at(u64::MAX));
     own(load, fewest)
-}
-
-/// Every address of the target, in the resolver's order.
-pub fn resolve(address: &Address) -> Result<Vec<SocketAddr>, EngineError> {
-    let unresolved = |reason: String| EngineError::Resolve {
-        host: address.host.clone(),
-        reason,
-    };
-    let found: Vec<_> = (address.host.as_str(), address.port)
-        .to_socket_addrs()
-        .map_err(|error| unresolved(error.to_string()))?
-        .collect();
-    if found.is_empty() {
-        return Err(unresolved("it has no address".to_owned()));
-    }
-    Ok(found)
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::transport::TlsClient;
 use super::trust::{TrustAnyone, TrustNamed};
-use crate::spec::{TargetSpec, TlsSpec};
+use crate::spec::{Target, TargetSpec, TlsSpec, without_port};
 
 /// Why TLS cannot be set up as requested.
 #[derive(Debug, Error)]
@@ -42,8 +42,8 @@ pub enum TlsError {
 }
 
 /// Builds what all TLS connections of a run share; `None` for plaintext.
-pub fn client(target: &TargetSpec, host: &str) -> Result<Option<TlsClient>, TlsError> {
-    if target.insecure {
+pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, TlsError> {
+    if spec.insecure {
         return Ok(None);
     }
     let TlsSpec {
@@ -52,7 +52,7 @@ pub fn client(target: &TargetSpec, host: &str) -> Result<Option<TlsClient>, TlsE
         cert,
         key,
         ..
-    } = &target.tls;
+    } = &spec.tls;
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -81,7 +81,8 @@ pub fn client(target: &TargetSpec, host: &str) -> Result<Option<TlsClient>, TlsE
         _ => builder.with_no_client_auth(),
     };
     config.alpn_protocols = vec![b"h2".to_vec()];
-    let name = target.server_name().unwrap_or_else(|| host.to_owned());
+    let host = || without_port(&target.authority).to_owned();
+    let name = spec.server_name().unwrap_or_else(host);
     let server_name = ServerName::try_from(name.clone()).map_err(|_| TlsError::Name(name))?;
     Ok(Some(TlsClient {
         config: Arc::new(config),

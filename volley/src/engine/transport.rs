@@ -1,12 +1,16 @@
-//! The byte stream to the server: TCP, plaintext or with TLS.
+//! The byte stream to the server: TCP or a Unix socket, plaintext or with TLS, perhaps through a proxy.
 
 use std::io::{self, BufRead, Read, Write};
-use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use mio::net::TcpStream;
+use rustix::io::Errno;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
+use socket2::{Socket, Type};
+
+use super::names::Route;
+use super::proxy::Handshake;
 
 /// How TLS connections are made; the same for the whole run.
 #[derive(Clone, Debug)]
@@ -19,15 +23,23 @@ pub struct TlsClient {
 
 /// One non-blocking socket.
 pub struct Transport {
-    tcp: TcpStream,
+    socket: Socket,
+    is_tcp: bool,
+    /// What is said to a proxy, until it has connected the target.
+    handshake: Option<Box<Handshake>>,
     tls: Option<Box<ClientConnection>>,
     is_over: bool,
 }
 
 impl Transport {
     /// Starts to connect. A writable event reports the end, successful or not.
-    pub fn connect(address: SocketAddr, tls: Option<&TlsClient>) -> io::Result<Self> {
-        let tcp = TcpStream::connect(address)?;
+    pub fn connect(route: &Route, tls: Option<&TlsClient>) -> io::Result<Self> {
+        let socket = Socket::new(route.address.domain(), Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        match socket.connect(&route.address) {
+            Err(error) if error.raw_os_error() == Some(Errno::INPROGRESS.raw_os_error()) => {}
+            done => done?,
+        }
         let tls = match tls {
             None => None,
             Some(client) => {
@@ -39,30 +51,62 @@ impl Transport {
             }
         };
         Ok(Self {
-            tcp,
+            socket,
+            is_tcp: route.is_tcp(),
+            handshake: route.handshake().map(Box::new),
             tls,
             is_over: false,
         })
     }
 
     /// The socket, for registration with a poll.
-    pub fn source(&mut self) -> &mut TcpStream {
-        &mut self.tcp
+    pub fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 
     /// Whether the connect is done; its error if it failed.
     pub fn connected(&self) -> io::Result<bool> {
-        if let Some(error) = self.tcp.take_error()? {
+        if let Some(error) = self.socket.take_error()? {
             return Err(error);
         }
-        match self.tcp.peer_addr() {
+        match self.socket.peer_addr() {
             Ok(_) => {
-                self.tcp.set_nodelay(true)?;
+                if self.is_tcp {
+                    self.socket.set_tcp_nodelay(true)?;
+                }
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a proxy has to connect the target first.
+    pub fn needs_proxy(&self) -> bool {
+        self.handshake.is_some()
+    }
+
+    /// Asks the proxy for the target, as far as the socket takes the words.
+    pub fn ask_proxy(&mut self) -> io::Result<()> {
+        if let Some(handshake) = &mut self.handshake {
+            while !handshake.output().is_empty() {
+                let sent = self.socket.write(handshake.output())?;
+                handshake.sent(sent);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes bytes of the proxy. `Some`: the target is connected, and so many of these bytes belonged to the answer.
+    pub fn hear_proxy(&mut self, bytes: &[u8]) -> Result<Option<usize>, String> {
+        let Some(handshake) = &mut self.handshake else {
+            return Ok(Some(0));
+        };
+        let taken = handshake.receive(bytes)?;
+        if taken.is_some() {
+            self.handshake = None;
+        }
+        Ok(taken)
     }
 
     /// Whether HTTP/2 bytes can go both ways: at once without TLS, after the handshake with it.
@@ -92,7 +136,7 @@ impl Transport {
     /// Reads what the socket has, as it came over the wire; 0 means its end, `WouldBlock` no more for now.
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.tcp.read(buffer)
+        self.socket.read(buffer)
     }
 
     /// Passes the bytes of a `fill` to `take`, decrypted, in one or several pieces.
@@ -141,11 +185,11 @@ impl Transport {
     pub fn write(&mut self, plain: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
             None if plain.is_empty() => Ok(0),
-            None => self.tcp.write(plain),
+            None => self.socket.write(plain),
             Some(tls) => {
-                flush(tls, &mut self.tcp)?;
+                flush(tls, &mut self.socket)?;
                 let taken = tls.writer().write(plain)?;
-                match flush(tls, &mut self.tcp) {
+                match flush(tls, &mut self.socket) {
                     // Accepted: it waits inside the session.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(taken),
                     other => other.map(|()| taken),
@@ -159,14 +203,30 @@ impl Transport {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
             // Best effort: the peer may be gone, and nothing depends on it.
-            let _ = flush(tls, &mut self.tcp);
+            let _ = flush(tls, &mut self.socket);
         }
     }
 }
 
-fn flush(tls: &mut ClientConnection, tcp: &mut TcpStream) -> io::Result<()> {
+fn flush(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
     while tls.wants_write() {
-        tls.write_tls(tcp)?;
+        tls.write_tls(socket)?;
     }
     Ok(())
+}
+
+/// What ALPN has agreed on. Servers without ALPN are taken to speak HTTP/2, as grpc-go took them to before 1.67.
+///
+/// # Errors
+///
+/// The server chose another protocol.
+pub fn agreed(alpn: Option<&[u8]>) -> Result<bool, String> {
+    match alpn {
+        None => Ok(false),
+        Some(b"h2") => Ok(true),
+        Some(other) => Err(format!(
+            "the server agreed to `{}` instead of HTTP/2 (ALPN h2)",
+            String::from_utf8_lossy(other)
+        )),
+    }
 }

@@ -1,11 +1,12 @@
 //! One connection to the server: a socket, HTTP/2 on it, and its phase.
 
 use std::io;
-use std::net::SocketAddr;
+use std::sync::Arc;
 
 use super::call::Call;
+use super::names::Route;
 use super::transport::{TlsClient, Transport};
-use crate::http2::{self, Connection};
+use crate::http2::{self, Connection, ErrorCode};
 
 /// Bytes of paced streams that may wait for a socket.
 const MOST_WAITING: usize = 64 * 1024;
@@ -13,13 +14,15 @@ const MOST_WAITING: usize = 64 * 1024;
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The TCP handshake is under way.
+    /// The socket is being connected.
     Connecting,
+    /// A proxy is connecting the target.
+    Tunnelling,
     /// The TLS handshake, or the wait for the server's SETTINGS.
     Greeting,
     /// Calls can be opened.
     Ready,
-    /// GOAWAY came: open calls may finish, no new ones start.
+    /// GOAWAY came, or the client needs it no more: open calls may finish, no new ones start.
     Retiring,
 }
 
@@ -31,8 +34,14 @@ pub struct Wire<M> {
     pub http: Connection<Call<M>>,
     /// Its phase.
     pub phase: Phase,
+    /// Where it leads.
+    pub route: Arc<Route>,
     /// The link whose workers' calls it carries.
     pub link: usize,
+    /// It takes the place of a connection that the client gave up by itself.
+    pub is_planned: bool,
+    /// How many of its streams were opened before the window.
+    pub uncounted: u32,
     /// Its serial number among all connections of its thread.
     pub serial: u64,
     /// When the last byte came.
@@ -48,24 +57,36 @@ pub struct Wire<M> {
 impl<M> Wire<M> {
     /// Starts to connect.
     pub fn open(
-        address: SocketAddr,
+        route: &Arc<Route>,
         tls: Option<&TlsClient>,
         config: &http2::Config,
         link: usize,
+        is_planned: bool,
         serial: u64,
         now_ns: u64,
     ) -> io::Result<Self> {
         Ok(Self {
-            transport: Transport::connect(address, tls)?,
+            transport: Transport::connect(route, tls)?,
             http: Connection::new(config),
             phase: Phase::Connecting,
+            route: Arc::clone(route),
             link,
+            is_planned,
+            uncounted: 0,
             serial,
             heard_ns: now_ns,
             pinged_ns: None,
             blocked: false,
             mute: None,
         })
+    }
+
+    /// Whether it is neither ready nor retired.
+    pub fn is_attempt(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Connecting | Phase::Tunnelling | Phase::Greeting
+        )
     }
 
     /// Whether more than a little waits for the socket: what is added now would only take memory.
@@ -83,6 +104,15 @@ impl<M> Wire<M> {
     pub fn flush(&mut self) -> io::Result<()> {
         if self.blocked || self.phase == Phase::Connecting || self.mute.is_some() {
             return Ok(());
+        }
+        if self.phase == Phase::Tunnelling {
+            return match self.transport.ask_proxy() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.blocked = true;
+                    Ok(())
+                }
+                done => done,
+            };
         }
         loop {
             let plain = if self.transport.is_open() {
@@ -105,6 +135,7 @@ impl<M> Wire<M> {
 
     /// Sends the last bytes, including GOAWAY and TLS's close_notify. Dropping this closes the socket.
     pub fn close(&mut self) {
+        self.http.shut_down(ErrorCode::NoError);
         // Best effort: the server may be gone, and the run does not depend on it.
         let _ = self.flush();
         self.transport.close();

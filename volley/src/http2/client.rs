@@ -42,6 +42,8 @@ pub struct Connection<C> {
     send_window: SendWindow,
     turns: Turns,
     next_id: u32,
+    /// The highest number that a stream may have.
+    last_id: u32,
     ended: EndedByPeer,
 
     /// The peer has acknowledged our SETTINGS.
@@ -85,6 +87,10 @@ impl<C> Connection<C> {
             send_window: SendWindow::new(DEFAULT_WINDOW),
             turns: Turns::default(),
             next_id: 1,
+            last_id: config
+                .most_streams
+                .map_or(STREAM_MASK, |most| most.saturating_mul(2).saturating_sub(1))
+                .min(STREAM_MASK),
             ended: EndedByPeer::default(),
             is_acknowledged: false,
             is_ready: false,
@@ -107,7 +113,7 @@ impl<C> Connection<C> {
             return 0;
         }
         let limit = self.peer.max_concurrent_streams as usize;
-        let numbers = (STREAM_MASK - self.next_id) as usize / 2 + 1;
+        let numbers = (self.last_id - self.next_id) as usize / 2 + 1;
         limit.saturating_sub(self.streams.len()).min(numbers)
     }
 
@@ -115,6 +121,11 @@ impl<C> Connection<C> {
     pub fn was_used(&self) -> bool {
         let last = self.go_away.as_ref().map(|go_away| go_away.last_stream);
         self.next_id > 1 && last != Some(0)
+    }
+
+    /// How many streams have been opened.
+    pub fn opened(&self) -> u32 {
+        self.next_id / 2
     }
 
     /// How many streams are open.
@@ -128,7 +139,7 @@ impl<C> Connection<C> {
         self.go_away.is_some()
             || self.is_shut_down
             || self.violation.is_some()
-            || self.next_id > STREAM_MASK
+            || self.next_id > self.last_id
     }
 
     /// The peer's last GOAWAY.
@@ -196,6 +207,28 @@ mod tests {
         }
 
         fn on_closed(&mut self, (): &mut (), _: Closed) {}
+    }
+
+    #[test]
+    fn a_connection_drains_after_the_most_streams_that_it_may_open() {
+        let mut connection = Connection::new(&Config {
+            most_streams: Some(2),
+            ..Config::default()
+        });
+        let mut settings = Vec::new();
+        write_settings(&mut settings, &[]);
+        assert_eq!(connection.receive(&settings, &mut Deaf), Ok(()));
+        let head = Arc::new(Head { fields: vec![] });
+        for opened in 0..2 {
+            assert_eq!(
+                (connection.opened(), connection.is_draining()),
+                (opened, false)
+            );
+            assert_eq!(connection.capacity(), 2 - opened as usize);
+            connection.open((), &head, true);
+        }
+        assert_eq!((connection.capacity(), connection.opened()), (0, 2));
+        assert!(connection.is_draining());
     }
 
     #[test]

@@ -107,6 +107,8 @@ pub struct Config {
     pub window: u32,
     /// The largest response head or trailers, in bytes as RFC 9113 §6.5.2 counts them.
     pub max_header_list: u32,
+    /// How many streams are opened in all; `None`: as many as there are numbers.
+    pub most_streams: Option<u32>,
 }
 
 impl Default for Config {
@@ -114,6 +116,7 @@ impl Default for Config {
         Self {
             window: 16 << 20,
             max_header_list: 64 << 10,
+            most_streams: None,
         }
     }
 }

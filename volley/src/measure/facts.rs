@@ -1,8 +1,10 @@
 //! The facts of a run that no thread counts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::report::model::{Cost, EndedBy, Event};
+use crate::report::model::{Cost, EndedBy, Event, Use};
 use crate::report::warning::Warning;
 use crate::spec::Spec;
 
@@ -26,6 +28,12 @@ pub struct RunFacts {
     pub connections: u32,
     /// Connections reopened during the run.
     pub reconnects: u64,
+    /// Connections that were replaced without need.
+    #[serde(default)]
+    pub planned_reconnects: u64,
+    /// What went to each address.
+    #[serde(default)]
+    pub addresses: BTreeMap<String, Use>,
     /// What the generator itself used; see [`super::process`].
     pub cost: Cost,
     /// What was changed while the run went on.
@@ -44,6 +52,15 @@ impl RunFacts {
         self.threads = self.threads.saturating_add(other.threads);
         self.connections = self.connections.saturating_add(other.connections);
         self.reconnects = self.reconnects.saturating_add(other.reconnects);
+        self.planned_reconnects = self
+            .planned_reconnects
+            .saturating_add(other.planned_reconnects);
+        for (address, other) in &other.addresses {
+            self.addresses
+                .entry(address.clone())
+                .or_default()
+                .add(other);
+        }
         self.cost.add(&other.cost);
         self.events.extend(other.events);
         self.events.sort_by_key(|event| event.at_ns);

@@ -1,5 +1,7 @@
 //! What a process counted, as data: it can be written, read, and merged with the parts of other processes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -261,6 +263,11 @@ impl Part {
             threads: run.threads,
             connections: run.connections,
             reconnects: run.reconnects,
+            planned_reconnects: run.planned_reconnects,
+            addresses: match run.addresses.len() {
+                0 | 1 => BTreeMap::new(),
+                _ => run.addresses,
+            },
             cost: run.cost,
             events: run.events,
             tally,
@@ -284,8 +291,6 @@ fn series(history: &History) -> Series {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::grpc::Code;
     use crate::measure::samples::{MS, S, due_report, ended, facts, options, report, timed};

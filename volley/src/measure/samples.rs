@@ -41,6 +41,8 @@ pub(super) fn facts(spec: &Spec, elapsed_ns: u64) -> RunFacts {
         threads: 1,
         connections: 1,
         reconnects: 0,
+        planned_reconnects: 0,
+        addresses: std::collections::BTreeMap::new(),
         cost: Cost::default(),
         events: Vec::new(),
         warnings: Vec::new(),

@@ -26,6 +26,6 @@ mod samples;
 pub(crate) use escape::label_value;
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, Use,
 };
 pub use warning::Warning;

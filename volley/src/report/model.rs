@@ -41,6 +41,10 @@ pub struct Report {
     pub connections: u32,
     /// Connections reopened during the run, after a GOAWAY or a loss.
     pub reconnects: u64,
+    /// Connections that were replaced without need: `--reconnect-every`, or another address.
+    pub planned_reconnects: u64,
+    /// What went to each address, if there were several.
+    pub addresses: BTreeMap<String, Use>,
     /// Replies received, including those of failed and cut calls.
     pub messages: u64,
     /// DATA frames with content that brought them.
@@ -156,6 +160,33 @@ pub struct WarmUp {
     pub seconds: Vec<u64>,
     /// From the first call to the window's opening.
     pub elapsed_ns: u64,
+}
+
+/// What went to one address while the run was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Use {
+    /// Calls sent to it; each try counts.
+    pub calls: u64,
+    /// Calls that were open on a connection that was lost.
+    pub lost_calls: u64,
+    /// Connections that were open when the window opened, or were opened later.
+    pub connections: u64,
+    /// Connections that were lost; those that the server retired are not.
+    pub lost_connections: u64,
+}
+
+impl Use {
+    /// Adds that of other threads or processes.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, part) in [
+            (&mut self.calls, other.calls),
+            (&mut self.lost_calls, other.lost_calls),
+            (&mut self.connections, other.connections),
+            (&mut self.lost_connections, other.lost_connections),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+    }
 }
 
 /// The generator's own resource use.

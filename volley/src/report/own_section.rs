@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::escape::visible;
 use super::latency::{Latency, LatencyKind};
-use super::model::Report;
+use super::model::{Report, Use};
 use super::numbers::{duration, grouped, megabytes, rate};
 use super::warning::Warning;
 
@@ -40,6 +40,14 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         line("Message gap:", spread(gap))?;
     }
     line("Sends:", sends(report))?;
+    for (index, (address, used)) in report.addresses.iter().enumerate() {
+        let label = if index == 0 { "Addresses:" } else { "" };
+        line(label, format!("{} {}", visible(address), uses(used)))?;
+    }
+    if report.planned_reconnects > 0 {
+        let text = format!("{} as planned", grouped(report.planned_reconnects));
+        line("Reconnects:", text)?;
+    }
     line("Checked:", checked(report))?;
     for (index, sample) in report.checks.samples.iter().enumerate() {
         let label = if index == 0 { "Samples:" } else { "" };
@@ -117,6 +125,22 @@ fn sends(report: &Report) -> String {
     }
     if sends.retried > 0 {
         text += &format!(", {} retried", grouped(sends.retried));
+    }
+    text
+}
+
+fn uses(used: &Use) -> String {
+    let mut text = format!(
+        "got {} calls on {} connections",
+        grouped(used.calls),
+        grouped(used.connections)
+    );
+    if used.lost_connections > 0 {
+        text += &format!(
+            "; {} of these were lost, with {} calls",
+            grouped(used.lost_connections),
+            grouped(used.lost_calls)
+        );
     }
     text
 }

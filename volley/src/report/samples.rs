@@ -99,6 +99,8 @@ pub fn no_calls() -> Report {
         threads: 1,
         connections: 1,
         reconnects: 0,
+        planned_reconnects: 0,
+        addresses: BTreeMap::new(),
         messages: 0,
         data_frames: 0,
         calls: Calls::default(),

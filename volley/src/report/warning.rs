@@ -72,6 +72,16 @@ pub enum Warning {
         planned: u64,
         after: String,
     },
+    #[error(
+        "the target had {addresses} addresses, but there were only {connections} connections: some got no calls; raise `-c` \
+         and `--connections`"
+    )]
+    FewConnections { addresses: u64, connections: u32 },
+    #[error(
+        "the TLS server did not agree to HTTP/2 (it has no ALPN) and was taken to speak it: clients such as grpc-go 1.67 \
+         refuse it"
+    )]
+    NoAlpn,
     #[error("the server allowed no streams, so the run was stopped: check its limits")]
     NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]

@@ -14,10 +14,14 @@ use crate::pace::whole_ns;
 pub struct Config {
     /// Where to listen; port 0 takes a free one.
     pub address: SocketAddr,
+    /// Listen on this Unix socket instead. An abstract name begins with a NUL.
+    pub unix: Option<PathBuf>,
     /// Threads that own connections; `None`: one per CPU the process may use.
     pub threads: Option<NonZeroUsize>,
-    /// Use TLS, with ALPN `h2`; `None`: plaintext (h2c with prior knowledge).
+    /// Use TLS; `None`: plaintext (h2c with prior knowledge).
     pub tls: Option<Identity>,
+    /// The protocols that TLS offers (ALPN); none: TLS without ALPN.
+    pub alpn: Vec<String>,
     /// `SETTINGS_MAX_CONCURRENT_STREAMS`; `None`: no limit, as in grpc-go.
     pub max_concurrent_streams: Option<u32>,
     /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
@@ -38,8 +42,10 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            unix: None,
             threads: None,
             tls: None,
+            alpn: vec!["h2".to_owned()],
             max_concurrent_streams: None,
             window: 1 << 20,
             faults: Faults::default(),

@@ -1,12 +1,15 @@
 //! The thread that accepts clients and deals them out to the workers in turn.
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
-use mio::net::TcpListener;
+use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
+
+use socket2::Socket;
 
 use super::worker::{Command, Shared, WAKE};
 
@@ -33,7 +36,7 @@ impl WorkerLine {
 
 pub(super) struct Listener {
     poll: Poll,
-    socket: TcpListener,
+    socket: Socket,
     workers: Vec<WorkerLine>,
     next: usize,
     shared: Arc<Shared>,
@@ -44,15 +47,18 @@ pub(super) struct Listener {
 impl Listener {
     /// Returns the listener, and the waker to use after its `stop` has been dropped.
     pub(super) fn new(
-        mut socket: TcpListener,
+        socket: Socket,
         workers: Vec<WorkerLine>,
         shared: Arc<Shared>,
         stop: Receiver<()>,
     ) -> io::Result<(Self, Waker)> {
         let poll = Poll::new()?;
         let waker = Waker::new(poll.registry(), WAKE)?;
-        poll.registry()
-            .register(&mut socket, LISTENER, Interest::READABLE)?;
+        poll.registry().register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            LISTENER,
+            Interest::READABLE,
+        )?;
         let listener = Self {
             poll,
             socket,
@@ -85,9 +91,9 @@ impl Listener {
                 return Some(Duration::ZERO);
             }
             match self.socket.accept() {
-                Ok((tcp, _)) => {
+                Ok((client, _)) => {
                     let worker = self.workers.get(self.next % self.workers.len().max(1))?;
-                    worker.tell(Command::Adopt(tcp));
+                    worker.tell(Command::Adopt(client));
                     self.next = self.next.wrapping_add(1);
                 }
                 Err(error) => match error.kind() {

@@ -32,7 +32,6 @@ mod work;
 mod worker;
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use config::{Config, Identity};
@@ -50,10 +49,7 @@ pub enum ServeError {
     #[error(
         "cannot listen on `{address}`: {reason}; choose another address, or port 0 for a free one"
     )]
-    Listen {
-        address: SocketAddr,
-        reason: io::Error,
-    },
+    Listen { address: String, reason: io::Error },
     /// A PEM file is missing or broken.
     #[error("cannot use `{path}` for TLS: {reason}")]
     Pem { path: PathBuf, reason: String },

@@ -1,13 +1,16 @@
 //! A running server.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use mio::net::TcpListener;
 use mio::{Poll, Waker};
+
+use socket2::{SockAddr, Socket, Type};
 
 use super::config::{Config, Rules};
 use super::counts::Counts;
@@ -16,6 +19,11 @@ use super::listener::{Listener, WorkerLine};
 use super::worker::{Command, Shared, WAKE, Worker};
 use super::{ServeError, socket};
 use crate::http2::window::MAX_WINDOW;
+use crate::spec::Endpoint;
+use crate::watch::remove_stale;
+
+/// Clients that may wait to be accepted; the host's own limit may be lower.
+const BACKLOG: i32 = 4096;
 
 /// A reference server on its own threads; it stops when it is dropped.
 ///
@@ -29,6 +37,7 @@ use crate::http2::window::MAX_WINDOW;
 /// ```
 pub struct Reference {
     address: SocketAddr,
+    unix: Option<PathBuf>,
     lines: Vec<WorkerLine>,
     workers: Vec<JoinHandle<Counts>>,
     listener: Option<ListenerLine>,
@@ -50,13 +59,11 @@ impl Reference {
         if !(1..=MAX_WINDOW).contains(&config.window) {
             return Err(ServeError::Window(config.window));
         }
-        let tls = config.tls.as_ref().map(socket::load_tls).transpose()?;
-        let refused = |reason| ServeError::Listen {
-            address: config.address,
-            reason,
-        };
-        let socket = TcpListener::bind(config.address).map_err(refused)?;
-        let address = socket.local_addr().map_err(refused)?;
+        let tls = config.tls.as_ref();
+        let tls = tls
+            .map(|tls| socket::load_tls(tls, &config.alpn))
+            .transpose()?;
+        let (socket, address) = listen(&config)?;
         let shared = Arc::new(Shared {
             rules: Arc::new(Rules::new(&config)),
             tls,
@@ -64,6 +71,7 @@ impl Reference {
         });
         let mut server = Self {
             address,
+            unix: config.unix,
             lines: Vec::new(),
             workers: Vec::new(),
             listener: None,
@@ -76,10 +84,19 @@ impl Reference {
         Ok(server)
     }
 
-    /// The address it listens on.
+    /// The address it listens on; without effect beside a Unix socket.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it listens, as a target for clients.
+    #[must_use]
+    pub fn target(&self) -> String {
+        match &self.unix {
+            Some(path) => Endpoint::Unix(path.to_string_lossy().into_owned()).to_string(),
+            None => self.address.to_string(),
+        }
     }
 
     /// The counts of all threads. They include every byte that a client could read before this call.
@@ -117,11 +134,7 @@ impl Reference {
         Ok(())
     }
 
-    fn start_listener(
-        &mut self,
-        socket: TcpListener,
-        shared: Arc<Shared>,
-    ) -> Result<(), ServeError> {
+    fn start_listener(&mut self, socket: Socket, shared: Arc<Shared>) -> Result<(), ServeError> {
         let (stop, stopped) = channel();
         let (listener, waker) = Listener::new(socket, self.lines.clone(), shared, stopped)
             .map_err(ServeError::host("a poll"))?;
@@ -164,5 +177,38 @@ impl Reference {
 impl Drop for Reference {
     fn drop(&mut self) {
         self.halt();
+        if let Some(path) = &self.unix {
+            // An abstract name has no file, and another server may have removed it.
+            let _ = fs::remove_file(path);
+        }
     }
+}
+
+/// Opens the socket that clients connect to; returns its TCP address too.
+fn listen(config: &Config) -> Result<(Socket, SocketAddr), ServeError> {
+    let refused = |reason| ServeError::Listen {
+        address: match &config.unix {
+            Some(path) => Endpoint::Unix(path.to_string_lossy().into_owned()).to_string(),
+            None => config.address.to_string(),
+        },
+        reason,
+    };
+    let at = match &config.unix {
+        Some(path) => remove_stale(path)
+            .and_then(|()| SockAddr::unix(path))
+            .map_err(refused)?,
+        None => config.address.into(),
+    };
+    let open = || {
+        let socket = Socket::new(at.domain(), Type::STREAM, None)?;
+        if at.is_ipv4() || at.is_ipv6() {
+            socket.set_reuse_address(true)?;
+        }
+        socket.bind(&at)?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        let address = socket.local_addr()?.as_socket();
+        Ok((socket, address.unwrap_or(config.address)))
+    };
+    open().map_err(refused)
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
+use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 
-use mio::net::TcpStream;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -19,7 +19,7 @@ const TLS_BATCH: usize = 64 << 10;
 
 /// A non-blocking socket.
 pub(super) struct Socket {
-    tcp: TcpStream,
+    socket: socket2::Socket,
     tls: Option<Box<Tls>>,
 }
 
@@ -30,8 +30,14 @@ struct Tls {
 }
 
 impl Socket {
-    pub(super) fn new(tcp: TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
-        tcp.set_nodelay(true)?;
+    pub(super) fn new(
+        socket: socket2::Socket,
+        tls: Option<&Arc<ServerConfig>>,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        if socket.local_addr()?.as_socket().is_some() {
+            socket.set_tcp_nodelay(true)?;
+        }
         let tls = match tls {
             None => None,
             Some(config) => {
@@ -41,12 +47,12 @@ impl Socket {
                 Some(Box::new(Tls { session, taken: 0 }))
             }
         };
-        Ok(Self { tcp, tls })
+        Ok(Self { socket, tls })
     }
 
     /// The socket, for registration with a poll.
-    pub(super) fn source(&mut self) -> &mut TcpStream {
-        &mut self.tcp
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 
     /// Whether an empty write is useful: TLS has something to send.
@@ -67,7 +73,7 @@ impl Socket {
         buffer: &mut [u8],
         mut take: impl FnMut(&[u8]),
     ) -> io::Result<usize> {
-        let n = self.tcp.read(buffer)?;
+        let n = self.socket.read(buffer)?;
         let mut wire = buffer.get(..n).unwrap_or_default();
         let Some(tls) = &mut self.tls else {
             take(wire);
@@ -77,7 +83,7 @@ impl Socket {
             tls.session.read_tls(&mut wire)?;
             if let Err(error) = tls.session.process_new_packets() {
                 // The alert is for the client; the connection ends with or without it.
-                let _ = tls.session.write_tls(&mut self.tcp);
+                let _ = tls.session.write_tls(&mut self.socket);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, error));
             }
             let mut plain = tls.session.reader();
@@ -104,17 +110,17 @@ impl Socket {
         let Some(tls) = &mut self.tls else {
             return match plain {
                 [] => Ok(0),
-                _ => self.tcp.write(plain),
+                _ => self.socket.write(plain),
             };
         };
-        tls.flush(&mut self.tcp)?;
+        tls.flush(&mut self.socket)?;
         if tls.taken == 0 {
             if tls.session.is_handshaking() {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             let batch = plain.get(..TLS_BATCH).unwrap_or(plain);
             tls.taken = tls.session.writer().write(batch)?;
-            tls.flush(&mut self.tcp)?;
+            tls.flush(&mut self.socket)?;
         }
         Ok(std::mem::take(&mut tls.taken))
     }
@@ -123,23 +129,26 @@ impl Socket {
     pub(super) fn close(&mut self, farewell: bool) -> io::Result<()> {
         if farewell && let Some(tls) = &mut self.tls {
             tls.session.send_close_notify();
-            tls.flush(&mut self.tcp)?;
+            tls.flush(&mut self.socket)?;
         }
-        self.tcp.shutdown(Shutdown::Write)
+        self.socket.shutdown(Shutdown::Write)
     }
 }
 
 impl Tls {
-    fn flush(&mut self, tcp: &mut TcpStream) -> io::Result<()> {
+    fn flush(&mut self, socket: &mut socket2::Socket) -> io::Result<()> {
         while self.session.wants_write() {
-            self.session.write_tls(tcp)?;
+            self.session.write_tls(socket)?;
         }
         Ok(())
     }
 }
 
-/// What all TLS connections share: the identity, no client certificates, and ALPN with only `h2`.
-pub(super) fn load_tls(identity: &Identity) -> Result<Arc<ServerConfig>, ServeError> {
+/// What all TLS connections share: the identity, no client certificates, and the protocols of ALPN.
+pub(super) fn load_tls(
+    identity: &Identity,
+    alpn: &[String],
+) -> Result<Arc<ServerConfig>, ServeError> {
     let Identity { cert, key } = identity;
     let unfit = |reason| ServeError::Identity {
         cert: cert.clone(),
@@ -159,7 +168,7 @@ pub(super) fn load_tls(identity: &Identity) -> Result<Arc<ServerConfig>, ServeEr
         .with_no_client_auth()
         .with_single_cert(chain, private)
         .map_err(unfit)?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
+    config.alpn_protocols = alpn.iter().map(|name| name.clone().into_bytes()).collect();
     Ok(Arc::new(config))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use mio::net::TcpStream;
+use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustls::ServerConfig;
 use slab::Slab;
@@ -27,7 +27,7 @@ const EVENTS: usize = 256;
 /// A command for a worker; a wake follows it.
 pub(super) enum Command {
     /// A client has been accepted.
-    Adopt(TcpStream),
+    Adopt(socket2::Socket),
     /// Report the counts: they include everything written before.
     Count(Sender<Counts>),
     Stop,
@@ -169,7 +169,7 @@ impl Worker {
     fn obey(&mut self, command: Command) -> Result<(), Stopped> {
         match command {
             // A client that is gone before it is registered is ignored.
-            Command::Adopt(tcp) => drop(self.adopt(tcp)),
+            Command::Adopt(client) => drop(self.adopt(client)),
             // Nobody waits for the answer any more: nothing is lost.
             Command::Count(answer) => drop(answer.send(self.counts)),
             Command::Stop => return Err(Stopped),
@@ -177,15 +177,17 @@ impl Worker {
         Ok(())
     }
 
-    fn adopt(&mut self, tcp: TcpStream) -> io::Result<()> {
+    fn adopt(&mut self, client: socket2::Socket) -> io::Result<()> {
         self.counts.connections += 1;
         let connection = ServerSide::with_rules(Arc::clone(&self.shared.rules));
-        let mut peer = Peer::new(Socket::new(tcp, self.shared.tls.as_ref())?, connection);
+        let peer = Peer::new(Socket::new(client, self.shared.tls.as_ref())?, connection);
         let entry = self.peers.vacant_entry();
         let interest = Interest::READABLE | Interest::WRITABLE;
-        self.poll
-            .registry()
-            .register(peer.socket.source(), Token(entry.key()), interest)?;
+        self.poll.registry().register(
+            &mut SourceFd(&peer.socket.descriptor()),
+            Token(entry.key()),
+            interest,
+        )?;
         entry.insert(peer);
         Ok(())
     }

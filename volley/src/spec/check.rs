@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{LoadSpec, SchemaSource, Spec, SpecError, TargetSpec};
+use super::{LoadSpec, RESOLVE_LEAST, SchemaSource, Spec, SpecError, TargetSpec, some};
 use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec};
 
 impl Spec {
@@ -15,7 +15,10 @@ impl Spec {
         if self.target.host.is_empty() {
             return Err(SpecError::NoHost);
         }
-        self.target.address()?;
+        self.target.target()?;
+        if some(self.target.resolve_every).is_some_and(|every| every < RESOLVE_LEAST) {
+            return Err(SpecError::ResolveTooOften);
+        }
         match &self.request.schema {
             None => return Err(SpecError::NoSchema),
             Some(SchemaSource::Proto { file, .. }) => check_extension(file)?,

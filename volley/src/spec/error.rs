@@ -52,6 +52,11 @@ pub enum SpecError {
     #[error("`--connect-timeout 0` leaves no time to connect: give a duration such as `10s`")]
     NoConnectTimeout,
 
+    #[error(
+        "`--resolve-every`: names are looked up at most every 100ms; 0: only when a connection is lost"
+    )]
+    ResolveTooOften,
+
     #[error("`--warmup-at-most` is for `--open-on-stdin`: add it, or drop this one")]
     NobodyOpens,
     #[error(

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use data::Data;
 pub use error::SpecError;
-pub use host::{Address, HostError};
+pub use host::{Address, Endpoint, HostError, Target};
+pub(crate) use host::{address, without_port};
 
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 use crate::units::{duration, size};
@@ -35,6 +36,8 @@ const CALLS: u64 = 200;
 const TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Names are not looked up more often than this.
+pub(crate) const RESOLVE_LEAST: Duration = Duration::from_millis(100);
 const WARMUP_AT_MOST: Duration = Duration::from_secs(300);
 
 /// A run.
@@ -61,8 +64,17 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TargetSpec {
-    /// The server's address, such as `localhost:8080` or `[::1]:8080`.
+    /// The server's address, such as `localhost:8080`; several with commas; or `dns:///name:port`, `unix:/path` and
+    /// other forms of gRPC's name syntax.
     pub host: String,
+    /// How connections use the server's addresses, if there are several.
+    pub lb_strategy: LbStrategy,
+    /// Names are looked up this often; zero: only when a connection is lost.
+    #[serde(with = "duration::text")]
+    #[schemars(with = "String")]
+    pub resolve_every: Duration,
+    /// Each connection is closed and opened again after this many calls; 0: never.
+    pub reconnect_every: u32,
     /// The `:authority` of each call; if missing, the name in `tls`, or else the host.
     pub authority: Option<String>,
     /// Plaintext HTTP/2 with prior knowledge, instead of TLS.
@@ -81,6 +93,17 @@ pub struct TargetSpec {
     #[serde(with = "size::text")]
     #[schemars(with = "SizeSchema")]
     pub window: u32,
+}
+
+/// How connections use the server's addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LbStrategy {
+    /// All go to the first address that works.
+    #[default]
+    PickFirst,
+    /// They are dealt out to all addresses in turn.
+    RoundRobin,
 }
 
 /// Whom to trust, and who the client is.
@@ -288,8 +311,8 @@ impl TargetSpec {
     ///
     /// # Errors
     ///
-    /// If the host is no address.
-    pub fn address(&self) -> Result<Address, HostError> {
+    /// If the host is no target.
+    pub fn target(&self) -> Result<Target, HostError> {
         host::parse(&self.host)
     }
 
@@ -297,8 +320,8 @@ impl TargetSpec {
     #[must_use]
     pub fn effective_authority(&self) -> String {
         let given = self.authority.clone().or_else(|| self.tls.cname.clone());
-        given.unwrap_or_else(|| match self.address() {
-            Ok(address) => address.to_string(),
+        given.unwrap_or_else(|| match self.target() {
+            Ok(target) => target.authority,
             Err(_) => self.host.clone(),
         })
     }
@@ -376,6 +399,9 @@ impl Default for TargetSpec {
     fn default() -> Self {
         Self {
             host: String::new(),
+            lb_strategy: LbStrategy::default(),
+            resolve_every: Duration::ZERO,
+            reconnect_every: 0,
             authority: None,
             insecure: false,
             tls: TlsSpec::default(),

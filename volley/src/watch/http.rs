@@ -135,7 +135,7 @@ fn bind(address: &Address) -> io::Result<(Listener, Server)> {
 }
 
 /// Removes the socket of a program that is gone: nobody listens on it.
-fn remove_stale(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_stale(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     match is_socket.then(|| UnixStream::connect(path)) {
         Some(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {

@@ -8,6 +8,7 @@ mod stats;
 mod text;
 
 pub use address::{Address, AddressError};
+pub(crate) use http::remove_stale;
 pub use http::{Server, Shows, serve};
 pub use json_lines::JsonLines;
 pub use keys::{Keys, listen};

@@ -15,9 +15,8 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
             "volley has no `--debug`: keep single calls with `--details N -O json` instead",
         ),
         (
-            &["--lb-strategy", "round_robin"],
-            "volley has no `--lb-strategy`: each run has one server: \
-             give its `host:port`, and run one volley per server",
+            &["--lb-strategy", "grpclb"],
+            "`--lb-strategy`: invalid value `grpclb`: give `pick_first` or `round_robin`",
         ),
         (
             &["--max-send-message-size", "1MB"],
@@ -33,6 +32,11 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
             &["--stream-dynamic-messages"],
             "volley has no `--stream-dynamic-messages`: \
              templates are filled in once per call: list the messages of a stream in `--data`",
+        ),
+        (
+            &["--resolve-every", "99ms"],
+            "`--resolve-every`: names are looked up at most every 100ms; \
+             0: only when a connection is lost",
         ),
         (
             &["-O", "influx-summary"],

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use volley::cli::{Format, Output, Run};
 use volley::pace::{RateSpec, ScheduleKind, WorkersSpec};
-use volley::spec::{Data, DurationStop, SchemaSource, Spec, Templates};
+use volley::spec::{Data, DurationStop, LbStrategy, SchemaSource, Spec, TargetSpec, Templates};
 
 use crate::{file, parse, run, spec};
 
@@ -142,9 +142,26 @@ fn names_of_the_server_follow_each_other_under_tls() {
 fn an_ipv6_host_keeps_its_brackets_in_the_authority() {
     let run = parse(&["--proto", "a.proto", "--call", "p.S/M", "[::1]:8080"]).unwrap();
     let target = run.spec.target;
-    let address = target.address().unwrap();
-    assert_eq!((address.host.as_str(), address.port), ("::1", 8080));
+    assert_eq!(target.target().unwrap().to_string(), "[::1]:8080");
     assert_eq!(target.effective_authority(), "[::1]:8080");
+}
+
+#[test]
+fn connections_are_dealt_out_and_renewed_as_told() {
+    let target = spec(&[]).target;
+    let default = (LbStrategy::PickFirst, Duration::ZERO, 0);
+    let ways = |target: &TargetSpec| {
+        (
+            target.lb_strategy,
+            target.resolve_every,
+            target.reconnect_every,
+        )
+    };
+    assert_eq!(ways(&target), default);
+    let flags = "--lb-strategy=round_robin --resolve-every=2s --reconnect-every=9";
+    let flags: Vec<&str> = flags.split(' ').collect();
+    let given = (LbStrategy::RoundRobin, Duration::from_secs(2), 9);
+    assert_eq!(ways(&spec(&flags).target), given);
 }
 
 #[test]

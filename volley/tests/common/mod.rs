@@ -17,4 +17,4 @@ pub mod shape;
 pub use report::Report;
 pub use run::{Finished, Running, Volley};
 pub use scratch::Scratch;
-pub use servers::{closing, freeze_of, one, quiet_listener, reference, settled, until};
+pub use servers::{BlackHole, closing, freeze_of, one, quiet_listener, reference, settled, until};

@@ -1,5 +1,7 @@
 //! A run's JSON report, as a reader sees it.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 /// The report, and the exit status that came with it.
@@ -38,6 +40,13 @@ impl Report {
     pub fn numbers(&self, pointer: &str) -> Vec<u64> {
         let list = self.own(pointer).as_array().unwrap();
         list.iter().map(|value| value.as_u64().unwrap()).collect()
+    }
+
+    /// What went to an address: `calls`, `lost_calls`, `connections` or `lost_connections`.
+    pub fn used(&self, address: impl Display, what: &str) -> u64 {
+        let used = &self.own("/addresses")[&address.to_string()][what];
+        used.as_u64()
+            .unwrap_or_else(|| panic!("no {address}/{what} in {}", self.own("/addresses")))
     }
 
     pub fn messages(&self) -> u64 {

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -70,6 +71,25 @@ impl Volley {
 
     pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
         self.command.arg(word);
+        self
+    }
+
+    /// A variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it where this file takes the place of /etc/hosts.
+    pub fn with_hosts(mut self, hosts: &Path) -> Self {
+        let mount = r#"mount --bind "$1" /etc/hosts && shift && exec "$@""#;
+        let mut command = Command::new("unshare");
+        command
+            .args(["--map-root-user", "--mount", "sh", "-c", mount, "sh"])
+            .arg(hosts)
+            .arg(self.command.get_program())
+            .args(self.command.get_args());
+        self.command = command;
         self
     }
 

@@ -5,7 +5,11 @@ use std::num::NonZeroU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use socket2::{Domain, Socket, Type};
 use volley::serve::{Config, Counts, Faults, Freeze, Reference};
+
+/// How long a connection may take before it counts as one that nobody accepts.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A reference server on a free port, with these faults.
 pub fn reference(faults: Faults) -> Reference {
@@ -50,6 +54,33 @@ pub fn settled(server: &Reference) -> Counts {
 /// A port where the host accepts connections but nothing is ever sent.
 pub fn quiet_listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+/// An address that does not answer: its queue of connections is full as long as this lives.
+pub struct BlackHole {
+    listener: Socket,
+    _waiting: Vec<Socket>,
+}
+
+impl BlackHole {
+    pub fn new() -> Self {
+        let socket = || Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let listener = socket();
+        listener
+            .bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into())
+            .unwrap();
+        listener.listen(0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let waits = || Some(socket()).filter(|one| one.connect_timeout(&address, PATIENCE).is_ok());
+        Self {
+            _waiting: std::iter::from_fn(waits).collect(),
+            listener,
+        }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.listener.local_addr().unwrap().as_socket().unwrap()
+    }
 }
 
 /// A port whose connections are closed immediately.

@@ -20,6 +20,7 @@ mod pace;
 mod refused;
 mod signals;
 mod streams;
+mod targets;
 mod templates;
 mod timeouts;
 mod tls;

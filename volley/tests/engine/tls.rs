@@ -20,6 +20,26 @@ fn secure(name: &str, faults: Faults) -> Secure {
 }
 
 fn secured_by(params: &CertificateParams, faults: Faults) -> Secure {
+    let config = Config {
+        faults,
+        ..Config::default()
+    };
+    secured(params, config)
+}
+
+/// A server that offers only these protocols.
+fn secure_for(alpn: &[&str]) -> Secure {
+    let config = Config {
+        alpn: alpn.iter().map(ToString::to_string).collect(),
+        ..Config::default()
+    };
+    secured(
+        &CertificateParams::new(["127.0.0.1".to_owned()]).unwrap(),
+        config,
+    )
+}
+
+fn secured(params: &CertificateParams, config: Config) -> Secure {
     let scratch = Scratch::new();
     let keys = KeyPair::generate().unwrap();
     let certificate = params.self_signed(&keys).unwrap();
@@ -30,8 +50,7 @@ fn secured_by(params: &CertificateParams, faults: Faults) -> Secure {
             cert: cert.clone(),
             key,
         }),
-        faults,
-        ..Config::default()
+        ..config
     })
     .unwrap();
     Secure {
@@ -170,4 +189,23 @@ fn a_connection_cut_under_tls_fails_its_calls_and_is_opened_again() {
     );
     assert_eq!(report.ok(), settled(&secure.server).calls_ok);
     assert!(report.number("/reconnects") > 0);
+}
+
+#[test]
+fn a_server_without_alpn_is_called_with_a_warning() {
+    let without = secure_for(&[]);
+    let report = attempt(&without, checked(UNARY).flags("--skipTLS")).report();
+    assert_eq!(report.all_ok(), 4);
+    assert!(report.warns_of("it has no ALPN"), "{:?}", report.warnings());
+    let with = secure_for(&["http/1.1", "h2"]);
+    let report = attempt(&with, checked(UNARY).flags("--skipTLS")).report();
+    assert_eq!((report.all_ok(), report.warnings().len()), (4, 0));
+}
+
+#[test]
+fn a_server_that_offers_other_protocols_is_refused() {
+    let other = secure_for(&["http/1.1"]);
+    let finished = attempt(&other, checked(UNARY).flags("--skipTLS"));
+    let line = "does not offer HTTP/2 (ALPN h2)";
+    assert!(finished.error().ends_with(line), "{finished:?}");
 }

@@ -97,14 +97,3 @@ fn a_server_that_ends_tls_and_keeps_the_socket_is_not_waited_for() {
         .report(address);
     assert_eq!(report.all_failed("Unavailable"), 3);
 }
-
-#[test]
-fn a_server_that_does_not_agree_to_http_2_is_refused() {
-    let mut config = server_config();
-    Arc::get_mut(&mut config).unwrap().alpn_protocols.clear();
-    let address = peer(config, talk_after_goodbye);
-    let finished = Volley::secure(UNARY.method)
-        .flags("--skipTLS -n 3 -c 1")
-        .run(address);
-    assert!(finished.error().contains("(ALPN h2)"), "{finished:?}");
-}

@@ -100,6 +100,7 @@ impl Peer {
             connection: Connection::new(&Config {
                 window,
                 max_header_list,
+                ..Config::default()
             }),
             log: Log::default(),
             head: Arc::new(Head { fields }),

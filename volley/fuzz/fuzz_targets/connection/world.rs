@@ -36,6 +36,7 @@ impl World {
             connection: Connection::new(&Config {
                 window,
                 max_header_list: MAX_HEADER_LIST,
+                ..Config::default()
             }),
             calls: Calls::default(),
             heads: [one, two].map(|fields| Arc::new(Head { fields })),

@@ -3,14 +3,16 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::value::{path, time};
+use crate::cli::value::{path, time, whole};
+use crate::spec::LbStrategy;
 use crate::units::size;
 
 /// What to call.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "What to call")]
 pub struct TargetArgs {
-    /// Address of the server: host:port, such as localhost:8080 or [::1]:8080
+    /// Address of the server: host:port, such as localhost:8080 or [::1]:8080; several with commas; dns:///name,
+    /// unix:/path, unix-abstract:name, passthrough:///host:port, ipv4:address:port, ipv6:[address]:port
     #[arg(value_name = "HOST")]
     pub host: Option<String>,
 
@@ -70,6 +72,19 @@ pub struct ConnectionArgs {
     #[arg(long, value_name = "NAME")]
     pub authority: Option<String>,
 
+    /// How connections use several addresses: pick_first, all use the first that works; or
+    /// round_robin, they are dealt out to all in turn (default pick_first)
+    #[arg(long, value_name = "NAME", value_parser = lb_strategy)]
+    pub lb_strategy: Option<LbStrategy>,
+
+    /// + Look the server's name up again this often (default 0: when a connection is lost)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub resolve_every: Option<Duration>,
+
+    /// + Close each connection after N calls, and open it again (default 0: never)
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub reconnect_every: Option<u32>,
+
     /// Time limit for connecting, TLS included (default 10s)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub connect_timeout: Option<Duration>,
@@ -89,4 +104,13 @@ pub struct ConnectionArgs {
     /// + HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub window: Option<u32>,
+}
+
+fn lb_strategy(name: &str) -> Result<LbStrategy, String> {
+    match name.trim() {
+        // An empty value counts as not given, as in ghz.
+        "" | "pick_first" => Ok(LbStrategy::PickFirst),
+        "round_robin" => Ok(LbStrategy::RoundRobin),
+        _ => Err("give `pick_first` or `round_robin`".to_owned()),
+    }
 }

@@ -1,10 +1,25 @@
 //! Opening connections, and everything that must happen before they can carry calls.
+//!
+//! A link tries the target's addresses in rounds. One that fails leaves its turn to the next at once, and one that has
+//! not answered after a while shares its time with the next, as in RFC 8305. The first that is ready is used.
 
+use std::io;
+use std::sync::Arc;
+
+use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 use rustix::io::Errno;
 
 use super::{Book, Driver, EngineError, Script, Stage};
+use crate::engine::names::Route;
+use crate::engine::transport::agreed;
 use crate::engine::wire::{Phase, Wire};
+
+/// After this time without a connection, the next address is tried too (RFC 8305 section 8).
+const NEXT_AFTER_NS: u64 = 250_000_000;
+
+/// The time between two attempts of a link to move to its own address.
+const MOVE_AGAIN_NS: u64 = 1_000_000_000;
 
 impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Opens every connection of this thread and finishes all handshakes. No call is sent yet.
@@ -13,7 +28,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let deadline_ns = self.begin_to_connect();
         loop {
             self.expect_greetings(self.clock.now_ns());
-            if let Some(reason) = self.next_address() {
+            if let Some(reason) = self.out_of_addresses() {
                 return Err(self.unreachable(reason));
             }
             if self.links.iter().all(|link| self.is_ready(link.wire)) {
@@ -29,41 +44,164 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// Starts connecting all links that have no connection, at the target's first address. Returns the deadline.
+    /// Starts connecting all links that have no connection. Returns the deadline.
     pub(super) fn begin_to_connect(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
+        self.adopt_routes();
         for at in 0..self.links.len() {
             if let Some(link) = self.links.get_mut(at)
                 && link.wire.is_none()
             {
-                (link.address, link.down) = (0, None);
-                self.open_wire(at, now_ns);
+                link.down = None;
+                self.try_all(at, now_ns);
             }
         }
         now_ns.saturating_add(self.plan.connect_timeout_ns)
     }
 
-    /// Tries the target's next address for links that were refused. A link that has no address left stays down; returns
-    /// the reason of its last failure.
-    pub(super) fn next_address(&mut self) -> Option<String> {
+    /// The reason why a link has no connection, once all addresses have failed. A server that was only busy is tried
+    /// again.
+    pub(super) fn out_of_addresses(&mut self) -> Option<String> {
         let now_ns = self.clock.now_ns();
-        let addresses = self.plan.addresses.len();
         let mut failed = None;
         for at in 0..self.links.len() {
-            let Some(link) = self.links.get_mut(at) else {
+            let Some(down) = self.links.get(at).and_then(|link| link.down.as_ref()) else {
                 continue;
             };
-            let Some(down) = &link.down else {
-                continue;
-            };
-            if link.address + 1 >= addresses {
+            if !down.is_busy {
                 failed.get_or_insert_with(|| down.reason.clone());
-                continue;
+            } else if down.retry_at_ns <= now_ns
+                && self.links.get(at).is_some_and(|link| link.wire.is_none())
+            {
+                self.try_all(at, now_ns);
             }
-            (link.address, link.down) = (link.address + 1, None);
-            self.open_wire(at, now_ns);
         }
         failed
+    }
+
+    /// Begins a round of the target's addresses for a link that has no connection.
+    pub(super) fn try_all(&mut self, at: usize, now_ns: u64) {
+        if let Some(link) = self.links.get_mut(at) {
+            link.tried = 0;
+        }
+        self.try_next(at, now_ns);
+    }
+
+    /// Tries the round's next address that can be tried at all. If there is none, the link is down until its next round.
+    fn try_next(&mut self, at: usize, now_ns: u64) {
+        let mut failure = None;
+        while let Some(route) = self.next_route(at) {
+            match self.open_wire(at, &route, now_ns) {
+                Ok(key) => {
+                    if let Some(link) = self.links.get_mut(at) {
+                        link.wire = Some(key);
+                    }
+                    return;
+                }
+                Err(error) => failure = Some(error),
+            }
+        }
+        if let Some(error) = failure {
+            self.give_up_round(at, connect_words(&error), now_ns);
+            if error.kind() == io::ErrorKind::WouldBlock
+                && let Some(down) = self.links.get_mut(at).and_then(|link| link.down.as_mut())
+            {
+                down.is_busy = true;
+            }
+        }
+    }
+
+    /// No address is left to try: unless an earlier attempt still goes on, the link is down.
+    fn give_up_round(&mut self, at: usize, reason: String, now_ns: u64) {
+        let mut wires = self.wires.iter();
+        let going_on = wires.find(|(_, wire)| wire.link == at && wire.is_attempt());
+        let going_on = going_on.map(|(key, _)| key);
+        if let Some(link) = self.links.get_mut(at) {
+            match going_on {
+                Some(key) => link.wire = Some(key),
+                None => link.broke(reason, now_ns),
+            }
+        }
+        self.broken = true;
+        self.plan.names.ask();
+    }
+
+    /// The next address of a link's round.
+    fn next_route(&mut self, at: usize) -> Option<Arc<Route>> {
+        let link = self.links.get_mut(at)?;
+        let first = if self.plan.in_turn {
+            link.number as usize
+        } else {
+            0
+        };
+        let left = link.tried < self.routes.len();
+        let place = (first + link.tried).checked_rem(self.routes.len())?;
+        link.tried += usize::from(left);
+        self.routes.get(place).filter(|_| left).map(Arc::clone)
+    }
+
+    /// Takes over what the names have come to mean.
+    pub(super) fn adopt_routes(&mut self) {
+        let version = self.plan.names.version();
+        if self.routes.is_empty() || version != self.routes_version {
+            (self.routes, self.routes_version) = (self.plan.names.routes(), version);
+            self.most_routes = self.most_routes.max(self.routes.len());
+            for link in &mut self.links {
+                link.moves_at_ns = 0;
+            }
+        }
+    }
+
+    /// Moves links to the addresses that they should have: to those that are new, from those that are gone, and back to
+    /// those that work again. A link keeps its connection until the new one is ready.
+    pub(super) fn balance(&mut self, now_ns: u64) {
+        self.adopt_routes();
+        if !self.plan.in_turn && self.routes_version == 0 || !self.stage.sends() {
+            return;
+        }
+        for at in 0..self.links.len() {
+            let Some(link) = self.links.get(at) else {
+                continue;
+            };
+            if link.attempts > 0 || link.moves_at_ns > now_ns || !self.is_ready(link.wire) {
+                continue;
+            }
+            let (place, count) = (link.number as usize, self.routes.len());
+            let route = link
+                .wire
+                .and_then(|key| self.wires.get(key))
+                .map(|wire| &wire.route);
+            let is_at = |own: &Arc<Route>| Some(own) == route;
+            let is_right = match self.routes.get(place.checked_rem(count).unwrap_or(0)) {
+                Some(own) if self.plan.in_turn => is_at(own),
+                _ => self.routes.iter().any(is_at),
+            };
+            if !is_right {
+                self.try_to_move(at, now_ns);
+            }
+        }
+    }
+
+    fn try_to_move(&mut self, at: usize, now_ns: u64) {
+        let Some(link) = self.links.get_mut(at) else {
+            return;
+        };
+        link.moves_at_ns = now_ns.saturating_add(MOVE_AGAIN_NS);
+        (link.tried, link.is_planned) = (0, true);
+        self.move_on(at, now_ns);
+    }
+
+    /// Tries the next address that is better than a link's present one.
+    fn move_on(&mut self, at: usize, now_ns: u64) {
+        let present = self.links.get(at).and_then(|link| link.wire);
+        let present = present.and_then(|key| self.wires.get(key));
+        let present = present.map(|wire| Arc::clone(&wire.route));
+        while let Some(route) = self.next_route(at) {
+            // Any address will do that is not the present one, and nothing comes after that.
+            if Some(&route) == present.as_ref() || self.open_wire(at, &route, now_ns).is_ok() {
+                return;
+            }
+        }
     }
 
     fn unreachable(&self, reason: String) -> EngineError {
@@ -75,13 +213,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     /// What the connections that are not ready were waiting for.
     fn unanswered(&self) -> String {
-        let waiting = self
-            .wires
-            .iter()
-            .find(|(_, wire)| wire.phase != Phase::Ready);
+        let waiting = self.wires.iter().find(|(_, wire)| wire.is_attempt());
         let what = match waiting.map(|(_, wire)| (wire.phase, wire.transport.is_open())) {
             Some((Phase::Greeting, false)) => "the TLS handshake was not finished",
             Some((Phase::Greeting, true)) => "the server sent no HTTP/2 SETTINGS",
+            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) did not answer",
             _ => "nothing answered",
         };
         let seconds = self.plan.connect_timeout_ns as f64 / 1e9;
@@ -93,45 +229,50 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             .is_some_and(|wire| wire.phase == Phase::Ready)
     }
 
-    /// Starts to connect a link; a failure is noted on it.
-    pub(super) fn open_wire(&mut self, at: usize, now_ns: u64) {
+    /// Starts an attempt to connect a link.
+    fn open_wire(&mut self, at: usize, route: &Arc<Route>, now_ns: u64) -> io::Result<usize> {
         let plan = self.plan;
         let Some(link) = self.links.get_mut(at) else {
-            return;
-        };
-        let Some(address) = plan
-            .addresses
-            .get(link.address % plan.addresses.len().max(1))
-        else {
-            return;
+            return Err(io::ErrorKind::NotFound.into());
         };
         self.serial += 1;
-        let opened = Wire::open(
-            *address,
+        let wire = Wire::open(
+            route,
             plan.tls.as_ref(),
             &plan.http2,
             at,
+            link.is_planned,
             self.serial,
             now_ns,
-        );
+        )?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
-        let registered = opened.and_then(|mut wire| {
-            let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll
-                .registry()
-                .register(wire.transport.source(), Token(key), interest)?;
-            Ok(wire)
-        });
-        match registered {
-            Ok(wire) => {
-                entry.insert(wire);
-                link.wire = Some(key);
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.poll.registry().register(
+            &mut SourceFd(&wire.transport.descriptor()),
+            Token(key),
+            interest,
+        )?;
+        entry.insert(wire);
+        link.attempts += 1;
+        Ok(key)
+    }
+
+    /// An attempt failed. Unless another one has taken its place, the link's next address is tried.
+    pub(super) fn attempt_failed(&mut self, at: usize, key: usize, reason: String, now_ns: u64) {
+        let Some(link) = self.links.get_mut(at) else {
+            return;
+        };
+        link.attempts = link.attempts.saturating_sub(1);
+        if link.wire == Some(key) {
+            link.wire = None;
+            if link.tried < self.routes.len() {
+                self.try_next(at, now_ns);
+            } else {
+                self.give_up_round(at, reason, now_ns);
             }
-            Err(error) => {
-                link.broke(connect_words(&error), now_ns);
-                self.broken = true;
-            }
+        } else if self.is_ready(self.links.get(at).and_then(|link| link.wire)) {
+            self.move_on(at, now_ns);
         }
     }
 
@@ -143,84 +284,180 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         match wire.transport.connected() {
             Ok(false) => {}
             Ok(true) => {
-                wire.phase = Phase::Greeting;
+                wire.phase = match wire.transport.needs_proxy() {
+                    true => Phase::Tunnelling,
+                    false => Phase::Greeting,
+                };
                 self.flush(key, now_ns);
             }
             Err(error) => self.lose(key, &connect_words(&error), now_ns),
         }
     }
 
-    /// Checks whether a connection has become ready, or must retire.
+    /// Takes what a proxy has sent: the first `length` bytes of the buffer. Returns how many of them the target has sent,
+    /// which are then the first ones.
+    #[cold]
+    pub(super) fn hear_proxy(&mut self, key: usize, length: usize, now_ns: u64) -> usize {
+        let (Some(wire), Some(bytes)) = (self.wires.get_mut(key), self.buffer.get(..length)) else {
+            return 0;
+        };
+        wire.heard_ns = now_ns;
+        match wire.transport.hear_proxy(bytes) {
+            Ok(None) => 0,
+            Ok(Some(taken)) => {
+                wire.phase = Phase::Greeting;
+                self.buffer.copy_within(taken..length, 0);
+                self.flush(key, now_ns);
+                length - taken
+            }
+            Err(reason) => {
+                self.lose(key, &reason, now_ns);
+                0
+            }
+        }
+    }
+
+    /// Checks whether a connection has become ready, must retire, or has retired.
     pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
-        let is_greeted = wire.transport.is_open() && wire.http.is_ready();
-        if wire.phase == Phase::Greeting && is_greeted && !wire.http.is_draining() {
-            if wire.transport.is_tls() && wire.transport.alpn() != Some(b"h2") {
-                self.lose(key, "the server did not agree to HTTP/2 (ALPN h2)", now_ns);
-                return;
+        if wire.phase == Phase::Greeting {
+            if wire.http.is_draining() {
+                self.lose(key, "the server sent GOAWAY immediately", now_ns);
+            } else if wire.transport.is_open() && wire.http.is_ready() {
+                self.greeted(key, now_ns);
             }
-            wire.phase = Phase::Ready;
-            let at = wire.link;
-            self.ready += 1;
-            self.turn_gone(false);
-            if let Some(link) = self.links.get_mut(at) {
-                link.down = None;
-            }
-            self.reconnects += u64::from(self.stage != Stage::Setup);
-            self.stirred = true;
-            self.list(at);
             return;
         }
-        if !wire.http.is_draining() {
-            return;
-        }
-        if matches!(wire.phase, Phase::Ready | Phase::Greeting) {
-            let was_used = wire.http.was_used();
-            self.ready -= usize::from(wire.phase == Phase::Ready);
-            wire.phase = Phase::Retiring;
-            self.broken = true;
-            let at = wire.link;
-            if let Some(link) = self.links.get_mut(at) {
-                link.retired(was_used, now_ns);
+        if wire.phase == Phase::Ready && wire.http.is_draining() {
+            let (at, was_used) = (wire.link, wire.http.was_used());
+            let is_planned = wire.http.go_away().is_none();
+            self.retire(key);
+            if let Some(link) = self.links.get_mut(at)
+                && link.wire == Some(key)
+            {
+                link.retired(was_used, is_planned, now_ns);
+                self.broken = true;
             }
         }
-        if self
-            .wires
-            .get(key)
-            .is_some_and(|wire| wire.http.open_streams() == 0)
+        let wire = self.wires.get_mut(key);
+        if let Some(wire) = wire.filter(|wire| wire.phase == Phase::Retiring)
+            && wire.http.open_streams() == 0
         {
+            wire.close();
             self.drop_wire(key);
         }
     }
 
-    /// Gives up connections that did not become ready in time.
+    /// A connection takes no more calls; those that are open may finish.
+    fn retire(&mut self, key: usize) {
+        if let Some(wire) = self.wires.get_mut(key) {
+            self.ready -= usize::from(wire.phase == Phase::Ready);
+            wire.phase = Phase::Retiring;
+        }
+    }
+
+    /// The server has sent its SETTINGS: the link uses this connection from here on.
+    fn greeted(&mut self, key: usize, now_ns: u64) {
+        let Some(wire) = self.wires.get_mut(key) else {
+            return;
+        };
+        if wire.transport.is_tls() {
+            match agreed(wire.transport.alpn()) {
+                Ok(agreed) => self.without_alpn |= !agreed,
+                Err(reason) => {
+                    self.lose(key, &reason, now_ns);
+                    return;
+                }
+            }
+        }
+        wire.phase = Phase::Ready;
+        let (at, is_planned) = (wire.link, wire.is_planned);
+        let route = Arc::clone(&wire.route);
+        self.ready += 1;
+        self.turn_gone(false);
+        self.use_of(&route).connections += 1;
+        if self.stage != Stage::Setup {
+            let counter = match is_planned {
+                true => &mut self.planned_reconnects,
+                false => &mut self.reconnects,
+            };
+            *counter += 1;
+        }
+        let Some(link) = self.links.get_mut(at) else {
+            return;
+        };
+        let before = link.wire.replace(key).filter(|before| *before != key);
+        link.attempts = link.attempts.saturating_sub(1);
+        (link.down, link.is_planned) = (None, false);
+        let others = std::mem::take(&mut link.attempts) > 0;
+        if let Some(before) = before.filter(|before| self.is_ready(Some(*before))) {
+            self.retire(before);
+            self.look_at_phase(before, now_ns);
+        }
+        if others {
+            let wires = self.wires.iter();
+            let slower = wires.filter(|(_, wire)| wire.link == at && wire.is_attempt());
+            for key in slower.map(|(key, _)| key).collect::<Vec<_>>() {
+                self.drop_wire(key);
+            }
+        }
+        self.stirred = true;
+        self.list(at);
+    }
+
+    /// Gives up attempts that did not become ready in time, and tries the next address beside those that take long.
     pub(super) fn expect_greetings(&mut self, now_ns: u64) {
+        if self.links.iter().all(|link| link.attempts == 0) {
+            return;
+        }
         let patience_ns = self.patience_ns();
-        let overdue = self.wires.iter().filter(|(_, wire)| {
-            matches!(wire.phase, Phase::Connecting | Phase::Greeting)
-                && now_ns.saturating_sub(wire.heard_ns) >= patience_ns
-        });
-        let overdue: Vec<usize> = overdue.map(|(key, _)| key).collect();
+        let (mut overdue, mut slow) = (Vec::new(), Vec::new());
+        for (key, wire) in self.wires.iter().filter(|(_, wire)| wire.is_attempt()) {
+            let silent_ns = now_ns.saturating_sub(wire.heard_ns);
+            let link = self.links.get(wire.link);
+            let is_last =
+                link.is_some_and(|link| link.wire == Some(key) && link.tried >= self.routes.len());
+            let limit_ns = if is_last {
+                self.plan.connect_timeout_ns
+            } else {
+                patience_ns
+            };
+            if silent_ns >= limit_ns {
+                overdue.push(key);
+            } else if silent_ns >= NEXT_AFTER_NS
+                && wire.phase == Phase::Connecting
+                && link.is_some_and(|link| link.wire == Some(key))
+            {
+                slow.push(wire.link);
+            }
+        }
         for key in overdue {
             let reason = self.unanswered();
             self.lose(key, &reason, now_ns);
+        }
+        for at in slow {
+            self.try_next(at, now_ns);
         }
     }
 
     /// How long an address may take: all of them together have the time that connecting may take.
     fn patience_ns(&self) -> u64 {
-        self.plan.connect_timeout_ns / self.plan.addresses.len().max(1) as u64
+        self.plan.connect_timeout_ns / self.routes.len().max(1) as u64
     }
 }
 
 /// The reason why connecting failed, and what may help.
-fn connect_words(error: &std::io::Error) -> String {
+fn connect_words(error: &io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::ConnectionRefused => {
+        io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()
         }
+        io::ErrorKind::NotFound => {
+            "there is no such socket (is the server running there?)".to_owned()
+        }
+        io::ErrorKind::WouldBlock => "the server does not accept more connections".to_owned(),
         _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
             "too many open files (raise `ulimit -n`, or lower `--connections`)".to_owned()
         }
@@ -229,23 +466,4 @@ fn connect_words(error: &std::io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-
-    use crate::engine::driver::samples::{driver, shared, spec};
-    use crate::engine::plan::Plan;
-    use crate::serve::{Config, Reference};
-
-    #[test]
-    fn an_address_that_never_answers_leaves_time_for_the_next() {
-        let server = Reference::start(Config::default()).unwrap();
-        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let spec = spec("localhost:1");
-        let mut plan = Plan::new(&spec).unwrap();
-        plan.addresses = vec![silent.local_addr().unwrap(), server.address()];
-        let shared = shared();
-        let mut driver = driver(&spec, &plan, &shared);
-        driver.connect().unwrap();
-        assert_eq!(driver.links[0].address, 1);
-    }
-}
+mod tests;

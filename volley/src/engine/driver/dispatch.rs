@@ -266,7 +266,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if room > 0 {
             return room;
         }
-        if !wire.http.is_draining() {
+        if wire.http.is_draining() {
+            (self.broken, self.stirred) = (true, true);
+            self.spent.push(key);
+        } else {
             let open = u32::try_from(wire.http.open_streams()).unwrap_or(u32::MAX);
             self.stream_limit = Some(self.stream_limit.map_or(open, |limit| limit.min(open)));
         }

@@ -1,16 +1,30 @@
 //! Connections that are lost, retired, silent or closed to new calls, and their replacements.
 
+use std::sync::Arc;
+
+use mio::unix::SourceFd;
+
 use super::{Book, Driver, Script, Stage};
 use crate::engine::link::Link;
+use crate::engine::names::Route;
 use crate::engine::wire::Phase;
 use crate::grpc::Code;
-use crate::report::{EndedBy, Warning};
+use crate::report::{EndedBy, Use, Warning};
+
+/// The calls of all further addresses are counted together.
+const MOST_USES: usize = 1000;
+
+/// Their name.
+const OTHERS: &str = "others";
 
 impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Retries the links that lost their connection; ends a run that has no connection left.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         if !self.broken {
             return;
+        }
+        for key in std::mem::take(&mut self.spent) {
+            self.look_at_phase(key, now_ns);
         }
         let mut any = false;
         for at in 0..self.links.len() {
@@ -23,7 +37,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 .as_ref()
                 .is_none_or(|down| down.retry_at_ns <= now_ns);
             if link.wire.is_none() && due {
-                self.try_again(at, now_ns);
+                self.try_all(at, now_ns);
             }
         }
         if any {
@@ -35,16 +49,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// Whether calls may still start on a link; after the window, only those that are sent again.
     fn is_needed(&self, link: &Link) -> bool {
         self.stage.sends() || (self.stage == Stage::Drain && !link.again.is_empty())
-    }
-
-    /// Connects a link again. After a failure, its next address is tried.
-    fn try_again(&mut self, at: usize, now_ns: u64) {
-        if let Some(link) = self.links.get_mut(at)
-            && link.down.as_ref().is_some_and(|down| down.tries > 1)
-        {
-            link.address += 1;
-        }
-        self.open_wire(at, now_ns);
     }
 
     /// Ends the run if all connections of all threads are gone.
@@ -102,13 +106,27 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// The connection is gone: its calls fail, and its link is reopened.
+    /// The connection is gone: its calls fail, and its link is reopened. If it was only an attempt, the next one follows.
     pub(super) fn lose(&mut self, key: usize, reason: &str, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
         let at = wire.link;
-        self.ready -= usize::from(wire.phase == Phase::Ready);
+        if wire.is_attempt() {
+            // Its last bytes: a TLS alert.
+            let _ = wire.flush();
+            let reason = match wire.http.go_away() {
+                Some(go_away) if !reason.contains("GOAWAY") => format!("{reason} after {go_away}"),
+                _ => reason.to_owned(),
+            };
+            self.drop_wire(key);
+            self.stirred = true;
+            self.attempt_failed(at, key, reason, now_ns);
+            return;
+        }
+        let was_ready = wire.phase == Phase::Ready;
+        self.ready -= usize::from(was_ready);
+        let route = Arc::clone(&wire.route);
         let reason = match wire.http.go_away() {
             Some(go_away) => format!("{reason} after {go_away}"),
             None => reason.to_owned(),
@@ -116,6 +134,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let calls = wire.http.take_calls();
         // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
+        let counted_from_ns = self.desk.counted_from_ns;
+        let lost = calls
+            .iter()
+            .filter(|call| call.ticket.sent_ns >= counted_from_ns);
+        let lost = lost.count() as u64;
+        let used = self.use_of(&route);
+        used.lost_calls += lost;
+        used.lost_connections += u64::from(was_ready);
         for mut call in calls {
             call.blame(
                 Code::Unavailable,
@@ -131,13 +157,44 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             && link.wire == Some(key)
         {
             link.broke(reason, now_ns);
+            self.plan.names.ask();
         }
     }
 
     pub(super) fn drop_wire(&mut self, key: usize) {
-        if let Some(mut wire) = self.wires.try_remove(key) {
+        if let Some(wire) = self.wires.try_remove(key) {
+            let calls = wire.http.opened() - wire.uncounted;
+            self.use_of(&wire.route).calls += u64::from(calls);
             // Dropping closes it; a failure to deregister changes nothing.
-            let _ = self.poll.registry().deregister(wire.transport.source());
+            let mut socket = SourceFd(&wire.transport.descriptor());
+            let _ = self.poll.registry().deregister(&mut socket);
+        }
+    }
+
+    /// What was counted for an address.
+    pub(super) fn use_of(&mut self, route: &Route) -> &mut Use {
+        let is_known = self.uses.contains_key(&route.label) || self.uses.len() < MOST_USES;
+        let label = if is_known { &route.label } else { OTHERS };
+        self.uses.entry(label.to_owned()).or_default()
+    }
+
+    /// From here on, calls count for their addresses.
+    pub(super) fn count_uses(&mut self) {
+        self.uses.clear();
+        if self.plan.in_turn {
+            for route in Arc::clone(&self.routes).iter() {
+                self.use_of(route);
+            }
+        }
+        let mut connected = Vec::new();
+        for (_, wire) in &mut self.wires {
+            wire.uncounted = wire.http.opened();
+            if wire.phase == Phase::Ready {
+                connected.push(Arc::clone(&wire.route));
+            }
+        }
+        for route in connected {
+            self.use_of(&route).connections += 1;
         }
     }
 

@@ -11,7 +11,7 @@ mod samples;
 mod stages;
 mod wait;
 
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
@@ -23,6 +23,7 @@ use super::alarm::Alarm;
 use super::book::Book;
 use super::host::Clock;
 use super::link::Link;
+use super::names::Routes;
 use super::orders::{self, Change, Order};
 use super::plan::Plan;
 use super::script::Script;
@@ -32,7 +33,7 @@ use super::stage::{Opening, Stage};
 use super::wire::Wire;
 use crate::measure::Passed;
 use crate::pace::{Agenda, Lane};
-use crate::report::{EndedBy, Warning};
+use crate::report::{EndedBy, Use, Warning};
 use crate::spec::Command;
 use due::{Due, FEW_DUES};
 
@@ -56,8 +57,16 @@ pub struct Harvest<B> {
     pub ended_ns: u64,
     /// Why it ended.
     pub ended_by: EndedBy,
-    /// Connections reopened during the run.
+    /// Connections reopened during the run: those that were lost or that the server retired, and those that volley gave
+    /// up by itself.
     pub reconnects: u64,
+    pub planned_reconnects: u64,
+    /// What went to each address.
+    pub uses: BTreeMap<String, Use>,
+    /// The most addresses that were known at a time, if each should get its share.
+    pub addresses: Option<usize>,
+    /// A TLS server did not agree to HTTP/2, and did not refuse it.
+    pub without_alpn: bool,
     /// The lowest stream limit of a server that made calls wait.
     pub stream_limit: Option<u32>,
     /// Calls still open when the drain timeout ended.
@@ -81,6 +90,15 @@ pub struct Driver<'a, B, S: Script> {
     waker: Arc<Waker>,
     wires: Slab<Wire<S::Mark>>,
     links: Vec<Link>,
+    /// The target's addresses, as they are used; and which version of them.
+    routes: Routes,
+    routes_version: u64,
+    most_routes: usize,
+    /// By address, since the window opened.
+    uses: BTreeMap<String, Use>,
+    /// Connections that have opened as many streams as they may.
+    spent: Vec<usize>,
+    without_alpn: bool,
     desk: Desk<B, S>,
     stage: Stage,
     /// When the load started, warm-up included.
@@ -143,6 +161,7 @@ pub struct Driver<'a, B, S: Script> {
     buffer: Vec<u8>,
     ended_by: EndedBy,
     reconnects: u64,
+    planned_reconnects: u64,
     stream_limit: Option<u32>,
     left_open: u64,
     gave_up: Option<Warning>,
@@ -173,8 +192,14 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             wires: Slab::new(),
             links: plan
                 .links_of(index)
-                .map(|link| Link::new(plan.workers_of(link, plan.most_workers)))
+                .map(|link| Link::new(link, plan.workers_of(link, plan.most_workers)))
                 .collect(),
+            routes: Arc::from([]),
+            routes_version: 0,
+            most_routes: 0,
+            uses: BTreeMap::new(),
+            spent: Vec::new(),
+            without_alpn: false,
             desk: Desk {
                 book,
                 script,
@@ -220,6 +245,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             buffer: vec![0; READ_BYTES],
             ended_by: EndedBy::Finished,
             reconnects: 0,
+            planned_reconnects: 0,
             stream_limit: None,
             left_open: 0,
             gave_up: None,

@@ -1,8 +1,9 @@
 //! Reading: bytes come in, calls end, and the next ones start; one connection after another.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use mio::Events;
+use rustls::{AlertDescription, PeerMisbehaved};
 
 use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
@@ -68,6 +69,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if wire.phase == Phase::Connecting {
                 return;
             }
+            let to_proxy = wire.phase == Phase::Tunnelling;
             let filled = wire.transport.fill(&mut self.buffer);
             let now_ns = self.clock.now_ns();
             if now_ns >= self.next_edge_ns() {
@@ -93,9 +95,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                     return;
                 }
             };
+            let whole = length;
+            let length = match to_proxy {
+                true => self.hear_proxy(key, length, now_ns),
+                false => length,
+            };
             self.receive(key, length, now_ns);
             // The socket is drained: more bytes will raise a new event.
-            if length < READ_BYTES && !to_end {
+            if whole < READ_BYTES && !to_end {
                 return;
             }
         }
@@ -134,6 +141,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
             )),
             Err(error) if !was_greeting => Some(error.to_string()),
+            Err(error) if refuses_http2(&error) => {
+                Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
+            }
             Err(error) => Some(format!(
                 "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
             )),
@@ -147,7 +157,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.lose(key, &reason, now_ns);
             return;
         }
-        if was_greeting || wire.http.is_draining() {
+        if was_greeting || wire.http.is_draining() || wire.phase == Phase::Retiring {
             self.flush(key, now_ns);
             self.look_at_phase(key, now_ns);
         }
@@ -169,6 +179,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             return mute;
         }
         match wire.map(|wire| (wire.phase, wire.transport.is_tls())) {
+            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) closed the connection",
             Some((Phase::Greeting, false)) => {
                 "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
             }
@@ -193,4 +204,19 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let link = self.links.get_mut(at)?;
         Some(Sink::new(now_ns, link, &mut self.desk))
     }
+}
+
+/// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
+fn refuses_http2(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    matches!(
+        cause,
+        Some(
+            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+                | rustls::Error::PeerMisbehaved(
+                    PeerMisbehaved::SelectedUnofferedApplicationProtocol
+                )
+                | rustls::Error::NoApplicationProtocol
+        )
+    )
 }

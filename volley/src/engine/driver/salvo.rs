@@ -19,14 +19,14 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         let deadline_ns = self.begin_to_connect();
         loop {
-            self.next_address();
+            self.out_of_addresses();
             let mut links = self.links.iter();
-            if links.all(|link| link.down.is_some() || self.is_ready(link.wire)) {
+            if links.all(|link| link.is_down_for_good() || self.is_ready(link.wire)) {
                 return Ok(());
             }
             let now_ns = self.clock.now_ns();
+            self.expect_greetings(now_ns);
             if now_ns >= deadline_ns || self.is_interrupted() {
-                self.expect_greetings(now_ns);
                 return Ok(());
             }
             self.turn(events, deadline_ns)?;

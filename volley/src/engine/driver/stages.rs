@@ -104,6 +104,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         self.opening_cpu_s = process::thread_cpu_s();
         self.desk.book.reset(self.opens_ns);
+        self.count_uses();
         self.quota = self.plan.quota_of(self.index);
         self.agenda = self.new_agenda(opens_ns);
         self.stirred = true;
@@ -164,6 +165,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     pub(super) fn harvest(mut self) -> Harvest<B> {
         self.hang_up();
+        let keys: Vec<usize> = self.wires.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            self.drop_wire(key);
+        }
         let down = self.links.into_iter().filter_map(|link| link.down);
         let down = down.filter(|down| down.tries > 1).map(|down| down.reason);
         let down = down.collect();
@@ -172,6 +177,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             ended_ns: self.drained_ns,
             ended_by: self.ended_by,
             reconnects: self.reconnects,
+            planned_reconnects: self.planned_reconnects,
+            uses: self.uses,
+            addresses: self.plan.in_turn.then_some(self.most_routes),
+            without_alpn: self.without_alpn,
             stream_limit: self.stream_limit,
             left_open: self.left_open,
             gave_up: self.gave_up,

@@ -85,6 +85,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         self.next_sweep_ns = now_ns.saturating_add(self.sweep_every_ns());
         self.stirred = true;
         self.expect_greetings(now_ns);
+        self.balance(now_ns);
         self.expect_room(now_ns);
         self.keep_alive(now_ns);
         if let Some(timeout_ns) = self.plan.timeout_ns {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Details;
 use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
-use crate::report::model::{Event, Report};
+use crate::report::model::{Event, Report, Use};
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -45,6 +45,10 @@ pub(super) struct Member<'a> {
     threads: u32,
     connections: u32,
     reconnects: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    planned_reconnects: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    addresses: &'a BTreeMap<String, Use>,
     checks: ChecksView<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     events: Vec<EventView>,
@@ -107,6 +111,14 @@ struct EventView {
     value: Option<u32>,
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
     Member {
         schema: SCHEMA,
@@ -163,6 +175,8 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         threads: report.threads,
         connections: report.connections,
         reconnects: report.reconnects,
+        planned_reconnects: report.planned_reconnects,
+        addresses: &report.addresses,
         checks: ChecksView::of(&report.checks),
         events: report.events.iter().map(event).collect(),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
