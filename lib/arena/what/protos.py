@@ -1,5 +1,6 @@
 """The .proto files that profiles name: protoc compiles them, and their messages are made here."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,8 @@ BENCHMARK = "requests/benchmark.proto"
 _FOLDER = "requests"
 
 _TIMEOUT_S = 60.0
+# Lines of protoc that are no errors.
+_WARNING = re.compile(r"^WARNING: |^[IW]\d{4} |: warning: ")
 _LONGEST_ERROR = 300
 
 # Some kernels and some generators take no longer argument.
@@ -151,17 +154,18 @@ def _protos(root: Path) -> Iterator[Path]:
 def _compiled(root: Path, file: str) -> bytes:
     """Return the FileDescriptorSet of a .proto; the file itself is the last in it."""
     argv = [
-        sys.executable, "-m", "grpc_tools.protoc",
-        f"-I{(root / file).parent}", f"-I{root}",
-        "--include_imports", "--descriptor_set_out=/dev/stdout", str(root / file),
+        sys.executable, "-P", "-m", "grpc_tools.protoc", f"-I{Path(file).parent}", "-I.",
+        "--include_imports", "--descriptor_set_out=/dev/stdout", file,
     ]  # fmt: skip
     try:
-        done = subprocess.run(argv, capture_output=True, check=False, timeout=_TIMEOUT_S)
+        done = subprocess.run(
+            argv, cwd=root, capture_output=True, check=False, timeout=_TIMEOUT_S
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ProtoError("proto", f"{file} cannot be compiled: {error}") from error
     if done.returncode:
         problems = done.stderr.decode(errors="replace").strip().splitlines()
-        first = next((each for each in problems if "warning:" not in each), "protoc failed")
+        first = next((each for each in problems if not _WARNING.search(each)), "protoc failed")
         raise ProtoError("proto", f"{file} cannot be compiled: {_line(first)}")
     return done.stdout
 

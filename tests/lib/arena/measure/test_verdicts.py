@@ -89,7 +89,7 @@ def test_as_json_every_check_of_every_port_is_there() -> None:
                         "verdict": "fail",
                         "messages_per_data_frame": 2.0,
                         "checks": [PASSED.model_dump(), FAILED.model_dump()],
-                            "offers": OFFERS.model_dump(),
+                        "offers": OFFERS.model_dump(),
                     }
                 ],
             }
