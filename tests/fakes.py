@@ -25,6 +25,7 @@ from arena.record.record import (
     GeneratorInfo,
     Host,
     MeasuredFramework,
+    Offers,
     Provenance,
     Record,
     RuntimeInfo,
@@ -259,6 +260,7 @@ def a_provenance(**changes: Any) -> Provenance:
     return Provenance.model_validate({**values, **changes})
 
 
+OFFERS = Offers(reflection="v1", lists_service=True, health="serving")
 PASSED = Check(check="unary-sum", status="pass")
 WARNED = Check(check="content-type", status="warn", detail="it is answered with 200, not 415")
 FAILED = Check(check="stream-10", status="fail", detail="9 replies, not 10", wire="00 00")

@@ -14,6 +14,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
 
 	"httparena/frameworks/grpc-go/pb"
 )
@@ -68,6 +71,8 @@ func run() error {
 func newServer(options ...grpc.ServerOption) *grpc.Server {
 	server := grpc.NewServer(options...)
 	pb.RegisterBenchmarkServiceServer(server, benchmarkService{})
+	healthpb.RegisterHealthServer(server, health.NewServer())
+	reflection.Register(server)
 	return server
 }
 

@@ -19,6 +19,9 @@ from typing import NamedTuple, NoReturn
 
 import grpc
 from benchmark_pb2_grpc import add_BenchmarkServiceServicer_to_server
+from grpc_health.v1 import health
+from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
+from grpc_reflection.v1alpha import reflection
 from service import BenchmarkService
 
 H2C_PORT = 8080
@@ -73,6 +76,9 @@ async def serve(certificate: Certificate) -> None:
 
     server = grpc.aio.server(options=[("grpc.so_reuseport", 1)])
     add_BenchmarkServiceServicer_to_server(BenchmarkService(), server)
+    add_HealthServicer_to_server(health.aio.HealthServicer(), server)
+    names = ["benchmark.BenchmarkService", health.SERVICE_NAME, reflection.SERVICE_NAME]
+    reflection.enable_server_reflection(names, server)
     server.add_insecure_port(f"[::]:{H2C_PORT}")
     credentials = grpc.ssl_server_credentials([(certificate.key, certificate.chain)])
     server.add_secure_port(f"[::]:{TLS_PORT}", credentials)

@@ -17,6 +17,9 @@ use service::{BenchmarkServiceServer, Sums};
 const H2C_PORT: u16 = 8080;
 const TLS_PORT: u16 = 8443;
 
+/// What server reflection describes, from build.rs.
+const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
 /// Calls still open this long after SIGTERM are broken off.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
@@ -54,8 +57,16 @@ fn with_tls(server: Server) -> anyhow::Result<Server> {
 /// Takes no more connections after a stop signal, and returns when the open ones are done.
 async fn serve(mut server: Server, port: u16) -> anyhow::Result<()> {
     let every_address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
+    // The whole server is healthy from its start.
+    let (_, health) = tonic_health::server::health_reporter();
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .build_v1()
+        .context("cannot offer reflection")?;
     server
         .add_service(BenchmarkServiceServer::new(Sums))
+        .add_service(health)
+        .add_service(reflection)
         .serve_with_shutdown(every_address, stop_signal())
         .await
         .with_context(|| format!("cannot serve on port {port}"))

@@ -66,6 +66,7 @@ class Entry:
     `epoch` has a digest of each part of its host's epoch, such as `kernel=1f0a mitigations=…`; it
     is empty if the record has none. `failure` is the reason that the record states. `problem` says
     why the record does not count: it is not as it was saved. `turn` is that of a visit of a block.
+    `offers` are the server's standard services in words, empty if it was not asked.
     """
 
     path: str
@@ -89,6 +90,7 @@ class Entry:
     flags: tuple[str, ...]
     problem: str
     turn: Turn | None
+    offers: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -171,6 +173,7 @@ def entry_of(record: Record, sha256: str = "", problem: str = "") -> Entry:
         flags=record.flags,
         problem=problem,
         turn=_turn(record),
+        offers=record.offers.words if record.offers else "",
     )
 
 

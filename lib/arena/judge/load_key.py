@@ -116,7 +116,9 @@ def differences(record: Record, other: Record) -> dict[str, tuple[str, str]]:
 def _facts(profile: MeasuredProfile) -> dict[str, Any]:
     # A record of one connection count does not depend on the profile's other counts.
     others = set() if profile.load.joins_connections else {"connections"}
-    return profile.model_dump(mode="json", exclude=_NAMES | others)
+    # Loads without a .proto of their own are those of records that do not know the key.
+    own = set() if profile.proto else {"proto"}
+    return profile.model_dump(mode="json", exclude=_NAMES | others | own)
 
 
 def _leaves(data: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from arena.record.measurement import Run
 from arena.record.record import (
     Failure,
     MeasuredFramework,
+    Offers,
     Provenance,
     Record,
     RuntimeInfo,
@@ -38,6 +39,7 @@ class Observed:
     server_argv: tuple[str, ...] = ()
     before: Report | None = None
     after: Report | None = None
+    offers: Offers | None = None
     runs: list[Run] = field(default_factory=list)
     stages_s: dict[str, float] = field(default_factory=dict)
     visit: Visit | None = None
@@ -70,6 +72,7 @@ def record_of(
         flags=flags_of(plan.profile, seen.runs, headline, plan.cpus.generator_count),
         contract=seen.before.checks if seen.before else (),
         contract_after=seen.after.checks if seen.after else (),
+        offers=seen.offers,
         messages_per_data_frame=seen.before.messages_per_data_frame if seen.before else None,
         visit=seen.visit,
         provenance=_provenance(workspace, plan, runtime, generator, seen),

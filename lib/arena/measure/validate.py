@@ -206,11 +206,14 @@ def _check_ports(
         except FrameworkError as error:
             return checked, problem_of(checked) or str(error)
         with shows.waiting(f"check {job.framework.name} on {where}"):
+            offers = None if scope.light else contract.offers(scope)
             report = contract.check(scope, server, tell)
-        checked.append(port_checks(scope, report))
+        checked.append(port_checks(scope, report, offers))
         if options.verbose and report.messages_per_data_frame is not None:
             packed = three_digits(report.messages_per_data_frame)
             shows.say(f"  messages per DATA frame: {packed}")
+        if offers:
+            shows.say(f"  offers: {offers.words}")
         if how := ended():
             return checked, problem_of(checked) or f"the server ended ({how})"
     return checked, problem_of(checked)

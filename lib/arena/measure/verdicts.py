@@ -9,7 +9,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from arena.base.text import columns, printable
 from arena.measure.contract import Report, Scope
-from arena.record.record import Check
+from arena.record.record import Check, Offers
 
 Verdict = Literal["pass", "warn", "fail", "skip"]
 
@@ -22,13 +22,14 @@ _COUNTED: dict[Verdict, str] = {
 
 
 class PortChecks(Frozen):
-    """All checks that ran on one port, in order."""
+    """All checks that ran on one port, in order; a port that is checked lightly has no `offers`."""
 
     port: int
     tls: bool
     verdict: Literal["pass", "warn", "fail"]
     messages_per_data_frame: float | None
     checks: tuple[Check, ...]
+    offers: Offers | None = None
 
 
 class Outcome(Frozen):
@@ -52,7 +53,7 @@ class Validation(Frozen):
     frameworks: tuple[Outcome, ...]
 
 
-def port_checks(scope: Scope, report: Report) -> PortChecks:
+def port_checks(scope: Scope, report: Report, offers: Offers | None = None) -> PortChecks:
     """Return the contract's results for a port."""
     return PortChecks(
         port=scope.port,
@@ -60,6 +61,7 @@ def port_checks(scope: Scope, report: Report) -> PortChecks:
         verdict=report.verdict,
         messages_per_data_frame=report.messages_per_data_frame,
         checks=report.checks,
+        offers=offers,
     )
 
 

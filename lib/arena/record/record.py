@@ -78,6 +78,34 @@ class Check(Frozen):
         return f"{self.check}: {self.detail}" if self.detail else self.check
 
 
+class Offers(Frozen):
+    """Which of gRPC's standard services a server has; none of them is required.
+
+    `reflection` is the newest version that answers, and `lists_service` whether it names the
+    service under test. `health` is the status of the whole server. `none` means that the server
+    does not have the service, `unclear` that its answer is not what the service's .proto says.
+    """
+
+    reflection: Literal["v1", "v1alpha", "none", "unclear"]
+    lists_service: bool = False
+    health: Literal["serving", "not-serving", "unknown", "none", "unclear"]
+
+    @property
+    def words(self) -> str:
+        """Both in a few words, for people."""
+        if self.reflection in {"v1", "v1alpha"}:
+            unlisted = "" if self.lists_service else " (without the service)"
+            reflection = f"reflection {self.reflection}{unlisted}"
+        else:
+            reflection = _NOT_OFFERED[self.reflection] + "reflection"
+        if self.health in _NOT_OFFERED:
+            return f"{reflection}, {_NOT_OFFERED[self.health]}health service"
+        return f"{reflection}, health: {self.health}"
+
+
+_NOT_OFFERED = {"none": "no ", "unclear": "unclear "}
+
+
 class Git(Frozen):
     """The runner's own version: the commit, and whether files differed from it."""
 
@@ -190,7 +218,8 @@ class Provenance(Frozen):
 class Record(Frozen):
     """The saved outcome of one framework x profile x connections (see docs/glossary.md).
 
-    `contract` has the checks before the runs, `contract_after` those repeated after them.
+    `contract` has the checks before the runs, `contract_after` those repeated after them; `offers`
+    is what the server was found to have beside what they require.
     `messages_per_data_frame` shows how the server packs a stream without load. A `visit` belongs to
     a block; its profile is the load's, whatever the visit's own warm-up and number of runs.
     """
@@ -207,6 +236,7 @@ class Record(Frozen):
     flags: tuple[FlagName, ...]
     contract: tuple[Check, ...]
     contract_after: tuple[Check, ...] = ()
+    offers: Offers | None = None
     messages_per_data_frame: float | None = None
     visit: Visit | None = None
     provenance: Provenance

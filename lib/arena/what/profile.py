@@ -1,20 +1,21 @@
 """Profiles: one YAML file each, `extends:` for variants (see profiles/ and docs/profiles.md)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from arena.base.durations import parse_duration
 from arena.base.errors import UsageError
 from arena.base.model import Frozen, Listed, validated
 from arena.base.reading import read_yaml
 from arena.base.text import nearest, shown
+from arena.what import protos, rules
 from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
 from arena.what.loads.shape import Count
 from arena.what.metrics import Metric
+from arena.what.protos import MethodType, Proto, ProtoError
 
 # Keys that are written as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
@@ -25,28 +26,16 @@ _SPELLED = {**_WRITTEN, "load": "", **dict.fromkeys(KINDS, "")}
 
 _METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
 _RULE = r"^[A-Za-z_]\w* = [ \w()+*-]+$"
-_NAME_IN_RULE = re.compile(r"[A-Za-z_]\w*")
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
 
-# The calls of requests/benchmark.proto, and the fields of their requests.
-_FIELDS = {
-    "GetSum": {"a", "b"},
-    "StreamSum": {"a", "b", "count"},
-    "CollectSum": {"a", "b"},
-    "EchoSum": {"a", "b"},
-}
-_SERVICE = "benchmark.BenchmarkService"
-
-# The names that a rule may use in addition to the request's fields.
-_WORDS = {"i", "sum"}
-
 _Load = TypeVar("_Load", bound=LoadShape)
-
-Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Profile(Frozen):
     """One workload. Times are in seconds, `call` is package.Service/Method.
+
+    `proto` is where the call is defined; None is requests/benchmark.proto. `request` is the JSON
+    of its request message.
 
     `load` is its shape over time: arena.what.loads has the kinds. Each count of `connections` makes
     a record, unless the load joins them in one.
@@ -63,7 +52,8 @@ class Profile(Frozen):
     title: Annotated[str, Field(min_length=1, max_length=120)]
     generator: str
     call: Annotated[str, Field(pattern=_METHOD)]
-    request: dict[Literal["a", "b", "count"], Int32]
+    proto: Proto | None = None
+    request: dict[str, JsonValue]
     requests_per_call: Count = 1
     messages_per_call: Count
     expect: Annotated[tuple[Annotated[str, Field(pattern=_RULE, max_length=120)], ...], Listed] = ()
@@ -82,32 +72,67 @@ class Profile(Frozen):
         return self.call.rpartition("/")[2]
 
     @property
+    def service(self) -> str:
+        """The full name of the call's service."""
+        return self.call.rpartition("/")[0]
+
+    @property
+    def call_words(self) -> str:
+        """The call in short: GetSum; with its service if that is not the benchmark's."""
+        return f"{self.service.rpartition('.')[2]}/{self.method}" if self.proto else self.method
+
+    @property
+    def proto_file(self) -> str:
+        """The path of its .proto, below the project's root."""
+        return self.proto.file if self.proto else protos.BENCHMARK
+
+    @property
+    def method_type(self) -> MethodType:
+        """Which sides of a call stream."""
+        return protos.type_of(self.proto, self.call)
+
+    @property
     def is_unary(self) -> bool:
         """Whether a call has one request and one reply."""
-        return self.method == "GetSum"
+        return self.method_type == "unary"
 
     @property
     def streams_up(self) -> bool:
         """Whether the client sends a stream of messages."""
-        return self.method in {"CollectSum", "EchoSum"}
+        return self.method_type in {"client-streaming", "bidirectional-streaming"}
 
     @property
     def replies(self) -> int:
-        """The number of replies to one call."""
-        if self.method == "EchoSum":
-            return self.requests_per_call
-        return max(self.request.get("count", 1), 1) if self.method == "StreamSum" else 1
+        """The number of replies to one call.
+
+        The benchmark's .proto says what it is; a profile with a .proto of its own does, by
+        `messages_per_call`.
+        """
+        match self.method_type:
+            case "server-streaming" if self.proto:
+                return self.messages_per_call
+            case "server-streaming":
+                count = self.request.get("count", 1)
+                return max(count, 1) if isinstance(count, int) else 1
+            case "bidirectional-streaming" if self.proto:
+                return max(self.messages_per_call - self.requests_per_call, 1)
+            case "bidirectional-streaming":
+                return self.requests_per_call
+        return 1
 
     @property
     def counted_per_call(self) -> int:
         """The number of messages that a finished call counts as.
 
-        EchoSum counts both directions. CollectSum counts the messages sent: its one reply, the sum,
-        proves that all have arrived. All other calls count replies.
+        Bidirectional streams count both directions. Client streams count the messages sent: their
+        one reply acknowledges that all have arrived. All other calls count replies.
         """
-        if self.method == "CollectSum":
-            return self.requests_per_call
-        return 2 * self.replies if self.method == "EchoSum" else self.replies
+        match self.method_type:
+            case "client-streaming":
+                return self.requests_per_call
+            case "bidirectional-streaming":
+                return self.requests_per_call + self.replies
+        return self.replies
 
     @property
     def window_s(self) -> float:
@@ -164,7 +189,13 @@ def load_profile(folder: Path, name: str) -> Profile:
         raise UsageError(f"there is no profile `{name}`{nearest(name, known)}")
     path = folder / f"{name}.yaml"
     data = _resolved(path, ())
+    file = data.pop("proto", None)
     profile = validated(Profile, _nested(data, path), path, _KEYS, _SPELLED)
+    if file is not None:
+        try:
+            profile = profile.changed(proto=protos.proto_of(folder.parent, file, profile.call))
+        except ProtoError as error:
+            raise UsageError(f"{shown(path)}: {error}") from error
     for key, problem in _problems(profile):
         raise UsageError(f"{shown(path)}: {key}: {problem}")
     if profile.name != name:
@@ -212,31 +243,23 @@ def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_call(profile: Profile) -> Iterator[tuple[str, str]]:
-    """Yield each key that does not fit requests/benchmark.proto, and why."""
-    known = [f"{_SERVICE}/{method}" for method in _FIELDS]
-    if profile.call not in known:
-        yield "call", f"there is no {profile.call}{nearest(profile.call, known)}"
+    """Yield each key that does not fit the call's .proto, and why."""
+    try:
+        method = protos.method_of(profile.proto, profile.call)
+        protos.request_of(method, profile.request)
+    except ProtoError as error:
+        yield error.key, error.problem
         return
-    fields = _FIELDS[profile.method]
-    for name in sorted(set(profile.request) - fields):
-        yield f"request.{name}", f"the request of {profile.method} has only {_and(fields)}"
     for rule in profile.expect:
-        reply, _, expression = rule.partition(" = ")
-        if reply != "result":
-            yield "expect", f"the reply has no `{reply}`: write `result = …`"
-        for name in sorted(set(_NAME_IN_RULE.findall(expression)) - fields - _WORDS):
-            yield "expect", f"there is no `{name}`: the request has {_and(fields)}"
-
-
-def _and(names: set[str]) -> str:
-    return " and ".join(sorted(names))
+        for problem in rules.problems_of(rule, method):
+            yield "expect", problem
 
 
 def _problems_of_load(profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield each key that is wrong in the load or conflicts with it, and why."""
     load, most = profile.load, max(profile.connections)
     if load.is_unary_only and not profile.is_unary:
-        yield "call", f"a {load.kind} load has unary calls only (write {_SERVICE}/GetSum)"
+        yield "call", f"a {load.kind} load has unary calls only, and {profile.method} streams"
     if len(set(profile.connections)) < len(profile.connections):
         yield "connections", "names a count twice"
     yield from load.problems(profile.connections)

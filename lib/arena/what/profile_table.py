@@ -48,7 +48,7 @@ def _row(profile: Profile) -> tuple[str, ...]:
     return (
         f"`{profile.name}`",
         load.kind,
-        f"{profile.method}{', TLS' if profile.tls else ''}",
+        f"{profile.call_words}{', TLS' if profile.tls else ''}",
         f"{load.words}{messages}",
         ", ".join(f"{each:,}" for each in profile.connections),
         f"{profile.runs} × {load.each_run}" if load.each_run else str(profile.runs),

@@ -7,5 +7,16 @@ libraries (hyperframe, hpack), so it sends nothing by itself.
 from arena.measure.contract.checks import Report, check, wait_ready
 from arena.measure.contract.idle import Watched
 from arena.measure.contract.scope import Call, Scope, scope_of, scopes_of
+from arena.measure.contract.standard import offers
 
-__all__ = ["Call", "Report", "Scope", "Watched", "check", "scope_of", "scopes_of", "wait_ready"]
+__all__ = [
+    "Call",
+    "Report",
+    "Scope",
+    "Watched",
+    "check",
+    "offers",
+    "scope_of",
+    "scopes_of",
+    "wait_ready",
+]

@@ -9,8 +9,9 @@ from typing import Literal
 
 from arena.base.errors import FrameworkError
 from arena.measure.contract import concurrency, flow_control, garbage, streams, tls, values
+from arena.measure.contract.asks import usual
 from arena.measure.contract.client import Client, HangError
-from arena.measure.contract.expected import stream_request, sum_request
+from arena.measure.contract.expected import stream_request
 from arena.measure.contract.idle import Watched, rest
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
@@ -22,6 +23,9 @@ _PROBE_TIMEOUT_S = 5.0
 _LAST_BREATH_S = 0.5  # a crash shows up a moment after the connection breaks
 
 _MEASURED = "stream-5000"
+
+# A profile's own call with more replies than this is not made on many connections at once.
+_MANY_REPLIES = 1000
 
 # Returns what is odd, or nothing; raises WrongError if something is wrong.
 _Run = Callable[[], str | None]
@@ -50,7 +54,7 @@ class Report:
 
 
 def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
-    """Call GetSum every 50 ms until it is answered; FrameworkError if it never is.
+    """Make the usual call every 50 ms until it is answered; FrameworkError if it never is.
 
     Any gRPC answer counts: the contract checks later whether it is right.
     """
@@ -104,24 +108,14 @@ def _checks(
     """Yield the checks of a scope in their order."""
     streams_long = "StreamSum" in scope.calls and not scope.light
     judged = streams_long and server is not None and _rests(server)
-    yield "unary-sum", partial(values.unary_sum, scope)
-    yield "unary-extremes", partial(values.unary_extremes, scope)
-    if "StreamSum" in scope.calls:
-        for name, requests in _stream_requests(scope):
-            yield name, partial(_streams, scope, requests, measured if name == _MEASURED else None)
+    yield from _checks_of_values(scope, measured)
     yield "framing", partial(values.framing, scope)
     if not scope.light:
         if streams_long:
             yield f"stream-{flow_control.LONG}", partial(flow_control.long_stream, scope, server)
             yield "backpressure", partial(flow_control.backpressure, scope, server, judged=judged)
             yield "cancel", partial(flow_control.cancel, scope, server, judged=judged)
-        yield "four-streams", partial(concurrency.streams, scope)
-        yield f"connections-{concurrency.CONNECTIONS}", partial(concurrency.connections, scope)
-        yield "unknown-method", partial(garbage.unknown_method, scope)
-        yield "malformed-message", partial(garbage.malformed_message, scope)
-        yield "truncated-message", partial(garbage.truncated_message, scope)
-        yield "oversized-prefix", partial(garbage.oversized_prefix, scope)
-        yield "content-type", partial(garbage.content_type, scope)
+        yield from _checks_of_any_call(scope)
     if "CollectSum" in scope.calls:
         yield "collect-sum", partial(streams.collect_sum, scope)
     if "EchoSum" in scope.calls:
@@ -132,6 +126,30 @@ def _checks(
         yield "tls-alpn", partial(tls.alpn, scope)
         yield "tls-version", partial(tls.version, scope)
         yield "tls-downgrade", partial(tls.downgrade, scope)
+
+
+def _checks_of_values(scope: Scope, measured: list[float]) -> Iterator[tuple[str, _Run]]:
+    """Yield the checks of replies' values, except those of streams of requests."""
+    if "GetSum" in scope.calls:
+        yield "unary-sum", partial(values.unary_sum, scope)
+        yield "unary-extremes", partial(values.unary_extremes, scope)
+    if "StreamSum" in scope.calls:
+        for name, requests in _stream_requests(scope):
+            yield name, partial(_streams, scope, requests, measured if name == _MEASURED else None)
+    if scope.own:
+        yield "profile-call", partial(values.own_calls, scope)
+
+
+def _checks_of_any_call(scope: Scope) -> Iterator[tuple[str, _Run]]:
+    """Yield the checks that are made with the usual call."""
+    if usual(scope).replies <= _MANY_REPLIES:
+        yield "four-streams", partial(concurrency.streams, scope)
+        yield f"connections-{concurrency.CONNECTIONS}", partial(concurrency.connections, scope)
+    yield "unknown-method", partial(garbage.unknown_method, scope)
+    yield "malformed-message", partial(garbage.malformed_message, scope)
+    yield "truncated-message", partial(garbage.truncated_message, scope)
+    yield "oversized-prefix", partial(garbage.oversized_prefix, scope)
+    yield "content-type", partial(garbage.content_type, scope)
 
 
 def _stream_requests(scope: Scope) -> Iterator[tuple[str, list[StreamRequest]]]:
@@ -168,15 +186,15 @@ def _gone(scope: Scope, server: Watched | None) -> str:
         if how := server.ended():
             return f"then the server ended ({how})"
         time.sleep(0.01)
-    return f"then GetSum is not answered ({problem})"
+    return f"then {usual(scope).method} is not answered ({problem})"
 
 
 def _probe(scope: Scope) -> str | None:
-    """Return why GetSum is not answered; None if any answer comes, right or wrong."""
-    answer = None
+    """Return why the usual call is not answered; None if any answer comes, right or wrong."""
+    answer, ask = None, usual(scope)
     try:
         with Client(scope, _PROBE_TIMEOUT_S) as client:
-            answer = client.call("GetSum", sum_request())
+            answer = client.ask(ask.path, ask.body)
             client.finish(answer)
     except HangError as error:
         return error.detail

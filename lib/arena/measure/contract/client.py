@@ -75,6 +75,10 @@ class Client:
         """Open a call with these requests; `end` closes the client's side."""
         return self.wire.request(f"{SERVICE}/{call}", _framed(requests), end=end)
 
+    def ask(self, path: str, body: bytes) -> Answer:
+        """Open a call with all its requests, framed, and close the client's side."""
+        return self.wire.request(path, body)
+
     def send(self, answer: Answer, *requests: Message, end: bool = False) -> None:
         """Send more requests of an open call."""
         self.wire.send(answer, _framed(requests), end=end)

@@ -2,13 +2,12 @@
 
 from contextlib import ExitStack
 
+from arena.measure.contract.asks import Ask, many
 from arena.measure.contract.client import Client
-from arena.measure.contract.expected import require, stream_request, sum_request, sums_of
 from arena.measure.contract.messages import named
 from arena.measure.contract.scope import Scope
-from arena.measure.contract.values import TIMEOUT_S, finish
+from arena.measure.contract.values import TIMEOUT_S
 from arena.measure.contract.wire import Answer
-from arena.what.benchmark_pb2 import StreamRequest, SumRequest
 
 _STREAMS = 4
 _REPLIES = 1000
@@ -25,9 +24,9 @@ def streams(scope: Scope) -> str:
             return f"no more than {most} of {_STREAMS} calls are allowed at a time on a connection"
         asked = [_ask(scope, client, _REPLIES) for _ in range(_STREAMS)]
         client.finish(*(answer for _, answer in asked))
-        for number, (request, answer) in enumerate(asked, 1):
+        for number, (ask, answer) in enumerate(asked, 1):
             with named(f"stream {number} of {_STREAMS}"):
-                require(answer, sums_of(request))
+                ask.require(answer)
     return ""
 
 
@@ -39,14 +38,12 @@ def connections(scope: Scope) -> None:
         for client in clients:
             asked.append((client, *_ask(scope, client, _FEW_REPLIES)))
             client.flush()
-        for number, (client, request, answer) in enumerate(asked, 1):
+        for number, (client, ask, answer) in enumerate(asked, 1):
             with named(f"connection {number} of {CONNECTIONS}"):
-                finish(client, answer, sums_of(request))
+                client.finish(answer)
+                ask.require(answer)
 
 
-def _ask(scope: Scope, client: Client, replies: int) -> tuple[SumRequest | StreamRequest, Answer]:
-    if "StreamSum" in scope.calls:
-        many = stream_request(replies)
-        return many, client.call("StreamSum", many)
-    one = sum_request()
-    return one, client.call("GetSum", one)
+def _ask(scope: Scope, client: Client, replies: int) -> tuple[Ask, Answer]:
+    ask = many(scope, replies)
+    return ask, client.ask(ask.path, ask.body)

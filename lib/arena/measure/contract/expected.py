@@ -54,8 +54,13 @@ def require(answer: Answer, expected: Sequence[int]) -> None:
         raise WrongError(f"there are only trailers (grpc-status 0), not {_replies(len(expected))}")
     for number, value in enumerate(expected[: len(answer.messages)]):
         require_value(answer.messages[number], value, number)
-    if len(answer.messages) != len(expected):
-        raise WrongError(f"{_replies(len(answer.messages))}, not {len(expected)}")
+    require_count(answer, len(expected))
+
+
+def require_count(answer: Answer, count: int) -> None:
+    """Raise WrongError unless a finished answer has so many replies."""
+    if len(answer.messages) != count:
+        raise WrongError(f"{_replies(len(answer.messages))}, not {count}")
 
 
 def require_ok(answer: Answer) -> None:

@@ -1,11 +1,12 @@
 """Whether a stream stops at a closed window, resumes when it opens, and ends when cancelled."""
 
+from arena.measure.contract.asks import still_right
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
 from arena.measure.contract.idle import Watched, rest
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
-from arena.measure.contract.values import TIMEOUT_S, finish_stream, still_right
+from arena.measure.contract.values import TIMEOUT_S, finish_stream
 from arena.measure.contract.wire import DEFAULT_WINDOW, LARGEST_WINDOW, Answer
 
 LONG = 100_000
@@ -52,7 +53,7 @@ def backpressure(scope: Scope, server: Watched | None, *, judged: bool) -> None:
         _require_rest(server, "with the window closed", judged=judged)
         client.wire.cancel(answer)
         client.wire.open_connection(LARGEST_WINDOW - DEFAULT_WINDOW)
-        still_right(client)
+        still_right(client, scope)
 
 
 def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
@@ -69,7 +70,7 @@ def cancel(scope: Scope, server: Watched | None, *, judged: bool) -> None:
             client.until_quiet(_SILENT_S)
         except HangError as error:
             raise WrongError(f"the server still sends {TIMEOUT_S:g} s after RST_STREAM") from error
-        still_right(client)
+        still_right(client, scope)
         _require_rest(server, "after its stream was cancelled", judged=judged)
 
 

@@ -3,11 +3,10 @@
 The checks return what is merely odd: a client could live with it.
 """
 
-from arena.measure.contract.client import SERVICE, Client, HangError
-from arena.measure.contract.expected import sum_request
+from arena.measure.contract.asks import still_right, usual
+from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.messages import PREFIX, WrongError, frame, hexadecimal
 from arena.measure.contract.scope import Scope
-from arena.measure.contract.values import still_right
 from arena.measure.contract.wire import Answer, code_name
 
 _TIMEOUT_S = 2.0  # a server needs little time to refuse garbage
@@ -23,8 +22,10 @@ _HUGE = 0xFFFF_FFFF
 
 def unknown_method(scope: Scope) -> str:
     """Call an unknown method and an unknown service: UNIMPLEMENTED."""
-    odd = ""
-    for path in (f"{SERVICE}/GetDifference", "benchmark.NoSuchService/GetSum"):
+    odd, ask = "", usual(scope)
+    package = ask.service.rpartition(".")[0]
+    strange = f"{package}.NoSuchService" if package else "NoSuchService"
+    for path in (f"{ask.service}/GetDifference", f"{strange}/{ask.method}"):
         answer = _answered(scope, path, frame(b""), timeout_s=_AFTERWARDS_S)
         if answer is None:
             raise WrongError(f"/{path}: no answer within {_AFTERWARDS_S:g} s")
@@ -57,19 +58,19 @@ def oversized_prefix(scope: Scope) -> str:
 
 def content_type(scope: Scope) -> str:
     """Send a content-type that is not gRPC's: the answer must not be OK."""
-    body = frame(sum_request().SerializeToString())
-    answer = _answered(scope, f"{SERVICE}/GetSum", body, kind="text/plain")
+    ask = usual(scope)
+    answer = _answered(scope, ask.path, ask.body, kind="text/plain")
     if answer is not None and _is_ok(answer):
         return "text/plain is taken for gRPC, and answered"
     return "" if answer is not None else "text/plain is never answered"
 
 
 def _all_refused(scope: Scope, bodies: list[bytes]) -> str:
-    """Send each body to GetSum; return what is odd in how they were refused."""
+    """Send each body to the usual call; return what is odd in how they were refused."""
     odd = ""
     for body in bodies:
         try:
-            answer = _answered(scope, f"{SERVICE}/GetSum", body)
+            answer = _answered(scope, usual(scope).path, body)
         except WrongError as error:
             error.wire = error.wire or hexadecimal(body)
             raise
@@ -97,7 +98,7 @@ def _answered(
         except HangError:
             answer = None
     with Client(scope, _AFTERWARDS_S) as again:
-        still_right(again)
+        still_right(again, scope)
     return answer
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from arena.what.framework import Framework
 from arena.what.profile import Profile
@@ -15,21 +15,25 @@ class Scope:
     """One port of a server, and the calls that are checked there.
 
     `requests` are the profiles' exact StreamSum requests: the generators rely on the replies'
-    length. A `light` scope has only the values and TLS: another port has all the other checks.
+    length. `own` are the profiles with a .proto of their own, whose calls are checked too. If
+    there are no other `calls`, these take the place of GetSum. A `light` scope has only the
+    values and TLS: another port has all the other checks.
     """
 
     port: int
     tls: bool
     calls: frozenset[Call] = frozenset({"GetSum"})
-    requests: tuple[Mapping[str, int], ...] = ()
+    requests: tuple[Mapping[str, Any], ...] = ()
+    own: tuple[Profile, ...] = ()
     light: bool = False
 
 
 def scope_of(profile: Profile) -> Scope:
     """Return what must be right before and after a profile is measured."""
+    if profile.proto:
+        return Scope(profile.port, profile.tls, frozenset(), own=(profile,))
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
-    request = {str(key): value for key, value in profile.request.items()}
-    exact = (request,) if profile.method == "StreamSum" else ()
+    exact = (profile.request,) if profile.method == "StreamSum" else ()
     return Scope(profile.port, profile.tls, frozenset(calls), exact)
 
 
@@ -43,8 +47,16 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
         before = found.setdefault((scope.port, scope.tls), scope)
         more = tuple(each for each in scope.requests if each not in before.requests)
         found[scope.port, scope.tls] = replace(
-            before, calls=before.calls | scope.calls, requests=before.requests + more
+            before,
+            calls=before.calls | scope.calls,
+            requests=before.requests + more,
+            own=before.own + tuple(each for each in scope.own if each not in before.own),
         )
     plain = [scope for scope in found.values() if not scope.tls]
-    done: frozenset[Call] = frozenset().union(*(scope.calls for scope in plain))
-    return plain + [replace(each, light=each.calls <= done) for each in found.values() if each.tls]
+    done = {call for scope in plain for call in _checked(scope)}
+    secure = [scope for scope in found.values() if scope.tls]
+    return plain + [replace(each, light=_checked(each) <= done) for each in secure]
+
+
+def _checked(scope: Scope) -> set[str]:
+    return {*scope.calls, *(each.call for each in scope.own)}

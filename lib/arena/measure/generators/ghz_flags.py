@@ -50,7 +50,7 @@ def request(profile: MeasuredProfile) -> list[str]:
     """Return the flags for the method that is called."""
     return [
         "--skipTLS" if profile.tls else "--insecure",
-        "--proto", "requests/benchmark.proto",
+        "--proto", profile.proto_file,
         "--call", profile.call,
         "-d", json.dumps(profile.request, separators=(",", ":")),
         *(["--stream-call-count", str(profile.requests_per_call)] if profile.streams_up else []),

@@ -6,6 +6,7 @@ the window: with 1,024 on two cores, that rush is longer than the window of some
 run has a warm-up of its own.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from arena.base.workspace import Workspace
 from arena.measure.generators import measurements
 from arena.measure.generators.description import Description, Image, Lead, Way
 from arena.measure.generators.provision import output_of
-from arena.what import benchmark_pb2 as pb
+from arena.what import protos
 from arena.what.loads import Closed
 from arena.what.measured import MeasuredProfile
 from arena.what.profile import Profile
@@ -27,6 +28,9 @@ BODIES = ".tools/bodies"
 
 # gRPC's message prefix: not compressed, four bytes of length.
 _LENGTH_BYTES = 4
+
+# File systems take no longer names; a longer request goes by its hash.
+_LONGEST_STEM = 200
 
 _PRINTED = re.compile(r"h2load nghttp2/(\d{1,4}\.\d{1,4}\S*)\s*")
 _NUMBERS = re.compile(r"(\d+)\.(\d+)")
@@ -81,7 +85,7 @@ def arguments(profile: MeasuredProfile, cpus: Sequence[int] | None, version: str
         "-t", str(min(threads, profile.connection_count)),
         "-D", _duration(profile.window_s, version),
         *([f"--warm-up-time={_duration(lead_s, version)}"] if lead_s else []),
-        "-d", f"{BODIES}/{_body(profile).hex()}.bin",
+        "-d", _body_file(_body(profile)),
         "-H", "content-type: application/grpc",
         "-H", "te: trailers",
         *(["--output-file=/dev/stdout"] if _numbers(version) >= _JSON_SINCE else []),
@@ -107,7 +111,7 @@ def _duration(seconds: float, version: str) -> str:
 def prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
     """Write the request to a file named by its content; HostError if that fails."""
     body = _body(profile)
-    path = workspace.root / BODIES / f"{body.hex()}.bin"
+    path = workspace.root / _body_file(body)
     try:
         if not path.exists() or path.read_bytes() != body:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,17 +122,24 @@ def prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
 
 def _body(profile: Profile) -> bytes:
     """Return the request as it is on the wire: gRPC's prefix and the message."""
-    message = pb.SumRequest(**profile.request).SerializeToString()
+    method = protos.method_of(profile.proto, profile.call)
+    message = protos.request_of(method, profile.request).SerializeToString(deterministic=True)
     return b"\0" + len(message).to_bytes(_LENGTH_BYTES, "big") + message
+
+
+def _body_file(body: bytes) -> str:
+    """Return the path of a request's file, below the root."""
+    stem = body.hex()
+    if len(stem) > _LONGEST_STEM:
+        stem = hashlib.sha256(body).hexdigest()
+    return f"{BODIES}/{stem}.bin"
 
 
 def _refuses(profile: MeasuredProfile) -> str:
     """Return why h2load cannot make a closed load; empty if it can."""
     load = profile.load_as(Closed)
     if not profile.is_unary:
-        return "it sends the same single message in every call, so the call must be GetSum"
-    if "count" in profile.request:
-        return "its request is a SumRequest, which has no `count`"
+        return "it makes unary calls only: it sends one message and counts no replies"
     if load.concurrency and load.concurrency % profile.connection_count:
         return (
             "it opens equally many calls on every connection, so concurrency must be a multiple of "

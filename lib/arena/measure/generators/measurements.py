@@ -77,11 +77,12 @@ def of_report(report: GhzReport, profile: MeasuredProfile) -> Measurement:
 
 
 def _messages_per_reply(profile: MeasuredProfile) -> int | None:
-    """Return the messages per reply: in EchoSum, a reply also counts its request.
+    """Return the messages per reply: in a bidirectional stream, a reply also counts its request.
 
-    None in CollectSum: its one reply does not tell how many messages a cut call delivered.
+    None where replies do not tell how many messages a cut call delivered: in a client stream, or
+    if requests and replies are not paired.
     """
-    if profile.method == "CollectSum":
+    if profile.method_type == "client-streaming" or profile.messages_per_call % profile.replies:
         return None
     return profile.messages_per_call // profile.replies
 

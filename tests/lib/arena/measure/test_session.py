@@ -20,6 +20,7 @@ from arena.record.reading import read_record
 from arena.what.measured import MeasuredProfile
 from tests.fakes import (
     FAILED,
+    OFFERS,
     PASSED,
     WARNED,
     FakeGenerator,
@@ -41,6 +42,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "require_free_port", lambda _: None)
     monkeypatch.setattr(contract, "wait_ready", lambda *_: None)
     monkeypatch.setattr(contract, "check", lambda *_: a_report())
+    monkeypatch.setattr(contract, "offers", lambda _: OFFERS)
 
 
 @pytest.fixture

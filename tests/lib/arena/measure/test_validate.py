@@ -17,7 +17,16 @@ from arena.measure import validate as validating
 from arena.measure.contract import Report, Scope
 from arena.measure.validate import ValidateOptions, validate
 from arena.record.record import Check
-from tests.fakes import FAILED, PASSED, WARNED, FakeRuntime, FakeServer, a_report, add_framework
+from tests.fakes import (
+    FAILED,
+    OFFERS,
+    PASSED,
+    WARNED,
+    FakeRuntime,
+    FakeServer,
+    a_report,
+    add_framework,
+)
 
 Tell = Callable[[Check], None]
 
@@ -62,6 +71,7 @@ def shop(
         return report
 
     monkeypatch.setattr(contract, "check", check)
+    monkeypatch.setattr(contract, "offers", lambda _: OFFERS)
     monkeypatch.setattr(
         contract, "wait_ready", lambda scope, wait_s, _: made.ready.append((scope.port, wait_s))
     )
@@ -84,6 +94,7 @@ def test_a_good_framework_passes_on_every_port_it_subscribes_to(shop: Shop, verb
         "await grpc-go on port 8080 (h2c) …",
         "check grpc-go on port 8080 (h2c) …",
         *passed,
+        "  offers: reflection v1, health: serving",
         "await grpc-go on port 8443 (TLS) …",
         "check grpc-go on port 8443 (TLS) …",
         *passed,

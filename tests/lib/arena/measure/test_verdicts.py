@@ -16,11 +16,11 @@ from arena.measure.verdicts import (
     table,
 )
 from arena.record.record import Check
-from tests.fakes import FAILED, PASSED, WARNED, a_report
+from tests.fakes import FAILED, OFFERS, PASSED, WARNED, a_report
 
 
 def h2c(*checks: Check) -> PortChecks:
-    return port_checks(Scope(8080, tls=False), a_report(*checks, packed=2.0))
+    return port_checks(Scope(8080, tls=False), a_report(*checks, packed=2.0), OFFERS)
 
 
 def tls(*checks: Check) -> PortChecks:
@@ -89,6 +89,7 @@ def test_as_json_every_check_of_every_port_is_there() -> None:
                         "verdict": "fail",
                         "messages_per_data_frame": 2.0,
                         "checks": [PASSED.model_dump(), FAILED.model_dump()],
+                        "offers": OFFERS.model_dump(),
                     }
                 ],
             }

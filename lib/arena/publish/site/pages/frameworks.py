@@ -93,6 +93,7 @@ def _make(site: Site, edition: Edition, known: FrameworkLine) -> str:
         known=known,
         meta=edition.read(entries[-1].path).framework,
         versions=_versions(entries),
+        offers=next((each.offers for each in reversed(entries) if each.offers), ""),
         standings=standings,
         histories=_histories(entries, standings),
     )
