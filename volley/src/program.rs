@@ -17,11 +17,15 @@ pub use merge::merge;
 use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, Session};
 use crate::report::live::Live;
-use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
+use crate::report::verdict::{self, Figures};
+use crate::report::{Report, Verdict, csv, html, json, own_section, prometheus, summary};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
 use crate::watch::{self, JsonLines, Server, Shows, Stats};
 use news::NewsDesk;
+
+/// The exit status if `--fail-if` was so.
+const THRESHOLD_FAILED: u8 = 99;
 
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
@@ -64,7 +68,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Runs the load and prints its report. Succeeds if at least one call succeeded.
+/// Runs the load and prints its report. Succeeds if at least one call succeeded and no threshold failed.
 ///
 /// # Errors
 ///
@@ -85,7 +89,11 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let mut news = NewsDesk::new(run, &session, stats, lines);
     let report = engine::run(spec, session, &mut |item| news.tell(item));
     drop(news);
-    let report = report?;
+    let mut report = report?;
+    // `volley merge` judges the whole load.
+    if !spec.load.share.is_part() {
+        report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
+    }
     deliver(&report, output, out)
 }
 
@@ -131,7 +139,7 @@ fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
     Ok(JsonLines::new(out))
 }
 
-/// Prints a report. Succeeds if at least one call succeeded.
+/// Prints a report, and what it has failed.
 fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, Failure> {
     // On a terminal, volley's own facts come last. If both streams may go to the same file, they
     // come first: a reader would take anything after ghz's summary as a part of its last error.
@@ -143,7 +151,25 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
     if adds_last {
         print_own(report, output)?;
     }
-    Ok(success_if(report.calls.ok > 0))
+    print_failed(&report.thresholds)?;
+    Ok(status(report.calls.ok > 0, &report.thresholds))
+}
+
+/// Even `--quiet` does not hide them.
+fn print_failed(thresholds: &[Verdict]) -> io::Result<()> {
+    buffered(io::stderr().lock(), |mut out| {
+        own_section::write_failed(thresholds, &mut out)
+    })
+    .or_else(unless_hung_up)
+}
+
+/// The exit status of a run with thresholds. Without a call that succeeded, it is that of any such run.
+fn status(any_ok: bool, thresholds: &[Verdict]) -> ExitCode {
+    if any_ok && thresholds.iter().any(|verdict| verdict.failed) {
+        ExitCode::from(THRESHOLD_FAILED)
+    } else {
+        success_if(any_ok)
+    }
 }
 
 /// The exit status says whether any call succeeded.

@@ -26,11 +26,12 @@ const MOST_REQUESTS: u32 = 1_000_000;
 const MOST_CONNECTIONS: u32 = 10_000;
 
 /// Flags of a run that have no effect in a sweep, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 10] = [
+const UNUSED: [&str; 11] = [
     "config",
     "count_errors",
     "details",
     "disable_template_functions",
+    "fail_if",
     "keepalive",
     "skip_first",
     "stream_call_count",

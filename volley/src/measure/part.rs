@@ -15,7 +15,7 @@ use crate::report::model::{Calls, Checks, Detail, DetailOutcome, Report, Sends, 
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
-use crate::spec::{DurationStop, Share, Spec};
+use crate::spec::{DurationStop, Share, Spec, Threshold};
 
 /// It increases when an older reader would be misled.
 const SCHEMA: u32 = 1;
@@ -164,6 +164,12 @@ impl Part {
         }
     }
 
+    /// Conditions under which the whole load has failed.
+    #[must_use]
+    pub fn fail_if(&self) -> &[Threshold] {
+        &self.run.spec.checks.fail_if
+    }
+
     /// The report on all parts together. If parts are missing, it says what is needed to merge it with them.
     #[must_use]
     pub fn into_report(self) -> Report {
@@ -264,6 +270,7 @@ impl Part {
             cost: run.cost,
             events: run.events,
             tally,
+            thresholds: Vec::new(),
         };
         warnings::add(&mut report, counts.skipped, details_most);
         report

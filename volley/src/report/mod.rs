@@ -18,6 +18,7 @@ pub mod own_section;
 pub mod prometheus;
 pub mod summary;
 pub(crate) mod timestamp;
+pub mod verdict;
 pub mod warning;
 
 #[cfg(test)]
@@ -28,4 +29,5 @@ pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
 };
+pub use verdict::Verdict;
 pub use warning::Warning;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::latency::Latency;
+use super::verdict::Verdict;
 use super::warning::Warning;
 use crate::grpc::Code;
 use crate::spec::Command;
@@ -74,6 +75,8 @@ pub struct Report {
     /// What was changed while the run went on, in order.
     pub events: Vec<Event>,
     pub warnings: Vec<Warning>,
+    /// What became of `--fail-if`.
+    pub thresholds: Vec<Verdict>,
     /// Of a part of a load: what `volley merge` needs.
     pub tally: Option<serde_json::Value>,
 }

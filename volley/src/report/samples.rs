@@ -125,6 +125,7 @@ pub fn no_calls() -> Report {
         details: Vec::new(),
         events: Vec::new(),
         tally: None,
+        thresholds: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -21,6 +21,7 @@ mod refused;
 mod signals;
 mod streams;
 mod templates;
+mod thresholds;
 mod timeouts;
 mod tls;
 mod tls_peer;

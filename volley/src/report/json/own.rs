@@ -9,6 +9,7 @@ use super::Details;
 use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
 use crate::report::model::{Event, Report};
+use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -49,6 +50,8 @@ pub(super) struct Member<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     events: Vec<EventView>,
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    thresholds: Vec<ThresholdView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +108,15 @@ struct EventView {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u32>,
+}
+
+/// A condition of `--fail-if`; the value is null if there is none.
+#[derive(Serialize)]
+struct ThresholdView<'a> {
+    threshold: &'a str,
+    value: Option<f64>,
+    unit: &'static str,
+    failed: bool,
 }
 
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
@@ -166,6 +178,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         checks: ChecksView::of(&report.checks),
         events: report.events.iter().map(event).collect(),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
+        thresholds: report.thresholds.iter().map(threshold).collect(),
         details,
         tally: report.tally.as_ref(),
     }
@@ -177,6 +190,15 @@ fn event(event: &Event) -> EventView {
         at_s: event.at_ns as f64 / 1e9,
         what,
         value,
+    }
+}
+
+fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
+    ThresholdView {
+        threshold: &verdict.threshold,
+        value: verdict.value,
+        unit: verdict.unit.name(),
+        failed: verdict.failed,
     }
 }
 
