@@ -241,6 +241,7 @@ impl Part {
                 seconds,
                 elapsed_ns: run.warmup_ns,
             }),
+            latency_series: self.history.latency_series(run.elapsed_ns),
             seconds: self.history.into_seconds(run.elapsed_ns),
             checks: Checks {
                 compared: spec.checks.compare(),

@@ -68,6 +68,7 @@ pub struct Report {
     pub warm_up: Option<WarmUp>,
     /// Call latency per whole second since the window opened.
     pub seconds: Vec<Second>,
+    pub latency_series: LatencySeries,
     pub cost: Cost,
     pub checks: Checks,
     /// The single calls that were kept, in the order of their ends: all, some or none.
@@ -150,6 +151,15 @@ pub struct Second {
     pub p99_ns: u64,
     pub max_ns: u64,
     pub samples: u64,
+}
+
+/// The main latency over time, for statistics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencySeries {
+    /// The length of a slice.
+    pub interval_s: u64,
+    /// One for each slice of the run, encoded like [`Latency::histogram`], within 0.4 %; empty without samples.
+    pub histograms: Vec<String>,
 }
 
 /// The load before the window, which is in no other count.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::latency::{Latency, LatencyKind};
 use super::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, WarmUp,
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, LatencySeries, Report, Second, Sends,
+    Series, WarmUp,
 };
 use super::warning::Warning;
 use crate::grpc::Code;
@@ -115,6 +116,10 @@ pub fn no_calls() -> Report {
             ..Series::default()
         },
         seconds: Vec::new(),
+        latency_series: LatencySeries {
+            interval_s: 1,
+            histograms: Vec::new(),
+        },
         cost: Cost {
             cpu_s: 0.001,
             cpu_total_s: 0.002,

@@ -40,6 +40,7 @@ pub(super) struct Member<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     warmup: Option<WarmUpView<'a>>,
     seconds: Vec<SecondView>,
+    latency_series: LatencySeriesView<'a>,
     cpu_s: f64,
     cpu_total_s: f64,
     peak_bytes: u64,
@@ -99,6 +100,13 @@ struct SecondView {
     p99: Option<u64>,
     max: Option<u64>,
     samples: u64,
+}
+
+/// The main latency in slices of equal length.
+#[derive(Serialize)]
+struct LatencySeriesView<'a> {
+    interval_s: u64,
+    histograms: &'a [String],
 }
 
 /// A change while the run went on; its time counts from the window's opening, and is negative in the warm-up.
@@ -169,6 +177,10 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
                 }
             })
             .collect(),
+        latency_series: LatencySeriesView {
+            interval_s: report.latency_series.interval_s,
+            histograms: &report.latency_series.histograms,
+        },
         cpu_s: report.cost.cpu_s,
         cpu_total_s: report.cost.cpu_total_s,
         peak_bytes: report.cost.peak_bytes,
