@@ -11,6 +11,7 @@ fn main() -> ExitCode {
         Ok(Command::Blast(blast)) => program::blast(&blast),
         Ok(Command::Serve(args)) => program::serve(&args),
         Ok(Command::Merge(merge)) => program::merge(&merge),
+        Ok(Command::Compare(compare)) => program::compare(&compare),
         Ok(Command::Schema) => program::schema(),
         Err(exit) => return exit.print(),
     };

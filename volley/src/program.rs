@@ -1,6 +1,7 @@
 //! The commands: each turns what the command line says into work, output and an exit status.
 
 mod blast;
+mod compare;
 mod merge;
 mod news;
 
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
+pub use compare::compare;
 pub use merge::merge;
 
 use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
@@ -81,7 +83,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         watched,
         ..
     } = run;
-    let out = Out::open(output)?;
+    let out = Out::open(output.file.as_deref())?;
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
@@ -252,8 +254,8 @@ struct Out<'a> {
 
 impl<'a> Out<'a> {
     /// Opened before the load, so that a problem with it is found early.
-    fn open(output: &'a Output) -> Result<Self, Failure> {
-        let Some(path) = output.file.as_deref() else {
+    fn open(path: Option<&'a Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
             return Ok(Self { file: None });
         };
         let file = OpenOptions::new()

@@ -41,6 +41,7 @@ Examples:
 
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
 `volley merge` makes one report of those of several processes: see `volley merge --help`.
+`volley compare` tells what changed from one run to another: see `volley compare --help`.
 `volley schema` prints the JSON Schema of a file for --config.
 `volley serve` starts a server to try these commands on: see `volley serve --help`.";
 

@@ -4,6 +4,7 @@ mod apply;
 mod args;
 mod argv;
 mod blast;
+mod compare;
 mod config;
 mod exit;
 mod help;
@@ -19,6 +20,7 @@ mod value;
 use std::ffi::OsString;
 
 pub use blast::Blast;
+pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
 pub use merge::Merge;
@@ -37,6 +39,8 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// `volley merge [FLAGS] FILE...`
     Merge(Box<Merge>),
+    /// `volley compare [FLAGS] OLD NEW`
+    Compare(Box<Compare>),
     /// `volley schema`
     Schema,
 }
@@ -51,6 +55,9 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         }
         Some((first, rest)) if first == "merge" => {
             merge::parse(rest).map(Box::new).map(Command::Merge)
+        }
+        Some((first, rest)) if first == "compare" => {
+            compare::parse(rest).map(Box::new).map(Command::Compare)
         }
         Some((first, [])) if first == "schema" => Ok(Command::Schema),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())

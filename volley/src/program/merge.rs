@@ -29,7 +29,7 @@ struct Member {
 ///
 /// Whatever prevents one report from being made of the files.
 pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
-    let out = Out::open(&merge.output)?;
+    let out = Out::open(merge.output.file.as_deref())?;
     let mut sum: Option<Part> = None;
     for path in &merge.files {
         let part = read(path)?;

@@ -181,8 +181,8 @@ impl Latency {
     pub fn percentile(&self, rank_ppm: u32) -> Option<u64> {
         let decoded = || {
             let recorded = decode(&self.histogram)?;
-            let all: u64 = recorded.iter().map(|(_, count)| count).sum();
-            let rank = (u128::from(rank_ppm) * u128::from(all)).div_ceil(1_000_000);
+            let all: u128 = recorded.iter().map(|(_, count)| u128::from(*count)).sum();
+            let rank = (u128::from(rank_ppm) * all).div_ceil(1_000_000);
             let mut seen = 0;
             let at_rank = |(_, count): &&(u64, u64)| {
                 seen += u128::from(*count);

@@ -24,7 +24,7 @@ pub mod warning;
 #[cfg(test)]
 mod samples;
 
-pub(crate) use escape::label_value;
+pub(crate) use escape::{label_value, visible};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,

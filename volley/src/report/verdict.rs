@@ -49,7 +49,7 @@ pub fn judge(thresholds: &[Threshold], figures: &Figures<'_>) -> Vec<Verdict> {
 }
 
 /// A figure that is missing has failed: nothing shows that the run is as it must be.
-fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
+pub(crate) fn verdict(threshold: &Threshold, figures: &Figures<'_>) -> Verdict {
     let Threshold {
         text,
         figure,

@@ -145,7 +145,7 @@ pub enum ThresholdError {
         limit: String,
     },
     /// A condition of `volley compare`.
-    #[error("a ratio needs two reports: use it in `volley compare`")]
+    #[error("a ratio needs two reports: write `p99 ratio > 1.1` in `volley compare`")]
     Ratio,
 }
 
@@ -474,7 +474,7 @@ mod tests {
             ("failed > -1", "needs a number of calls"),
             ("rate < 5%", "needs a number per second"),
             ("rate < inf", "needs a number per second"),
-            ("p99 ratio > 1.1", "use it in `volley compare`"),
+            ("p99 ratio > 1.1", "in `volley compare`"),
         ] {
             assert!(refusal(text).contains(words), "{text}");
         }

@@ -6,6 +6,7 @@ mod common;
 mod answers;
 mod blast;
 mod close;
+mod compare;
 mod control;
 mod expect;
 mod faults;

@@ -133,7 +133,7 @@ fn what_is_no_condition_is_one_line_and_status_2() {
     for (condition, words) in [
         ("p99", "write a figure"),
         ("p99 > 20", "needs a time such as 20ms"),
-        ("p99 ratio > 1.1", "use it in `volley compare`"),
+        ("p99 ratio > 1.1", "in `volley compare`"),
         ("service p99 > 1ms", "a closed loop has no such times"),
     ] {
         let finished = failing(SERVER_STREAM.run(), &[condition]).run("localhost:1");
