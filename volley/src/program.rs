@@ -209,6 +209,16 @@ pub fn schema() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints a text as it is.
+///
+/// # Errors
+///
+/// If stdout cannot be written to.
+pub fn text(text: &[u8]) -> Result<ExitCode, Failure> {
+    buffered(io::stdout().lock(), |out| out.write_all(text)).or_else(unless_hung_up)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Serves the benchmark service until a signal comes.
 ///
 /// # Errors

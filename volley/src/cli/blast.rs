@@ -180,7 +180,7 @@ fn plain() -> Command {
 
 /// The flags as help shows them. The `+` marks are removed: they matter only where ghz's flags
 /// stand beside them.
-fn help_command() -> Command {
+pub(super) fn help_command() -> Command {
     args::shown(plain()).mut_args(|arg| {
         let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
         match text.strip_prefix("+ ") {

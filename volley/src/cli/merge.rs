@@ -83,7 +83,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
     })
 }
 
-fn command() -> Command {
+pub(super) fn command() -> Command {
     help::dress(MergeArgs::command(), EXAMPLES)
         .override_usage("volley merge [FLAGS] FILE...")
         .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))

@@ -14,6 +14,7 @@ mod payload;
 mod refused;
 mod run;
 pub mod serve;
+mod shell;
 mod usage;
 mod value;
 
@@ -43,6 +44,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// `volley schema`
     Schema,
+    /// `volley completions SHELL` or `volley man [COMMAND]`: this text.
+    Text(Vec<u8>),
 }
 
 /// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
@@ -59,6 +62,10 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "compare" => {
             compare::parse(rest).map(Box::new).map(Command::Compare)
         }
+        Some((first, rest)) if first == "completions" => {
+            shell::completions(rest).map(Command::Text)
+        }
+        Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
         Some((first, [])) if first == "schema" => Ok(Command::Schema),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)

@@ -190,11 +190,8 @@ fn failures_that_come_and_go_are_shown_by_their_difference() {
     let failing = |every: u64| {
         let mut run = run(&mut Rng::with_seed(5), WHITE, 1.0);
         for (at, slice) in run.slices.iter_mut().enumerate() {
-            slice.failed = if every > 0 {
-                slice.ok / every + at as u64 % 3
-            } else {
-                0
-            };
+            let due = slice.ok.checked_div(every);
+            slice.failed = due.map_or(0, |calls| calls + at as u64 % 3);
         }
         run
     };
