@@ -56,12 +56,23 @@ fn schema_command() -> Command {
 
 /// The whole program, as help shows it.
 fn tree() -> Command {
-    let commands =
-        COMMANDS.map(|(name, about, command)| command().name(name).bin_name(name).about(about));
-    args::help_command()
+    let commands = COMMANDS.map(|(name, about, command)| {
+        titled(command(), about)
+            .name(name)
+            .bin_name(format!("volley {name}"))
+    });
+    titled(args::help_command(), env!("CARGO_PKG_DESCRIPTION"))
         .name("volley")
         .disable_help_subcommand(true)
         .subcommands(commands)
+}
+
+/// Adds a title in one line; the text that help shows becomes the description.
+fn titled(command: Command, about: &'static str) -> Command {
+    match command.get_about().cloned() {
+        Some(long) => command.about(about).long_about(long),
+        None => command.about(about),
+    }
 }
 
 /// The completions for the shell that is named after `volley completions`.
@@ -86,8 +97,8 @@ pub(super) fn man(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
         [] => ("volley".to_owned(), tree()),
         [word] => {
             let known = COMMANDS.iter().find(|(name, ..)| word == name);
-            let (name, _, command) = known.ok_or_else(|| CliExit::usage(usage()))?;
-            (format!("volley-{name}"), command())
+            let (name, about, command) = known.ok_or_else(|| CliExit::usage(usage()))?;
+            (format!("volley-{name}"), titled(command(), about))
         }
         _ => return Err(CliExit::usage(usage())),
     };
