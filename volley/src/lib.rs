@@ -9,6 +9,7 @@
 //! - [`spec`]: what is to be run, as plain data.
 //! - [`request`]: what is sent, and what the replies must be.
 //! - [`report`]: a finished run as plain data, and every output format.
+//! - [`compare`]: two runs, and what their difference shows.
 //! - [`measure`]: counting and timing, one tally per thread.
 //! - [`engine`]: the load loop: sockets, threads, time.
 //! - [`watch`]: what others see of a run while it goes on, and how they change it.
@@ -21,6 +22,7 @@
 
 pub mod blast;
 pub mod cli;
+pub mod compare;
 pub mod engine;
 pub mod grpc;
 pub mod http2;

@@ -11,7 +11,9 @@ fn main() -> ExitCode {
         Ok(Command::Blast(blast)) => program::blast(&blast),
         Ok(Command::Serve(args)) => program::serve(&args),
         Ok(Command::Merge(merge)) => program::merge(&merge),
+        Ok(Command::Compare(compare)) => program::compare(&compare),
         Ok(Command::Schema) => program::schema(),
+        Ok(Command::Text(text)) => program::text(&text),
         Err(exit) => return exit.print(),
     };
     done.unwrap_or_else(|failure| {

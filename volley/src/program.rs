@@ -1,6 +1,7 @@
 //! The commands: each turns what the command line says into work, output and an exit status.
 
 mod blast;
+mod compare;
 mod merge;
 mod news;
 
@@ -12,16 +13,21 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
+pub use compare::compare;
 pub use merge::merge;
 
 use crate::cli::{Format, Listen, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, Session};
 use crate::report::live::Live;
-use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
+use crate::report::verdict::{self, Figures};
+use crate::report::{Report, Verdict, csv, html, json, own_section, prometheus, summary};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
 use crate::watch::{self, JsonLines, Server, Shows, Stats};
 use news::NewsDesk;
+
+/// The exit status if `--fail-if` was so.
+const THRESHOLD_FAILED: u8 = 99;
 
 /// The error that ended the program, and its exit status.
 #[derive(Debug)]
@@ -64,7 +70,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Runs the load and prints its report. Succeeds if at least one call succeeded.
+/// Runs the load and prints its report. Succeeds if at least one call succeeded and no threshold failed.
 ///
 /// # Errors
 ///
@@ -77,7 +83,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         watched,
         ..
     } = run;
-    let out = Out::open(output)?;
+    let out = Out::open(output.file.as_deref())?;
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
@@ -85,7 +91,11 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let mut news = NewsDesk::new(run, &session, stats, lines);
     let report = engine::run(spec, session, &mut |item| news.tell(item));
     drop(news);
-    let report = report?;
+    let mut report = report?;
+    // `volley merge` judges the whole load.
+    if !spec.load.share.is_part() {
+        report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
+    }
     deliver(&report, output, out)
 }
 
@@ -131,7 +141,7 @@ fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
     Ok(JsonLines::new(out))
 }
 
-/// Prints a report. Succeeds if at least one call succeeded.
+/// Prints a report, and what it has failed.
 fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, Failure> {
     // On a terminal, volley's own facts come last. If both streams may go to the same file, they
     // come first: a reader would take anything after ghz's summary as a part of its last error.
@@ -143,7 +153,25 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
     if adds_last {
         print_own(report, output)?;
     }
-    Ok(success_if(report.calls.ok > 0))
+    print_failed(&report.thresholds)?;
+    Ok(status(report.calls.ok > 0, &report.thresholds))
+}
+
+/// Even `--quiet` does not hide them.
+fn print_failed(thresholds: &[Verdict]) -> io::Result<()> {
+    buffered(io::stderr().lock(), |mut out| {
+        own_section::write_failed(thresholds, &mut out)
+    })
+    .or_else(unless_hung_up)
+}
+
+/// The exit status of a run with thresholds. Without a call that succeeded, it is that of any such run.
+fn status(any_ok: bool, thresholds: &[Verdict]) -> ExitCode {
+    if any_ok && thresholds.iter().any(|verdict| verdict.failed) {
+        ExitCode::from(THRESHOLD_FAILED)
+    } else {
+        success_if(any_ok)
+    }
 }
 
 /// The exit status says whether any call succeeded.
@@ -178,6 +206,16 @@ pub fn schema() -> Result<ExitCode, Failure> {
         writeln!(out)
     })
     .or_else(unless_hung_up)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a text as it is.
+///
+/// # Errors
+///
+/// If stdout cannot be written to.
+pub fn text(text: &[u8]) -> Result<ExitCode, Failure> {
+    buffered(io::stdout().lock(), |out| out.write_all(text)).or_else(unless_hung_up)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -231,8 +269,8 @@ struct Out<'a> {
 
 impl<'a> Out<'a> {
     /// Opened before the load, so that a problem with it is found early.
-    fn open(output: &'a Output) -> Result<Self, Failure> {
-        let Some(path) = output.file.as_deref() else {
+    fn open(path: Option<&'a Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
             return Ok(Self { file: None });
         };
         let file = OpenOptions::new()

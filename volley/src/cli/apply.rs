@@ -149,6 +149,7 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
 fn set_checks(args: &CheckArgs, to: &mut CheckSpec) {
     set(&mut to.expect, args.expect.clone());
     set_some(&mut to.replies, args.expect_replies);
+    set(&mut to.fail_if, args.fail_if.clone());
 }
 
 fn set_count(args: &OutputArgs, to: &mut CountSpec) {

@@ -26,11 +26,12 @@ const MOST_REQUESTS: u32 = 1_000_000;
 const MOST_CONNECTIONS: u32 = 10_000;
 
 /// Flags of a run that have no effect in a sweep, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 13] = [
+const UNUSED: [&str; 14] = [
     "config",
     "count_errors",
     "details",
     "disable_template_functions",
+    "fail_if",
     "keepalive",
     "lb_strategy",
     "reconnect_every",
@@ -182,7 +183,7 @@ fn plain() -> Command {
 
 /// The flags as help shows them. The `+` marks are removed: they matter only where ghz's flags
 /// stand beside them.
-fn help_command() -> Command {
+pub(super) fn help_command() -> Command {
     args::shown(plain()).mut_args(|arg| {
         let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
         match text.strip_prefix("+ ") {

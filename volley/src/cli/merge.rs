@@ -10,6 +10,7 @@ use super::exit::CliExit;
 use super::options::Output;
 use super::value::path;
 use super::{args, argv, help, usage};
+use crate::spec::Threshold;
 
 const PROGRAM: &str = "volley merge";
 
@@ -21,10 +22,12 @@ Examples:
     volley merge 1.json 2.json";
 
 /// What `volley merge` is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Merge {
     /// The reports.
     pub files: Vec<PathBuf>,
+    /// Conditions under which the load has failed, beside those of its run.
+    pub fail_if: Vec<Threshold>,
     /// Where results go.
     pub output: Output,
 }
@@ -40,6 +43,10 @@ struct MergeArgs {
     /// JSON reports of runs with --share, one for each share
     #[arg(value_name = "FILE", required = true, value_parser = path)]
     files: Vec<PathBuf>,
+
+    /// Exit with status 99 if so, such as 'p99 > 20ms' (see `volley --help`); repeatable
+    #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
+    fail_if: Vec<Threshold>,
 
     #[command(flatten)]
     output: MergeOutput,
@@ -64,6 +71,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
         MergeArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
     Ok(Merge {
         files: args.files,
+        fail_if: args.fail_if,
         output: Output {
             file: args
                 .output
@@ -75,7 +83,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
     })
 }
 
-fn command() -> Command {
+pub(super) fn command() -> Command {
     help::dress(MergeArgs::command(), EXAMPLES)
         .override_usage("volley merge [FLAGS] FILE...")
         .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))

@@ -4,6 +4,7 @@ mod apply;
 mod args;
 mod argv;
 mod blast;
+mod compare;
 mod config;
 mod exit;
 mod help;
@@ -13,12 +14,14 @@ mod payload;
 mod refused;
 mod run;
 pub mod serve;
+mod shell;
 mod usage;
 mod value;
 
 use std::ffi::OsString;
 
 pub use blast::Blast;
+pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
 pub use merge::Merge;
@@ -37,8 +40,12 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// `volley merge [FLAGS] FILE...`
     Merge(Box<Merge>),
+    /// `volley compare [FLAGS] OLD NEW`
+    Compare(Box<Compare>),
     /// `volley schema`
     Schema,
+    /// `volley completions SHELL` or `volley man [COMMAND]`: this text.
+    Text(Vec<u8>),
 }
 
 /// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
@@ -52,6 +59,13 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "merge" => {
             merge::parse(rest).map(Box::new).map(Command::Merge)
         }
+        Some((first, rest)) if first == "compare" => {
+            compare::parse(rest).map(Box::new).map(Command::Compare)
+        }
+        Some((first, rest)) if first == "completions" => {
+            shell::completions(rest).map(Command::Text)
+        }
+        Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
         Some((first, [])) if first == "schema" => Ok(Command::Schema),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)

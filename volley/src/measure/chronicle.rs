@@ -8,7 +8,8 @@ use super::SECOND_NS;
 use super::bucket::{BUCKETS, highest_of};
 use super::second::{Bin, SecondCounts};
 use super::series::Series;
-use crate::report::model::Second;
+use super::slices::Slices;
+use crate::report::model::{LatencySeries, Second};
 
 /// Summaries are kept for the first day of a run.
 const MOST_SECONDS: usize = 86_400;
@@ -53,6 +54,7 @@ pub struct Chronicle {
     warm_up: Vec<u64>,
     series: Series,
     seconds: Vec<Second>,
+    slices: Slices,
     /// All latencies of each second, if they are to be merged with those of other processes.
     latencies: Option<Vec<Latencies>>,
 }
@@ -80,6 +82,7 @@ impl Chronicle {
             warm_up: Vec::new(),
             series: Series::new(window_ns),
             seconds: Vec::new(),
+            slices: Slices::default(),
         }
     }
 
@@ -154,6 +157,7 @@ impl Chronicle {
             width_ns,
             bins,
             seconds: self.seconds,
+            slices: self.slices,
             latencies: self.latencies,
             warm_up: whole_warm_up(self.warm_up, warmup_ns),
         }
@@ -191,6 +195,9 @@ impl Chronicle {
         } else {
             self.series.add(at, &second.bins);
             put(&mut self.seconds, at, MOST_SECONDS, latency);
+            if self.latencies.is_none() {
+                self.slices.add(at, &second.latencies);
+            }
             if let Some(latencies) = &mut self.latencies
                 && at < MOST_SECONDS as u64
             {
@@ -222,6 +229,9 @@ pub(super) struct History {
     /// Each second since the window opened.
     #[serde(skip)]
     seconds: Vec<Second>,
+    /// Of a part, they follow from its latencies.
+    #[serde(skip)]
+    slices: Slices,
     latencies: Option<Vec<Latencies>>,
 }
 
@@ -254,6 +264,15 @@ impl History {
             }
             _ => None,
         };
+    }
+
+    /// The latencies over time of a run of that length.
+    pub fn latency_series(&self, elapsed_ns: u64) -> LatencySeries {
+        let mut slices = self.slices.clone();
+        for second in self.latencies.iter().flatten() {
+            slices.add(second.at, &second.counts);
+        }
+        slices.finish(elapsed_ns)
     }
 
     /// Each second of a run of that length.

@@ -132,14 +132,36 @@ impl Distribution {
         RANKS_PPM.map(at).to_vec()
     }
 
-    /// HdrHistogram's V2 format, deflated, in base64: every HdrHistogram reader accepts it.
     fn encoded(&self) -> String {
-        let mut bytes = Vec::new();
-        match V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) {
-            Ok(_) => STANDARD.encode(bytes),
-            // Writing to memory cannot fail, and the bounds fit the format.
-            Err(_) => String::new(),
+        encoded(&self.histogram)
+    }
+}
+
+/// HdrHistogram's V2 format, deflated, in base64: every HdrHistogram reader accepts it.
+fn encoded(histogram: &Histogram<u64>) -> String {
+    let mut bytes = Vec::new();
+    match V2DeflateSerializer::new().serialize(histogram, &mut bytes) {
+        Ok(_) => STANDARD.encode(bytes),
+        // Writing to memory cannot fail, and the bounds fit the format.
+        Err(_) => String::new(),
+    }
+}
+
+/// Encodes one histogram after another.
+pub(super) struct Encoder(Distribution);
+
+impl Encoder {
+    pub fn new() -> Self {
+        Self(Distribution::new())
+    }
+
+    /// Times and their counts.
+    pub fn encode(&mut self, counts: impl Iterator<Item = (u64, u64)>) -> String {
+        self.0.clear();
+        for (ns, count) in counts {
+            self.0.histogram.saturating_record_n(ns, count);
         }
+        self.0.encoded()
     }
 }
 

@@ -21,6 +21,7 @@ pub mod process;
 mod samples;
 mod second;
 mod series;
+mod slices;
 mod tally;
 mod warnings;
 

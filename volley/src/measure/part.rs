@@ -17,7 +17,7 @@ use crate::report::model::{Calls, Checks, Detail, DetailOutcome, Report, Sends, 
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
-use crate::spec::{DurationStop, Share, Spec};
+use crate::spec::{DurationStop, Share, Spec, Threshold};
 
 /// It increases when an older reader would be misled.
 const SCHEMA: u32 = 1;
@@ -166,6 +166,12 @@ impl Part {
         }
     }
 
+    /// Conditions under which the whole load has failed.
+    #[must_use]
+    pub fn fail_if(&self) -> &[Threshold] {
+        &self.run.spec.checks.fail_if
+    }
+
     /// The report on all parts together. If parts are missing, it says what is needed to merge it with them.
     #[must_use]
     pub fn into_report(self) -> Report {
@@ -237,6 +243,7 @@ impl Part {
                 seconds,
                 elapsed_ns: run.warmup_ns,
             }),
+            latency_series: self.history.latency_series(run.elapsed_ns),
             seconds: self.history.into_seconds(run.elapsed_ns),
             checks: Checks {
                 compared: spec.checks.compare(),
@@ -271,6 +278,7 @@ impl Part {
             cost: run.cost,
             events: run.events,
             tally,
+            thresholds: Vec::new(),
         };
         warnings::add(&mut report, counts.skipped, details_most);
         report

@@ -29,7 +29,7 @@ impl From<BlastError> for Failure {
 /// Whatever prevented the load or the report.
 pub fn blast(blast: &Blast) -> Result<ExitCode, Failure> {
     let Blast { spec, output } = blast;
-    let out = Out::open(output)?;
+    let out = Out::open(output.file.as_deref())?;
     let mut line = live_line(output);
     let mut drawn: Option<Instant> = None;
     let sweep = blast::run(spec, &mut |moment| {

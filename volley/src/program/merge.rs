@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{Failure, Out, deliver};
 use crate::cli::Merge;
 use crate::measure::Part;
+use crate::report::verdict::{self, Figures};
 
 /// The part of a JSON report that is needed.
 #[derive(Deserialize)]
@@ -22,13 +23,13 @@ struct Member {
     tally: Option<Value>,
 }
 
-/// Merges reports and prints the result. Succeeds if at least one call succeeded.
+/// Merges reports and prints the result. Succeeds if at least one call succeeded and no threshold failed.
 ///
 /// # Errors
 ///
 /// Whatever prevents one report from being made of the files.
 pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
-    let out = Out::open(&merge.output)?;
+    let out = Out::open(merge.output.file.as_deref())?;
     let mut sum: Option<Part> = None;
     for path in &merge.files {
         let part = read(path)?;
@@ -42,7 +43,10 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     let sum = sum.ok_or_else(|| usage("no files".to_owned()))?;
     sum.check_whole()
         .map_err(|error| usage(format!("these reports are not the whole load: {error}")))?;
-    deliver(&sum.into_report().exact_if_whole(), &merge.output, out)
+    let fail_if = [sum.fail_if(), &merge.fail_if].concat();
+    let mut report = sum.into_report().exact_if_whole();
+    report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
+    deliver(&report, &merge.output, out)
 }
 
 fn read(path: &Path) -> Result<Part, Failure> {

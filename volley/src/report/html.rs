@@ -45,6 +45,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "<main>\n".to_owned(),
         head::tiles(report),
         head::warnings(report),
+        outcomes::thresholds(report),
         rates::section(report),
         percentiles::section(report),
         histogram::section(report),

@@ -1,5 +1,10 @@
 //! Latencies as data: percentiles, bars and the encoded histogram.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
 /// The start of a latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatencyKind {
@@ -171,6 +176,41 @@ impl Latency {
             .find(|percentile| percentile.rank_ppm == rank_ppm)
             .map(|percentile| percentile.ns)
     }
+
+    /// The percentile at any rank, if need be from the histogram; `None` without samples.
+    pub fn percentile(&self, rank_ppm: u32) -> Option<u64> {
+        let decoded = || {
+            let recorded = decode(&self.histogram)?;
+            let all: u128 = recorded.iter().map(|(_, count)| u128::from(*count)).sum();
+            let rank = (u128::from(rank_ppm) * all).div_ceil(1_000_000);
+            let mut seen = 0;
+            let at_rank = |(_, count): &&(u64, u64)| {
+                seen += u128::from(*count);
+                seen >= rank
+            };
+            let (ns, _) = recorded.iter().find(at_rank)?;
+            Some((*ns).clamp(self.min_ns, self.max_ns))
+        };
+        match rank_ppm {
+            1_000_000 => (self.samples > 0).then_some(self.max_ns),
+            _ => self.at(rank_ppm).or_else(decoded),
+        }
+    }
+}
+
+/// The buckets of an encoded histogram that are not empty, ascending: the highest time of each, and its count. `None`:
+/// it is broken.
+pub fn decode(histogram: &str) -> Option<Vec<(u64, u64)>> {
+    let bytes = STANDARD.decode(histogram).ok()?;
+    let histogram: Histogram<u64> = Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .ok()?;
+    let buckets = histogram.iter_recorded();
+    Some(
+        buckets
+            .map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect(),
+    )
 }
 
 /// Rounds halves to even, as Python's `round` does for the readers of ghz's details.

@@ -18,14 +18,16 @@ pub mod own_section;
 pub mod prometheus;
 pub mod summary;
 pub(crate) mod timestamp;
+pub mod verdict;
 pub mod warning;
 
 #[cfg(test)]
 mod samples;
 
-pub(crate) use escape::label_value;
+pub(crate) use escape::{label_value, visible};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, Use,
 };
+pub use verdict::Verdict;
 pub use warning::Warning;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::latency::Latency;
+use super::verdict::Verdict;
 use super::warning::Warning;
 use crate::grpc::Code;
 use crate::spec::Command;
@@ -71,6 +72,7 @@ pub struct Report {
     pub warm_up: Option<WarmUp>,
     /// Call latency per whole second since the window opened.
     pub seconds: Vec<Second>,
+    pub latency_series: LatencySeries,
     pub cost: Cost,
     pub checks: Checks,
     /// The single calls that were kept, in the order of their ends: all, some or none.
@@ -78,6 +80,8 @@ pub struct Report {
     /// What was changed while the run went on, in order.
     pub events: Vec<Event>,
     pub warnings: Vec<Warning>,
+    /// What became of `--fail-if`.
+    pub thresholds: Vec<Verdict>,
     /// Of a part of a load: what `volley merge` needs.
     pub tally: Option<serde_json::Value>,
 }
@@ -151,6 +155,15 @@ pub struct Second {
     pub p99_ns: u64,
     pub max_ns: u64,
     pub samples: u64,
+}
+
+/// The main latency over time, for statistics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencySeries {
+    /// The length of a slice.
+    pub interval_s: u64,
+    /// One for each slice of the run, encoded like [`Latency::histogram`], within 0.4 %; empty without samples.
+    pub histograms: Vec<String>,
 }
 
 /// The load before the window, which is in no other count.

@@ -7,6 +7,7 @@ use super::escape::visible;
 use super::latency::{Latency, LatencyKind};
 use super::model::{Report, Use};
 use super::numbers::{duration, grouped, megabytes, rate};
+use super::verdict::Verdict;
 use super::warning::Warning;
 
 /// Writes a title, one line per fact, then the warnings.
@@ -54,7 +55,22 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         line(label, visible(sample).into_owned())?;
     }
     line("Own cost:", cost(report))?;
+    for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
+        line("Passed:", verdict.to_string())?;
+    }
     write_warnings(&report.warnings, out)
+}
+
+/// Writes a line for each threshold that failed. They go to stderr with every format.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write_failed(thresholds: &[Verdict], out: &mut impl Write) -> io::Result<()> {
+    for verdict in thresholds.iter().filter(|verdict| verdict.failed) {
+        writeln!(out, "failed: {verdict}")?;
+    }
+    Ok(())
 }
 
 /// Writes only the warnings, one per line. They go to stderr with every format.

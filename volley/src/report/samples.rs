@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::latency::{Latency, LatencyKind};
 use super::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, WarmUp,
+    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, LatencySeries, Report, Second, Sends,
+    Series, WarmUp,
 };
 use super::warning::Warning;
 use crate::grpc::Code;
@@ -117,6 +118,10 @@ pub fn no_calls() -> Report {
             ..Series::default()
         },
         seconds: Vec::new(),
+        latency_series: LatencySeries {
+            interval_s: 1,
+            histograms: Vec::new(),
+        },
         cost: Cost {
             cpu_s: 0.001,
             cpu_total_s: 0.002,
@@ -127,6 +132,7 @@ pub fn no_calls() -> Report {
         details: Vec::new(),
         events: Vec::new(),
         tally: None,
+        thresholds: Vec::new(),
         warnings: Vec::new(),
     }
 }

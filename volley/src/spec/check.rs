@@ -38,7 +38,13 @@ impl Spec {
         if self.target.connect_timeout.is_zero() {
             return Err(SpecError::NoConnectTimeout);
         }
-        Ok(())
+        let mut thresholds = self.checks.fail_if.iter();
+        match thresholds.find(|threshold| threshold.figure.is_of_open_loop()) {
+            Some(threshold) if !self.load.is_open_loop() => {
+                Err(SpecError::OpenLoopThreshold(threshold.text.clone()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -81,6 +81,11 @@ pub enum SpecError {
     #[error(transparent)]
     Pace(#[from] PaceError),
 
+    #[error(
+        "`--fail-if {0}`: a closed loop has no such times: drop it, or add `--rps` or a load schedule"
+    )]
+    OpenLoopThreshold(String),
+
     #[error("`--cert` needs `--key`: the private key of the certificate")]
     CertWithoutKey,
     #[error("`--key` needs `--cert`: the certificate of the private key")]

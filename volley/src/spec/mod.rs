@@ -9,6 +9,7 @@ mod data;
 mod error;
 mod host;
 mod share;
+pub(crate) mod threshold;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub use data::Data;
 pub use error::SpecError;
 pub use host::{Address, Endpoint, HostError, Target};
 pub(crate) use host::{address, without_port};
+pub use threshold::{Threshold, ThresholdError};
 
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 use crate::units::{duration, size};
@@ -52,7 +54,7 @@ pub struct Spec {
     pub target: TargetSpec,
     /// What is sent.
     pub request: RequestSpec,
-    /// What the replies must be.
+    /// What the replies, and the whole run, must be.
     pub checks: CheckSpec,
     /// How much is sent, and when.
     pub load: LoadSpec,
@@ -200,14 +202,16 @@ pub enum Templates {
     Off,
 }
 
-/// What the replies must be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+/// What the replies, and the whole run, must be.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CheckSpec {
     /// Rules that every reply must satisfy, such as `result = a + b + i`.
     pub expect: Vec<String>,
     /// How many replies each call must get.
     pub replies: Option<u64>,
+    /// Conditions under which the run has failed, such as `p99 > 20ms`. Those of a share are for the whole load.
+    pub fail_if: Vec<Threshold>,
 }
 
 /// How much is sent, and when.

@@ -240,6 +240,30 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
 }
 
 #[test]
+fn conditions_are_for_the_whole_load() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let flags = "-n 10 -c 2 --connections 2 --fail-if ok<10";
+    let (mut paths, reports) = together(UNARY, &server, 2, flags, &scratch);
+    for report in &reports {
+        assert_eq!(report.exit, 0);
+        assert!(report.json["volley"].get("thresholds").is_none());
+    }
+    assert_eq!(merged(&paths).own("/thresholds/0/failed"), false);
+    for word in ["--fail-if", "ok > 9"] {
+        paths.push(word.into());
+    }
+    let (code, stdout, stderr) = merge(&paths);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (Some(99), "failed: ok is 10 (`--fail-if 'ok > 9'`)\n")
+    );
+    let report = Report::parse(&stdout, 99, &stderr);
+    assert_eq!(report.own("/thresholds/0/threshold"), "ok < 10");
+    assert_eq!(report.own("/thresholds/1/failed"), true);
+}
+
+#[test]
 fn shares_that_did_not_begin_together_are_warned_of() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::value::{self, path, time, whole};
+use crate::spec::Threshold;
 
 /// What to send.
 #[derive(Args, Clone, Debug, Default)]
@@ -57,7 +58,7 @@ pub struct DataArgs {
     pub disable_template_data: Option<bool>,
 }
 
-/// What the replies must be.
+/// What the replies, and the whole run, must be.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Checks")]
 pub struct CheckArgs {
@@ -69,4 +70,11 @@ pub struct CheckArgs {
     /// + Number of replies that each call must get
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub expect_replies: Option<u64>,
+
+    /// + Exit with status 99 if this is so: 'p99 > 20ms', 'failed > 0.1%', 'rate < 9000';
+    ///   repeatable. Figures: any percentile (p99.9), mean, min, max, also after first-message, gap,
+    ///   service or send-delay; rate and messages (both per second); ok, failed, wrong, cut, sent,
+    ///   missed, late
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Option<Vec<Threshold>>,
 }

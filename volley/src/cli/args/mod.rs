@@ -86,7 +86,7 @@ fn plain() -> Command {
     help::dress(RunArgs::command(), help::EXAMPLES)
         .override_usage(
             "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
-             volley merge [FLAGS] FILE...\n       volley schema",
+             volley merge [FLAGS] FILE...\n       volley compare [FLAGS] OLD NEW\n       volley schema | completions SHELL | man [COMMAND]",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .disable_version_flag(true)

@@ -5,6 +5,33 @@ use crate::report::escape::html;
 use crate::report::ghz;
 use crate::report::model::Report;
 use crate::report::numbers::grouped;
+use crate::report::verdict::Verdict;
+
+/// What became of `--fail-if`; nothing without any.
+pub fn thresholds(report: &Report) -> String {
+    if report.thresholds.is_empty() {
+        return String::new();
+    }
+    let row = |verdict: &Verdict| {
+        let result = if verdict.failed { "failed" } else { "passed" };
+        vec![
+            verdict.threshold.clone(),
+            verdict.shown(),
+            result.to_owned(),
+        ]
+    };
+    let table = Table {
+        columns: ["Fails if", "Figure", "Result"].map(str::to_owned).to_vec(),
+        rows: report.thresholds.iter().map(row).collect(),
+        words: &[0, 2],
+        full: false,
+        label: "Thresholds".to_owned(),
+    };
+    format!(
+        "<section>\n<h2>Thresholds</h2>\n{}</section>\n",
+        table.html()
+    )
+}
 
 pub fn section(report: &Report) -> String {
     let count = report.calls.count();

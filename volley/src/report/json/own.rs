@@ -9,6 +9,7 @@ use super::Details;
 use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
 use crate::report::model::{Event, Report, Use};
+use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -39,6 +40,7 @@ pub(super) struct Member<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     warmup: Option<WarmUpView<'a>>,
     seconds: Vec<SecondView>,
+    latency_series: LatencySeriesView<'a>,
     cpu_s: f64,
     cpu_total_s: f64,
     peak_bytes: u64,
@@ -53,6 +55,8 @@ pub(super) struct Member<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     events: Vec<EventView>,
     warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    thresholds: Vec<ThresholdView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Details<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +106,13 @@ struct SecondView {
     samples: u64,
 }
 
+/// The main latency in slices of equal length.
+#[derive(Serialize)]
+struct LatencySeriesView<'a> {
+    interval_s: u64,
+    histograms: &'a [String],
+}
+
 /// A change while the run went on; its time counts from the window's opening, and is negative in the warm-up.
 #[derive(Serialize)]
 struct EventView {
@@ -117,6 +128,15 @@ struct EventView {
 )]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// A condition of `--fail-if`; the value is null if there is none.
+#[derive(Serialize)]
+struct ThresholdView<'a> {
+    threshold: &'a str,
+    value: Option<f64>,
+    unit: &'static str,
+    failed: bool,
 }
 
 pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Member<'a> {
@@ -169,6 +189,10 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
                 }
             })
             .collect(),
+        latency_series: LatencySeriesView {
+            interval_s: report.latency_series.interval_s,
+            histograms: &report.latency_series.histograms,
+        },
         cpu_s: report.cost.cpu_s,
         cpu_total_s: report.cost.cpu_total_s,
         peak_bytes: report.cost.peak_bytes,
@@ -180,6 +204,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         checks: ChecksView::of(&report.checks),
         events: report.events.iter().map(event).collect(),
         warnings: report.warnings.iter().map(ToString::to_string).collect(),
+        thresholds: report.thresholds.iter().map(threshold).collect(),
         details,
         tally: report.tally.as_ref(),
     }
@@ -191,6 +216,15 @@ fn event(event: &Event) -> EventView {
         at_s: event.at_ns as f64 / 1e9,
         what,
         value,
+    }
+}
+
+fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
+    ThresholdView {
+        threshold: &verdict.threshold,
+        value: verdict.value,
+        unit: verdict.unit.name(),
+        failed: verdict.failed,
     }
 }
 

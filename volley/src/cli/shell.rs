@@ -1,0 +1,182 @@
+//! `volley completions` and `volley man`: what a shell and a reader of manuals need to know of the flags.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::exit::CliExit;
+use super::{args, blast, compare, merge, serve};
+
+/// The commands beside a run, and what they do.
+const COMMANDS: [(&str, &str, fn() -> Command); 7] = [
+    (
+        "blast",
+        "Send many calls at the same moment",
+        blast::help_command,
+    ),
+    (
+        "compare",
+        "Tell what changed from one run to another",
+        compare::command,
+    ),
+    (
+        "completions",
+        "Print completions for a shell",
+        completions_command,
+    ),
+    ("man", "Print a manual page", man_command),
+    (
+        "merge",
+        "Make one report of those of several processes",
+        merge::command,
+    ),
+    (
+        "schema",
+        "Print the JSON Schema of a file for --config",
+        schema_command,
+    ),
+    ("serve", "Start a server to try commands on", serve::command),
+];
+
+fn completions_command() -> Command {
+    Command::new("volley completions")
+        .arg(clap::Arg::new("SHELL").value_parser(clap::value_parser!(Shell)))
+}
+
+fn man_command() -> Command {
+    let names = COMMANDS.map(|(name, ..)| name);
+    Command::new("volley man").arg(clap::Arg::new("COMMAND").value_parser(names))
+}
+
+fn schema_command() -> Command {
+    Command::new("volley schema")
+}
+
+/// The whole program, as help shows it.
+fn tree() -> Command {
+    let commands = COMMANDS.map(|(name, about, command)| {
+        titled(command(), about)
+            .name(name)
+            .bin_name(format!("volley {name}"))
+    });
+    titled(args::help_command(), env!("CARGO_PKG_DESCRIPTION"))
+        .name("volley")
+        .disable_help_subcommand(true)
+        .subcommands(commands)
+}
+
+/// Adds a title in one line; the text that help shows becomes the description.
+fn titled(command: Command, about: &'static str) -> Command {
+    match command.get_about().cloned() {
+        Some(long) => command.about(about).long_about(long),
+        None => command.about(about),
+    }
+}
+
+/// The completions for the shell that is named after `volley completions`.
+pub(super) fn completions(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
+    const USAGE: &str =
+        "write `volley completions SHELL`, with bash, elvish, fish, powershell or zsh as the SHELL";
+    let [shell] = words else {
+        return Err(CliExit::usage(USAGE));
+    };
+    let shell: Shell = shell
+        .to_str()
+        .and_then(|name| name.parse().ok())
+        .ok_or_else(|| CliExit::usage(USAGE))?;
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut tree(), "volley", &mut text);
+    Ok(text)
+}
+
+/// The manual page of volley, or of the command that is named after `volley man`.
+pub(super) fn man(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
+    let (title, command) = match words {
+        [] => ("volley".to_owned(), tree()),
+        [word] => {
+            let known = COMMANDS.iter().find(|(name, ..)| word == name);
+            let (name, about, command) = known.ok_or_else(|| CliExit::usage(usage()))?;
+            (format!("volley-{name}"), titled(command(), about))
+        }
+        _ => return Err(CliExit::usage(usage())),
+    };
+    let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).title(title);
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = page
+        .source(concat!("volley ", env!("CARGO_PKG_VERSION")))
+        .render(&mut text);
+    Ok(text)
+}
+
+fn usage() -> String {
+    format!(
+        "write `volley man`, or add one of {}",
+        COMMANDS.map(|(name, ..)| name).join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_program_is_sound() {
+        tree().debug_assert();
+    }
+
+    #[test]
+    fn every_shell_completes_every_command_and_flag() {
+        for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+            let text = String::from_utf8(completions(&[shell.into()]).unwrap()).unwrap();
+            for word in [
+                "compare",
+                "serve",
+                "fail-if",
+                "connections",
+                "repetitions",
+                "freeze",
+            ] {
+                assert!(text.contains(word), "{shell}: {word}");
+            }
+        }
+        for words in [&[][..], &["csh".into()], &["zsh".into(), "bash".into()]] {
+            assert!(
+                completions(words)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("volley completions SHELL")
+            );
+        }
+    }
+
+    #[test]
+    fn volley_and_each_command_have_a_manual_page() {
+        let page = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            man(&words)
+                .map(|text| String::from_utf8(text).unwrap())
+                .map_err(|exit| exit.to_string())
+        };
+        let whole = page(&[]).unwrap();
+        assert!(
+            whole.contains(".TH volley 1")
+                && whole.contains("fail\\-if")
+                && whole.contains("volley\\-compare"),
+            "{whole}"
+        );
+        for (name, ..) in COMMANDS {
+            assert!(
+                page(&[name])
+                    .unwrap()
+                    .contains(&format!(".TH volley-{name} 1")),
+                "{name}"
+            );
+        }
+        for words in [&["me"][..], &["blast", "serve"]] {
+            assert!(page(words).unwrap_err().contains("`volley man`"));
+        }
+    }
+}

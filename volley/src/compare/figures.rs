@@ -1,0 +1,354 @@
+//! The figures of two runs, and the intervals of their ratios.
+
+use std::collections::BTreeMap;
+
+use super::estimate::{Scatter, batches, half_width, scatter};
+use super::run::{Run, Slice};
+use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
+
+/// A percentile needs so many samples on each side of it, in each run; a rate needs so many calls.
+const LEAST_SAMPLES: f64 = 20.0;
+
+/// Differences of rates below 0.1 % are never shown: seconds begin and end with calls.
+const RATE_RESOLUTION: f64 = 0.001;
+
+/// Differences of times below a bucket of the histograms are never shown.
+const TIME_RESOLUTION: f64 = 1.0 / 256.0;
+
+/// The percentiles that are always shown.
+const RANKS_PPM: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
+
+/// A figure of both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its name, as in conditions.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// `None` without samples.
+    pub old: Option<f64>,
+    /// `None` without samples.
+    pub new: Option<f64>,
+    /// What became of it.
+    pub change: Change,
+}
+
+/// The change of a figure from the old run to the new one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// New over old; of shares, new minus old, in percentage points. `None`: there is too little data.
+    pub estimate: Option<Estimate>,
+    /// Whether more of it is better.
+    more_is: Verdict,
+    less_is: Verdict,
+    /// What it is without a change.
+    same: f64,
+}
+
+/// A value and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// What a figure shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The new run is slower.
+    Slower,
+    /// More of its calls fail.
+    FailsMore,
+    /// The new run is faster.
+    Faster,
+    /// Fewer of its calls fail.
+    FailsLess,
+    /// The interval has both.
+    NoneShown,
+    /// There is no interval.
+    TooLittle,
+}
+
+impl Verdict {
+    /// All, the gravest first.
+    pub const ALL: [Self; 6] = [
+        Self::Slower,
+        Self::FailsMore,
+        Self::Faster,
+        Self::FailsLess,
+        Self::NoneShown,
+        Self::TooLittle,
+    ];
+
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::FailsMore => "fails more",
+            Self::Faster => "faster",
+            Self::FailsLess => "fails less",
+            Self::NoneShown => "no difference shown",
+            Self::TooLittle => "too little data",
+        }
+    }
+}
+
+impl Change {
+    /// What the interval shows.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        match self.estimate {
+            None => Verdict::TooLittle,
+            Some(estimate) if estimate.low > self.same => self.more_is,
+            Some(estimate) if estimate.high < self.same => self.less_is,
+            Some(_) => Verdict::NoneShown,
+        }
+    }
+}
+
+/// All figures that are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// Rates and times, with their ratios.
+    pub ratios: Vec<Row>,
+    /// The share of failed calls, with the difference.
+    pub failed: Row,
+}
+
+impl Rows {
+    pub(super) fn of(old: &Run, new: &Run) -> Self {
+        let mut figures = vec![Figure::Rate(Rate::Calls)];
+        let one_message_each = |run: &Run| {
+            let figures = run.figures();
+            figures.messages == figures.ok.saturating_add(figures.failed)
+        };
+        if !(one_message_each(old) && one_message_each(new)) {
+            figures.push(Figure::Rate(Rate::Messages));
+        }
+        let statistics = RANKS_PPM.map(Statistic::Percentile);
+        let statistics = std::iter::once(Statistic::Mean).chain(statistics);
+        figures.extend(statistics.map(|statistic| Figure::Time(Times::Latency, statistic)));
+        Self {
+            ratios: figures
+                .into_iter()
+                .filter_map(|figure| ratio(old, new, figure))
+                .collect(),
+            failed: failed(old, new),
+        }
+    }
+
+    /// The failed calls come last.
+    pub fn all(&self) -> impl Iterator<Item = &Row> {
+        self.ratios.iter().chain([&self.failed])
+    }
+}
+
+/// A figure and its ratio; `None` if it has no interval.
+pub(super) fn ratio(old: &Run, new: &Run, figure: Figure) -> Option<Row> {
+    let (unit, more_is, less_is, resolution) = match figure {
+        Figure::Rate(_) => (
+            Unit::PerSecond,
+            Verdict::Faster,
+            Verdict::Slower,
+            RATE_RESOLUTION,
+        ),
+        Figure::Time(Times::Latency, Statistic::Mean | Statistic::Percentile(..1_000_000)) => {
+            (Unit::Ns, Verdict::Slower, Verdict::Faster, TIME_RESOLUTION)
+        }
+        _ => return None,
+    };
+    let logs = [old, new].map(|run| log(run, figure));
+    let estimate = match logs {
+        [Some(old), Some(new)] => {
+            let half = half_width(old.1, new.1) + resolution;
+            let difference = new.0 - old.0;
+            Some(Estimate {
+                value: difference.exp(),
+                low: (difference - half).exp(),
+                high: (difference + half).exp(),
+            })
+        }
+        _ => None,
+    };
+    Some(Row {
+        name: figure.to_string(),
+        unit,
+        old: old.figures().value(figure, unit),
+        new: new.figures().value(figure, unit),
+        change: Change {
+            estimate,
+            more_is,
+            less_is,
+            same: 1.0,
+        },
+    })
+}
+
+/// The share of failed calls, in percent, and by how many points it changed.
+fn failed(old: &Run, new: &Run) -> Row {
+    let share = |run: &Run| {
+        run.figures()
+            .value(Figure::Count(Count::Failed), Unit::Percent)
+    };
+    let shares = [old, new].map(|run| {
+        let ended = |slice: &Slice| {
+            (
+                slice.failed as f64 * 100.0,
+                slice.ok.saturating_add(slice.failed) as f64,
+            )
+        };
+        quotient(run, ended)
+    });
+    let estimate = match shares {
+        [Some(old), Some(new)] => {
+            let (value, half) = (new.0 - old.0, half_width(old.1, new.1));
+            Some(Estimate {
+                value,
+                low: value - half,
+                high: value + half,
+            })
+        }
+        _ => None,
+    };
+    Row {
+        name: "failed".to_owned(),
+        unit: Unit::Percent,
+        old: share(old),
+        new: share(new),
+        change: Change {
+            estimate,
+            more_is: Verdict::FailsMore,
+            less_is: Verdict::FailsLess,
+            same: 0.0,
+        },
+    }
+}
+
+/// The logarithm of a figure, and its scatter.
+fn log(run: &Run, figure: Figure) -> Option<(f64, Scatter)> {
+    match figure {
+        Figure::Rate(rate) => {
+            let count = |slice: &Slice| match rate {
+                Rate::Calls => slice.ok.saturating_add(slice.failed),
+                Rate::Messages => slice.messages,
+            };
+            let all: u64 = run.slices.iter().map(count).fold(0, u64::saturating_add);
+            if (all as f64) < LEAST_SAMPLES {
+                return None;
+            }
+            let (value, left_out) = quotients(run, |slice| (count(slice) as f64, run.interval_s))?;
+            let logs: Vec<f64> = left_out.iter().map(|value| value.ln()).collect();
+            Some((value.ln(), scatter(value.ln(), &logs)?))
+        }
+        Figure::Time(_, statistic) => {
+            let value = run.figures().value(figure, Unit::Ns)?.max(1.0).ln();
+            let pool = Pool::of(&run.slices);
+            let whole = pool.log(statistic, None)?;
+            let left_out: Option<Vec<f64>> = (0..pool.batches)
+                .map(|batch| pool.log(statistic, Some(batch)))
+                .collect();
+            Some((value, scatter(whole, &left_out?)?))
+        }
+        Figure::Count(_) => None,
+    }
+}
+
+/// A quotient of sums over the slices, and its scatter.
+fn quotient(run: &Run, of: impl Fn(&Slice) -> (f64, f64)) -> Option<(f64, Scatter)> {
+    let (value, left_out) = quotients(run, of)?;
+    Some((value, scatter(value, &left_out)?))
+}
+
+/// The same over all batches, and with one left out at a time.
+fn quotients(run: &Run, of: impl Fn(&Slice) -> (f64, f64)) -> Option<(f64, Vec<f64>)> {
+    let add = |sum: (f64, f64), part: (f64, f64)| (sum.0 + part.0, sum.1 + part.1);
+    let sums: Vec<(f64, f64)> = batches(run.slices.len())
+        .into_iter()
+        .filter_map(|batch| run.slices.get(batch))
+        .map(|batch| batch.iter().map(&of).fold((0.0, 0.0), add))
+        .collect();
+    let all = sums.iter().copied().fold((0.0, 0.0), add);
+    let quotient = |(above, below): (f64, f64)| above / below;
+    let left_out = sums
+        .iter()
+        .map(|(above, below)| quotient((all.0 - above, all.1 - below)));
+    (all.1 > 0.0).then(|| (quotient(all), left_out.collect()))
+}
+
+/// The latencies of a run, by time and batch.
+struct Pool {
+    batches: usize,
+    /// Ascending times in ns; the counts of each batch, and of all.
+    buckets: Vec<(f64, Vec<f64>, f64)>,
+}
+
+impl Pool {
+    fn of(slices: &[Slice]) -> Self {
+        let ranges = batches(slices.len());
+        let mut buckets: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+        for (batch, range) in ranges.iter().enumerate() {
+            let slices = slices.get(range.clone()).unwrap_or_default();
+            for (ns, count) in slices.iter().flat_map(|slice| &slice.latencies) {
+                let counts = buckets
+                    .entry(*ns)
+                    .or_insert_with(|| vec![0.0; ranges.len()]);
+                if let Some(own) = counts.get_mut(batch) {
+                    *own += *count as f64;
+                }
+            }
+        }
+        let with_sum = |(ns, counts): (u64, Vec<f64>)| {
+            let sum = counts.iter().sum();
+            (ns as f64, counts, sum)
+        };
+        Self {
+            batches: ranges.len(),
+            buckets: buckets.into_iter().map(with_sum).collect(),
+        }
+    }
+
+    /// The logarithm of a statistic over all batches but one; `None` with too few samples.
+    fn log(&self, statistic: Statistic, without: Option<usize>) -> Option<f64> {
+        let counts = self.buckets.iter().map(|(ns, counts, sum)| {
+            let left_out = without
+                .and_then(|batch| counts.get(batch))
+                .copied()
+                .unwrap_or_default();
+            (*ns, sum - left_out)
+        });
+        let all: f64 = counts.clone().map(|(_, count)| count).sum();
+        let ns = match statistic {
+            Statistic::Mean if all >= LEAST_SAMPLES => {
+                counts.map(|(ns, count)| ns * count).sum::<f64>() / all
+            }
+            Statistic::Percentile(ppm) => {
+                let rank = f64::from(ppm) / 1e6 * all;
+                if rank < LEAST_SAMPLES || all - rank < LEAST_SAMPLES {
+                    return None;
+                }
+                at_rank(counts, rank)?
+            }
+            _ => return None,
+        };
+        Some(ns.max(1.0).ln())
+    }
+}
+
+/// The time at a rank. Times are taken to lie evenly in their buckets, so that it changes smoothly.
+fn at_rank(counts: impl Iterator<Item = (f64, f64)>, rank: f64) -> Option<f64> {
+    let (mut seen, mut below) = (0.0, 0.0);
+    for (ns, count) in counts {
+        if seen + count >= rank && count > 0.0 {
+            let from = f64::max(below, ns * (1.0 - TIME_RESOLUTION));
+            return Some(from + (ns - from) * (rank - seen) / count);
+        }
+        seen += count;
+        below = ns;
+    }
+    None
+}

@@ -1,0 +1,110 @@
+//! A comparison as JSON. Times are in ns, rates per second, shares in percent.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::figures::Row;
+use super::run::Run;
+use super::{Comparison, Judged};
+
+/// It increases when readers of the old one would be misled.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct View<'a> {
+    schema: u32,
+    version: &'static str,
+    verdict: String,
+    old: RunView<'a>,
+    new: RunView<'a>,
+    confidence: f64,
+    ratios: Vec<RowView<'a>>,
+    /// Its change is a difference, in percentage points.
+    failed: RowView<'a>,
+    thresholds: Vec<JudgedView<'a>>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RunView<'a> {
+    file: &'a Path,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct RowView<'a> {
+    figure: &'a str,
+    unit: &'static str,
+    old: Option<f64>,
+    new: Option<f64>,
+    change: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    verdict: &'static str,
+}
+
+#[derive(Serialize)]
+struct JudgedView<'a> {
+    threshold: &'a str,
+    value: Option<f64>,
+    unit: &'static str,
+    low: Option<f64>,
+    high: Option<f64>,
+    failed: bool,
+}
+
+/// Writes it as one line.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    let view = View {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        verdict: comparison.headline(),
+        old: run(&comparison.old),
+        new: run(&comparison.new),
+        confidence: 0.95,
+        ratios: comparison.rows.ratios.iter().map(row).collect(),
+        failed: row(&comparison.rows.failed),
+        thresholds: comparison.thresholds.iter().map(judged).collect(),
+        warnings: &comparison.warnings,
+    };
+    serde_json::to_writer(&mut *out, &view)?;
+    writeln!(out)
+}
+
+fn run(run: &Run) -> RunView<'_> {
+    RunView {
+        file: &run.path,
+        name: &run.name,
+    }
+}
+
+fn row(row: &Row) -> RowView<'_> {
+    let estimate = row.change.estimate;
+    RowView {
+        figure: &row.name,
+        unit: row.unit.name(),
+        old: row.old,
+        new: row.new,
+        change: estimate.map(|estimate| estimate.value),
+        low: estimate.map(|estimate| estimate.low),
+        high: estimate.map(|estimate| estimate.high),
+        verdict: row.change.verdict().words(),
+    }
+}
+
+fn judged(judged: &Judged) -> JudgedView<'_> {
+    JudgedView {
+        threshold: &judged.threshold,
+        value: judged.value,
+        unit: judged.unit,
+        low: judged.interval.map(|(low, _)| low),
+        high: judged.interval.map(|(_, high)| high),
+        failed: judged.failed,
+    }
+}

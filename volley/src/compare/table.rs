@@ -1,0 +1,162 @@
+//! A comparison as a table: for a terminal, or in Markdown.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::figures::{Estimate, Row};
+use super::{Comparison, Judged};
+use crate::report::numbers::{duration, rate};
+use crate::report::visible;
+use crate::spec::threshold::Unit;
+
+const ABOUT: &str = "Ratios are new over old, with 95 % intervals from the seconds of these two runs; what changes from start to \
+                     start is not in them. That of failed is a difference.";
+
+/// Writes a table for people.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}\n", comparison.headline())?;
+    let head = ["", "old", "new", "ratio", "95 % interval", "verdict"].map(str::to_owned);
+    let rows: Vec<[String; 6]> = std::iter::once(head)
+        .chain(comparison.rows.all().map(cells))
+        .collect();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or_default();
+            line += &match column {
+                0 => format!("{cell:width$}"),
+                5 => format!("  {cell}"),
+                _ => format!("  {cell:>width$}"),
+            };
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(
+        out,
+        "\nold: {}\nnew: {}",
+        name(&comparison.old.path),
+        name(&comparison.new.path)
+    )?;
+    for judged in comparison.thresholds.iter().filter(|judged| !judged.failed) {
+        writeln!(out, "passed: {}", judged.line())?;
+    }
+    writeln!(out, "{ABOUT}")
+}
+
+/// Writes the same in Markdown, with all conditions and warnings: a comment on a pull request.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write_markdown(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "**{}**\n", comparison.headline())?;
+    writeln!(
+        out,
+        "| | old | new | ratio | 95 % interval | verdict |\n|---|---:|---:|---:|---:|---|"
+    )?;
+    for row in comparison.rows.all() {
+        writeln!(out, "| {} |", cells(row).join(" | "))?;
+    }
+    writeln!(
+        out,
+        "\nold: {}, new: {}. {ABOUT}",
+        code(&comparison.old.path),
+        code(&comparison.new.path)
+    )?;
+    list(out, comparison.thresholds.iter().map(condition))?;
+    list(
+        out,
+        comparison
+            .warnings
+            .iter()
+            .map(|warning| format!("warning: {}", plain(warning))),
+    )
+}
+
+fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result<()> {
+    for (place, line) in lines.enumerate() {
+        let gap = if place == 0 { "\n" } else { "" };
+        writeln!(out, "{gap}- {line}")?;
+    }
+    Ok(())
+}
+
+fn condition(judged: &Judged) -> String {
+    let result = if judged.failed {
+        "**failed**"
+    } else {
+        "passed"
+    };
+    format!("{result}: {}", judged.line())
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let decimals = |value: f64| match row.unit {
+        Unit::Percent => format!("{value:+.3}"),
+        _ => format!("{value:.3}"),
+    };
+    let [ratio, interval] = match row.change.estimate {
+        None => ["–".to_owned(), "–".to_owned()],
+        Some(Estimate { value, low, high }) => [
+            decimals(value),
+            format!("{} to {}", decimals(low), decimals(high)),
+        ],
+    };
+    [
+        row.name.clone(),
+        shown(row.old, row.unit),
+        shown(row.new, row.unit),
+        ratio,
+        interval,
+        row.change.verdict().words().to_owned(),
+    ]
+}
+
+fn shown(value: Option<f64>, unit: Unit) -> String {
+    match (value, unit) {
+        (None, _) => "–".to_owned(),
+        (Some(ns), Unit::Ns) => duration(ns as u64),
+        (Some(share), Unit::Percent) => format!("{share:.3} %"),
+        (Some(per_s), _) => format!("{}/s", rate(per_s)),
+    }
+}
+
+fn name(path: &Path) -> String {
+    visible(&path.display().to_string()).into_owned()
+}
+
+fn code(path: &Path) -> String {
+    format!("`{}`", name(path).replace('`', "'"))
+}
+
+/// Without markup, except code. Warnings quote servers.
+fn plain(text: &str) -> String {
+    let text = match text.matches('`').count() % 2 {
+        0 => visible(text).into_owned(),
+        _ => visible(text).replace('`', "'"),
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut in_code = false;
+    for character in text.chars() {
+        in_code ^= character == '`';
+        if !in_code
+            && matches!(
+                character,
+                '<' | '>' | '[' | ']' | '*' | '_' | '@' | '#' | '|' | '\\' | '!'
+            )
+        {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}

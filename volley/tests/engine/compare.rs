@@ -1,0 +1,245 @@
+//! `volley compare` with the reports of real runs.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use serde_json::Value;
+use volley::serve::Faults;
+
+use crate::common::shape::UNARY;
+use crate::common::{Report, Running, Scratch, one, reference};
+
+/// Reports of six seconds: a server that answers after 4 ms, twice at a fixed rate; and in a closed loop one of 4 ms and
+/// one of 12 ms that fails every tenth call.
+struct Runs {
+    rate: [Report; 2],
+    fast: Report,
+    slow: Report,
+}
+
+static RUNS: LazyLock<Runs> = LazyLock::new(|| {
+    let faults = |delay_ms, reset_every| Faults {
+        delay: Duration::from_millis(delay_ms),
+        reset_every: one(reset_every),
+        ..Faults::default()
+    };
+    let servers =
+        [(4, 0), (4, 0), (4, 0), (12, 10)].map(|(ms, every)| reference(faults(ms, every)));
+    let flags = ["--rps 100", "--rps 100", "", ""];
+    let start = |(server, flags): (&volley::serve::Reference, &str)| {
+        let run = UNARY
+            .run()
+            .flags("-z 6s -c 8 --name compared --duration-stop wait");
+        run.flags(flags).start(server.address())
+    };
+    let running: Vec<Running> = servers.iter().zip(flags).map(start).collect();
+    let reports: Vec<Report> = running.into_iter().map(|run| run.wait().report()).collect();
+    let [first, second, fast, slow] = reports.try_into().unwrap();
+    Runs {
+        rate: [first, second],
+        fast,
+        slow,
+    }
+});
+
+fn compare(old: &PathBuf, new: &PathBuf, flags: &[&str]) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .arg("compare")
+        .args([old, new])
+        .args(flags)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn written(scratch: &Scratch, name: &str, report: &Report) -> PathBuf {
+    scratch.write(name, &report.json.to_string())
+}
+
+/// The verdict on each figure.
+fn verdicts(json: &str) -> Vec<(String, String)> {
+    let json: Value = serde_json::from_str(json).unwrap();
+    let text = |of: &Value, key: &str| of[key].as_str().unwrap().to_owned();
+    let rows = json["ratios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .chain([&json["failed"]]);
+    rows.map(|row| (text(row, "figure"), text(row, "verdict")))
+        .collect()
+}
+
+#[test]
+fn a_slowed_server_is_slower_and_the_other_way_round_faster() {
+    let scratch = Scratch::new();
+    let (fast, slow) = (
+        written(&scratch, "fast", &RUNS.fast),
+        written(&scratch, "slow", &RUNS.slow),
+    );
+    let all = |speed: &str, fails: &str| {
+        [
+            ("rate", speed),
+            ("mean", speed),
+            ("p50", speed),
+            ("p90", speed),
+            ("failed", fails),
+        ]
+        .map(|(figure, verdict)| (figure.to_owned(), verdict.to_owned()))
+    };
+    for (old, new, expected) in [
+        (&fast, &slow, all("slower", "fails more")),
+        (&slow, &fast, all("faster", "fails less")),
+    ] {
+        let (code, stdout, stderr) = compare(old, new, &["-O", "json"]);
+        assert_eq!(code, 0, "{stderr}");
+        let found = verdicts(&stdout);
+        assert!(expected.iter().all(|row| found.contains(row)), "{found:?}");
+    }
+}
+
+#[test]
+fn the_same_run_twice_shows_no_difference() {
+    let scratch = Scratch::new();
+    let [first, second] = &RUNS.rate;
+    let (first, second) = (
+        written(&scratch, "first", first),
+        written(&scratch, "second", second),
+    );
+    let (_, stdout, _) = compare(&first, &first, &["-O", "json"]);
+    for (figure, verdict) in verdicts(&stdout) {
+        assert!(
+            ["no difference shown", "too little data"].contains(&verdict.as_str()),
+            "{figure}: {verdict}"
+        );
+    }
+    // Two runs at one rate.
+    let (code, stdout, stderr) = compare(
+        &first,
+        &second,
+        &["-O", "json", "--fail-if", "rate ratio < 1"],
+    );
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(
+        verdicts(&stdout)[0],
+        ("rate".to_owned(), "no difference shown".to_owned())
+    );
+}
+
+#[test]
+fn conditions_decide_the_exit_status_and_each_has_a_line() {
+    let scratch = Scratch::new();
+    let (fast, slow) = (
+        written(&scratch, "fast", &RUNS.fast),
+        written(&scratch, "slow", &RUNS.slow),
+    );
+    let conditions = [
+        "p50 ratio > 1.2",
+        "p50 ratio > 20",
+        "rate ratio < 0.9",
+        "failed > 5%",
+        "p99.9 ratio > 1",
+        "wrong > 0",
+    ];
+    let flags: Vec<&str> = conditions
+        .iter()
+        .flat_map(|condition| ["--fail-if", condition])
+        .collect();
+    for (format, passed) in [
+        ("summary", "passed: p50 ratio is"),
+        ("markdown", "- passed: p50 ratio is"),
+        ("json", "\"threshold\":\"p50 ratio > 20\""),
+    ] {
+        let (code, stdout, stderr) = compare(&fast, &slow, &[&flags[..], &["-O", format]].concat());
+        let failed: Vec<&str> = stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix("failed: "))
+            .collect();
+        assert_eq!((code, failed.len()), (99, 3), "{stderr}");
+        for (line, (figure, condition)) in failed.iter().zip([
+            ("p50 ratio is ", "p50 ratio > 1.2"),
+            ("rate ratio is ", "rate ratio < 0.9"),
+            ("failed is ", "failed > 5%"),
+        ]) {
+            assert!(
+                line.starts_with(figure) && line.ends_with(&format!("(`--fail-if '{condition}'`)")),
+                "{line}"
+            );
+        }
+        assert!(stdout.contains(passed), "{stdout}");
+    }
+    let (code, stdout, stderr) = compare(&slow, &fast, &flags);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.starts_with("faster: rate"), "{stdout}");
+}
+
+#[test]
+fn runs_that_are_no_pair_are_refused_or_warned_of() {
+    let scratch = Scratch::new();
+    let (open, closed) = (
+        written(&scratch, "open", &RUNS.rate[0]),
+        written(&scratch, "closed", &RUNS.fast),
+    );
+    let (code, stdout, stderr) = compare(&open, &closed, &[]);
+    assert_eq!(
+        (code, stdout.as_str(), stderr.lines().count()),
+        (2, "", 1),
+        "{stderr}"
+    );
+    assert!(stderr.contains("closed loop"), "{stderr}");
+    let mut json = RUNS.fast.json.clone();
+    json["options"]["connections"] = 7.into();
+    json["options"]["metadata"] = serde_json::json!({"authorization": "secret"});
+    let other = scratch.write("other", &json.to_string());
+    let (code, _, stderr) = compare(&closed, &other, &[]);
+    assert_eq!(code, 0);
+    assert!(
+        stderr.contains("warning: the runs differ in `connections`: 1 and 7\n"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("warning: the runs differ in `metadata`\n") && !stderr.contains("secret"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn what_is_no_report_is_refused_with_the_file() {
+    let scratch = Scratch::new();
+    let good = written(&scratch, "good.json", &RUNS.fast);
+    let text = RUNS.fast.json.to_string();
+    let mut old = RUNS.fast.json.clone();
+    old["volley"]
+        .as_object_mut()
+        .unwrap()
+        .remove("latency_series");
+    let mut ghz = RUNS.fast.json.clone();
+    ghz.as_object_mut().unwrap().remove("volley");
+    let mut failed = RUNS.fast.json.clone();
+    failed["volley"]["calls"]["ok"] = 0.into();
+    for (name, text, status) in [
+        ("truncated.json", &text[..text.len() / 2], 2),
+        ("old.json", &old.to_string(), 2),
+        ("ghz.json", &ghz.to_string(), 2),
+        ("list.json", "[1, 2]", 2),
+        ("empty.json", "", 2),
+        ("failed.json", &failed.to_string(), 1),
+    ] {
+        let file = scratch.write(name, text);
+        let (code, stdout, stderr) = compare(&good, &file, &[]);
+        assert_eq!(
+            (code, stdout.as_str(), stderr.lines().count()),
+            (status, "", 1),
+            "{stderr}"
+        );
+        assert!(stderr.contains(name), "{stderr}");
+    }
+    let (code, _, stderr) = compare(&good, &scratch.path("missing.json"), &[]);
+    assert_eq!((code, stderr.lines().count()), (2, 1), "{stderr}");
+}
