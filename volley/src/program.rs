@@ -1,8 +1,11 @@
 //! The commands: each turns what the command line says into work, output and an exit status.
 
 mod blast;
+mod look;
 mod merge;
 mod news;
+mod replies;
+mod trial;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
@@ -12,15 +15,17 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
+pub use look::look;
 pub use merge::merge;
+pub use trial::try_once;
 
 use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
-use crate::engine::{self, EngineError, Session};
+use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
-use crate::watch::{self, JsonLines, Server, Shows, Stats};
+use crate::watch::{self, JsonLines, ReplyWriter, Server, Shows, Stats};
 use news::NewsDesk;
 
 /// The error that ended the program, and its exit status.
@@ -82,11 +87,22 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
+    let writer = replies::writer(watched)?;
     let mut news = NewsDesk::new(run, &session, stats, lines);
-    let report = engine::run(spec, session, &mut |item| news.tell(item));
+    let on_news = &mut |item: News<'_>| news.tell(item);
+    let report = match &writer {
+        None => engine::run(spec, session, on_news),
+        Some(writer) => {
+            let script = |spec: &_, method: &_| Reading::new(spec, method, writer.replies());
+            engine::run_script(spec, script, session, on_news)
+        }
+    };
     drop(news);
-    let report = report?;
-    deliver(&report, output, out)
+    let written = writer.map(ReplyWriter::finish);
+    let mut report = report?;
+    let saved = replies::note(&mut report, written);
+    let status = deliver(&report, output, out)?;
+    saved.map(|()| status)
 }
 
 /// Starts what shows the run to others.

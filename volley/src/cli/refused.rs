@@ -2,7 +2,7 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 5] = [
     (
         "cpus",
         "use `--threads` for the number of threads, or `taskset` to choose CPUs",
@@ -18,10 +18,6 @@ const REFUSED: [(&str, &str); 6] = [
     (
         "max-send-message-size",
         "leave it out: volley sends requests of any size",
-    ),
-    (
-        "reflect-metadata",
-        "volley does not ask the server for its schema: give `--proto` or `--protoset`",
     ),
     (
         "stream-dynamic-messages",

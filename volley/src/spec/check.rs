@@ -12,19 +12,13 @@ impl Spec {
     ///
     /// The first problem, with the flag that mends it.
     pub fn check(&self) -> Result<(), SpecError> {
-        if self.target.host.is_empty() {
-            return Err(SpecError::NoHost);
-        }
-        self.target.address()?;
-        match &self.request.schema {
-            None => return Err(SpecError::NoSchema),
-            Some(SchemaSource::Proto { file, .. }) => check_extension(file)?,
-            Some(SchemaSource::Protoset(_)) => {}
+        self.target.check()?;
+        if let SchemaSource::Proto { file, .. } = &self.request.schema {
+            check_extension(file)?;
         }
         if self.request.call.is_empty() {
             return Err(SpecError::NoCall);
         }
-        check_tls(&self.target)?;
         self.load.check()?;
         if let Some(total) = self.load.calls() {
             let skip_first = self.count.skip_first;
@@ -32,10 +26,26 @@ impl Spec {
                 return Err(SpecError::SkipAll { skip_first, total });
             }
         }
-        if self.target.connect_timeout.is_zero() {
-            return Err(SpecError::NoConnectTimeout);
-        }
         Ok(())
+    }
+}
+
+impl TargetSpec {
+    /// Refuses what is no way to a server.
+    ///
+    /// # Errors
+    ///
+    /// The first problem, with the flag that mends it.
+    pub fn check(&self) -> Result<(), SpecError> {
+        if self.host.is_empty() {
+            return Err(SpecError::NoHost);
+        }
+        self.address()?;
+        check_tls(self)?;
+        match self.connect_timeout.is_zero() {
+            true => Err(SpecError::NoConnectTimeout),
+            false => Ok(()),
+        }
     }
 }
 

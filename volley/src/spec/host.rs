@@ -40,9 +40,11 @@ pub enum HostError {
 pub fn parse(text: &str) -> Result<Address, HostError> {
     let text = text.trim();
     let owned = || text.to_owned();
-    if let Some(command) = ["blast", "merge", "schema", "serve"]
-        .into_iter()
-        .find(|name| *name == text)
+    if let Some(command) = [
+        "blast", "describe", "list", "merge", "schema", "serve", "try",
+    ]
+    .into_iter()
+    .find(|name| *name == text)
     {
         return Err(HostError::Command(command));
     }

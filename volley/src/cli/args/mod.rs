@@ -85,7 +85,8 @@ fn is_switch(arg: &Arg) -> bool {
 fn plain() -> Command {
     help::dress(RunArgs::command(), help::EXAMPLES)
         .override_usage(
-            "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
+            "volley [FLAGS] HOST\n       volley try [FLAGS] HOST\n       volley list [FLAGS] HOST [SERVICE]\n       \
+             volley describe [FLAGS] HOST NAME\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
              volley merge [FLAGS] FILE...\n       volley schema",
         )
         .version(env!("CARGO_PKG_VERSION"))

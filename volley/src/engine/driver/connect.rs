@@ -216,7 +216,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 }
 
 /// The reason why connecting failed, and what may help.
-fn connect_words(error: &std::io::Error) -> String {
+pub(in crate::engine) fn connect_words(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()
@@ -241,7 +241,7 @@ mod tests {
         let server = Reference::start(Config::default()).unwrap();
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let spec = spec("localhost:1");
-        let mut plan = Plan::new(&spec).unwrap();
+        let mut plan = Plan::new(&spec, &shared().signal).unwrap();
         plan.addresses = vec![silent.local_addr().unwrap(), server.address()];
         let shared = shared();
         let mut driver = driver(&spec, &plan, &shared);
