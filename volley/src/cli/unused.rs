@@ -9,7 +9,7 @@ use super::exit::CliExit;
 /// Leaves flags out of help, by clap's ids.
 pub(super) fn hide(command: Command, unused: &[impl AsRef<str>]) -> Command {
     unused.iter().fold(command, |command, id| {
-        command.mut_arg(id.as_ref().to_owned(), |arg| arg.hide(true))
+        command.mut_arg(id.as_ref(), |arg| arg.hide(true))
     })
 }
 
