@@ -33,11 +33,12 @@ declare -A proof_of=(
     ['libgrpc++-dev']=/usr/include/grpcpp/grpcpp.h ['libprotobuf-dev']=/usr/include/google/protobuf/message.h
     ['protobuf-compiler']=protoc ['protobuf-compiler-grpc']=grpc_cpp_plugin
     ['libnghttp2-dev']=/usr/include/nghttp2/nghttp2.h
-    ['pkg-config']=pkg-config [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
+    ['pkg-config']=pkg-config ['etcd-server']=etcd [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
 )
 tools=(shellcheck shfmt bats)
 tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server make g++ libgrpc++-dev
-    libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc)
+    libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc
+    etcd-server)
 # Toolchains that Debian's packages are too old for, or that people install in their own way.
 toolchains=(go cargo)
 toolchains_of_all=(go cargo node npm java mvn)
@@ -185,7 +186,7 @@ check_go() {
         printf 'not formatted by gofmt: %s\n' "$unformatted"
         return 1
     }
-    for module in frameworks/grpc-go tools/peers/grpc-go-counting; do
+    for module in frameworks/grpc-go tools/peers/grpc-go-counting tools/peers/grpc-go-health; do
         (cd "$module" && go vet ./...)
     done
 }

@@ -3,7 +3,7 @@
 
 setup() {
     root=$BATS_TEST_TMPDIR/root calls=$BATS_TEST_TMPDIR/calls
-    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley,frameworks/grpc-go,tools/peers/grpc-go-counting}
+    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley,frameworks/grpc-go,tools/peers/{grpc-go-counting,grpc-go-health}}
     cp "$BATS_TEST_DIRNAME/../../scripts/test.sh" "$root/scripts"
     cp "$BATS_TEST_DIRNAME/../../.ci/run" "$root/.ci"
     printf 'ensure_venv() { :; }\n' >"$root/scripts/venv.sh"
@@ -15,7 +15,7 @@ setup() {
     done
     mkdir "$BATS_TEST_TMPDIR/bin"
     for tool in shellcheck shfmt bats chromium dockerd docker debootstrap h2load nghttpd make g++ protoc \
-        grpc_cpp_plugin ruby go gofmt cargo cargo-fmt cargo-clippy node npm java mvn apt-get git; do
+        grpc_cpp_plugin ruby etcd go gofmt cargo cargo-fmt cargo-clippy node npm java mvn apt-get git; do
         stub "$BATS_TEST_TMPDIR/bin/$tool"
     done
     stub "$root/.tools/bin/actionlint" 'echo v1.7.12'

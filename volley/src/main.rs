@@ -9,6 +9,8 @@ fn main() -> ExitCode {
     let done = match cli::parse(std::env::args_os()) {
         Ok(Command::Run(run)) => program::run(&run),
         Ok(Command::Blast(blast)) => program::blast(&blast),
+        Ok(Command::Try(trial)) => program::try_once(&trial),
+        Ok(Command::Look(look)) => program::look(&look),
         Ok(Command::Serve(args)) => program::serve(&args),
         Ok(Command::Merge(merge)) => program::merge(&merge),
         Ok(Command::Compare(compare)) => program::compare(&compare),

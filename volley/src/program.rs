@@ -2,8 +2,11 @@
 
 mod blast;
 mod compare;
+mod look;
 mod merge;
 mod news;
+mod replies;
+mod trial;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
@@ -14,16 +17,18 @@ use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
 pub use compare::compare;
+pub use look::look;
 pub use merge::merge;
+pub use trial::try_once;
 
 use crate::cli::{Format, Listen, Output, Run, STDOUT, ServeArgs};
-use crate::engine::{self, EngineError, Session};
+use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{Report, Verdict, csv, html, json, own_section, prometheus, summary};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
-use crate::watch::{self, JsonLines, Server, Shows, Stats};
+use crate::watch::{self, JsonLines, ReplyWriter, Server, Shows, Stats};
 use news::NewsDesk;
 
 /// The exit status if `--fail-if` was so.
@@ -88,15 +93,26 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
+    let writer = replies::writer(watched)?;
     let mut news = NewsDesk::new(run, &session, stats, lines);
-    let report = engine::run(spec, session, &mut |item| news.tell(item));
+    let on_news = &mut |item: News<'_>| news.tell(item);
+    let report = match &writer {
+        None => engine::run(spec, session, on_news),
+        Some(writer) => {
+            let script = |spec: &_, method: &_| Reading::new(spec, method, writer.replies());
+            engine::run_script(spec, script, session, on_news)
+        }
+    };
     drop(news);
+    let written = writer.map(ReplyWriter::finish);
     let mut report = report?;
+    let saved = replies::note(&mut report, written);
     // `volley merge` judges the whole load.
     if !spec.load.share.is_part() {
         report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
     }
-    deliver(&report, output, out)
+    let status = deliver(&report, output, out)?;
+    saved.map(|()| status)
 }
 
 /// Starts what shows the run to others.

@@ -80,7 +80,7 @@ impl BlastSpec {
     /// The options in the form of a run's report, with the sweep's load in place of a run's.
     #[must_use]
     pub fn options(&self) -> Value {
-        let mut shown = match ghz_options::of(&self.run) {
+        let mut shown = match ghz_options::of(&self.run.public()) {
             Value::Object(shown) => shown,
             _ => Map::new(),
         };

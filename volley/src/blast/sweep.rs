@@ -28,7 +28,8 @@ pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
 ///
 /// [`BlastError`] if the load could not be started. A sweep in which calls fail still gives a report.
 pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError> {
-    let plan = Plan::new(&spec.run)?;
+    let shared = Shared::new(engine::watch()?);
+    let plan = Plan::new(&spec.run, &shared.signal)?;
     if plan.method.shape != Shape::Unary {
         return Err(BlastError::NotUnary(spec.run.request.call.clone()));
     }
@@ -37,7 +38,6 @@ pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError>
         return Err(BlastError::Template);
     }
     engine::allow_sockets(plan.connections);
-    let shared = Shared::new(engine::watch()?);
     let clock = Clock::start();
     let wall_start = SystemTime::now();
     let barrier = Barrier::new(plan.threads as usize);

@@ -41,6 +41,19 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
     Ok(())
 }
 
+/// Sets what leads to a server and to its schema, and checks it.
+///
+/// # Errors
+///
+/// If the flags name no server.
+pub fn apply_target(args: &RunArgs, spec: &mut Spec) -> Result<(), UsageError> {
+    set_target(&args.target, &args.connection, &mut spec.target);
+    set_schema(&args.target, &mut spec.request.schema);
+    let reflect_metadata = args.target.reflect_metadata.clone();
+    set(&mut spec.request.reflect_metadata, reflect_metadata);
+    Ok(spec.target.check()?)
+}
+
 fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
     set(&mut to.host, filled(target.host.as_deref()));
     set_some(&mut to.authority, filled(args.authority.as_deref()));
@@ -62,23 +75,27 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set_schema(&args.target, &mut to.schema);
     set(&mut to.call, filled(args.target.call.as_deref()));
     set(&mut to.metadata, payload::metadata(&args.data)?);
+    set(
+        &mut to.reflect_metadata,
+        args.target.reflect_metadata.clone(),
+    );
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
     set_templates(&args.data, &mut to.templates);
     set_stream(&args.data, &mut to.stream);
+    set(&mut to.show_secrets, args.output.show_secrets);
     Ok(())
 }
 
-fn set_schema(args: &TargetArgs, to: &mut Option<SchemaSource>) {
+fn set_schema(args: &TargetArgs, to: &mut SchemaSource) {
     if let Some(file) = filled_path(&args.proto) {
         let import_paths = Vec::new();
-        *to = Some(SchemaSource::Proto { file, import_paths });
+        *to = SchemaSource::Proto { file, import_paths };
     } else if let Some(file) = filled_path(&args.protoset) {
-        *to = Some(SchemaSource::Protoset(file));
+        *to = SchemaSource::Protoset(file);
     }
-    if let (Some(SchemaSource::Proto { import_paths, .. }), Some(given)) = (to, &args.import_paths)
-    {
+    if let (SchemaSource::Proto { import_paths, .. }, Some(given)) = (to, &args.import_paths) {
         import_paths.clone_from(given);
     }
 }

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::time::Duration;
 
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::apply;
 use super::args::{
@@ -14,7 +13,7 @@ use super::args::{
 use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
 use super::value::{positive, span, up_to, whole};
-use super::{argv, help, usage};
+use super::{argv, help, unused, usage};
 use crate::blast::BlastSpec;
 use crate::spec::Spec;
 
@@ -109,7 +108,7 @@ pub struct SweepArgs {
 pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Blast, CliExit> {
     let command = args::parser(plain());
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
-    refuse_unused(&command, &matches)?;
+    unused::refuse(PROGRAM, &command, &matches, &UNUSED)?;
     let args =
         BlastArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
     resolve(args, stdin).map_err(|error| CliExit::usage(error.to_string()))
@@ -176,33 +175,11 @@ fn plain() -> Command {
         .override_usage("volley blast [FLAGS] HOST")
         .mut_arg("format", |arg| arg.help("summary (default) or json"))
         .mut_arg("help", |arg| arg.help_heading(help::OTHER));
-    UNUSED.into_iter().fold(command, |command, id| {
-        command.mut_arg(id, |arg| arg.hide(true))
-    })
+    unused::hide(command, &UNUSED)
 }
 
-/// The flags as help shows them. The `+` marks are removed: they matter only where ghz's flags
-/// stand beside them.
 pub(super) fn help_command() -> Command {
-    args::shown(plain()).mut_args(|arg| {
-        let text = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        match text.strip_prefix("+ ") {
-            Some(text) => arg.help(text.to_owned()),
-            None => arg,
-        }
-    })
-}
-
-fn refuse_unused(command: &Command, matches: &ArgMatches) -> Result<(), CliExit> {
-    let given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let Some(id) = UNUSED.iter().find(|id| given(id)) else {
-        return Ok(());
-    };
-    let arg = command.get_arguments().find(|arg| arg.get_id() == *id);
-    let flag = arg.and_then(|arg| arg.get_long()).unwrap_or(id);
-    Err(CliExit::usage(format!(
-        "`--{flag}` has no effect in `volley blast`: drop it"
-    )))
+    unused::shown(plain())
 }
 
 #[cfg(test)]

@@ -73,6 +73,12 @@ pub enum UsageError {
     IdleBlastThreads { threads: u32, connections: u32 },
     #[error("`--format`: `volley blast` writes only `summary` and `json`")]
     BlastFormat,
+    #[error("`--format`: `volley try` writes only `pretty` and `json`")]
+    TrialFormat,
+    #[error("nothing to describe: give the full name of a service, method, message or enum")]
+    NoSymbol,
+    #[error("with `--proto` or `--protoset`, no server is asked: drop HOST")]
+    HostUnused,
     #[error("`{flag}` waits for a line on stdin: give the payload with `--data` or a file instead")]
     StdinTwice { flag: &'static str },
     #[error(

@@ -39,6 +39,7 @@ Examples:
   Flags from a file; -c overrides one of them:
     volley --config bench.toml -c 20
 
+`volley list` and `volley describe` show what a server offers, and `volley try` makes one call.
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
 `volley merge` makes one report of those of several processes: see `volley merge --help`.
 `volley compare` tells what changed from one run to another: see `volley compare --help`.
@@ -67,6 +68,41 @@ Examples:
   A quick look, as JSON:
     volley blast --insecure --proto benchmark.proto --call benchmark.BenchmarkService/GetSum \\
            --requests 10,100,1000 --connections 1,100 --repetitions 3 -O json localhost:8080";
+
+pub(super) const TRY_ABOUT: &str = "\
+Make one call, and print all that is seen of it as JSON: request, headers, replies, trailers, status
+and times.
+
+The flags are those of a run. Times are milliseconds; those of headers, replies and the end count
+from when the call was sent. Secret metadata is masked. Exit status: 0 if the status is OK, 1 if not.";
+
+pub(super) const TRY_EXAMPLES: &str = "\
+Examples:
+  A server that describes itself, by reflection:
+    volley try --insecure --call grpc.health.v1.Health/Check localhost:50051
+
+  The call of a run:
+    volley try --config bench.toml";
+
+pub(super) const LIST_ABOUT: &str = "\
+List the services of a server and their methods, as the server describes them (reflection). With
+--proto or --protoset, list those of a file; no server is asked then.";
+
+pub(super) const LIST_EXAMPLES: &str = "\
+Examples:
+  volley list --insecure localhost:50051
+  volley list greeter.example.com:443 helloworld.Greeter
+  volley list --proto greeter.proto";
+
+pub(super) const DESCRIBE_ABOUT: &str = "\
+Show how a service, a method, a message or an enum is declared, as the text of a .proto file. The
+server is asked (reflection); with --proto or --protoset, a file is read instead.";
+
+pub(super) const DESCRIBE_EXAMPLES: &str = "\
+Examples:
+  volley describe --insecure localhost:50051 helloworld.Greeter
+  volley describe --insecure localhost:50051 helloworld.Greeter/SayHello
+  volley describe --proto greeter.proto helloworld.HelloRequest";
 
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -8,6 +8,7 @@ mod compare;
 mod config;
 mod exit;
 mod help;
+mod look;
 mod merge;
 mod options;
 mod payload;
@@ -15,6 +16,8 @@ mod refused;
 mod run;
 pub mod serve;
 mod shell;
+mod trial;
+mod unused;
 mod usage;
 mod value;
 
@@ -24,10 +27,12 @@ pub use blast::Blast;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
+pub use look::{Look, Question};
 pub use merge::Merge;
 pub use options::{Format, Output, STDOUT, Watched};
 pub use run::Run;
 pub use serve::{Listen, ServeArgs};
+pub use trial::Trial;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +41,10 @@ pub enum Command {
     Run(Box<Run>),
     /// `volley blast [FLAGS] HOST`
     Blast(Box<Blast>),
+    /// `volley try [FLAGS] HOST`
+    Try(Box<Trial>),
+    /// `volley list [FLAGS] HOST` or `volley describe [FLAGS] HOST NAME`
+    Look(Box<Look>),
     /// `volley serve [FLAGS]`
     Serve(Box<ServeArgs>),
     /// `volley merge [FLAGS] FILE...`
@@ -56,6 +65,15 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "serve" => {
             serve::parse(rest).map(Box::new).map(Command::Serve)
         }
+        Some((first, rest)) if first == "try" => trial::parse(rest, &mut std::io::stdin())
+            .map(Box::new)
+            .map(Command::Try),
+        Some((first, rest)) if first == "list" => look::parse(Question::List, rest)
+            .map(Box::new)
+            .map(Command::Look),
+        Some((first, rest)) if first == "describe" => look::parse(Question::Describe, rest)
+            .map(Box::new)
+            .map(Command::Look),
         Some((first, rest)) if first == "merge" => {
             merge::parse(rest).map(Box::new).map(Command::Merge)
         }

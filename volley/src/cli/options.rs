@@ -50,6 +50,10 @@ pub struct Watched {
     pub metrics: Option<Address>,
     /// Where the run is shown and changed.
     pub control: Option<Address>,
+    /// How many replies are printed.
+    pub print_replies: u64,
+    /// Where all replies are saved.
+    pub save_replies: Option<PathBuf>,
     /// What clients must know.
     pub token: Option<String>,
 }
@@ -62,6 +66,8 @@ impl Watched {
             live_json: filled_path(&args.live_json),
             metrics: args.metrics.clone(),
             control: args.control.clone(),
+            print_replies: args.print_replies.unwrap_or(0),
+            save_replies: filled_path(&args.save_replies),
             token,
         };
         let addresses = [

@@ -2,7 +2,7 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 4] = [
     (
         "cpus",
         "use `--threads` for the number of threads, or `taskset` to choose CPUs",
@@ -14,10 +14,6 @@ const REFUSED: [(&str, &str); 5] = [
     (
         "max-send-message-size",
         "leave it out: volley sends requests of any size",
-    ),
-    (
-        "reflect-metadata",
-        "volley does not ask the server for its schema: give `--proto` or `--protoset`",
     ),
     (
         "stream-dynamic-messages",

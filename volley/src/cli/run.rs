@@ -60,7 +60,10 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
 }
 
 /// What the `--config` file holds, and its flags, overridden by those of the command line.
-fn with_config(command: &Command, matches: &ArgMatches) -> Result<(Spec, RunArgs), CliExit> {
+pub(super) fn with_config(
+    command: &Command,
+    matches: &ArgMatches,
+) -> Result<(Spec, RunArgs), CliExit> {
     let wrong = |error| usage::exit("volley", &error);
     let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
     let path = flags.target.config.as_deref();

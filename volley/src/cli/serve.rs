@@ -23,6 +23,7 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
     name = "volley serve",
     about = "Serve benchmark.BenchmarkService: a fast reference server that counts calls and messages, and can\n\
              inject faults.\n\n\
+             It describes itself by reflection and says by grpc.health.v1 that it serves.\n\n\
              It prints its counts as one line of JSON on SIGUSR1, and when it stops (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {

@@ -41,7 +41,13 @@ pub(super) fn problem(error: &Error) -> Option<String> {
         (None, Some(ContextValue::Strings(valid))) => format!("use {}", list(valid)),
         _ => "it is not understood".to_owned(),
     };
-    Some(format!("invalid value `{}`: {reason}", shortened(&value)))
+    // Metadata may be secret.
+    let is_metadata =
+        text(error, ContextKind::InvalidArg).is_some_and(|arg| arg.contains("metadata"));
+    Some(match is_metadata {
+        true => format!("invalid value: {reason}"),
+        false => format!("invalid value `{}`: {reason}", shortened(&value)),
+    })
 }
 
 /// The beginning of a value, long enough to recognize it.

@@ -68,7 +68,7 @@ pub fn run_script<S: Script>(
     session: Session,
     on_news: OnNews<'_>,
 ) -> Result<Report, EngineError> {
-    let plan = Plan::new(spec)?;
+    let plan = Plan::new(spec, &session.signal)?;
     host::allow_sockets(plan.own_connections());
     let shared = Shared::new(Arc::clone(&session.signal));
     let clock = Clock::start();

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::proxy::ProxyError;
 use super::tls::TlsError;
 use crate::pace::PaceError;
-use crate::request::{RequestError, SchemaError};
+use crate::request::{ReflectError, RequestError, SchemaError};
 use crate::spec::SpecError;
 
 /// A run that could not be made: nothing was measured.
@@ -52,6 +52,11 @@ pub enum EngineError {
         /// The maximum.
         most: u32,
     },
+    /// The server does not say its schema.
+    #[error(
+        "cannot get the schema from the server by reflection: {0}; give it with `--proto` or `--protoset`"
+    )]
+    Reflect(#[from] ReflectError),
     /// A request cannot be made.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -105,6 +110,7 @@ impl EngineError {
             | Self::Request(_) => true,
             Self::Resolve { .. }
             | Self::Connect { .. }
+            | Self::Reflect(_)
             | Self::Host { .. }
             | Self::NoStart
             | Self::StartPassed

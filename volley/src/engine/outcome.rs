@@ -42,7 +42,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
     let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
     let elapsed_ns = ended_ns.unwrap_or(opened_ns).saturating_sub(opened_ns);
     let facts = RunFacts {
-        spec: plan.spec.clone(),
+        spec: plan.spec.public(),
         host: plan.target.clone(),
         call: plan.method.path.trim_start_matches('/').to_owned(),
         warmup_ns: opened_ns

@@ -1,16 +1,17 @@
 //! What every thread of a run must know, computed once from what is to be run.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::names::{Names, system};
 use super::proxy::Proxies;
 use super::sink::ReplyRules;
 use super::transport::TlsClient;
-use super::{EngineError, tls};
+use super::{EngineError, reflect, tls};
 use crate::http2;
 use crate::pace::{Lane, Schedule, Workers, whole_ns};
-use crate::request::{Method, Shape, schema};
+use crate::request::{Method, Shape};
 use crate::spec::{DurationStop, LbStrategy, LoadSpec, Share, Spec, SpecError, some};
 
 /// No host has memory for more open calls than this.
@@ -106,16 +107,15 @@ impl Streaming {
 }
 
 impl Plan {
-    /// Reads the schema, resolves the target, and decides what the spec leaves open.
-    pub fn new(spec: &Spec) -> Result<Self, EngineError> {
+    /// Reads the schema or asks the server for it, until `signal` is set; resolves the target, and decides what the spec leaves open.
+    pub fn new(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
         let Spec {
             target,
             request,
             load,
             ..
         } = spec;
-        let source = request.schema.as_ref().ok_or(SpecError::NoSchema)?;
-        let method = schema::load(source, &request.call)?;
+        let method = reflect::method(spec, signal)?;
         let workers = Workers::new(&load.concurrency)?;
         let most_workers = most_workers(&workers, load.length())?;
         let parsed = target.target().map_err(SpecError::from)?;

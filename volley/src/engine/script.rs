@@ -3,6 +3,7 @@
 use super::call::Ticket;
 use crate::grpc::{Code, Status};
 use crate::http2::hpack::HeaderList;
+use crate::measure::Outcome;
 use crate::request::{Method, Request, RequestError, Source};
 use crate::spec::Spec;
 
@@ -29,6 +30,9 @@ pub trait Script {
 
     /// A call's reply came; `index` counts from 0.
     fn reply(&mut self, _mark: Self::Mark, _index: u64, _message: &[u8]) {}
+
+    /// A call ended. Those that are cut do not.
+    fn ended(&mut self, _mark: Self::Mark, _outcome: &Outcome) {}
 }
 
 /// The same request for every call, or what its templates make of it. It looks at no reply.

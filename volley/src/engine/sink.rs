@@ -181,15 +181,21 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
 
     /// Counts a call that is over and frees its worker.
     pub fn end(&mut self, call: &mut Call<S::Mark>, why: Closed) {
-        if self.counts(&call.ticket) {
+        let counts = self.counts(&call.ticket);
+        if counts || S::READS {
             call.judge(why);
-            if call.wrong_reply
+            if counts
+                && call.wrong_reply
                 && let Some(fault) = &call.fault
             {
                 self.desk.book.wrong_reply(self.now_ns, &fault.message);
             }
         }
-        self.over(call.ticket, call.outcome());
+        let outcome = call.outcome();
+        if S::READS {
+            self.desk.script.ended(call.mark, &outcome);
+        }
+        self.over(call.ticket, outcome);
     }
 
     /// The same for a call that may have no stream at the moment.
@@ -348,7 +354,7 @@ fn trailers(fields: &HeaderList) -> Status {
 
 /// Decompresses a reply into `out`; returns a status if it is broken or too long.
 #[cold]
-fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
+pub(super) fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
     use std::io::Read;
     out.clear();
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);

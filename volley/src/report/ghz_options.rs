@@ -31,12 +31,12 @@ pub fn of(spec: &Spec) -> Value {
     some("call", json!(request.call));
     some("host", json!(target.host));
     match &request.schema {
-        Some(SchemaSource::Proto { file, import_paths }) => {
+        SchemaSource::Reflection => some("schema", json!("reflection")),
+        SchemaSource::Proto { file, import_paths } => {
             some("proto", json!(file));
             some("import-paths", json!(import_paths));
         }
-        Some(SchemaSource::Protoset(file)) => some("protoset", json!(file)),
-        None => {}
+        SchemaSource::Protoset(file) => some("protoset", json!(file)),
     }
     some("enable-compression", json!(request.compress));
     if !target.insecure {

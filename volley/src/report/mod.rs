@@ -18,6 +18,7 @@ pub mod own_section;
 pub mod prometheus;
 pub mod summary;
 pub(crate) mod timestamp;
+pub mod trial;
 pub mod verdict;
 pub mod warning;
 

@@ -86,6 +86,14 @@ pub enum Warning {
     NoStreams,
     #[error("{} ended and every one was skipped: lower `--skipFirst`", calls(*.skipped))]
     AllSkipped { skipped: u64 },
+    #[error(
+        "`--save-replies` made the load wait {waited} (all threads together): these figures say little about the server"
+    )]
+    RepliesHeldUp { waited: String },
+    #[error(
+        "{dropped} of the replies to be printed were dropped: print fewer with `--print-replies`, or save them with `--save-replies`"
+    )]
+    RepliesDropped { dropped: u64 },
     #[error("{kept} of {count} single calls were kept: raise `--details` for more")]
     DetailsCapped { kept: u64, count: u64 },
     /// `sample` is what was wrong with one of them.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::RequestError;
-use super::metadata::Name;
+use super::metadata::{MetadataError, Name};
 use super::schema::Method;
 
 use super::template::{CallData, Labels, Template};
@@ -27,7 +27,7 @@ impl HeadPlan {
     /// If a metadata name or value cannot be sent, or its template is invalid.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let mut plan = Self {
-            constant: own_fields(spec, method),
+            constant: own_fields(spec, &method.path),
             varying: Vec::new(),
         };
         let labels = Labels::from(method);
@@ -87,7 +87,7 @@ impl HeadPlan {
     }
 }
 
-fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, RequestError> {
+fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, MetadataError> {
     let indexing = if name.is_secret() {
         Indexing::Never
     } else {
@@ -100,9 +100,26 @@ fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, RequestE
     })
 }
 
+/// The head of a call that asks the server for its schema.
+///
+/// # Errors
+///
+/// If the metadata for it cannot be sent.
+pub fn of_reflection(spec: &Spec, path: &str) -> Result<Arc<Head>, MetadataError> {
+    let mut own = spec.clone();
+    own.request.timeout = spec.target.connect_timeout;
+    own.request.compress = false;
+    let mut fields = own_fields(&own, path);
+    for (name, value) in &spec.request.reflect_metadata {
+        let name = Name::new(name)?;
+        fields.push(field(&name, value, Indexing::Without)?);
+    }
+    Ok(Arc::new(Head { fields }))
+}
+
 /// The headers of every gRPC request (gRPC over HTTP/2, Requests); pseudo-headers come first (RFC
 /// 9113 §8.3).
-fn own_fields(spec: &Spec, method: &Method) -> Vec<Field> {
+fn own_fields(spec: &Spec, path: &str) -> Vec<Field> {
     let timeout = some(spec.request.timeout).map(timeout::header_value);
     let authority = spec.target.effective_authority();
     let scheme = if spec.target.insecure {
@@ -113,7 +130,7 @@ fn own_fields(spec: &Spec, method: &Method) -> Vec<Field> {
     let mut fields = vec![
         (":method", "POST"),
         (":scheme", scheme),
-        (":path", method.path.as_str()),
+        (":path", path),
         (":authority", authority.as_str()),
         ("te", "trailers"),
         ("content-type", "application/grpc"),

@@ -1,13 +1,15 @@
-//! Request messages from JSON and binary data.
+//! Request messages from JSON and binary data, and messages as JSON.
 
 use std::fmt;
 
 use prost_reflect::prost::Message as _;
-use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor};
+use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, SerializeOptions};
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
 
 use super::RequestError;
 use super::excerpt::{excerpt, list};
+use crate::spec::Data;
 
 /// A message, and its encoding.
 #[derive(Clone, Debug)]
@@ -52,6 +54,18 @@ pub fn from_json(json: &str, input: &MessageDescriptor) -> Result<Vec<Message>, 
                 .collect()
         })
         .map_err(|error| wrong_json(&error, input))
+}
+
+/// A message as JSON, fields with default values included; as base64 if it is not of this type.
+#[must_use]
+pub fn to_json(bytes: &[u8], kind: &MessageDescriptor) -> Value {
+    let options = SerializeOptions::new().skip_default_fields(false);
+    let message = DynamicMessage::decode(kind.clone(), bytes).ok();
+    let json = message.and_then(|message| {
+        let to = serde_json::value::Serializer;
+        message.serialize_with_options(to, &options).ok()
+    });
+    json.unwrap_or_else(|| Data::in_file(bytes))
 }
 
 /// The messages of binary data: several if all of it parses as length-prefixed messages, otherwise

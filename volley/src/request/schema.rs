@@ -1,13 +1,16 @@
-//! The method to call, found in a `.proto` file or a descriptor set.
+//! The method to call, found in a `.proto` file, in a descriptor set, or in what the server says of itself.
 
 mod compile;
 mod lookup;
+pub mod reflect;
 mod suggest;
+pub mod text;
 
 use std::io;
 use std::path::PathBuf;
 
-use prost_reflect::{MessageDescriptor, MethodDescriptor};
+use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor, ServiceDescriptor};
+pub use reflect::{Ask, ReflectError};
 use thiserror::Error;
 
 use crate::spec::SchemaSource;
@@ -90,27 +93,79 @@ impl From<&MethodDescriptor> for Method {
     }
 }
 
-/// Finds `call` in the schema: `package.Service/Method` or `package.Service.Method`, with or
+/// What the files of a schema declare; `None` if only the server knows.
+///
+/// # Errors
+///
+/// If they cannot be read or compiled.
+pub fn read(source: &SchemaSource) -> Result<Option<DescriptorPool>, SchemaError> {
+    Ok(match source {
+        SchemaSource::Reflection => None,
+        SchemaSource::Proto { file, import_paths } => Some(compile::proto(file, import_paths)?),
+        SchemaSource::Protoset(file) => Some(compile::protoset(file)?),
+    })
+}
+
+/// Finds `call` in what is declared: `package.Service/Method` or `package.Service.Method`, with or
 /// without a leading dot.
 ///
 /// # Errors
 ///
-/// If the schema cannot be read or compiled, or has no such service or method.
+/// If there is no such service or method.
+pub fn find(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
+    lookup::method(pool, call)
+}
+
+/// Both: finds `call` in the files of a schema.
+///
+/// # Errors
+///
+/// If there are none, they cannot be read or compiled, or have no such service or method.
 pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
-    let pool = match source {
-        SchemaSource::Proto { file, import_paths } => compile::proto(file, import_paths)?,
-        SchemaSource::Protoset(file) => compile::protoset(file)?,
-    };
-    lookup::method(&pool, call)
+    find(&read(source)?.ok_or(SchemaError::NoFile)?, call)
+}
+
+/// Finds `call` in what a server says of itself.
+///
+/// # Errors
+///
+/// If the server does not say it, or has no such service or method.
+pub fn ask<A: Ask>(server: &mut A, call: &str) -> Result<Method, A::Error>
+where
+    A::Error: From<SchemaError>,
+{
+    let (service, _) = lookup::split(call)?;
+    let pool = reflect::pool(server, &[service.to_owned()])?;
+    match find(&pool, call) {
+        Err(SchemaError::NoServices { .. } | SchemaError::UnknownService { .. }) => {
+            Err(lookup::no_service(service, &reflect::services(server)?, call).into())
+        }
+        found => Ok(found?),
+    }
 }
 
 fn last_segment(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, last)| last)
 }
 
+/// Finds a service by the name that a user gave.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn service(pool: &DescriptorPool, name: &str) -> Result<ServiceDescriptor, SchemaError> {
+    lookup::service(pool, name, name)
+}
+
 /// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
+    #[error("the schema is in no file: only the server knows it")]
+    NoFile,
+    #[error(
+        "there is no service, method, message or enum `{symbol}`: give its full name, such as `package.Message`; `volley list` shows the services"
+    )]
+    NoSymbol { symbol: String },
     #[error("cannot read `{}`: {error}", file.display())]
     Read { file: PathBuf, error: io::Error },
     #[error("`{}` does not end in .proto; for a descriptor set use --protoset",

@@ -1,7 +1,8 @@
-//! The head of a request, and the four methods of `benchmark.BenchmarkService`.
+//! The head of a request, and the methods: the four of `benchmark.BenchmarkService`, and those beside it.
 
 use std::borrow::Cow;
 
+use super::beside::Beside;
 use super::encoding::Encoding;
 use super::farewell::Failure;
 use crate::grpc::Code;
@@ -37,19 +38,23 @@ pub(super) fn read(headers: &HeaderList) -> Result<RequestHead, Failure> {
 }
 
 /// The method of a call.
-#[expect(clippy::enum_variant_names, reason = "the names are the service's own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     GetSum,
     StreamSum,
     CollectSum,
     EchoSum,
+    /// One of another service.
+    Beside(Beside),
 }
 
 impl Method {
     /// The method at this `:path`.
     pub(super) fn from_path(path: &[u8]) -> Option<Self> {
-        match path.strip_prefix(b"/benchmark.BenchmarkService/")? {
+        let Some(name) = path.strip_prefix(b"/benchmark.BenchmarkService/") else {
+            return Beside::from_path(path).map(Self::Beside);
+        };
+        match name {
             b"GetSum" => Some(Self::GetSum),
             b"StreamSum" => Some(Self::StreamSum),
             b"CollectSum" => Some(Self::CollectSum),
@@ -60,7 +65,11 @@ impl Method {
 
     /// Whether a call has exactly one request message.
     pub(super) fn takes_one_message(self) -> bool {
-        matches!(self, Self::GetSum | Self::StreamSum)
+        match self {
+            Self::GetSum | Self::StreamSum => true,
+            Self::CollectSum | Self::EchoSum => false,
+            Self::Beside(beside) => beside != Beside::Reflect,
+        }
     }
 }
 

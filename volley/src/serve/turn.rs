@@ -7,7 +7,7 @@ use super::outbox::{Mark, Outbox};
 use super::reply::Piece;
 use super::{blocks, reply};
 use crate::http2::ErrorCode;
-use crate::http2::frame::{HEADER_LEN, write_data, write_rst_stream};
+use crate::http2::frame::{DEFAULT_MAX_FRAME_SIZE, HEADER_LEN, write_data, write_rst_stream};
 use crate::http2::window::SendWindow;
 
 /// The length of a call's turn, in bytes; then the next call continues.
@@ -38,13 +38,17 @@ pub(super) fn go_on(
     wrong_at: Option<u64>,
 ) -> Turn {
     if !call.headers_sent {
-        if call.work.failure.is_some() && call.work.replies.peek().is_none() {
+        let is_bare = call.work.replies.peek().is_none() && !call.work.has_unsent();
+        if call.work.failure.is_some() && is_bare {
             return end(call, stream, outbox);
         }
         blocks::write_response(outbox.buffer(), stream);
         call.headers_sent = true;
     }
     let until = outbox.produced() + QUANTUM;
+    if call.work.unsent.is_some() {
+        return send_unsent(call, stream, outbox, window, until);
+    }
     loop {
         if !call.piece.left().is_empty()
             && let Some(blocked) = send_piece(call, stream, outbox, window)
@@ -154,6 +158,41 @@ fn send_piece(
         outbox.mark(Mark::Replies);
     }
     None
+}
+
+/// Sends what the windows allow of the replies of other services than the benchmark.
+#[cold]
+fn send_unsent(
+    call: &mut Call,
+    stream: u32,
+    outbox: &mut Outbox,
+    window: &mut SendWindow,
+    until: u64,
+) -> Turn {
+    while let Some(unsent) = call
+        .work
+        .unsent
+        .as_mut()
+        .filter(|unsent| !unsent.is_empty())
+    {
+        let room = call.window.available().min(window.available());
+        if room == 0 && call.window.available() == 0 {
+            return Turn::Waiting;
+        } else if room == 0 {
+            return Turn::Starved;
+        } else if outbox.produced() >= until {
+            return Turn::Over;
+        }
+        let sent = unsent.take(room.min(DEFAULT_MAX_FRAME_SIZE), outbox, |out, bytes| {
+            write_data(out, stream, bytes, false);
+        });
+        call.window.consume(sent);
+        window.consume(sent);
+    }
+    match call.work.complete {
+        true => end(call, stream, outbox),
+        false => Turn::Waiting,
+    }
 }
 
 /// Writes the trailers.

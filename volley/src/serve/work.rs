@@ -1,5 +1,6 @@
 //! The service itself: request messages in, replies out.
 
+use super::beside::{Beside, Unsent};
 use super::encoding::Encoding;
 use super::farewell::Failure;
 use super::message;
@@ -22,6 +23,8 @@ pub(super) struct Work {
     /// The number of those replies.
     count: u32,
     pub(super) replies: Replies,
+    /// Replies of the services beside the benchmark.
+    pub(super) unsent: Option<Box<Unsent>>,
     /// No more replies will follow those in `replies`.
     pub(super) complete: bool,
     /// The status after the replies; `None`: OK.
@@ -37,6 +40,7 @@ impl Work {
             first: 0,
             count: 1,
             replies: Replies::NONE,
+            unsent: None,
             complete: false,
             failure: None,
         }
@@ -56,6 +60,9 @@ impl Work {
     pub(super) fn take(&mut self, compressed: bool, bytes: &[u8]) {
         if self.complete {
             return;
+        }
+        if let Method::Beside(beside) = self.method {
+            return self.take_beside(beside, compressed, bytes);
         }
         let read = match compressed {
             false => message::read(bytes),
@@ -82,6 +89,19 @@ impl Work {
                 self.first = sum;
                 self.count = count.max(1).cast_unsigned();
             }
+            Method::Beside(_) => {}
+        }
+    }
+
+    #[cold]
+    fn take_beside(&mut self, beside: Beside, compressed: bool, bytes: &[u8]) {
+        self.messages += 1;
+        let inflated =
+            compressed.then(|| self.encoding.decode(bytes, MAX_MESSAGE).unwrap_or_default());
+        let answer = beside.answer(inflated.as_deref().unwrap_or(bytes));
+        let unsent = self.unsent.get_or_insert_default();
+        if let Err(failure) = answer.and_then(|answer| unsent.push(&answer)) {
+            self.fail(failure);
         }
     }
 
@@ -99,11 +119,16 @@ impl Work {
             let words = "this method takes exactly one request message";
             return self.fail(Failure::status(Code::Unimplemented, words));
         }
-        if self.method != Method::EchoSum {
-            self.replies = Replies::Series {
-                next: self.first,
-                left: self.count,
-            };
+        match self.method {
+            Method::EchoSum | Method::Beside(Beside::Check | Beside::List | Beside::Reflect) => {}
+            // It says what changes until the client leaves.
+            Method::Beside(Beside::Watch) => return,
+            Method::GetSum | Method::StreamSum | Method::CollectSum => {
+                self.replies = Replies::Series {
+                    next: self.first,
+                    left: self.count,
+                };
+            }
         }
         self.complete = true;
     }
@@ -117,13 +142,21 @@ impl Work {
     /// Whether there is something to send.
     #[inline]
     pub(super) fn is_answerable(&self) -> bool {
-        self.complete || self.replies.peek().is_some()
+        self.complete || self.replies.peek().is_some() || self.has_unsent()
+    }
+
+    /// Whether replies of the services beside the benchmark are to be sent.
+    #[inline]
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent
+            .as_ref()
+            .is_some_and(|unsent| !unsent.is_empty())
     }
 
     /// How many replies come before the point that [`super::Faults`] calls mid-stream.
     pub(super) fn replies_before_the_middle(&self) -> u64 {
         match self.method {
-            Method::GetSum | Method::CollectSum => 0,
+            Method::GetSum | Method::CollectSum | Method::Beside(_) => 0,
             Method::StreamSum => u64::from(self.count / 2),
             Method::EchoSum => 1,
         }

@@ -12,22 +12,13 @@ impl Spec {
     ///
     /// The first problem, with the flag that mends it.
     pub fn check(&self) -> Result<(), SpecError> {
-        if self.target.host.is_empty() {
-            return Err(SpecError::NoHost);
-        }
-        self.target.target()?;
-        if some(self.target.resolve_every).is_some_and(|every| every < RESOLVE_LEAST) {
-            return Err(SpecError::ResolveTooOften);
-        }
-        match &self.request.schema {
-            None => return Err(SpecError::NoSchema),
-            Some(SchemaSource::Proto { file, .. }) => check_extension(file)?,
-            Some(SchemaSource::Protoset(_)) => {}
+        self.target.check()?;
+        if let SchemaSource::Proto { file, .. } = &self.request.schema {
+            check_extension(file)?;
         }
         if self.request.call.is_empty() {
             return Err(SpecError::NoCall);
         }
-        check_tls(&self.target)?;
         self.load.check()?;
         if let Some(total) = self.load.calls() {
             let skip_first = self.count.skip_first;
@@ -35,15 +26,34 @@ impl Spec {
                 return Err(SpecError::SkipAll { skip_first, total });
             }
         }
-        if self.target.connect_timeout.is_zero() {
-            return Err(SpecError::NoConnectTimeout);
-        }
         let mut thresholds = self.checks.fail_if.iter();
         match thresholds.find(|threshold| threshold.figure.is_of_open_loop()) {
             Some(threshold) if !self.load.is_open_loop() => {
                 Err(SpecError::OpenLoopThreshold(threshold.text.clone()))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+impl TargetSpec {
+    /// Refuses what is no way to a server.
+    ///
+    /// # Errors
+    ///
+    /// The first problem, with the flag that mends it.
+    pub fn check(&self) -> Result<(), SpecError> {
+        if self.host.is_empty() {
+            return Err(SpecError::NoHost);
+        }
+        self.target()?;
+        if some(self.resolve_every).is_some_and(|every| every < RESOLVE_LEAST) {
+            return Err(SpecError::ResolveTooOften);
+        }
+        check_tls(self)?;
+        match self.connect_timeout.is_zero() {
+            true => Err(SpecError::NoConnectTimeout),
+            false => Ok(()),
         }
     }
 }

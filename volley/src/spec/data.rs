@@ -20,6 +20,14 @@ pub enum Data {
     Binary(Vec<u8>),
 }
 
+impl Data {
+    /// A message that is not JSON, as it stands in a file.
+    #[must_use]
+    pub fn in_file(protobuf: &[u8]) -> Value {
+        json!({ BINARY: BASE64_STANDARD.encode(protobuf) })
+    }
+}
+
 impl Default for Data {
     /// An empty message.
     fn default() -> Self {
@@ -34,7 +42,7 @@ impl Serialize for Data {
                 Ok(value) if !value.is_string() => value.serialize(to),
                 _ => text.serialize(to),
             },
-            Self::Binary(bytes) => json!({ BINARY: BASE64_STANDARD.encode(bytes) }).serialize(to),
+            Self::Binary(bytes) => Self::in_file(bytes).serialize(to),
         }
     }
 }

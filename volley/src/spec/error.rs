@@ -13,10 +13,6 @@ pub enum SpecError {
     NoHost,
     #[error(transparent)]
     Host(#[from] HostError),
-    #[error(
-        "no schema: give the service's file with `--proto` or `--protoset`; volley does not ask the server for it"
-    )]
-    NoSchema,
     #[error("`--proto`: `{}` does not end in .proto; for compiled descriptors use `--protoset`", .0.display())]
     ProtoExtension(PathBuf),
     #[error("no `--call`: name the method, such as `--call package.Service/Method`")]

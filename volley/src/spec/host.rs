@@ -88,9 +88,20 @@ pub enum HostError {
 /// schemes.
 pub fn parse(text: &str) -> Result<Target, HostError> {
     let text = text.trim();
-    if let Some(command) = ["blast", "merge", "schema", "serve"]
-        .into_iter()
-        .find(|name| *name == text)
+    if let Some(command) = [
+        "blast",
+        "compare",
+        "completions",
+        "describe",
+        "list",
+        "man",
+        "merge",
+        "schema",
+        "serve",
+        "try",
+    ]
+    .into_iter()
+    .find(|name| *name == text)
     {
         return Err(HostError::Command(command));
     }

@@ -8,6 +8,7 @@ mod command;
 mod data;
 mod error;
 mod host;
+pub mod secret;
 mod share;
 pub(crate) mod threshold;
 
@@ -129,13 +130,17 @@ pub struct TlsSpec {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RequestSpec {
     /// Where the service is described.
-    pub schema: Option<SchemaSource>,
+    pub schema: SchemaSource,
+    /// Metadata of the calls that ask the server for its schema, in the same form as `metadata`. Templates are not filled in.
+    pub reflect_metadata: BTreeMap<String, String>,
     /// The method: `package.Service/Method` or `package.Service.Method`.
     pub call: String,
     /// The messages.
     pub data: Data,
     /// Metadata of each call in ghz's form: the value of a `-bin` name is base64. Templates are filled in.
     pub metadata: BTreeMap<String, String>,
+    /// Reports show secret metadata, such as `authorization`; otherwise they show `***`.
+    pub show_secrets: bool,
     /// Whether `{{…}}` in data and metadata is filled in.
     pub templates: Templates,
     /// Compress every message with gzip.
@@ -169,13 +174,16 @@ pub struct StreamSpec {
 }
 
 /// Where a service is described.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     rename_all = "kebab-case",
     rename_all_fields = "kebab-case"
 )]
 pub enum SchemaSource {
+    /// The server itself, by gRPC server reflection.
+    #[default]
+    Reflection,
     /// A .proto file and the folders to search for its imports. The file's own folder and the current folder are always
     /// searched.
     Proto {
@@ -419,7 +427,9 @@ impl Default for TargetSpec {
 impl Default for RequestSpec {
     fn default() -> Self {
         Self {
-            schema: None,
+            schema: SchemaSource::default(),
+            reflect_metadata: BTreeMap::new(),
+            show_secrets: false,
             call: String::new(),
             data: Data::default(),
             metadata: BTreeMap::new(),

@@ -4,6 +4,7 @@ mod address;
 mod http;
 mod json_lines;
 mod keys;
+mod replies;
 mod stats;
 mod text;
 
@@ -12,4 +13,5 @@ pub(crate) use http::remove_stale;
 pub use http::{Server, Shows, serve};
 pub use json_lines::JsonLines;
 pub use keys::{Keys, listen};
+pub use replies::{ReplyWriter, Written};
 pub use stats::Stats;

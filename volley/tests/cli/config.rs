@@ -117,7 +117,7 @@ fn the_command_line_wins() {
     assert_eq!(spec.checks.expect, ["t=3"]);
     assert_eq!(spec.target.host, "other:1");
     let protoset = SchemaSource::Protoset("p.pb".into());
-    assert_eq!(spec.request.schema, Some(protoset));
+    assert_eq!(spec.request.schema, protoset);
     assert_eq!(spec.load.rate.step, -5);
 }
 

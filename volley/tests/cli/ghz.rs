@@ -64,7 +64,7 @@ fn the_host_stands_anywhere() {
 
 #[test]
 fn import_paths_are_separated_by_commas() {
-    let Some(volley::spec::SchemaSource::Proto { import_paths, .. }) =
+    let volley::spec::SchemaSource::Proto { import_paths, .. } =
         spec(&["-i", "x,y/z"]).request.schema
     else {
         panic!("no .proto file");

@@ -24,11 +24,6 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
              leave it out: volley sends requests of any size",
         ),
         (
-            &["--reflect-metadata", "{}"],
-            "volley has no `--reflect-metadata`: \
-             volley does not ask the server for its schema: give `--proto` or `--protoset`",
-        ),
-        (
             &["--stream-dynamic-messages"],
             "volley has no `--stream-dynamic-messages`: \
              templates are filled in once per call: list the messages of a stream in `--data`",
@@ -54,16 +49,11 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
 }
 
 #[test]
-fn a_run_needs_a_host_a_schema_and_a_method() {
+fn a_run_needs_a_host_and_a_method() {
     for (words, line) in [
         (
             &[][..],
             "error: no HOST: give the server's address, such as `localhost:8080`",
-        ),
-        (
-            &["localhost:1", "--call", "p.S/M"],
-            "error: no schema: give the service's file with `--proto` or `--protoset`; \
-             volley does not ask the server for it",
         ),
         (
             &["localhost:1", "--proto", "a.proto"],

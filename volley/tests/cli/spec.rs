@@ -19,10 +19,10 @@ fn defaults_are_those_of_ghz() {
     let mut default = Spec::default();
     default.target.host = "localhost:8080".into();
     default.request.call = "p.S/M".into();
-    default.request.schema = Some(SchemaSource::Proto {
+    default.request.schema = SchemaSource::Proto {
         file: "a.proto".into(),
         import_paths: Vec::new(),
-    });
+    };
     assert_eq!(spec, default);
     assert_eq!(output, Output::default());
     assert_eq!((output.format, output.file), (Format::Summary, None));
@@ -221,7 +221,7 @@ fn a_run_is_the_same_after_it_was_written_to_a_file_and_read_again() {
     assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), spec);
     let mut binary = spec;
     binary.request.data = Data::Binary(vec![0, 255, 7]);
-    binary.request.schema = Some(SchemaSource::Protoset("x.pb".into()));
+    binary.request.schema = SchemaSource::Protoset("x.pb".into());
     let json = serde_json::to_string(&binary).unwrap();
     assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), binary);
 }

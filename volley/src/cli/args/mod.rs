@@ -85,8 +85,10 @@ fn is_switch(arg: &Arg) -> bool {
 fn plain() -> Command {
     help::dress(RunArgs::command(), help::EXAMPLES)
         .override_usage(
-            "volley [FLAGS] HOST\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
-             volley merge [FLAGS] FILE...\n       volley compare [FLAGS] OLD NEW\n       volley schema | completions SHELL | man [COMMAND]",
+            "volley [FLAGS] HOST\n       volley try [FLAGS] HOST\n       volley list [FLAGS] HOST [SERVICE]\n       \
+             volley describe [FLAGS] HOST NAME\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \
+             volley merge [FLAGS] FILE...\n       volley compare [FLAGS] OLD NEW\n       \
+             volley schema | completions SHELL | man [COMMAND]",
         )
         .version(env!("CARGO_PKG_VERSION"))
         .disable_version_flag(true)

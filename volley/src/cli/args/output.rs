@@ -38,6 +38,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub details: Option<u64>,
 
+    /// + Show secret metadata (authorization, cookie, names with key, token, secret, password) in
+    ///   reports; otherwise *** stands there
+    #[arg(long)]
+    pub show_secrets: Option<bool>,
+
     /// + Print nothing but the report: no live line, no warnings
     #[arg(long)]
     pub quiet: Option<bool>,
@@ -62,6 +67,14 @@ pub struct WatchArgs {
     ///   /v1/resume and /v1/stop, GET /v1/stats
     #[arg(long, value_name = "ADDRESS")]
     pub control: Option<Address>,
+
+    /// + Print the first N replies to stderr, a line of JSON each
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
+    pub print_replies: Option<u64>,
+
+    /// + Save all replies and statuses, a line of JSON each; the load waits for the file if it must
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub save_replies: Option<PathBuf>,
 
     /// + What clients must know, as a bearer token; needed where other hosts can reach an ADDRESS
     ///   (default: $VOLLEY_TOKEN)

@@ -1,9 +1,10 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::value::{path, time, whole};
+use crate::cli::value::{self, path, time, whole};
 use crate::spec::LbStrategy;
 use crate::units::size;
 
@@ -16,7 +17,7 @@ pub struct TargetArgs {
     #[arg(value_name = "HOST")]
     pub host: Option<String>,
 
-    /// The .proto file that describes the service
+    /// The .proto file that describes the service (default: ask the server, by reflection)
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub proto: Option<PathBuf>,
 
@@ -29,6 +30,10 @@ pub struct TargetArgs {
     /// folder are always searched
     #[arg(short = 'i', long, value_name = "DIRS", value_parser = path, value_delimiter = ',')]
     pub import_paths: Option<Vec<PathBuf>>,
+
+    /// Metadata of the calls that ask the server for its schema, as a JSON object of strings
+    #[arg(long, value_name = "JSON", value_parser = value::strings)]
+    pub reflect_metadata: Option<BTreeMap<String, String>>,
 
     /// The method: package.Service/Method or package.Service.Method
     #[arg(long, value_name = "METHOD")]

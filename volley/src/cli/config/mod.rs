@@ -132,7 +132,7 @@ pub enum ConfigError {
 }
 
 /// Flags whose text is JSON; a file holds tables and lists for them.
-const JSON: [&str; 3] = ["data", "metadata", "tags"];
+const JSON: [&str; 4] = ["data", "metadata", "reflect-metadata", "tags"];
 
 /// The words that give `arg` this value; none if the value is null or empty, which leaves the flag
 /// unset.

@@ -449,7 +449,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 }
 
 /// The reason why connecting failed, and what may help.
-fn connect_words(error: &io::Error) -> String {
+pub(in crate::engine) fn connect_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()

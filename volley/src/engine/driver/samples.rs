@@ -18,10 +18,10 @@ pub fn spec(host: &str) -> Spec {
     spec.target.insecure = true;
     spec.target.connect_timeout = Duration::from_millis(600);
     spec.request.call = "benchmark.BenchmarkService/GetSum".to_owned();
-    spec.request.schema = Some(SchemaSource::Proto {
+    spec.request.schema = SchemaSource::Proto {
         file: "../requests/benchmark.proto".into(),
         import_paths: Vec::new(),
-    });
+    };
     spec
 }
 

@@ -146,7 +146,7 @@ mod tests {
         let server = Reference::start(Config::default()).unwrap();
         let mut spec = spec(&server.address().to_string());
         spec.load.rate.rps = 10;
-        let plan = Plan::new(&spec).unwrap();
+        let plan = Plan::new(&spec, &shared().signal).unwrap();
         let shared = shared();
         let mut driver = driver(&spec, &plan, &shared);
         driver.connect().unwrap();

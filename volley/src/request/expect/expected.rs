@@ -48,6 +48,16 @@ impl Expected {
         }
     }
 
+    /// Any number of any replies. They are not looked at.
+    #[must_use]
+    pub fn anything() -> Self {
+        let shared = Shared {
+            layouts: Layouts::default(),
+            rules: Vec::new(),
+        };
+        Self::new(Arc::new(shared), Box::default(), None)
+    }
+
     /// How many replies a successful call must get.
     #[must_use]
     pub fn replies(&self) -> Option<u64> {

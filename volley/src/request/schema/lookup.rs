@@ -28,7 +28,7 @@ pub(super) fn method(pool: &DescriptorPool, call: &str) -> Result<Method, Schema
 
 /// `package.Service/Method` or `package.Service.Method`. A leading dot (a fully qualified name) or
 /// slash (a path) is removed.
-fn split(call: &str) -> Result<(&str, &str), SchemaError> {
+pub(super) fn split(call: &str) -> Result<(&str, &str), SchemaError> {
     let name = call.trim();
     let name = name.strip_prefix(['.', '/']).unwrap_or(name);
     let parts = if name.contains('/') {
@@ -48,7 +48,7 @@ fn split(call: &str) -> Result<(&str, &str), SchemaError> {
     }
 }
 
-fn service(
+pub(super) fn service(
     pool: &DescriptorPool,
     name: &str,
     call: &str,
@@ -58,22 +58,27 @@ fn service(
             .services()
             .map(|service| service.full_name().to_owned())
             .collect();
-        if services.is_empty() {
-            return SchemaError::NoServices {
-                call: call.to_owned(),
-            };
-        }
-        // People most often forget the package.
-        let same_name = services
-            .iter()
-            .find(|service| last_segment(service) == last_segment(name));
-        let hint = match same_name {
-            Some(service) => format!("did you mean `{service}`?"),
-            None => suggest::hint(name, &services, ""),
-        };
-        SchemaError::UnknownService {
-            service: name.to_owned(),
-            hint,
-        }
+        no_service(name, &services, call)
     })
+}
+
+/// Why there is no service of this name: these are all.
+pub(super) fn no_service(name: &str, services: &[String], call: &str) -> SchemaError {
+    if services.is_empty() {
+        return SchemaError::NoServices {
+            call: call.to_owned(),
+        };
+    }
+    // People most often forget the package.
+    let same_name = services
+        .iter()
+        .find(|service| last_segment(service) == last_segment(name));
+    let hint = match same_name {
+        Some(service) if service != name => format!("did you mean `{service}`?"),
+        _ => suggest::hint(name, services, ""),
+    };
+    SchemaError::UnknownService {
+        service: name.to_owned(),
+        hint,
+    }
 }

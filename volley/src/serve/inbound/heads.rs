@@ -10,7 +10,7 @@ use crate::serve::connection::ServerSide;
 use crate::serve::counts::Counts;
 use crate::serve::farewell::Failure;
 use crate::serve::faults::Fault;
-use crate::serve::requests::{self, RequestHead};
+use crate::serve::requests::{self, Method, RequestHead};
 use crate::serve::work::Work;
 
 impl ServerSide {
@@ -103,7 +103,11 @@ impl ServerSide {
             return;
         }
         counts.calls_started += 1;
-        let fault = self.rules.draw_fault();
+        let fault = match &head {
+            // Faults are for the benchmark.
+            Ok(head) if matches!(head.method, Method::Beside(_)) => None,
+            _ => self.rules.draw_fault(),
+        };
         let work = match head {
             Err(failure) => Work::refused(failure),
             Ok(_) if fault == Some(Fault::TrailersOnly) => Work::refused(Failure::status(

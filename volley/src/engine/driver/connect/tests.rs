@@ -19,7 +19,7 @@ type Driver<'a> = crate::engine::driver::Driver<'a, Tally, Plain>;
 fn plan(spec: &Spec, addresses: &[SocketAddr]) -> Plan {
     Plan {
         names: Names::fixed(addresses),
-        ..Plan::new(spec).unwrap()
+        ..Plan::new(spec, &shared().signal).unwrap()
     }
 }
 
@@ -87,7 +87,7 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     spec.target.host = "localhost:1".to_owned();
     let plan = Plan {
         names: Arc::clone(&names),
-        ..Plan::new(&spec).unwrap()
+        ..Plan::new(&spec, &shared().signal).unwrap()
     };
     let shared = shared();
     let mut driver = driver(&spec, &plan, &shared);

@@ -1,0 +1,174 @@
+//! `volley try`: one call, and all that is seen of it.
+
+use std::ffi::OsString;
+use std::io::Read;
+
+use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
+
+use super::apply::apply;
+use super::args::{self, RunArgs};
+use super::exit::{CliExit, UsageError};
+use super::options::{Format, Output};
+use super::run::with_config;
+use super::value::whole;
+use super::{argv, help, unused, usage};
+use crate::spec::Spec;
+
+const PROGRAM: &str = "volley try";
+
+/// The flags of a run that have an effect here, by clap's ids.
+const USED: [&str; 31] = [
+    "host",
+    "proto",
+    "protoset",
+    "import_paths",
+    "reflect_metadata",
+    "call",
+    "config",
+    "data",
+    "data_file",
+    "binary",
+    "binary_file",
+    "metadata",
+    "metadata_file",
+    "stream_call_count",
+    "disable_template_functions",
+    "disable_template_data",
+    "timeout",
+    "insecure",
+    "skip_tls",
+    "cacert",
+    "cert",
+    "key",
+    "cname",
+    "authority",
+    "connect_timeout",
+    "enable_compression",
+    "max_recv_message_size",
+    "window",
+    "output",
+    "format",
+    "show_secrets",
+];
+
+const MAX_REPLIES: u64 = 100;
+
+/// What `volley try [FLAGS] HOST` asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The call. Of its load, nothing is used.
+    pub spec: Spec,
+    /// How many replies are shown.
+    pub max_replies: u64,
+    /// Where the result goes.
+    pub output: Output,
+}
+
+/// The flags of `volley try`, as they are written.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "volley try", about = help::TRY_ABOUT)]
+struct TrialArgs {
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    own: OwnArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+struct OwnArgs {
+    /// Show at most N replies (default 100)
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
+    max_replies: Option<u64>,
+}
+
+/// Reads the words after `volley try`.
+pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Trial, CliExit> {
+    let command = args::parser(plain());
+    let matches = argv::matches(PROGRAM, &command, help_command, words)?;
+    unused::refuse(PROGRAM, &command, &matches, &unused_ids())?;
+    let own = OwnArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    let (spec, flags) = with_config(&args::command(), &matches)?;
+    resolve(&flags, spec, &own, stdin).map_err(|error| CliExit::usage(error.to_string()))
+}
+
+fn resolve(
+    flags: &RunArgs,
+    mut spec: Spec,
+    own: &OwnArgs,
+    stdin: &mut impl Read,
+) -> Result<Trial, UsageError> {
+    let output = Output::new(&flags.output);
+    apply(flags, &mut spec, stdin)?;
+    if !matches!(
+        output.format,
+        Format::Summary | Format::Json | Format::Pretty
+    ) {
+        return Err(UsageError::TrialFormat);
+    }
+    Ok(Trial {
+        spec,
+        max_replies: own.max_replies.unwrap_or(MAX_REPLIES),
+        output,
+    })
+}
+
+/// The other flags of a run.
+fn unused_ids() -> Vec<String> {
+    let command = RunArgs::command();
+    let ids = command.get_arguments().map(|arg| arg.get_id().as_str());
+    let unused = ids.filter(|id| !USED.contains(id));
+    unused.map(str::to_owned).collect()
+}
+
+fn plain() -> Command {
+    let command = help::dress(TrialArgs::command(), help::TRY_EXAMPLES)
+        .override_usage("volley try [FLAGS] HOST")
+        .mut_arg("format", |arg| {
+            arg.help("pretty (JSON for people, default) or json")
+        })
+        .mut_arg("help", |arg| arg.help_heading(help::OTHER));
+    unused::hide(command, &unused_ids())
+}
+
+fn help_command() -> Command {
+    unused::shown(plain())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HELP: &str = include_str!("../../tests/expected/try-help.txt");
+
+    fn trial(line: &str) -> Result<Trial, String> {
+        let base = ["--call", "p.S/M", "l:1"].map(OsString::from);
+        let words = line.split_whitespace().map(OsString::from);
+        let words: Vec<OsString> = words.chain(base).collect();
+        parse(&words, &mut &b""[..]).map_err(|exit| exit.to_string())
+    }
+
+    #[test]
+    fn help_shows_what_a_single_call_takes_and_nothing_else() {
+        let help = help_command().term_width(100).render_help();
+        assert_eq!(help.to_string(), HELP);
+    }
+
+    #[test]
+    fn the_parser_is_sound() {
+        args::parser(plain()).debug_assert();
+        help_command().debug_assert();
+    }
+
+    #[test]
+    fn a_load_is_refused_and_a_limit_is_taken() {
+        let words = "error: `--concurrency` has no effect in `volley try`: drop it";
+        assert_eq!(trial("-c 5"), Err(words.to_owned()));
+        assert_eq!(
+            trial("--max-replies 7").map(|trial| trial.max_replies),
+            Ok(7)
+        );
+        let words = "error: `--format`: `volley try` writes only `pretty` and `json`";
+        assert_eq!(trial("-O csv"), Err(words.to_owned()));
+    }
+}

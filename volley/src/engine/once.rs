@@ -1,0 +1,405 @@
+//! Single calls over one connection, without a load loop: to ask for a schema, and to try a method.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use thiserror::Error;
+
+use super::call::{Call, Ticket};
+use super::driver::connect_words;
+use super::names::{Names, Route, system};
+use super::proxy::Proxies;
+use super::sink::inflate;
+use super::transport::{TlsClient, Transport, agreed};
+use super::{EngineError, tls};
+use crate::grpc::{Code, Spare, Status};
+use crate::http2::hpack::HeaderList;
+use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next};
+use crate::request::Expected;
+use crate::spec::{SpecError, TargetSpec};
+
+/// The size of one read.
+const READ_BYTES: usize = 64 * 1024;
+
+/// A signal is noticed within this time.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Headers or trailers, without pseudo-headers, in the order of the server.
+pub type Fields = Vec<(String, Vec<u8>)>;
+
+/// What comes back from a call, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The response's headers. A call that fails at once has none.
+    Headers(Fields),
+    /// A reply, decompressed.
+    Reply(Vec<u8>),
+    /// The end.
+    Ended { trailers: Fields, status: Status },
+}
+
+/// Why nothing comes back.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Lost {
+    #[error("it was not answered in time")]
+    TimedOut,
+    #[error("interrupted")]
+    Interrupted,
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// A connection for one call at a time.
+pub struct Caller {
+    transport: Transport,
+    poll: Poll,
+    http: Connection<Call<Fields>>,
+    buffer: Vec<u8>,
+    came: VecDeque<(Event, Instant)>,
+    /// The call under way.
+    stream: Option<u32>,
+    most_reply: usize,
+    signal: Arc<AtomicBool>,
+}
+
+impl Caller {
+    /// Connects to the first of the target's addresses that answers, and waits for its SETTINGS.
+    ///
+    /// # Errors
+    ///
+    /// If none does until `until`, or `signal` is set.
+    pub fn connect(
+        target: &TargetSpec,
+        signal: &Arc<AtomicBool>,
+        until: Instant,
+    ) -> Result<Self, EngineError> {
+        Self::connect_by(target, Proxies::of_process(), signal, until)
+    }
+
+    fn connect_by(
+        spec: &TargetSpec,
+        proxies: Proxies,
+        signal: &Arc<AtomicBool>,
+        until: Instant,
+    ) -> Result<Self, EngineError> {
+        let target = spec.target().map_err(SpecError::from)?;
+        let tls = tls::client(spec, &target)?;
+        let shown = target.to_string();
+        let (strategy, lookup) = (spec.lb_strategy, Box::new(system));
+        let names = Names::new(target, proxies, strategy, Duration::ZERO, lookup)?;
+        let routes = names.routes();
+        let each = until.saturating_duration_since(Instant::now())
+            / u32::try_from(routes.len()).unwrap_or(u32::MAX).max(1);
+        let mut reason = Lost::TimedOut;
+        for route in routes.iter() {
+            let until = until.min(Instant::now() + each);
+            match Self::dial(route, tls.as_ref(), spec.window, signal, until) {
+                Ok(caller) => return Ok(caller),
+                Err(Lost::Interrupted) => return Err(EngineError::Interrupted),
+                Err(lost) => reason = lost,
+            }
+        }
+        Err(EngineError::Connect {
+            target: shown,
+            reason: match reason {
+                Lost::TimedOut => format!(
+                    "nothing answered within {} s (`--connect-timeout`)",
+                    spec.connect_timeout.as_secs_f64()
+                ),
+                lost => lost.to_string(),
+            },
+        })
+    }
+
+    /// Opens one connection.
+    fn dial(
+        route: &Route,
+        tls: Option<&TlsClient>,
+        window: u32,
+        signal: &Arc<AtomicBool>,
+        until: Instant,
+    ) -> Result<Self, Lost> {
+        let refused = |error: io::Error| Lost::Broken(connect_words(&error));
+        let transport = Transport::connect(route, tls).map_err(refused)?;
+        let poll = Poll::new().map_err(refused)?;
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        poll.registry()
+            .register(&mut SourceFd(&transport.descriptor()), Token(0), interest)
+            .map_err(refused)?;
+        let config = http2::Config {
+            window,
+            ..http2::Config::default()
+        };
+        let mut caller = Self {
+            transport,
+            poll,
+            http: Connection::new(&config),
+            buffer: vec![0; READ_BYTES],
+            came: VecDeque::new(),
+            stream: None,
+            most_reply: 0,
+            signal: Arc::clone(signal),
+        };
+        while !caller.transport.connected().map_err(refused)? {
+            caller.rest(until)?;
+        }
+        while caller.transport.needs_proxy() {
+            caller.hear_proxy(until)?;
+        }
+        while !(caller.transport.is_open() && caller.http.is_ready()) {
+            caller.turn(until)?;
+        }
+        agreed(caller.transport.alpn()).map_err(Lost::Broken)?;
+        Ok(caller)
+    }
+
+    /// Says to the proxy what is left to say, and listens. It speaks only when it is asked, and the target only after it.
+    fn hear_proxy(&mut self, until: Instant) -> Result<(), Lost> {
+        let broken = |error: io::Error| Lost::Broken(error.to_string());
+        let is_pause = |error: &io::Error| {
+            matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+        };
+        match self.transport.ask_proxy() {
+            Err(error) if !is_pause(&error) => return Err(broken(error)),
+            _ => {}
+        }
+        // Byte by byte: what follows the answer belongs to the target.
+        let mut byte = [0];
+        match self.transport.fill(&mut byte) {
+            Ok(0) => Err(Lost::Broken("the proxy closed the connection".to_owned())),
+            Ok(_) => {
+                let heard = self.transport.hear_proxy(&byte);
+                heard.map(|_| ()).map_err(Lost::Broken)
+            }
+            Err(error) if is_pause(&error) => self.rest(until),
+            Err(error) => Err(broken(error)),
+        }
+    }
+
+    /// Starts a call whose replies may have this many bytes. Any call before it is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// If the server allows no calls.
+    pub fn begin(&mut self, head: &Arc<Head>, most_reply: usize) -> Result<(), Lost> {
+        if let Some(stream) = self.stream.take() {
+            self.http.cancel(stream, ErrorCode::Cancel);
+        }
+        self.came.clear();
+        if self.http.capacity() == 0 {
+            let words = "the server allows no calls on this connection";
+            return Err(Lost::Broken(words.to_owned()));
+        }
+        let ticket = Ticket {
+            worker: 0,
+            number: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            refusals: 0,
+        };
+        let call = Call::new(ticket, Fields::new(), Arc::new(Expected::anything()));
+        self.stream = Some(self.http.open(call, head, false));
+        self.most_reply = most_reply;
+        Ok(())
+    }
+
+    /// Sends length-prefixed messages; `is_last`: the client has no more.
+    pub fn send(&mut self, bytes: &[u8], is_last: bool) {
+        if let Some(stream) = self.stream {
+            self.http.send(stream, bytes, is_last);
+        }
+    }
+
+    /// Waits for what comes next, and says when it came.
+    ///
+    /// # Errors
+    ///
+    /// If nothing comes.
+    pub fn next(&mut self, until: Instant) -> Result<(Event, Instant), Lost> {
+        loop {
+            if let Some(came) = self.came.pop_front() {
+                return Ok(came);
+            }
+            self.turn(until)?;
+        }
+    }
+
+    /// Writes what waits, and reads what is there. Rests if that is nothing.
+    fn turn(&mut self, until: Instant) -> Result<(), Lost> {
+        if self.transport.is_over() {
+            return Err(self.closed());
+        }
+        self.flush();
+        let length = match self.transport.fill(&mut self.buffer) {
+            Ok(0) => return Err(self.closed()),
+            Ok(length) => length,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return self.rest(until),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(Lost::Broken(error.to_string())),
+        };
+        let is_greeting = !self.http.is_ready();
+        let mut listener = Listener {
+            now: Instant::now(),
+            came: &mut self.came,
+            most_reply: self.most_reply,
+        };
+        let bytes = self.buffer.get(..length).unwrap_or_default();
+        let http = &mut self.http;
+        let taken = self
+            .transport
+            .decipher(bytes, |plain| http.receive(plain, &mut listener));
+        let broken = match taken {
+            Ok(Ok(())) => {
+                self.flush();
+                return Ok(());
+            }
+            Ok(Err(violation)) if !is_greeting => violation.to_string(),
+            Ok(Err(violation)) => {
+                format!("{violation} (check the port; if the server speaks TLS, drop `--insecure`)")
+            }
+            Err(error) if !is_greeting => error.to_string(),
+            Err(error) => format!(
+                "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
+            ),
+        };
+        // Its last bytes: a GOAWAY, or a TLS alert.
+        self.flush();
+        Err(Lost::Broken(broken))
+    }
+
+    fn closed(&self) -> Lost {
+        let words = match (self.http.is_ready(), self.transport.is_tls()) {
+            (true, _) => "the server closed the connection",
+            (false, false) => {
+                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
+            }
+            (false, true) => {
+                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
+            }
+        };
+        Lost::Broken(words.to_owned())
+    }
+
+    /// Writes as much as the socket takes. An error is left to the next read: what the server sent before says more.
+    fn flush(&mut self) {
+        loop {
+            let plain = match self.transport.is_open() {
+                true => self.http.output(),
+                false => &[],
+            };
+            match self.transport.write(plain) {
+                Ok(0) => return,
+                Ok(written) => self.http.consume_output(written),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Waits until the socket is ready, or a little.
+    fn rest(&mut self, until: Instant) -> Result<(), Lost> {
+        if self.signal.load(Ordering::Relaxed) {
+            return Err(Lost::Interrupted);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Lost::TimedOut);
+        }
+        let mut events = Events::with_capacity(4);
+        match self.poll.poll(&mut events, Some(left.min(LOOK))) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => {
+                Err(Lost::Broken(error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.http.shut_down(ErrorCode::NoError);
+        self.flush();
+        self.transport.close();
+    }
+}
+
+/// Handles the events of one read.
+struct Listener<'a> {
+    now: Instant,
+    came: &'a mut VecDeque<(Event, Instant)>,
+    most_reply: usize,
+}
+
+impl Handler<Call<Fields>> for Listener<'_> {
+    fn on_headers(&mut self, call: &mut Call<Fields>, list: &HeaderList, end_stream: bool) -> Next {
+        let fields = list.iter().filter(|(name, _)| !name.starts_with(b":"));
+        let fields: Fields = fields
+            .map(|(name, value)| (String::from_utf8_lossy(name).into_owned(), value.to_vec()))
+            .collect();
+        let is_first = !std::mem::replace(&mut call.answered, true);
+        call.status = match is_first {
+            true => Status::from_headers(list, end_stream)
+                .filter(|status| end_stream || !status.is_ok()),
+            false => Some(Status::from_trailers(list)),
+        };
+        if end_stream || !is_first {
+            call.mark = fields;
+        } else {
+            self.came.push_back((Event::Headers(fields), self.now));
+        }
+        match call.status.is_some() && !end_stream && is_first {
+            true => Next::Cancel(ErrorCode::Cancel), // what follows is not gRPC
+            false => Next::Continue,
+        }
+    }
+
+    fn on_data(&mut self, call: &mut Call<Fields>, data: &[u8], _end_stream: bool) -> Next {
+        let mut problem = None;
+        let mut splitter = std::mem::take(&mut call.splitter);
+        let mut take = |is_compressed: bool, message: &[u8]| {
+            let mut reply = Vec::new();
+            match is_compressed {
+                false => reply.extend_from_slice(message),
+                true => {
+                    if let Err(status) = inflate(message, self.most_reply, &mut reply) {
+                        problem = Some(status);
+                        return ControlFlow::Break(());
+                    }
+                }
+            }
+            self.came.push_back((Event::Reply(reply), self.now));
+            ControlFlow::Continue(())
+        };
+        let split = splitter.push(data, self.most_reply, &mut Spare::default(), &mut take);
+        call.splitter = splitter;
+        if let Err(error) = split {
+            problem = Some(Status::new(Code::Internal, error.to_string()));
+        }
+        let Some(problem) = problem else {
+            return Next::Continue;
+        };
+        call.blame(problem.code, problem.message);
+        Next::Cancel(ErrorCode::Cancel)
+    }
+
+    fn on_closed(&mut self, call: &mut Call<Fields>, why: Closed) {
+        call.judge(why);
+        let status = match (call.fault.take(), call.status.take()) {
+            (Some(fault), _) => *fault,
+            (None, Some(status)) => status,
+            (None, None) => Status::new(Code::Ok, ""),
+        };
+        let trailers = std::mem::take(&mut call.mark);
+        self.came
+            .push_back((Event::Ended { trailers, status }, self.now));
+    }
+}
+
+#[cfg(test)]
+mod tests;

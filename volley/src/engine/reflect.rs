@@ -1,0 +1,161 @@
+//! The method to call: from the files of a schema, or by asking the server.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use prost::Message as _;
+use prost_reflect::DescriptorPool;
+
+use super::EngineError;
+use super::once::{Caller, Event, Lost};
+use crate::grpc::Code;
+use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use crate::request::schema::reflect::{self, MOST_BYTES};
+use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
+use crate::spec::Spec;
+
+/// The method of a run.
+///
+/// # Errors
+///
+/// If the schema cannot be had, or has no such method.
+pub fn method(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Method, EngineError> {
+    match schema::read(&spec.request.schema)? {
+        Some(pool) => Ok(schema::find(&pool, &spec.request.call)?),
+        None => Asked::connect(spec, signal)?.method(),
+    }
+}
+
+/// A server that is asked for its schema. All questions go over one stream.
+pub struct Asked<'a> {
+    spec: &'a Spec,
+    caller: Caller,
+    /// The server has answered.
+    is_open: bool,
+    until: Instant,
+}
+
+impl<'a> Asked<'a> {
+    /// Connects. What follows has the rest of the time that connecting may take.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be reached.
+    pub fn connect(spec: &'a Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
+        let until = Instant::now() + spec.target.connect_timeout;
+        let caller = Caller::connect(&spec.target, signal, until)?;
+        Ok(Self {
+            spec,
+            caller,
+            is_open: false,
+            until,
+        })
+    }
+
+    /// The method of the run.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not say it, or has no such method.
+    pub fn method(&mut self) -> Result<Method, EngineError> {
+        schema::ask(self, &self.spec.request.call)
+    }
+
+    /// The names of all services.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not say them.
+    pub fn services(&mut self) -> Result<Vec<String>, EngineError> {
+        reflect::services(self)
+    }
+
+    /// What declares these symbols, as far as the server knows them.
+    ///
+    /// # Errors
+    ///
+    /// If the server's answers make no schema.
+    pub fn pool(&mut self, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
+        reflect::pool(self, symbols)
+    }
+
+    /// The connection, for a call.
+    pub fn into_caller(self) -> Caller {
+        self.caller
+    }
+
+    /// Starts the stream of a version.
+    fn open(&mut self, service: &str) -> Result<(), EngineError> {
+        let head = head::of_reflection(self.spec, &format!("/{service}/{METHOD}"))
+            .map_err(RequestError::from)?;
+        self.caller
+            .begin(&head, MOST_BYTES)
+            .map_err(|lost| self.lost(&lost))?;
+        Ok(())
+    }
+
+    /// `None`: the server does not have this version.
+    fn try_ask(&mut self, questions: &[Question]) -> Result<Option<Vec<Answer>>, EngineError> {
+        let messages: Vec<Vec<u8>> = questions
+            .iter()
+            .map(|question| {
+                Request {
+                    question: Some(question.clone()),
+                }
+                .encode_to_vec()
+            })
+            .collect();
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let body = Body::new(&messages, messages.len() as u64, false)?;
+        self.caller.send(&body.bytes, false);
+        let mut answers = Vec::new();
+        while answers.len() < questions.len() {
+            match self.caller.next(self.until) {
+                Err(lost) => return Err(self.lost(&lost)),
+                Ok((Event::Headers(_), _)) => {}
+                Ok((Event::Reply(reply), _)) => {
+                    let response = Response::decode(reply.as_slice()).ok();
+                    let answer = response.and_then(|response| response.answer);
+                    answers.push(answer.ok_or(ReflectError::WrongAnswer)?);
+                }
+                Ok((Event::Ended { status, .. }, _)) => {
+                    return match status.code {
+                        Code::Unimplemented => Ok(None),
+                        Code::Ok => Err(ReflectError::Ended.into()),
+                        _ => Err(ReflectError::refused(&status).into()),
+                    };
+                }
+            }
+        }
+        Ok(Some(answers))
+    }
+
+    fn lost(&self, lost: &Lost) -> EngineError {
+        match lost {
+            Lost::Interrupted => EngineError::Interrupted,
+            Lost::TimedOut => ReflectError::TooLate(self.spec.target.connect_timeout).into(),
+            Lost::Broken(reason) => ReflectError::Lost(reason.clone()).into(),
+        }
+    }
+}
+
+impl Ask for Asked<'_> {
+    type Error = EngineError;
+
+    fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, EngineError> {
+        if self.is_open {
+            return self
+                .try_ask(questions)?
+                .ok_or(ReflectError::NotOffered.into());
+        }
+        for service in SERVICES {
+            self.open(service)?;
+            if let Some(answers) = self.try_ask(questions)? {
+                self.is_open = true;
+                return Ok(answers);
+            }
+        }
+        Err(ReflectError::NotOffered.into())
+    }
+}

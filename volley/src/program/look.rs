@@ -1,0 +1,89 @@
+//! `volley list` and `volley describe`: what a server, or a file, declares.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use prost_reflect::{DescriptorPool, ServiceDescriptor};
+
+use super::{Failure, buffered, unless_hung_up};
+use crate::cli::{Look, Question};
+use crate::engine::{Asked, EngineError};
+use crate::request::SchemaError;
+use crate::request::schema::{self, text};
+
+/// Prints what is asked for.
+///
+/// # Errors
+///
+/// If the schema cannot be had, or does not declare it.
+pub fn look(look: &Look) -> Result<ExitCode, Failure> {
+    let text = match look.question {
+        Question::List if look.name.is_empty() => list(look)?,
+        Question::List => {
+            let pool = pool(look, std::slice::from_ref(&look.name))?;
+            methods(&schema::service(&pool, &look.name).map_err(EngineError::from)?)
+        }
+        Question::Describe => describe(look)?,
+    };
+    buffered(io::stdout().lock(), |out| out.write_all(text.as_bytes())).or_else(unless_hung_up)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(look: &Look) -> Result<String, Failure> {
+    if let Some(pool) = schema::read(&look.spec.request.schema).map_err(EngineError::from)? {
+        return Ok(pool.services().map(|service| methods(&service)).collect());
+    }
+    let mut server = Asked::connect(&look.spec, &nobody())?;
+    let names = server.services()?;
+    // A service whose files are missing or broken is there all the same.
+    let pool = server.pool(&names).unwrap_or_else(|error| {
+        // For a person; nothing depends on it.
+        let _ = writeln!(io::stderr(), "warning: {error}");
+        DescriptorPool::new()
+    });
+    let shown = names
+        .iter()
+        .map(|name| match pool.get_service_by_name(name) {
+            Some(service) => methods(&service),
+            None => format!("{}\n", name.replace(char::is_control, " ")),
+        });
+    Ok(shown.collect())
+}
+
+fn methods(service: &ServiceDescriptor) -> String {
+    let mut text = format!("{}\n", service.full_name());
+    for method in service.methods() {
+        text += &format!("  {}\n", text::rpc(&method));
+    }
+    text
+}
+
+fn describe(look: &Look) -> Result<String, Failure> {
+    let symbol = look.name.trim_start_matches(['.', '/']).replace('/', ".");
+    // Not every server knows the names of methods.
+    let parent = symbol.rsplit_once('.').map(|(parent, _)| parent.to_owned());
+    let wanted: Vec<String> = [symbol.clone()].into_iter().chain(parent).collect();
+    let pool = pool(look, &wanted)?;
+    let found = text::declaration(&pool, &symbol);
+    let missing = || {
+        EngineError::from(SchemaError::NoSymbol {
+            symbol: look.name.clone(),
+        })
+    };
+    Ok(found.ok_or_else(missing)?)
+}
+
+/// What declares these symbols: a file's schema, or what the server says.
+fn pool(look: &Look, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
+    match schema::read(&look.spec.request.schema)? {
+        Some(pool) => Ok(pool),
+        None => Asked::connect(&look.spec, &nobody())?.pool(symbols),
+    }
+}
+
+/// A signal ends the program; nobody else interrupts it.
+pub fn nobody() -> Arc<AtomicBool> {
+    Arc::new(AtomicBool::new(false))
+}

@@ -1,0 +1,103 @@
+//! `volley try`: makes one call and prints all that is seen of it.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use super::look::nobody;
+use super::{Failure, Out, success_if};
+use crate::cli::{Format, Trial};
+use crate::engine::{Asked, Caller, EngineError, Event, Lost};
+use crate::grpc::{Code, Status};
+use crate::report::trial::{self, Seen};
+use crate::request::{Method, Request, Source, schema};
+use crate::spec::{Spec, some};
+
+/// Without a time limit, a call may take this long.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Makes the call and prints what is seen of it. Succeeds if its status is OK.
+///
+/// # Errors
+///
+/// Whatever prevented the call.
+pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
+    let Trial { spec, output, .. } = trial;
+    let out = Out::open(output.file.as_deref())?;
+    let (method, mut caller, connect) = prepare(spec)?;
+    let mut source = Source::new(spec, &method).map_err(EngineError::from)?;
+    let request = source.next(0, 0).map_err(EngineError::from)?.clone();
+    let mut seen = call(trial, &mut caller, &request);
+    seen.connect = connect;
+    let json = trial::json(spec, &method, &request, &seen);
+    out.print(|mut out| {
+        match output.format {
+            Format::Json => serde_json::to_writer(&mut out, &json),
+            _ => serde_json::to_writer_pretty(&mut out, &json),
+        }
+        .map_err(io::Error::from)?;
+        writeln!(out)
+    })?;
+    Ok(success_if(seen.status.is_ok()))
+}
+
+/// Finds the method and connects. What can be said against a file is said before the server is asked.
+fn prepare(spec: &Spec) -> Result<(Method, Caller, Duration), EngineError> {
+    let Some(pool) = schema::read(&spec.request.schema)? else {
+        let began = Instant::now();
+        let mut server = Asked::connect(spec, &nobody())?;
+        let connect = began.elapsed();
+        return Ok((server.method()?, server.into_caller(), connect));
+    };
+    let method = schema::find(&pool, &spec.request.call)?;
+    Source::new(spec, &method)?;
+    let began = Instant::now();
+    let until = began + spec.target.connect_timeout;
+    let caller = Caller::connect(&spec.target, &nobody(), until)?;
+    Ok((method, caller, began.elapsed()))
+}
+
+fn call(trial: &Trial, caller: &mut Caller, request: &Request) -> Seen {
+    let spec = &trial.spec;
+    let sent = Instant::now();
+    let until = sent + some(spec.request.timeout).unwrap_or(LONGEST);
+    let mut seen = Seen::default();
+    let begun = caller.begin(&request.head, spec.request.max_reply as usize);
+    if begun.is_ok() {
+        caller.send(&request.body.bytes, true);
+    }
+    let mut next = begun.and_then(|()| caller.next(until));
+    loop {
+        match next {
+            Ok((Event::Headers(fields), at)) => {
+                seen.headers = Some((fields, at.duration_since(sent)));
+            }
+            Ok((Event::Reply(reply), at)) => {
+                seen.count += 1;
+                if seen.count <= trial.max_replies {
+                    seen.replies.push((reply, at.duration_since(sent)));
+                }
+            }
+            Ok((Event::Ended { trailers, status }, at)) => {
+                (seen.trailers, seen.status) = (trailers, status);
+                seen.end = at.duration_since(sent);
+                return seen;
+            }
+            Err(lost) => {
+                seen.status = match lost {
+                    Lost::TimedOut => Status::new(
+                        Code::DeadlineExceeded,
+                        format!(
+                            "no end within {} s (`--timeout`)",
+                            spec.request.timeout.as_secs_f64()
+                        ),
+                    ),
+                    lost => Status::new(Code::Unavailable, lost.to_string()),
+                };
+                seen.end = sent.elapsed();
+                return seen;
+            }
+        }
+        next = caller.next(until);
+    }
+}

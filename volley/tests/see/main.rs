@@ -1,0 +1,55 @@
+//! What volley shows of servers, calls and replies: reflection, `list`, `describe`, `try`, saved and printed replies.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod look;
+mod peer;
+mod reflection;
+mod replies;
+mod secrets;
+mod trial;
+
+use std::process::{Command, Output};
+
+/// A whole command line, run to its end: exit status, stdout and stderr.
+fn volley(words: &[&str]) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(words)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// The only line on stderr of a command that failed without output, without "error: ".
+fn error(words: &[&str], wanted: i32) -> String {
+    let (status, out, errors) = volley(words);
+    assert_eq!((status, out.as_str()), (wanted, ""), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    let line = errors.strip_prefix("error: ").unwrap();
+    line.trim_end().to_owned()
+}
+
+/// A number of unary calls, without a schema.
+fn unary<'a>(host: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let words = [
+        "--insecure",
+        "--call",
+        "benchmark.BenchmarkService/GetSum",
+        "-d",
+        r#"{"a": 20, "b": 22}"#,
+        "-n",
+        "10",
+        "-c",
+        "2",
+        "-O",
+        "json",
+        host,
+    ];
+    words.iter().chain(more).copied().collect()
+}

@@ -1,0 +1,288 @@
+//! Runs whose schema the server describes.
+
+use prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorProto;
+use rcgen::{CertificateParams, KeyPair};
+use volley::grpc::reflection::{Answer, Files, Question, Refused};
+use volley::request::schema;
+use volley::serve::{Config, Faults, Identity, Reference};
+use volley::spec::SchemaSource;
+
+use crate::common::{Report, Scratch, quiet_listener, reference};
+use crate::peer::{Does, peer, reflecting};
+use crate::{error, unary, volley};
+
+const FAILED: &str = "cannot get the schema from the server by reflection: ";
+const REMEDY: &str = "; give it with `--proto` or `--protoset`";
+
+/// The benchmark's file.
+fn benchmark() -> Answer {
+    let source = SchemaSource::Proto {
+        file: "../requests/benchmark.proto".into(),
+        import_paths: Vec::new(),
+    };
+    let pool = schema::read(&source).unwrap().unwrap();
+    file(
+        pool.get_file_by_name("benchmark.proto")
+            .unwrap()
+            .file_descriptor_proto(),
+    )
+}
+
+fn file(file: &FileDescriptorProto) -> Answer {
+    Answer::Files(Files {
+        files: vec![file.encode_to_vec()],
+    })
+}
+
+/// A file with imports and nothing else.
+fn importing(name: &str, imports: &[&str]) -> Answer {
+    file(&FileDescriptorProto {
+        name: Some(name.to_owned()),
+        dependency: imports.iter().map(|&name| name.to_owned()).collect(),
+        ..FileDescriptorProto::default()
+    })
+}
+
+/// Why a server's answers make no run; the error names what to do instead.
+fn refusal(answer: impl Fn(Question) -> Does + Send + Sync + 'static) -> String {
+    let host = reflecting("v1", move |_, question| answer(question));
+    let line = error(&unary(&host, &["--connect-timeout", "20s"]), 1);
+    let line = line
+        .strip_prefix(FAILED)
+        .unwrap_or_else(|| panic!("{line}"));
+    line.strip_suffix(REMEDY)
+        .unwrap_or_else(|| panic!("{line}"))
+        .to_owned()
+}
+
+#[test]
+fn without_a_file_the_server_is_asked_and_the_report_says_so() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let (status, out, errors) = volley(&unary(&host, &["--expect", "result = a + b"]));
+    let report = Report::parse(&out, status, &errors);
+    assert_eq!(report.all_ok(), 10);
+    assert_eq!(report.json["options"]["schema"], "reflection");
+    let words = [
+        "blast",
+        "--insecure",
+        "--call",
+        "benchmark.BenchmarkService/GetSum",
+    ];
+    let more = [
+        "--requests",
+        "5",
+        "--connections",
+        "1",
+        "--repetitions",
+        "1",
+        &host,
+    ];
+    assert_eq!(volley(&[&words[..], &more].concat()).0, 0);
+}
+
+#[test]
+fn a_server_with_tls_is_asked_over_tls() {
+    let scratch = Scratch::new();
+    let keys = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["bench.test".to_owned()]).unwrap();
+    let cert = scratch.write("cert.pem", &params.self_signed(&keys).unwrap().pem());
+    let key = scratch.write("key.pem", &keys.serialize_pem());
+    let server = Reference::start(Config {
+        tls: Some(Identity {
+            cert: cert.clone(),
+            key,
+        }),
+        ..Config::default()
+    })
+    .unwrap();
+    let host = server.address().to_string();
+    let call = [
+        "--call",
+        "benchmark.BenchmarkService/GetSum",
+        "-n",
+        "3",
+        "-c",
+        "1",
+        &host,
+    ];
+    let cert = cert.to_str().unwrap();
+    for trust in [
+        &["--skipTLS"][..],
+        &["--cacert", cert, "--cname", "bench.test"],
+    ] {
+        let (status, _, errors) = volley(&[trust, &call[..]].concat());
+        assert_eq!(status, 0, "{errors}");
+    }
+    let line = error(&["--cacert", cert, call[0], call[1], &host], 1);
+    assert!(
+        line.contains("TLS: ") && line.contains("`--cacert`"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_server_that_only_has_the_older_version_is_asked_by_it() {
+    let host = reflecting("v1alpha", |_, _| benchmark().into());
+    let (_, out, errors) = volley(&["describe", "--insecure", &host, "benchmark.SumReply"]);
+    assert_eq!(
+        (out.as_str(), errors.as_str()),
+        ("message SumReply {\n  int32 result = 1;\n}\n", "")
+    );
+}
+
+#[test]
+fn a_server_without_reflection_leads_to_the_flags_for_files() {
+    let host = peer(|_, _, _| Does::End(12));
+    let line = format!("{FAILED}the server does not offer it{REMEDY}");
+    assert_eq!(error(&unary(&host, &[]), 1), line);
+}
+
+#[test]
+fn only_the_metadata_for_it_is_sent_with_the_questions() {
+    let host = reflecting("v1", |headers, _| {
+        match (headers.get("x-key"), headers.get("x-call")) {
+            (Some(key), None) if key == "open" => benchmark().into(),
+            _ => Does::End(16),
+        }
+    });
+    let describe = ["describe", "--insecure", &host, "benchmark.SumReply"];
+    let line = error(&describe, 1);
+    assert!(
+        line.contains("Unauthenticated") && line.contains("`--reflect-metadata`"),
+        "{line}"
+    );
+    let metadata = ["--reflect-metadata", r#"{"x-key": "open"}"#];
+    assert_eq!(volley(&[&describe[..], &metadata].concat()).0, 0);
+    // The questions are answered; the call itself is unknown there.
+    let both = [&metadata[..], &["-m", r#"{"x-call": "1"}"#]].concat();
+    let (_, out, errors) = volley(&unary(&host, &both));
+    let report = Report::parse(&out, 1, &errors);
+    assert_eq!(report.all_failed("Unimplemented"), 10);
+}
+
+#[test]
+fn a_method_that_the_server_does_not_have_is_suggested() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    for (call, hint) in [
+        (
+            "benchmark.BenchmarkService/GetSun",
+            "did you mean `GetSum`?",
+        ),
+        (
+            "benchmark.BenchmarkServic/GetSum",
+            "did you mean `benchmark.BenchmarkService`?",
+        ),
+        (
+            "BenchmarkService/GetSum",
+            "did you mean `benchmark.BenchmarkService`?",
+        ),
+    ] {
+        let line = error(&["--insecure", "--call", call, &host], 2);
+        assert!(line.ends_with(hint), "{line}");
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_takes_no_longer_than_connecting_may() {
+    let silent = reflecting("v1", |_, _| Does::Nothing);
+    let limit = ["--connect-timeout", "300ms"];
+    assert_eq!(
+        error(&unary(&silent, &limit), 1),
+        format!(
+            "{FAILED}the server had not answered everything within 0.3 s (`--connect-timeout`){REMEDY}"
+        )
+    );
+    let listener = quiet_listener();
+    let host = listener.local_addr().unwrap().to_string();
+    assert_eq!(
+        error(&unary(&host, &limit), 1),
+        format!("cannot connect to {host}: nothing answered within 0.3 s (`--connect-timeout`)")
+    );
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_schema() {
+    let (host, asked) = {
+        let (tell, asked) = std::sync::mpsc::channel();
+        let tell = std::sync::Mutex::new(tell);
+        let host = reflecting("v1", move |_, _| {
+            tell.lock().unwrap().send(()).unwrap();
+            Does::Nothing
+        });
+        (host, asked)
+    };
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(unary(&host, &["--connect-timeout", "10m"]))
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    asked.recv().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn hostile_answers_end_in_one_line() {
+    let not_found = || {
+        Answer::Refused(Refused {
+            code: 13,
+            message: "no\nway".to_owned(),
+        })
+    };
+    assert_eq!(
+        refusal(|_| Does::Reply(vec![0xff; 9])),
+        "the server answers with something else than was asked for"
+    );
+    assert_eq!(
+        refusal(|_| Does::End(0)),
+        "the server ended the stream before it had answered"
+    );
+    assert_eq!(
+        refusal(move |_| not_found().into()),
+        "the server refused (rpc error: code = Internal desc = no way; see `--reflect-metadata`)"
+    );
+    assert_eq!(
+        refusal(|_| Answer::Files(Files {
+            files: vec![vec![0xff; 9]]
+        })
+        .into()),
+        "the server sent a file that is no protobuf descriptor"
+    );
+    assert_eq!(
+        refusal(|question| match question {
+            Question::File(_) => importing("other.proto", &[]).into(),
+            _ => importing("a.proto", &["b.proto"]).into(),
+        }),
+        "the server was asked for the file `b.proto` and sent others"
+    );
+    assert_eq!(
+        refusal(|question| match question {
+            Question::File(_) => importing("b.proto", &["a.proto"]).into(),
+            _ => importing("a.proto", &["b.proto"]).into(),
+        }),
+        "the files import each other in a circle, through `a.proto`"
+    );
+}
+
+#[test]
+fn imports_without_end_end_in_one_line() {
+    let endless = |question| {
+        let name = match question {
+            Question::File(name) => name,
+            _ => "0".to_owned(),
+        };
+        let number: u32 = name.parse().unwrap();
+        let next: Vec<String> = (1..=100).map(|i| (number * 100 + i).to_string()).collect();
+        let next: Vec<&str> = next.iter().map(String::as_str).collect();
+        importing(&name, &next).into()
+    };
+    let line = refusal(endless);
+    assert!(
+        line.starts_with("the schema has more than 10000 files"),
+        "{line}"
+    );
+}

@@ -1,0 +1,96 @@
+//! `--print-replies` and `--save-replies`.
+
+use std::fs;
+
+use serde_json::Value;
+use volley::serve::Faults;
+
+use crate::common::shape::SERVER_STREAM;
+use crate::common::{Scratch, one, reference};
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn every_reply_and_every_status_is_saved() {
+    let server = reference(Faults {
+        trailers_only_every: one(10),
+        ..Faults::default()
+    });
+    let scratch = Scratch::new();
+    let path = scratch.path("replies.jsonl");
+    let report = SERVER_STREAM
+        .run()
+        .flags("-n 100 -c 10 --connections 2 --threads 2 --save-replies")
+        .arg(&path)
+        .report(server.address());
+    assert_eq!((report.ok(), report.failed_total()), (90, 10));
+    let saved = lines(&fs::read_to_string(path).unwrap());
+    let ended: Vec<&Value> = saved
+        .iter()
+        .filter(|line| line.get("status").is_some())
+        .collect();
+    let ok = ended.iter().filter(|line| line["status"] == "OK").count();
+    assert_eq!((ended.len(), ok), (100, 90));
+    for end in &ended {
+        let of_call = |line: &&Value| line["call"] == end["call"] && line.get("reply").is_some();
+        let replies: Vec<&Value> = saved.iter().filter(of_call).collect();
+        if end["status"] != "OK" {
+            assert!(replies.is_empty() && end["error"].as_str().unwrap().contains("Internal"));
+            continue;
+        }
+        assert_eq!(replies.len() as u64, SERVER_STREAM.replies);
+        for (index, line) in replies.iter().enumerate() {
+            assert_eq!(
+                (&line["index"], &line["reply"]["result"]),
+                (&index.into(), &(3 + index).into())
+            );
+        }
+    }
+}
+
+#[test]
+fn the_first_replies_are_printed_and_the_report_is_alone_on_stdout() {
+    let server = reference(Faults::default());
+    let finished = SERVER_STREAM
+        .checked()
+        .flags("-n 4 -c 1 --quiet --print-replies 60")
+        .run(server.address());
+    assert_eq!(finished.report().all_ok(), 4);
+    let printed = lines(&finished.stderr);
+    assert_eq!(printed.len(), 60);
+    assert_eq!(printed[59]["call"], 1);
+    assert_eq!(printed[59]["reply"]["result"], 12);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let server = reference(Faults::default());
+    let run = SERVER_STREAM
+        .run()
+        .flags("-n 4 -c 1 --save-replies /no/such/folder/x");
+    let finished = run.run(server.address());
+    assert!(
+        finished
+            .error()
+            .starts_with("`--save-replies`: cannot write `/no/such/folder/x`: ")
+    );
+    let run = SERVER_STREAM
+        .run()
+        .flags("-n 400 -c 4 --quiet --save-replies /dev/full");
+    let finished = run.run(server.address());
+    assert_eq!(finished.code(), 1);
+    assert!(
+        finished
+            .stderr
+            .starts_with("error: `--save-replies`: not all replies are saved: "),
+        "{finished:?}"
+    );
+    assert!(
+        finished.stdout.contains("\"count\""),
+        "the report is printed all the same"
+    );
+}

@@ -1,0 +1,122 @@
+//! `volley try`.
+
+use serde_json::{Value, json};
+use volley::serve::Faults;
+
+use crate::common::shape::{ALL, Shape};
+use crate::common::{one, reference};
+use crate::volley;
+
+/// The exit status and the report of one call.
+fn attempt(host: &str, method: &str, more: &[&str]) -> (i32, Value) {
+    let words = ["try", "--insecure", "-O", "json", "--call", method, host];
+    let (status, out, errors) = volley(&[&words[..], more].concat());
+    assert_eq!((errors.as_str(), out.lines().count()), ("", 1));
+    (status, serde_json::from_str(&out).unwrap())
+}
+
+fn shaped(host: &str, shape: Shape, more: &[&str]) -> (i32, Value) {
+    let method = format!("benchmark.BenchmarkService/{}", shape.method);
+    attempt(host, &method, &[&["-d", shape.data][..], more].concat())
+}
+
+#[test]
+fn a_call_of_any_shape_is_shown_from_its_request_to_its_status() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    for shape in ALL {
+        let (status, seen) = shaped(&host, shape, &[]);
+        assert_eq!(status, 0, "{shape:?}");
+        let count = |pointer: &str| seen.pointer(pointer).unwrap().as_array().unwrap().len() as u64;
+        assert_eq!(count("/request/messages"), shape.requests);
+        assert_eq!(count("/response/replies"), shape.replies);
+        assert_eq!(count("/times_ms/replies"), shape.replies);
+        let response = &seen["response"];
+        assert_eq!(response["headers"]["content-type"], "application/grpc");
+        assert_eq!(response["trailers"]["grpc-status"], "0");
+        assert_eq!(
+            response["status"],
+            json!({"code": "OK", "number": 0, "message": ""})
+        );
+        let ms = |name: &str| seen["times_ms"][name].as_f64().unwrap();
+        assert!(ms("connect") > 0.0 && ms("headers") > 0.0 && ms("end") >= ms("headers"));
+    }
+    assert_eq!(
+        server.stop().messages_received,
+        1 + 1 + 3 + 4 + 4,
+        "and one question each"
+    );
+}
+
+#[test]
+fn replies_beyond_the_limit_are_only_counted() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let method = "benchmark.BenchmarkService/StreamSum";
+    let data = ["-d", r#"{"a": 5, "count": 1000}"#, "--max-replies", "2"];
+    let (_, seen) = attempt(&host, method, &data);
+    assert_eq!(
+        seen["response"]["replies"],
+        json!([{"result": 5}, {"result": 6}])
+    );
+    assert_eq!(seen["response"]["replies_not_shown"], 998);
+}
+
+#[test]
+fn a_call_that_fails_says_why_and_the_exit_status_is_1() {
+    let server = reference(Faults {
+        trailers_only_every: one(1),
+        ..Faults::default()
+    });
+    let host = server.address().to_string();
+    let (status, seen) = attempt(&host, "benchmark.BenchmarkService/GetSum", &[]);
+    assert_eq!((status, &seen["response"]["headers"]), (1, &Value::Null));
+    assert_eq!(seen["response"]["status"]["code"], "Internal");
+    let (status, seen) = attempt(
+        &host,
+        "grpc.health.v1.Health/Check",
+        &["-d", r#"{"service": "x"}"#],
+    );
+    assert_eq!(status, 1);
+    let unknown = json!({"code": "NotFound", "number": 5, "message": "unknown service"});
+    assert_eq!(seen["response"]["status"], unknown);
+}
+
+#[test]
+fn a_stream_without_end_is_shown_as_far_as_the_timeout() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let (status, seen) = attempt(&host, "grpc.health.v1.Health/Watch", &["-t", "200ms"]);
+    assert_eq!(status, 1);
+    assert_eq!(seen["response"]["replies"], json!([{"status": "SERVING"}]));
+    assert_eq!(seen["response"]["status"]["code"], "DeadlineExceeded");
+}
+
+#[test]
+fn health_is_checked_and_listed() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let (_, seen) = attempt(&host, "grpc.health.v1.Health/Check", &[]);
+    assert_eq!(seen["response"]["replies"], json!([{"status": "SERVING"}]));
+    let (_, seen) = attempt(&host, "grpc.health.v1.Health/List", &[]);
+    let statuses = &seen["response"]["replies"][0]["statuses"];
+    assert_eq!(statuses["benchmark.BenchmarkService"]["status"], "SERVING");
+}
+
+#[test]
+fn data_that_does_not_fit_is_refused_before_the_server_is_asked() {
+    let words = [
+        "try",
+        "--proto",
+        "../requests/benchmark.proto",
+        "--insecure",
+        "-d",
+        r#"{"x": 1}"#,
+    ];
+    let call = ["--call", "benchmark.BenchmarkService/GetSum", "127.0.0.1:1"];
+    let line = crate::error(&[&words[..], &call].concat(), 2);
+    assert!(
+        line.starts_with("the data does not fit `benchmark.SumRequest`"),
+        "{line}"
+    );
+}
