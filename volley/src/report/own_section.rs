@@ -147,13 +147,13 @@ fn sends(report: &Report) -> String {
 
 fn uses(used: &Use) -> String {
     let mut text = format!(
-        "got {} calls on {} connections",
+        "calls: {}, connections: {}",
         grouped(used.calls),
         grouped(used.connections)
     );
     if used.lost_connections > 0 {
         text += &format!(
-            "; {} of these were lost, with {} calls",
+            " ({} lost, with {} calls)",
             grouped(used.lost_connections),
             grouped(used.lost_calls)
         );
@@ -214,6 +214,27 @@ mod tests {
             written(&samples::stream()),
             include_str!("samples/stream.own.txt")
         );
+    }
+
+    #[test]
+    fn several_addresses_are_listed_with_what_they_got_and_lost() {
+        let mut report = Report {
+            planned_reconnects: 7,
+            ..samples::stream()
+        };
+        let used = Use {
+            calls: 1234,
+            lost_calls: 5,
+            connections: 3,
+            lost_connections: 2,
+        };
+        let unused = Use::default();
+        report.addresses = [("10.0.0.1:80", used), ("10.0.0.2:80", unused)]
+            .map(|(address, used)| (address.to_owned(), used))
+            .into();
+        let expected = "  Addresses:     10.0.0.1:80 calls: 1,234, connections: 3 (2 lost, with 5 calls)\n                 \
+                        10.0.0.2:80 calls: 0, connections: 0\n  Reconnects:    7 as planned\n";
+        assert!(written(&report).contains(expected), "{}", written(&report));
     }
 
     #[test]

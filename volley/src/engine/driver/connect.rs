@@ -18,6 +18,9 @@ use crate::engine::wire::{Phase, Wire};
 /// After this time without a connection, the next address is tried too (RFC 8305 section 8).
 const NEXT_AFTER_NS: u64 = 250_000_000;
 
+/// A server whose queue of connections is full is tried again after this time.
+const BUSY_NS: u64 = 10_000_000;
+
 /// The time between two attempts of a link to move to its own address.
 const MOVE_AGAIN_NS: u64 = 1_000_000_000;
 
@@ -40,7 +43,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if self.clock.now_ns() >= deadline_ns {
                 return Err(self.unreachable(self.unanswered()));
             }
-            self.turn(&mut events, deadline_ns)?;
+            let idle = self.links.iter().filter(|link| link.wire.is_none());
+            let again_ns = idle.filter_map(|link| Some(link.down.as_ref()?.retry_at_ns));
+            let again_ns = again_ns.min();
+            self.turn(&mut events, deadline_ns.min(again_ns.unwrap_or(u64::MAX)))?;
         }
     }
 
@@ -106,7 +112,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if error.kind() == io::ErrorKind::WouldBlock
                 && let Some(down) = self.links.get_mut(at).and_then(|link| link.down.as_mut())
             {
-                down.is_busy = true;
+                (down.is_busy, down.retry_at_ns) = (true, now_ns.saturating_add(BUSY_NS));
             }
         }
     }
@@ -129,15 +135,10 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// The next address of a link's round.
     fn next_route(&mut self, at: usize) -> Option<Arc<Route>> {
         let link = self.links.get_mut(at)?;
-        let first = if self.plan.in_turn {
-            link.number as usize
-        } else {
-            0
-        };
-        let left = link.tried < self.routes.len();
-        let place = (first + link.tried).checked_rem(self.routes.len())?;
-        link.tried += usize::from(left);
-        self.routes.get(place).filter(|_| left).map(Arc::clone)
+        let turn = if self.plan.in_turn { link.number } else { 0 };
+        let place = place_of(turn as usize, link.tried, self.routes.len())?;
+        link.tried += 1;
+        self.routes.get(place).map(Arc::clone)
     }
 
     /// Takes over what the names have come to mean.
@@ -166,13 +167,13 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             if link.attempts > 0 || link.moves_at_ns > now_ns || !self.is_ready(link.wire) {
                 continue;
             }
-            let (place, count) = (link.number as usize, self.routes.len());
+            let own = place_of(link.number as usize, 0, self.routes.len());
             let route = link
                 .wire
                 .and_then(|key| self.wires.get(key))
                 .map(|wire| &wire.route);
             let is_at = |own: &Arc<Route>| Some(own) == route;
-            let is_right = match self.routes.get(place.checked_rem(count).unwrap_or(0)) {
+            let is_right = match own.and_then(|own| self.routes.get(own)) {
                 Some(own) if self.plan.in_turn => is_at(own),
                 _ => self.routes.iter().any(is_at),
             };
@@ -445,6 +446,17 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     /// How long an address may take: all of them together have the time that connecting may take.
     fn patience_ns(&self) -> u64 {
         self.plan.connect_timeout_ns / self.routes.len().max(1) as u64
+    }
+}
+
+/// Which of `count` addresses a link tries after so many others. Links with the same first choice differ in the second,
+/// so that a dead address leaves its share to all others.
+fn place_of(turn: usize, tried: usize, count: usize) -> Option<usize> {
+    let first = turn.checked_rem(count)?;
+    match tried {
+        0 => Some(first),
+        _ if tried >= count => None,
+        _ => Some((first + 1 + (turn / count + tried - 1) % (count - 1)) % count),
     }
 }
 

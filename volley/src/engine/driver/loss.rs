@@ -164,7 +164,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     pub(super) fn drop_wire(&mut self, key: usize) {
         if let Some(wire) = self.wires.try_remove(key) {
             let calls = wire.http.opened() - wire.uncounted;
-            self.use_of(&wire.route).calls += u64::from(calls);
+            if calls > 0 {
+                self.use_of(&wire.route).calls += u64::from(calls);
+            }
             // Dropping closes it; a failure to deregister changes nothing.
             let mut socket = SourceFd(&wire.transport.descriptor());
             let _ = self.poll.registry().deregister(&mut socket);

@@ -3,6 +3,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::place_of;
 use crate::engine::driver::samples::{driver, shared, spec};
 use crate::engine::names::Names;
 use crate::engine::plan::Plan;
@@ -115,4 +116,20 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     meaning.lock().unwrap().clear();
     names.ask();
     work_until(&mut driver, |driver| places(driver) == at(&[1, 2, 1, 2]));
+}
+
+#[test]
+fn a_dead_address_leaves_its_share_to_all_others() {
+    let order = |turn| {
+        (0..4)
+            .map_while(move |tried| place_of(turn, tried, 4))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order(0), [0, 1, 2, 3]);
+    assert_eq!(order(2), [2, 3, 0, 1]);
+    assert_eq!(
+        [4, 8, 12].map(order),
+        [[0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 2, 3]]
+    );
+    assert_eq!((place_of(7, 1, 1), place_of(7, 0, 0)), (None, None));
 }
