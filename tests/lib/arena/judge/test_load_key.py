@@ -26,9 +26,7 @@ def test_the_digest_of_a_published_load_never_changes(
 
 
 def test_the_same_call_of_another_proto_is_another_load(workspace: Workspace) -> None:
-    (workspace.requests / "other.proto").write_text(
-        (workspace.requests / "health.proto").read_text()
-    )
+    shutil.copy(workspace.requests / "health.proto", workspace.requests / "other.proto")
     (workspace.profiles / "other.yaml").write_text(
         "extends: health-grpc\nname: other\nproto: requests/other.proto\n"
     )
