@@ -61,6 +61,7 @@ async fn serve(mut server: Server, port: u16) -> anyhow::Result<()> {
     let (_, health) = tonic_health::server::health_reporter();
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()
         .context("cannot offer reflection")?;
     server

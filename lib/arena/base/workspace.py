@@ -8,7 +8,7 @@ class Workspace:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        # One YAML file per profile, one folder per framework, and the service's .proto.
+        # One YAML file per profile, one folder per framework, and the .proto files.
         self.profiles = root / "profiles"
         self.frameworks = root / "frameworks"
         self.requests = root / "requests"

@@ -81,8 +81,8 @@ class Check(Frozen):
 class Offers(Frozen):
     """Which of gRPC's standard services a server has; none of them is required.
 
-    `reflection` is the newest version that answers, and `lists_service` whether it names the
-    service under test. `health` is the status of the whole server. `none` means that the server
+    `reflection` is the newest version that answers, and `lists_service` whether it names all
+    services under test. `health` is the status of the whole server. `none` means that the server
     does not have the service, `unclear` that its answer is not what the service's .proto says.
     """
 

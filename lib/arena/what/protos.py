@@ -80,8 +80,11 @@ def method_of(proto: Proto | None, call: str) -> "MethodDescriptor":
 
 def type_of(proto: Proto | None, call: str) -> MethodType:
     """Return the type of a call, which a record knows of every .proto; `unary` if it does not."""
-    if proto:
-        return proto.method_type
+    return proto.method_type if proto else _type_in_benchmark(call)
+
+
+@cache
+def _type_in_benchmark(call: str) -> MethodType:
     try:
         return _type_of(_found(b"", call))
     except ProtoError:
@@ -158,9 +161,7 @@ def _compiled(root: Path, file: str) -> bytes:
         "--include_imports", "--descriptor_set_out=/dev/stdout", file,
     ]  # fmt: skip
     try:
-        done = subprocess.run(
-            argv, cwd=root, capture_output=True, check=False, timeout=_TIMEOUT_S
-        )
+        done = subprocess.run(argv, cwd=root, capture_output=True, check=False, timeout=_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ProtoError("proto", f"{file} cannot be compiled: {error}") from error
     if done.returncode:

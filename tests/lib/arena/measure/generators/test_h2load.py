@@ -1,5 +1,6 @@
 """h2load: its command line, what it refuses, the ways it is found, what is read of it."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from arena.measure.generators import Shot, h2load, program
 from arena.measure.generators.h2load import H2LOAD as DESCRIBED
 from arena.measure.generators.measurements import of_h2load
 from arena.measure.generators.program import Program
-from arena.what.measured import MeasuredProfile
+from arena.what.measured import MeasuredProfile, measured_profile
+from arena.what.profile import load_profile
 from tests.fakes import UNARY, a_profile, a_program
 from tests.lib.arena.measure.generators.stubs import Find, argv, docker_stub, finder, lines, preview
 
@@ -160,6 +162,39 @@ def test_a_request_that_cannot_be_written_is_told(workspace: Workspace) -> None:
     (workspace.root / ".tools").write_text("")
     with pytest.raises(HostError, match=r"000000000408011002\.bin: cannot be written \("):
         h2load.prepare(unary(), workspace)
+
+
+def own(workspace: Workspace, request: str) -> MeasuredProfile:
+    """Return health-grpc with another request."""
+    (workspace.profiles / "own.yaml").write_text(
+        f"extends: health-grpc\nname: own\nrequest: {request}\n"
+    )
+    return measured_profile(load_profile(workspace.profiles, "own"), 64)
+
+
+@pytest.mark.parametrize(
+    ("request_", "name", "body"),
+    [
+        ("{}", "0000000000", b"\0\0\0\0\0"),
+        ("{service: ab}", "00000000040a026162", b"\0\0\0\0\4\x0a\2ab"),
+        (
+            f"{{service: {'x' * 100}}}",
+            hashlib.sha256(b"\0\0\0\0\x66\x0a\x64" + b"x" * 100).hexdigest(),
+            b"\0\0\0\0\x66\x0a\x64" + b"x" * 100,
+        ),
+    ],
+)
+def test_a_profile_with_its_own_proto_has_its_request_encoded(
+    workspace: Workspace, request_: str, name: str, body: bytes
+) -> None:
+    profile = own(workspace, request_)
+    assert DESCRIBED.problem(profile) == ""
+    flags = h2load.arguments(profile, range(4), DEBIAN_12)
+    path = f".tools/bodies/{name}.bin"
+    assert flags[flags.index("-d") + 1] == path
+    assert flags[-1] == "http://localhost:8080/grpc.health.v1.Health/Check"
+    h2load.prepare(profile, workspace)
+    assert (workspace.root / path).read_bytes() == body
 
 
 # ---- what it refuses
