@@ -9,8 +9,11 @@ use clap_mangen::Man;
 use super::exit::CliExit;
 use super::{args, blast, compare, merge, serve};
 
-/// The commands beside a run, and what they do.
-const COMMANDS: [(&str, &str, fn() -> Command); 7] = [
+/// The name of a command, what it does, and its flags.
+type Entry = (&'static str, &'static str, fn() -> Command);
+
+/// The commands beside a run.
+const COMMANDS: [Entry; 7] = [
     (
         "blast",
         "Send many calls at the same moment",
