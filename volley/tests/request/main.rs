@@ -4,6 +4,7 @@ mod data;
 mod expect;
 mod head;
 mod hostile;
+mod reflect;
 mod schema;
 mod support;
 mod templates;

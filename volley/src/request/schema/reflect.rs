@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use prost::Message as _;
-use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorProto;
+use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 use thiserror::Error;
 
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
@@ -43,6 +43,8 @@ pub enum ReflectError {
     Ended,
     #[error("the server sent a file that is no protobuf descriptor")]
     NotAFile,
+    #[error("a file has the syntax `{0}`: only `proto2` and `proto3` are known")]
+    Syntax(String),
     #[error("the server was asked for the file `{0}` and sent others")]
     WrongFile(String),
     #[error(
@@ -154,7 +156,13 @@ impl Gathered {
                 return Err(ReflectError::TooMuch);
             }
             let file = FileDescriptorProto::decode(file.as_slice());
-            self.add(file.map_err(|_| ReflectError::NotAFile)?);
+            let mut file = file.map_err(|_| ReflectError::NotAFile)?;
+            // Only its comments; the library also trusts that it knows the syntax.
+            file.source_code_info = None;
+            if !matches!(file.syntax(), "" | "proto2" | "proto3") {
+                return Err(ReflectError::Syntax(excerpt(file.syntax(), 100)));
+            }
+            self.add(file);
         }
         Ok(())
     }
@@ -184,8 +192,32 @@ impl Gathered {
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(flattened(self.files)?)
             .map_err(|error| ReflectError::Invalid(excerpt(&format!("{error:?}"), 300)))?;
+        check_maps(&pool)?;
         Ok(pool)
     }
+}
+
+/// The library trusts that the entries of maps have keys and values.
+fn check_maps(pool: &DescriptorPool) -> Result<(), ReflectError> {
+    let mut entries = pool.all_messages().filter(MessageDescriptor::is_map_entry);
+    match entries.find(|entry| !is_entry(entry)) {
+        Some(entry) => Err(ReflectError::Invalid(format!(
+            "`{}` is no entry of a map",
+            excerpt(entry.full_name(), 100)
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn is_entry(entry: &MessageDescriptor) -> bool {
+    let (Some(key), Some(value)) = (entry.get_field(1), entry.get_field(2)) else {
+        return false;
+    };
+    let is_key = !matches!(
+        key.kind(),
+        Kind::Double | Kind::Float | Kind::Bytes | Kind::Message(_) | Kind::Enum(_)
+    );
+    is_key && !key.is_list() && !value.is_list() && !value.is_map()
 }
 
 /// A file that the server does not have: Google's own, or an empty one.

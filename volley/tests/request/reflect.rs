@@ -1,0 +1,317 @@
+//! Schemas from a server's answers, and declarations as text.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use prost_reflect::DescriptorPool;
+use prost_reflect::prost::Message as _;
+use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto};
+use protox::Compiler;
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+use volley::grpc::reflection::{Answer, Files, Question, Refused};
+use volley::request::schema::{self, reflect, text};
+use volley::request::{Ask, ReflectError};
+
+use crate::support::proto;
+
+/// Files by name, each as its text.
+#[derive(Clone, Debug, Default)]
+struct Texts(BTreeMap<&'static str, String>);
+
+impl FileResolver for Texts {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let text = self
+            .0
+            .get(name)
+            .ok_or_else(|| protox::Error::file_not_found(name))?;
+        File::from_source(name, text)
+    }
+}
+
+/// What the last of these files declares, with what it imports.
+fn compiled(files: &[(&'static str, &str)]) -> DescriptorPool {
+    let texts = files.iter().map(|(name, text)| (*name, (*text).to_owned()));
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(Texts(texts.collect()));
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = Compiler::with_file_resolver(resolver);
+    compiler.include_imports(true);
+    compiler
+        .open_file(files.last().unwrap().0)
+        .unwrap_or_else(|error| panic!("{error:?}"));
+    compiler.descriptor_pool()
+}
+
+/// A server that answers each question with one file, as long as it has it.
+struct OneByOne {
+    files: BTreeMap<String, FileDescriptorProto>,
+    /// The file of every symbol.
+    root: String,
+    rounds: Vec<usize>,
+}
+
+impl OneByOne {
+    fn new(pool: &DescriptorPool, root: &str) -> Self {
+        let protos = pool.file_descriptor_protos().cloned();
+        Self {
+            files: protos.map(|file| (file.name().to_owned(), file)).collect(),
+            root: root.to_owned(),
+            rounds: Vec::new(),
+        }
+    }
+
+    fn without(mut self, name: &str) -> Self {
+        self.files.remove(name).unwrap();
+        self
+    }
+
+    fn pool(&mut self) -> Result<DescriptorPool, ReflectError> {
+        reflect::pool(self, &["any.Symbol".to_owned()])
+    }
+}
+
+impl Ask for OneByOne {
+    type Error = ReflectError;
+
+    fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+        self.rounds.push(questions.len());
+        let answer = |question: &Question| {
+            let name = match question {
+                Question::File(name) => name,
+                _ => &self.root,
+            };
+            match self.files.get(name) {
+                Some(file) => Answer::Files(Files {
+                    files: vec![file.encode_to_vec()],
+                }),
+                None => Answer::Refused(Refused {
+                    code: 5,
+                    message: String::new(),
+                }),
+            }
+        };
+        Ok(questions.iter().map(answer).collect())
+    }
+}
+
+fn everything() -> DescriptorPool {
+    schema::read(&proto("everything.proto")).unwrap().unwrap()
+}
+
+#[test]
+fn files_are_asked_for_round_by_round_until_none_is_missing() {
+    let mut server = OneByOne::new(&everything(), "everything.proto");
+    let pool = server.pool().unwrap();
+    assert_eq!(
+        server.rounds,
+        [1, 2],
+        "its own file, and the two that it imports"
+    );
+    let method = schema::find(&pool, "everything.Everything/Chat").unwrap();
+    assert_eq!(method.input.fields().len(), 32);
+}
+
+#[test]
+fn a_server_may_lack_googles_files_and_those_that_only_describe_options() {
+    let files = [
+        (
+            "options.proto",
+            "syntax = \"proto3\"; package o; import \"google/protobuf/descriptor.proto\";
+            extend google.protobuf.FieldOptions { string note = 50000; }",
+        ),
+        (
+            "a.proto",
+            "syntax = \"proto3\"; package a; import \"options.proto\";
+            import \"google/protobuf/timestamp.proto\";
+            message M { google.protobuf.Timestamp at = 1 [(o.note) = \"x\"]; }",
+        ),
+    ];
+    let pool = compiled(&files);
+    let server = OneByOne::new(&pool, "a.proto").without("options.proto");
+    let mut server = server.without("google/protobuf/timestamp.proto");
+    let pool = server.pool().unwrap();
+    let message = pool.get_message_by_name("a.M").unwrap();
+    assert_eq!(message.fields().len(), 1);
+    assert!(
+        pool.get_message_by_name("google.protobuf.Timestamp")
+            .is_some()
+    );
+}
+
+#[test]
+fn a_type_that_is_nowhere_is_named() {
+    let files = [
+        ("b.proto", "syntax = \"proto3\"; package b; message B {}"),
+        (
+            "a.proto",
+            "syntax = \"proto3\"; package a; import \"b.proto\"; message M { b.B b = 1; }",
+        ),
+    ];
+    let mut server = OneByOne::new(&compiled(&files), "a.proto").without("b.proto");
+    let error = server.pool().unwrap_err().to_string();
+    assert!(
+        error.starts_with("its files do not fit together: ") && error.contains("b.B"),
+        "{error}"
+    );
+    assert!(!error.contains('\n'));
+}
+
+#[test]
+fn public_imports_are_passed_on_however_deep() {
+    let files = [
+        ("c.proto", "syntax = \"proto3\"; package c; message C {}"),
+        ("b.proto", "syntax = \"proto3\"; import public \"c.proto\";"),
+        (
+            "b2.proto",
+            "syntax = \"proto3\"; import public \"b.proto\";",
+        ),
+        (
+            "a.proto",
+            "syntax = \"proto3\"; package a; import \"b2.proto\"; import \"c.proto\";
+             message M { c.C c = 1; }",
+        ),
+    ];
+    let mut server = OneByOne::new(&compiled(&files), "a.proto");
+    let file = server.files.get_mut("a.proto").unwrap();
+    file.dependency.retain(|name| name == "b2.proto");
+    assert!(server.pool().unwrap().get_message_by_name("a.M").is_some());
+}
+
+/// Files whose every import is public, two in each layer: there are 2^layers ways through them.
+#[test]
+fn many_ways_through_public_imports_take_no_longer_than_one() {
+    let mut files = BTreeMap::new();
+    for layer in 0..60 {
+        for side in ["l", "r"] {
+            let dependency = match layer {
+                59 => Vec::new(),
+                _ => ["l", "r"]
+                    .map(|side| format!("{side}{}", layer + 1))
+                    .to_vec(),
+            };
+            let name = format!("{side}{layer}");
+            let file = FileDescriptorProto {
+                name: Some(name.clone()),
+                public_dependency: (0..).take(dependency.len()).collect(),
+                dependency,
+                ..FileDescriptorProto::default()
+            };
+            files.insert(name, file);
+        }
+    }
+    let root = "l0".to_owned();
+    let mut server = OneByOne {
+        files,
+        root,
+        rounds: Vec::new(),
+    };
+    assert!(server.pool().is_ok());
+}
+
+/// The messages of a file; what is nested in them in the order of names: a compiler adds the entries of maps.
+fn sorted(file: &FileDescriptorProto) -> Vec<DescriptorProto> {
+    let mut messages = file.message_type.clone();
+    for message in &mut messages {
+        message.nested_type.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    messages
+}
+
+#[test]
+fn declarations_are_the_text_that_they_were_compiled_from() {
+    let old = r#"
+        syntax = "proto2";
+        package old;
+        message M {
+            enum E { option allow_alias = true; A = 0; B = 0; C = -1 [deprecated = true]; reserved 5, 7 to max; reserved "Z"; }
+            message N { optional N n = 1; }
+            required int32 a = 1;
+            optional string s = 2 [default = "q\"\n\\"];
+            optional bytes b = 3 [default = "\001\377"];
+            optional E e = 4 [default = C];
+            optional double d = 5 [default = -inf];
+            repeated int32 p = 6 [packed = true];
+            repeated group G = 7 { optional N n = 1; }
+            oneof o { int32 x = 8; N y = 9 [deprecated = true]; }
+            map<string, N> m = 10;
+            extensions 100 to 199, 1000 to max;
+            reserved 11, 20 to 30, 2000;
+            reserved "gone", "lost";
+        }
+        service S { rpc Get(M) returns (stream M.N); rpc Put(stream M) returns (M); rpc Both(stream M) returns (stream M); }
+        service Empty {}
+    "#
+    .replace("1000 to max", "1000 to 1999");
+    for (pool, file, header) in [
+        (
+            compiled(&[("old.proto", &old)]),
+            "old.proto",
+            "syntax = \"proto2\"; package old;\n",
+        ),
+        (
+            everything(),
+            "everything.proto",
+            "syntax = \"proto3\"; package everything; import \"common/types.proto\";
+             import \"google/protobuf/timestamp.proto\";\n",
+        ),
+    ] {
+        let package = pool.get_file_by_name(file).unwrap();
+        let messages = package.messages().map(|one| one.full_name().to_owned());
+        let services = package.services().map(|one| one.full_name().to_owned());
+        let names: Vec<String> = messages.chain(services).collect();
+        let mut written = header.to_owned();
+        for name in names {
+            written += &text::declaration(&pool, &name).unwrap();
+        }
+        let common = std::fs::read_to_string("tests/protos/common/types.proto").unwrap();
+        let again = compiled(&[
+            ("common/types.proto", &common),
+            (
+                if file == "old.proto" {
+                    "old.proto"
+                } else {
+                    "everything.proto"
+                },
+                &written,
+            ),
+        ]);
+        let (before, after) = (
+            package.file_descriptor_proto(),
+            again.get_file_by_name(file).unwrap(),
+        );
+        let after = after.file_descriptor_proto();
+        assert_eq!(sorted(before), sorted(after), "{written}");
+        assert_eq!(before.service, after.service, "{written}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn whatever_bytes_a_server_changes_there_is_a_schema_or_one_line(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        struct Garbled(Vec<Vec<u8>>);
+        impl Ask for Garbled {
+            type Error = ReflectError;
+            fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+                let files = Files { files: self.0.clone() };
+                Ok(questions.iter().map(|_| Answer::Files(files.clone())).collect())
+            }
+        }
+        let pool = everything();
+        let mut files: Vec<Vec<u8>> = pool.files().map(|file| file.encode_to_vec()).collect();
+        for (place, byte) in edits {
+            let file = files.iter_mut().max_by_key(|file| file.len()).unwrap();
+            let at = place.index(file.len());
+            file[at] = byte;
+        }
+        match reflect::pool(&mut Garbled(files), &["everything.Everything".to_owned()]) {
+            Ok(pool) => for message in pool.all_messages() {
+                prop_assert!(text::declaration(&pool, message.full_name()).is_some());
+            },
+            Err(error) => prop_assert!(!error.to_string().contains('\n')),
+        }
+    }
+}
