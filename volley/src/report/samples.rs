@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::latency::{Latency, LatencyKind};
 use super::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, WarmUp,
+    Calls, Checks, Compressed, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,
+    WarmUp,
 };
 use super::warning::Warning;
 use crate::grpc::Code;
@@ -101,6 +102,7 @@ pub fn no_calls() -> Report {
         reconnects: 0,
         messages: 0,
         data_frames: 0,
+        compressed: Compressed::default(),
         calls: Calls::default(),
         errors: BTreeMap::new(),
         sends: Sends::default(),
