@@ -17,10 +17,10 @@ pub use merge::merge;
 use crate::cli::{Format, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, Session};
 use crate::report::live::Live;
-use crate::report::{Report, csv, html, json, own_section, prometheus, summary};
+use crate::report::{Report, csv, html, influx, json, own_section, prometheus, summary, visible};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
-use crate::watch::{self, JsonLines, Server, Shows, Stats};
+use crate::watch::{self, DebugLog, JsonLines, Server, Shows, Stats};
 use news::NewsDesk;
 
 /// The error that ended the program, and its exit status.
@@ -75,16 +75,32 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         start_at,
         output,
         watched,
+        warnings,
         ..
     } = run;
+    if !output.quiet {
+        for warning in warnings {
+            // If nobody reads this, the run continues.
+            let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
+        }
+    }
     let out = Out::open(output)?;
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
-    let mut news = NewsDesk::new(run, &session, stats, lines);
+    let mut log = watched.debug.as_deref().map(debug_log).transpose()?;
+    if let Some(log) = &mut log {
+        log.start(spec, warnings);
+    }
+    let mut news = NewsDesk::new(run, &session, stats, lines, log);
     let report = engine::run(spec, session, &mut |item| news.tell(item));
-    drop(news);
+    if let Some(mut log) = news.into_log() {
+        match &report {
+            Ok(report) => log.end(report),
+            Err(error) => log.fail(&error.to_string()),
+        }
+    }
     let report = report?;
     deliver(&report, output, out)
 }
@@ -129,6 +145,14 @@ fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
         Box::new(file)
     };
     Ok(JsonLines::new(out))
+}
+
+/// Opens the file of `--debug`.
+fn debug_log(path: &Path) -> Result<DebugLog, Failure> {
+    DebugLog::create(path).map_err(|error| {
+        let line = format!("`--debug`: cannot write `{}`: {error}", path.display());
+        io::Error::other(line).into()
+    })
 }
 
 /// Prints a report. Succeeds if at least one call succeeded.
@@ -286,6 +310,8 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
         Format::Pretty => json::write_pretty(report, &mut out),
         Format::Html => html::write(report, &mut out),
         Format::Prometheus => prometheus::write(report, &mut out),
+        Format::InfluxSummary => influx::write_summary(report, &mut out),
+        Format::InfluxDetails => influx::write_details(report, &mut out),
     }
 }
 

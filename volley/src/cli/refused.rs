@@ -2,22 +2,10 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 6] = [
-    (
-        "cpus",
-        "use `--threads` for the number of threads, or `taskset` to choose CPUs",
-    ),
-    (
-        "debug",
-        "keep single calls with `--details N -O json` instead",
-    ),
+const REFUSED: [(&str, &str); 3] = [
     (
         "lb-strategy",
         "each run has one server: give its `host:port`, and run one volley per server",
-    ),
-    (
-        "max-send-message-size",
-        "leave it out: volley sends requests of any size",
     ),
     (
         "reflect-metadata",

@@ -9,6 +9,7 @@ mod escape;
 mod ghz;
 pub mod ghz_options;
 pub mod html;
+pub mod influx;
 pub mod json;
 pub mod latency;
 pub mod live;
@@ -23,7 +24,7 @@ pub mod warning;
 #[cfg(test)]
 mod samples;
 
-pub(crate) use escape::label_value;
+pub(crate) use escape::{label_value, visible};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series,

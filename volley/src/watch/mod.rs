@@ -1,6 +1,7 @@
 //! What others see of a run while it goes on, and how they change it.
 
 mod address;
+mod debug_log;
 mod http;
 mod json_lines;
 mod keys;
@@ -8,6 +9,7 @@ mod stats;
 mod text;
 
 pub use address::{Address, AddressError};
+pub use debug_log::DebugLog;
 pub use http::{Server, Shows, serve};
 pub use json_lines::JsonLines;
 pub use keys::{Keys, listen};
