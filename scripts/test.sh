@@ -185,7 +185,7 @@ check_go() {
         printf 'not formatted by gofmt: %s\n' "$unformatted"
         return 1
     }
-    for module in frameworks/grpc-go tools/peers/grpc-go-counting; do
+    for module in frameworks/grpc-go tools/peers/grpc-go-{counting,greeter}; do
         (cd "$module" && go vet ./...)
     done
 }
