@@ -3,7 +3,7 @@
 
 setup() {
     root=$BATS_TEST_TMPDIR/root calls=$BATS_TEST_TMPDIR/calls
-    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley,frameworks/grpc-go,tools/peers/{grpc-go-counting,grpc-go-health}}
+    mkdir -p "$root"/{scripts,.ci,.venv/bin,.tools/bin,volley,frameworks/grpc-go,tools/peers/grpc-go-{counting,greeter,health}}
     cp "$BATS_TEST_DIRNAME/../../scripts/test.sh" "$root/scripts"
     cp "$BATS_TEST_DIRNAME/../../.ci/run" "$root/.ci"
     printf 'ensure_venv() { :; }\n' >"$root/scripts/venv.sh"

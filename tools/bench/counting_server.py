@@ -95,11 +95,11 @@ def build() -> Path:
 
 @contextmanager
 def serving(
-    program: Path, folder: Path, certificates: Path | None = None
+    program: Path, folder: Path, certificates: Path | None = None, *flags: str
 ) -> Iterator[CountingServer]:
     """Run the server for the block; its output goes to `folder`.
 
-    With a folder of `certificates`, it speaks TLS.
+    With a folder of `certificates`, it speaks TLS. Other peers may have `flags` of their own.
     """
     log, errors = folder / "server.out", folder / "server.err"
     tls = [f"-tls={certificates}"] if certificates else []
@@ -107,7 +107,7 @@ def serving(
     child = None
     try:
         with held():
-            argv = whole_command([str(program), *tls])
+            argv = whole_command([str(program), *tls, *flags])
             child = Child(argv, cwd=folder, stdout=log, stderr=errors)
         try:
             yield CountingServer(child, log)

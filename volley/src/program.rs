@@ -25,10 +25,12 @@ use crate::cli::{Format, Listen, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
-use crate::report::{Report, Verdict, csv, html, json, own_section, prometheus, summary};
+use crate::report::{
+    Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
+};
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
-use crate::watch::{self, JsonLines, ReplyWriter, Server, Shows, Stats};
+use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
 use news::NewsDesk;
 
 /// The exit status if `--fail-if` was so.
@@ -86,15 +88,21 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         start_at,
         output,
         watched,
+        warnings,
         ..
     } = run;
+    warn(warnings, output);
     let out = Out::open(output.file.as_deref())?;
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
     let writer = replies::writer(watched)?;
-    let mut news = NewsDesk::new(run, &session, stats, lines);
+    let mut log = watched.debug.as_deref().map(debug_log).transpose()?;
+    if let Some(log) = &mut log {
+        log.start(spec, warnings);
+    }
+    let mut news = NewsDesk::new(run, &session, stats, lines, log);
     let on_news = &mut |item: News<'_>| news.tell(item);
     let report = match &writer {
         None => engine::run(spec, session, on_news),
@@ -103,7 +111,12 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
             engine::run_script(spec, script, session, on_news)
         }
     };
-    drop(news);
+    if let Some(mut log) = news.into_log() {
+        match &report {
+            Ok(report) => log.end(report),
+            Err(error) => log.fail(&error.to_string()),
+        }
+    }
     let written = writer.map(ReplyWriter::finish);
     let mut report = report?;
     let saved = replies::note(&mut report, written);
@@ -155,6 +168,22 @@ fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
         Box::new(file)
     };
     Ok(JsonLines::new(out))
+}
+
+/// Opens the file of `--debug`.
+fn debug_log(path: &Path) -> Result<DebugLog, Failure> {
+    DebugLog::create(path).map_err(|error| {
+        let line = format!("`--debug`: cannot write `{}`: {error}", path.display());
+        io::Error::other(line).into()
+    })
+}
+
+/// Says which keys of a file have no effect.
+fn warn(warnings: &[String], output: &Output) {
+    for warning in warnings.iter().filter(|_| !output.quiet) {
+        // If nobody reads this, the run continues.
+        let _ = writeln!(io::stderr(), "warning: {}", visible(warning));
+    }
 }
 
 /// Prints a report, and what it has failed.
@@ -345,6 +374,8 @@ fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result
         Format::Pretty => json::write_pretty(report, &mut out),
         Format::Html => html::write(report, &mut out),
         Format::Prometheus => prometheus::write(report, &mut out),
+        Format::InfluxSummary => influx::write_summary(report, &mut out),
+        Format::InfluxDetails => influx::write_details(report, &mut out),
     }
 }
 

@@ -82,6 +82,7 @@ fn set_request(args: &RunArgs, to: &mut RequestSpec) -> Result<(), UsageError> {
     set(&mut to.compress, args.connection.enable_compression);
     set(&mut to.timeout, args.load.limits.timeout);
     set(&mut to.max_reply, args.connection.max_recv_message_size);
+    set(&mut to.max_send, args.connection.max_send_message_size);
     set_templates(&args.data, &mut to.templates);
     set_stream(&args.data, &mut to.stream);
     set(&mut to.show_secrets, args.output.show_secrets);
@@ -131,8 +132,13 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
     set_some(&mut to.drain_timeout, args.drain_timeout);
     set(&mut to.is_async, args.is_async);
     set(&mut to.connections, args.connections);
-    set_some(&mut to.threads, args.limits.threads);
     set(&mut to.share, args.share);
+    set_some(&mut to.threads, args.limits.threads);
+    if let (None, Some(cpus @ 1..)) = (to.threads, args.limits.cpus) {
+        // A limit, not an order: a thread without a connection would be refused.
+        let own = to.share.lane().count(to.connections.into());
+        to.threads = Some(u32::try_from(own).unwrap_or(u32::MAX).clamp(1, cpus));
+    }
     set(&mut to.warmup, args.warmup);
     set(&mut to.open_on_stdin, args.open_on_stdin);
     set_some(&mut to.warmup_at_most, args.warmup_at_most);

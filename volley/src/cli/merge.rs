@@ -59,7 +59,8 @@ struct MergeOutput {
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
     output: Option<PathBuf>,
 
-    /// summary (default), csv, json, pretty (json for people), html or prometheus
+    /// summary (default), csv, json, pretty (json for people), html, prometheus, influx-summary or
+    /// influx-details
     #[arg(short = 'O', long, value_name = "FORMAT", value_parser = args::format)]
     format: Option<Format>,
 }

@@ -5,12 +5,10 @@ use std::path::PathBuf;
 use super::apply::{filled, filled_path};
 use super::args::{OutputArgs, WatchArgs};
 use super::exit::UsageError;
+use crate::report::Report;
 use crate::watch::Address;
 
 pub use super::args::Format;
-
-/// The number of single calls that ghz keeps.
-const CSV_DETAILS: u64 = 1_000_000;
 
 /// Where results go, and in which form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +33,7 @@ impl Output {
     /// How many single calls a report keeps if no number is given.
     pub(super) fn details(&self) -> u64 {
         match self.format {
-            Format::Csv => CSV_DETAILS,
+            Format::Csv | Format::InfluxDetails => Report::DETAILS_MOST as u64,
             _ => 0,
         }
     }
@@ -44,6 +42,8 @@ impl Output {
 /// What others see of a run while it goes on, and how they change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
+    /// The log goes there.
+    pub debug: Option<PathBuf>,
     /// A line of JSON for each second goes there; `-` is stdout.
     pub live_json: Option<PathBuf>,
     /// Where the run is shown.
@@ -63,6 +63,7 @@ impl Watched {
         let token = filled(args.control_token.as_deref());
         let token = token.or_else(|| filled(std::env::var(TOKEN).ok().as_deref()));
         let watched = Self {
+            debug: filled_path(&args.debug),
             live_json: filled_path(&args.live_json),
             metrics: args.metrics.clone(),
             control: args.control.clone(),

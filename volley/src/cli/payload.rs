@@ -16,6 +16,14 @@ pub fn is_on_stdin(args: &DataArgs) -> bool {
     args.binary == Some(true) || args.data.as_deref().map(str::trim) == Some("@")
 }
 
+/// Whether a flag gives the payload.
+pub fn is_given(args: &DataArgs) -> bool {
+    args.data.is_some()
+        || args.data_file.is_some()
+        || args.binary == Some(true)
+        || args.binary_file.is_some()
+}
+
 /// The payload, if one is given.
 pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, UsageError> {
     let inline = filled(args.data.as_deref());

@@ -2,24 +2,10 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 4] = [
-    (
-        "cpus",
-        "use `--threads` for the number of threads, or `taskset` to choose CPUs",
-    ),
-    (
-        "debug",
-        "keep single calls with `--details N -O json` instead",
-    ),
-    (
-        "max-send-message-size",
-        "leave it out: volley sends requests of any size",
-    ),
-    (
-        "stream-dynamic-messages",
-        "templates are filled in once per call: list the messages of a stream in `--data`",
-    ),
-];
+const REFUSED: [(&str, &str); 1] = [(
+    "stream-dynamic-messages",
+    "templates are filled in once per call: list the messages of a stream in `--data`",
+)];
 
 /// What to do instead of using a flag (its long name, without dashes); `None` if it is not refused.
 pub(super) fn remedy(name: &str) -> Option<&'static str> {

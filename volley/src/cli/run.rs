@@ -7,6 +7,7 @@ use clap::{ArgMatches, Command, FromArgMatches};
 
 use super::apply::apply;
 use super::args::{self, RunArgs};
+use super::config::Config;
 use super::exit::CliExit;
 use super::options::{Output, Watched};
 use super::{argv, config, payload, usage};
@@ -26,13 +27,20 @@ pub struct Run {
     pub watched: Watched,
     /// The payload, the start or the opening comes on stdin.
     pub needs_stdin: bool,
+    /// What has no effect, one line each.
+    pub warnings: Vec<String>,
 }
 
 /// Reads the words after `volley`.
 pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, CliExit> {
     let command = args::command();
     let matches = argv::matches("volley", &command, args::help_command, words)?;
-    let (mut spec, flags) = with_config(&command, &matches)?;
+    let Config {
+        mut spec,
+        args: flags,
+        warnings,
+        ..
+    } = with_config(&command, &matches)?;
     let output = Output::new(&flags.output);
     if spec.count.details == 0 {
         spec.count.details = output.details();
@@ -48,6 +56,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
             start_at,
             output,
             watched,
+            warnings,
         }),
         // The flag to change may be in the file.
         Err(error) => Err(match &flags.target.config {
@@ -60,20 +69,27 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
 }
 
 /// What the `--config` file holds, and its flags, overridden by those of the command line.
-pub(super) fn with_config(
-    command: &Command,
-    matches: &ArgMatches,
-) -> Result<(Spec, RunArgs), CliExit> {
+pub(super) fn with_config(command: &Command, matches: &ArgMatches) -> Result<Config, CliExit> {
     let wrong = |error| usage::exit("volley", &error);
     let flags = RunArgs::from_arg_matches(matches).map_err(wrong)?;
     let path = flags.target.config.as_deref();
     let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) else {
-        return Ok((Spec::default(), flags));
+        return Ok(Config {
+            args: flags,
+            ..Config::default()
+        });
     };
-    let (spec, mut merged) = config::read(command, path)?;
-    make_way(&mut merged, &flags);
-    merged.update_from_arg_matches(matches).map_err(wrong)?;
-    Ok((spec, merged))
+    let mut config = config::read(command, path)?;
+    make_way(&mut config.args, &flags);
+    config
+        .args
+        .update_from_arg_matches(matches)
+        .map_err(wrong)?;
+    let is_given = payload::is_given(&config.args.data);
+    match config.lacks_payload.take().filter(|_| !is_given) {
+        Some(error) => Err(error.into()),
+        None => Ok(config),
+    }
 }
 
 /// Drops flags of the file that the command line replaces with a flag of another name.
@@ -83,11 +99,7 @@ fn make_way(file: &mut RunArgs, flags: &RunArgs) {
         file.target.proto = None;
         file.target.protoset = None;
     }
-    if data.data.is_some()
-        || data.data_file.is_some()
-        || data.binary == Some(true)
-        || data.binary_file.is_some()
-    {
+    if payload::is_given(data) {
         file.data.data = None;
         file.data.data_file = None;
         file.data.binary_file = None;

@@ -7,6 +7,7 @@ use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::apply;
 use super::args::{self, RunArgs};
+use super::config::Config;
 use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
 use super::run::with_config;
@@ -62,6 +63,8 @@ pub struct Trial {
     pub max_replies: u64,
     /// Where the result goes.
     pub output: Output,
+    /// What has no effect, one line each.
+    pub warnings: Vec<String>,
 }
 
 /// The flags of `volley try`, as they are written.
@@ -88,18 +91,19 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Trial, 
     let matches = argv::matches(PROGRAM, &command, help_command, words)?;
     unused::refuse(PROGRAM, &command, &matches, &unused_ids())?;
     let own = OwnArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    let (spec, flags) = with_config(&args::command(), &matches)?;
-    resolve(&flags, spec, &own, stdin).map_err(|error| CliExit::usage(error.to_string()))
+    let config = with_config(&args::command(), &matches)?;
+    resolve(config, &own, stdin).map_err(|error| CliExit::usage(error.to_string()))
 }
 
-fn resolve(
-    flags: &RunArgs,
-    mut spec: Spec,
-    own: &OwnArgs,
-    stdin: &mut impl Read,
-) -> Result<Trial, UsageError> {
+fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial, UsageError> {
+    let Config {
+        mut spec,
+        args: flags,
+        warnings,
+        ..
+    } = config;
     let output = Output::new(&flags.output);
-    apply(flags, &mut spec, stdin)?;
+    apply(&flags, &mut spec, stdin)?;
     if !matches!(
         output.format,
         Format::Summary | Format::Json | Format::Pretty
@@ -110,6 +114,7 @@ fn resolve(
         spec,
         max_replies: own.max_replies.unwrap_or(MAX_REPLIES),
         output,
+        warnings,
     })
 }
 

@@ -104,9 +104,12 @@ pub fn messages(text: &str) -> Result<String, JsonError> {
     let text = text.trim();
     if !matches!(text, "" | "@") && !text.contains("{{") {
         match parse(text)? {
-            Value::Object(_) => {}
-            Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {}
-            _ => return Err(JsonError::NoMessage),
+            Value::Null => return Err(JsonError::NoMessage),
+            Value::Array(items) if items.is_empty() || items.iter().any(Value::is_null) => {
+                return Err(JsonError::NoMessage);
+            }
+            // A well-known type may be a bare value, as in `"text"` for a StringValue.
+            _ => {}
         }
     }
     Ok(text.to_owned())
@@ -157,6 +160,7 @@ mod tests {
         for text in [
             r#"{"b":1,  "a":9223372036854775807}"#,
             r#"[{},{}]"#,
+            r#""text""#,
             "@",
             "",
             r#"{"a": {{randomInt 1 9}}}"#,
@@ -167,7 +171,7 @@ mod tests {
 
     #[test]
     fn other_json_is_refused_as_data() {
-        for text in ["[]", "1", "null", "[1]", "[{}, 1]", r#""@""#] {
+        for text in ["[]", "null", "[{}, null]"] {
             assert_eq!(messages(text), Err(JsonError::NoMessage), "{text}");
         }
         assert!(matches!(messages("{a: 1}"), Err(JsonError::Syntax(_))));

@@ -18,6 +18,9 @@ pub trait Book {
     /// `n` replies were received, in `frames` DATA frames with content.
     fn messages(&mut self, n: u64, frames: u64, now_ns: u64);
 
+    /// One of these replies was compressed: its bytes on the wire, and what they became.
+    fn compressed(&mut self, _wire_bytes: u64, _bytes: u64) {}
+
     /// A call was sent, on its first try.
     fn sent(&mut self, _intended_ns: u64, _now_ns: u64) {}
 
@@ -71,6 +74,10 @@ impl Book for Tally {
     #[inline]
     fn messages(&mut self, n: u64, frames: u64, now_ns: u64) {
         self.messages(n, frames, now_ns);
+    }
+
+    fn compressed(&mut self, wire_bytes: u64, bytes: u64) {
+        self.compressed(wire_bytes, bytes);
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::encoding::Encoding;
 use crate::grpc::{Code, Splitter, Status};
 use crate::http2::Closed;
 use crate::measure::Outcome;
@@ -36,6 +37,8 @@ pub struct Call<M> {
     pub last_ns: u64,
     /// Splits DATA into messages.
     pub splitter: Splitter,
+    /// How they are compressed, if they are.
+    pub encoding: Encoding,
     /// Whether the first header block came: the next one holds the trailers.
     pub answered: bool,
     /// Whether the client has ended it as configured (`--stream-call-count`, `--stream-call-duration`).
@@ -58,6 +61,7 @@ impl<M> Call<M> {
             replies: 0,
             last_ns: ticket.sent_ns,
             splitter: Splitter::default(),
+            encoding: Encoding::default(),
             answered: false,
             enough: false,
             status: None,

@@ -5,6 +5,7 @@ mod book;
 mod call;
 mod conduct;
 mod driver;
+mod encoding;
 mod error;
 mod host;
 mod link;

@@ -13,9 +13,9 @@ use thiserror::Error;
 
 use super::call::{Call, Ticket};
 use super::driver::connect_words;
+use super::encoding::Encoding;
 use super::names::{Names, Route, system};
 use super::proxy::Proxies;
-use super::sink::inflate;
 use super::transport::{TlsClient, Transport, agreed};
 use super::{EngineError, tls};
 use crate::grpc::{Code, Spare, Status};
@@ -343,6 +343,9 @@ impl Handler<Call<Fields>> for Listener<'_> {
             .map(|(name, value)| (String::from_utf8_lossy(name).into_owned(), value.to_vec()))
             .collect();
         let is_first = !std::mem::replace(&mut call.answered, true);
+        if is_first {
+            call.encoding = Encoding::of(list);
+        }
         call.status = match is_first {
             true => Status::from_headers(list, end_stream)
                 .filter(|status| end_stream || !status.is_ok()),
@@ -362,12 +365,13 @@ impl Handler<Call<Fields>> for Listener<'_> {
     fn on_data(&mut self, call: &mut Call<Fields>, data: &[u8], _end_stream: bool) -> Next {
         let mut problem = None;
         let mut splitter = std::mem::take(&mut call.splitter);
+        let encoding = call.encoding;
         let mut take = |is_compressed: bool, message: &[u8]| {
             let mut reply = Vec::new();
             match is_compressed {
                 false => reply.extend_from_slice(message),
                 true => {
-                    if let Err(status) = inflate(message, self.most_reply, &mut reply) {
+                    if let Err(status) = encoding.decode(message, self.most_reply, &mut reply) {
                         problem = Some(status);
                         return ControlFlow::Break(());
                     }

@@ -69,8 +69,9 @@ impl Script for Plain {
 
 #[cold]
 fn unsent(error: &RequestError) -> Status {
-    Status::new(
-        Code::Internal,
-        format!("the request cannot be made: {error}"),
-    )
+    let code = match error {
+        RequestError::TooLong { .. } => Code::ResourceExhausted,
+        _ => Code::Internal,
+    };
+    Status::new(code, format!("the request cannot be made: {error}"))
 }

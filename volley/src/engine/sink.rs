@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::book::Book;
 use super::call::{Call, Ticket};
+use super::encoding::Encoding;
 use super::link::Link;
 use super::script::Script;
 use crate::grpc::{Code, PREFIX_LEN, Spare, SplitError, Status, Take};
@@ -15,11 +16,14 @@ use crate::measure::Outcome;
 /// After this many tries, a refusal ends the call.
 pub const MOST_REFUSALS: u8 = 10;
 
-/// What is noted about headers: the call goes on.
-const GOES_ON: u8 = 1;
-
 /// What is noted about trailers: the status is OK.
-const WENT_WELL: u8 = 2;
+const WENT_WELL: u8 = 1;
+
+/// What is noted about headers: the call goes on. How its compressed replies are compressed is added to it.
+const GOES_ON: u8 = 2;
+
+/// Memory for compressed replies that is kept from one to the next, in bytes.
+const KEPT_INFLATED: usize = 1 << 20;
 
 /// Memory that all connections of a thread share.
 #[derive(Default)]
@@ -91,7 +95,8 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
             return Next::Continue;
         }
         call.answered = true;
-        if headers.tag() == GOES_ON && !end_stream {
+        if headers.tag() >= GOES_ON && !end_stream {
+            call.encoding = Encoding::from_tag(headers.tag() - GOES_ON);
             return Next::Continue;
         }
         // An OK here is not yet the call's status: the trailers decide.
@@ -101,7 +106,8 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
             return Next::Cancel(ErrorCode::Cancel); // what follows is not gRPC
         }
         if !end_stream {
-            headers.set_tag(GOES_ON);
+            call.encoding = Encoding::of(headers);
+            headers.set_tag(GOES_ON + call.encoding.tag());
         }
         Next::Continue
     }
@@ -321,14 +327,23 @@ impl<B: Book, S: Script> Take<()> for Replies<'_, '_, B, S> {
             return self.sink.reply(self.call, message);
         }
         let mut inflated = std::mem::take(&mut self.sink.desk.room.inflated);
-        let flow = match inflate(message, self.sink.desk.rules.max_message, &mut inflated) {
-            Ok(()) => self.sink.reply(self.call, &inflated),
+        let max = self.sink.desk.rules.max_message;
+        let flow = match self.call.encoding.decode(message, max, &mut inflated) {
+            Ok(()) => {
+                if self.sink.counts(&self.call.ticket) {
+                    let (wire, whole) = (message.len() as u64, inflated.len() as u64);
+                    self.sink.desk.book.compressed(wire, whole);
+                }
+                self.sink.reply(self.call, &inflated)
+            }
             Err(status) => {
                 self.call.blame(status.code, status.message);
                 ControlFlow::Break(())
             }
         };
-        self.sink.desk.room.inflated = inflated;
+        if inflated.capacity() <= KEPT_INFLATED {
+            self.sink.desk.room.inflated = inflated;
+        }
         flow
     }
 
@@ -350,31 +365,4 @@ fn trailers(fields: &HeaderList) -> Status {
         fields.set_tag(WENT_WELL);
     }
     status
-}
-
-/// Decompresses a reply into `out`; returns a status if it is broken or too long.
-#[cold]
-pub(super) fn inflate(message: &[u8], max: usize, out: &mut Vec<u8>) -> Result<(), Status> {
-    use std::io::Read;
-    out.clear();
-    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
-    let internal = |message: String| Status {
-        code: Code::Internal,
-        message,
-    };
-    flate2::read::GzDecoder::new(message)
-        .take(limit)
-        .read_to_end(out)
-        .map_err(|error| {
-            internal(format!(
-                "a compressed reply cannot be decompressed: {error}"
-            ))
-        })?;
-    if out.len() > max {
-        return Err(Status {
-            code: Code::ResourceExhausted,
-            message: format!("a reply is longer than {max} bytes after decompression"),
-        });
-    }
-    Ok(())
 }

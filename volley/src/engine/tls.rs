@@ -64,7 +64,7 @@ pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, T
     } else {
         let named = match cacert {
             Some(path) => certificates("cacert", path)?,
-            None => Vec::new(),
+            None => rustls_native_certs::load_native_certs().certs,
         };
         let roots = Arc::new(roots(cacert.as_deref(), &named)?);
         let chains = WebPkiServerVerifier::builder_with_provider(roots, provider)
@@ -105,7 +105,7 @@ fn roots(
             }
         }
         None => {
-            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            store.add_parsable_certificates(named.iter().cloned());
         }
     }
     if store.is_empty() {

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// Accepts a chain that ends at a trusted root, or exactly the certificate that `--cacert` names.
+/// Accepts a chain that ends at a trusted root, or exactly a certificate that `--cacert` or the host names as a root.
 ///
 /// The second rule is how a self-signed certificate is trusted. Go and OpenSSL have it; rustls does
 /// not, because such a certificate often declares itself an authority. Its name must match; its
@@ -18,7 +18,7 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 pub struct TrustNamed {
     /// Checks chains.
     pub chains: Arc<WebPkiServerVerifier>,
-    /// The certificates of `--cacert`.
+    /// The certificates of `--cacert`, or the host's own.
     pub named: Vec<CertificateDer<'static>>,
 }
 

@@ -3,7 +3,7 @@
 use super::details::Kept;
 use super::{Ended, Outcome, Tally};
 use crate::grpc::Code;
-use crate::report::model::DetailOutcome;
+use crate::report::model::{Compressed, DetailOutcome};
 
 /// A call that is sent later than this after it was due counts as late, in nanoseconds.
 pub const LATE_NS: u64 = 1_000_000;
@@ -31,6 +31,15 @@ impl Tally {
         self.counted.counts.messages += n;
         self.counted.counts.data_frames += frames;
         self.bin(now_ns).messages += n;
+    }
+
+    /// One of these replies was compressed: its bytes on the wire, and what they became.
+    pub fn compressed(&mut self, wire_bytes: u64, bytes: u64) {
+        self.counted.compressed.add(&Compressed {
+            messages: 1,
+            wire_bytes,
+            bytes,
+        });
     }
 
     /// The time between two replies of one stream that were read separately.

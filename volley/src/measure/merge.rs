@@ -19,6 +19,7 @@ impl Counted {
         }
         self.errors.merge(other.errors);
         self.checks.merge(other.checks);
+        self.compressed.add(&other.compressed);
         self.service.merge(&other.service);
         for (mine, theirs) in [
             (&mut self.response, &other.response),

@@ -218,6 +218,7 @@ impl Part {
             started_unix_ns,
             messages: counts.messages,
             data_frames: counts.data_frames,
+            compressed: counted.compressed,
             calls: Calls {
                 ok: counts.ok,
                 failed: failed.map(|(code, count)| (code.name(), count)).collect(),

@@ -14,6 +14,7 @@ use super::errors::Errors;
 use super::second::{Bin, Current, SecondCounts};
 use crate::grpc::Code;
 use crate::pace::Lane;
+use crate::report::model::Compressed;
 use crate::spec::CountSpec;
 
 /// The counters of one thread. All times are nanoseconds since the engine's epoch.
@@ -42,6 +43,9 @@ pub(super) struct Counted {
     pub failed: BTreeMap<Code, u64>,
     pub errors: Errors,
     pub checks: Failures,
+    /// In a report of an older volley, it is missing.
+    #[serde(default)]
+    pub compressed: Compressed,
     pub service: Distribution,
     /// Only for an open loop.
     pub response: Option<Distribution>,
@@ -170,6 +174,7 @@ impl Counted {
             failed: BTreeMap::new(),
             errors: Errors::new(),
             checks: Failures::default(),
+            compressed: Compressed::default(),
             service: Distribution::new(),
             response: options.open_loop.then(Distribution::new),
             delay: options.open_loop.then(Distribution::new),
@@ -184,6 +189,7 @@ impl Counted {
         self.failed.clear();
         self.errors = Errors::new();
         self.checks = Failures::default();
+        self.compressed = Compressed::default();
         self.service.clear();
         for distribution in [&mut self.response, &mut self.delay].into_iter().flatten() {
             distribution.clear();

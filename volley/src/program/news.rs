@@ -9,7 +9,7 @@ use crate::cli::Run;
 use crate::engine::{News, Session};
 use crate::measure::Told;
 use crate::report::live::{self, Live, Moment};
-use crate::watch::{self, JsonLines, Keys, Stats};
+use crate::watch::{self, DebugLog, JsonLines, Keys, Stats};
 
 /// Passes the news of a run on.
 pub struct NewsDesk {
@@ -18,6 +18,7 @@ pub struct NewsDesk {
     has_rate: bool,
     stats: Arc<Mutex<Stats>>,
     lines: Option<JsonLines>,
+    log: Option<DebugLog>,
     /// Single keys are read as long as this lives.
     _keys: Option<Keys>,
 }
@@ -29,6 +30,7 @@ impl NewsDesk {
         session: &Session,
         stats: Arc<Mutex<Stats>>,
         lines: Option<JsonLines>,
+        log: Option<DebugLog>,
     ) -> Self {
         let is_watched = io::stderr().is_terminal() && !run.output.quiet && !run.needs_stdin;
         let keys = is_watched.then(|| watch::listen(session.handle(), Arc::clone(&stats)));
@@ -38,12 +40,16 @@ impl NewsDesk {
             has_rate: run.spec.load.is_open_loop(),
             stats,
             lines,
+            log,
             _keys: keys.flatten(),
         }
     }
 
     /// Passes an item on. If nobody takes it, the run continues.
     pub fn tell(&mut self, item: News<'_>) {
+        if let Some(log) = &mut self.log {
+            log.tell(&item);
+        }
         match item {
             News::Ready => {
                 let _ = writeln!(io::stderr(), "volley: ready");
@@ -68,6 +74,11 @@ impl NewsDesk {
                 }
             }
         }
+    }
+
+    /// After the run: its log goes on.
+    pub fn into_log(mut self) -> Option<DebugLog> {
+        self.log.take()
     }
 
     fn update(&self, change: impl FnOnce(&mut Stats)) {

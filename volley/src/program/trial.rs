@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::look::nobody;
-use super::{Failure, Out, success_if};
+use super::{Failure, Out, success_if, warn};
 use crate::cli::{Format, Trial};
 use crate::engine::{Asked, Caller, EngineError, Event, Lost};
 use crate::grpc::{Code, Status};
@@ -23,6 +23,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Whatever prevented the call.
 pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     let Trial { spec, output, .. } = trial;
+    warn(&trial.warnings, output);
     let out = Out::open(output.file.as_deref())?;
     let (method, mut caller, connect) = prepare(spec)?;
     let mut source = Source::new(spec, &method).map_err(EngineError::from)?;

@@ -9,6 +9,7 @@ mod escape;
 mod ghz;
 pub mod ghz_options;
 pub mod html;
+pub mod influx;
 pub mod json;
 pub mod latency;
 pub mod live;

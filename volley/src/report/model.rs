@@ -50,6 +50,8 @@ pub struct Report {
     pub messages: u64,
     /// DATA frames with content that brought them.
     pub data_frames: u64,
+    /// Those of the replies that came compressed.
+    pub compressed: Compressed,
     pub calls: Calls,
     /// Error text to number of failed calls, without cut calls. The counts add up to at least all
     /// failed calls.
@@ -120,6 +122,25 @@ pub struct Calls {
     pub cut: u64,
     /// The same under `--duration-stop=ignore`, which leaves them out of all of ghz's counts.
     pub ignored: u64,
+}
+
+/// Replies that came compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compressed {
+    pub messages: u64,
+    /// Their bytes as they came, without gRPC's prefixes.
+    pub wire_bytes: u64,
+    /// Their bytes after decompression.
+    pub bytes: u64,
+}
+
+impl Compressed {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.messages = self.messages.saturating_add(other.messages);
+        self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 /// What became of the calls that were due.

@@ -26,6 +26,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             rate(report.messages_per_s())
         ),
     )?;
+    if report.compressed.messages > 0 {
+        line("Compressed:", compressed(report))?;
+    }
     line("Calls:", calls(report))?;
     line(
         &format!("{}:", title(report.latency.kind)),
@@ -90,6 +93,16 @@ fn title(kind: LatencyKind) -> &'static str {
         LatencyKind::Service => "Service time",
         LatencyKind::Response => "Response time",
     }
+}
+
+fn compressed(report: &Report) -> String {
+    let compressed = &report.compressed;
+    format!(
+        "{} messages, {} bytes on the wire, {} decompressed",
+        grouped(compressed.messages),
+        grouped(compressed.wire_bytes),
+        grouped(compressed.bytes)
+    )
 }
 
 fn calls(report: &Report) -> String {

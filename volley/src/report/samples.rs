@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::latency::{Latency, LatencyKind};
 use super::model::{
-    Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, LatencySeries, Report, Second, Sends,
-    Series, WarmUp,
+    Calls, Checks, Compressed, Cost, Detail, DetailOutcome, EndedBy, LatencySeries, Report, Second,
+    Sends, Series, WarmUp,
 };
 use super::warning::Warning;
 use crate::grpc::Code;
@@ -104,6 +104,7 @@ pub fn no_calls() -> Report {
         addresses: BTreeMap::new(),
         messages: 0,
         data_frames: 0,
+        compressed: Compressed::default(),
         calls: Calls::default(),
         errors: BTreeMap::new(),
         sends: Sends::default(),

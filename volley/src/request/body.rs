@@ -49,6 +49,25 @@ impl Body {
     }
 }
 
+impl Body {
+    /// Refuses a message of more than `max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// If there is one.
+    pub fn check(&self, max: usize) -> Result<(), RequestError> {
+        let mut begin = 0;
+        for &end in &self.ends {
+            let length = end - begin - PREFIX_LEN;
+            if length > max {
+                return Err(RequestError::TooLong { length, max });
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+}
+
 /// The number of messages and bytes of a body; none if there are too many.
 fn measure(framed: &[Vec<u8>], sent: u64) -> Option<(usize, usize)> {
     if framed.is_empty() {
@@ -124,6 +143,15 @@ mod tests {
             .read_to_end(&mut inflated)
             .unwrap();
         assert_eq!(inflated, message);
+    }
+
+    #[test]
+    fn every_message_is_held_against_the_limit() {
+        let body = Body::new(&[&[8, 1], &[0; 9]], 2, false).unwrap();
+        assert!(body.check(9).is_ok());
+        let line =
+            "a message of 9 bytes is over the limit of 8; raise it with `--max-send-message-size`";
+        assert_eq!(body.check(8).unwrap_err().to_string(), line);
     }
 
     #[test]

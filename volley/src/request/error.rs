@@ -33,6 +33,10 @@ pub enum RequestError {
          --stream-call-count, or smaller ones"
     )]
     TooLarge { limit: usize },
+    #[error(
+        "a message of {length} bytes is over the limit of {max}; raise it with `--max-send-message-size`"
+    )]
+    TooLong { length: usize, max: usize },
     #[error("{place}: {error}")]
     Template { place: String, error: TemplateError },
     #[error(transparent)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 
 use super::RequestError;
-use super::body::Body;
+use super::body::{Body, MAX_LEN};
 use super::expect::Expected;
 use super::head::HeadPlan;
 use super::payload::PayloadPlan;
@@ -44,6 +44,8 @@ struct Plan {
     payload: PayloadPlan,
     name: String,
     connections: u32,
+    /// The longest message that may be sent, in bytes.
+    max_send: usize,
 }
 
 impl Source {
@@ -60,6 +62,7 @@ impl Source {
             payload: PayloadPlan::new(spec, method)?,
             name: spec.name.clone(),
             connections: spec.load.connections,
+            max_send: spec.request.max_send as usize,
         };
         let mut random = Rng::new();
         let mut nothing = CallData::new(CallNumber::default(), "", 1, &mut random);
@@ -145,6 +148,9 @@ impl Plan {
             None => self.head.head(&mut call)?,
         };
         let (body, expected) = self.payload.payload(number, &mut call)?;
+        if self.max_send < MAX_LEN {
+            body.check(self.max_send)?;
+        }
         Ok(Request {
             head,
             body,

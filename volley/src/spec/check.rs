@@ -190,8 +190,8 @@ fn unused_of_rate(rate: &RateSpec) -> [(&'static str, bool); 5] {
 
 fn unused_of_workers(workers: &WorkersSpec) -> [(&'static str, bool); 5] {
     [
-        ("start", workers.start > 0),
-        // ghz sets 1 by default.
+        // ghz sets these to 1 by default.
+        ("start", workers.start > 1),
         ("step", !matches!(workers.step, 0 | 1)),
         ("end", workers.end.is_some_and(|end| end > 0)),
         ("step-duration", !workers.step_duration.is_zero()),

@@ -29,8 +29,8 @@ pub use threshold::{Threshold, ThresholdError};
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};
 use crate::units::{duration, size};
 
-/// ghz's own setting for its client.
-const MAX_REPLY: u32 = i32::MAX as u32;
+/// ghz's own setting for its client, in both directions.
+const MAX_MESSAGE: u32 = i32::MAX as u32;
 
 /// Large enough that flow control never delays a loopback stream.
 const WINDOW: u32 = 16 << 20;
@@ -153,6 +153,10 @@ pub struct RequestSpec {
     #[serde(with = "size::text")]
     #[schemars(with = "SizeSchema")]
     pub max_reply: u32,
+    /// The longest message sent, in bytes, compressed if so.
+    #[serde(with = "size::text")]
+    #[schemars(with = "SizeSchema")]
+    pub max_send: u32,
     /// How the messages of a streaming call are sent.
     pub stream: StreamSpec,
 }
@@ -436,7 +440,8 @@ impl Default for RequestSpec {
             templates: Templates::default(),
             compress: false,
             timeout: TIMEOUT,
-            max_reply: MAX_REPLY,
+            max_reply: MAX_MESSAGE,
+            max_send: MAX_MESSAGE,
             stream: StreamSpec::default(),
         }
     }

@@ -20,6 +20,16 @@ pub enum SizeError {
 /// Reads a size in bytes, at least 1 and below 2 GiB. That is the limit of HTTP/2 windows (RFC 9113
 /// §6.9.1) and, in practice, of gRPC messages.
 pub fn parse(text: &str) -> Result<u32, SizeError> {
+    let bytes = bytes(text)?;
+    if (1.0..=f64::from(i32::MAX)).contains(&bytes) {
+        // In range and positive, so the cast drops only the fraction.
+        Ok(bytes as u32)
+    } else {
+        Err(SizeError::OutOfRange)
+    }
+}
+
+fn bytes(text: &str) -> Result<f64, SizeError> {
     let text = text.trim();
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')
@@ -29,12 +39,14 @@ pub fn parse(text: &str) -> Result<u32, SizeError> {
         .replace(',', "")
         .parse()
         .map_err(|_| SizeError::NoNumber)?;
-    let bytes = number * factor(unit.trim())?;
-    if (1.0..=f64::from(i32::MAX)).contains(&bytes) {
-        // In range and positive, so the cast drops only the fraction.
-        Ok(bytes as u32)
-    } else {
-        Err(SizeError::OutOfRange)
+    Ok(number * factor(unit.trim())?)
+}
+
+/// The same for a limit: more than the most means the most.
+pub fn limit(text: &str) -> Result<u32, SizeError> {
+    match bytes(text)? {
+        bytes if bytes > f64::from(i32::MAX) => Ok(i32::MAX as u32),
+        _ => parse(text),
     }
 }
 
@@ -100,6 +112,13 @@ mod tests {
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
         }
+    }
+
+    #[test]
+    fn a_limit_beyond_what_can_be_sent_is_the_most() {
+        assert_eq!(limit("4GB"), Ok(i32::MAX as u32));
+        assert_eq!(limit("2000mib"), Ok(2_097_152_000));
+        assert_eq!(limit("0"), Err(SizeError::OutOfRange));
     }
 
     #[test]

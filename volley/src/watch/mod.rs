@@ -1,6 +1,7 @@
 //! What others see of a run while it goes on, and how they change it.
 
 mod address;
+mod debug_log;
 mod http;
 mod json_lines;
 mod keys;
@@ -9,6 +10,7 @@ mod stats;
 mod text;
 
 pub use address::{Address, AddressError};
+pub use debug_log::DebugLog;
 pub(crate) use http::remove_stale;
 pub use http::{Server, Shows, serve};
 pub use json_lines::JsonLines;

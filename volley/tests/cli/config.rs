@@ -14,7 +14,7 @@ const JSON: &str = r#"{
   "connections": 4, "data": {"big": 9223372036854775807, "names": ["a", "b"]},
   "metadata": {"k": "v"}, "tags": {"env": "test"}, "max-recv-message-size": "1mb",
   "load-schedule": "line", "load-start": 100, "load-step": -10, "skipFirst": 3,
-  "cpus": 0, "lb-strategy": "", "debug": null,
+  "cpus": 0, "debug": null, "$schema": "ghz.schema.json",
   "expect": ["r = 1", "s = 2"], "threads": 2
 }"#;
 
@@ -148,27 +148,6 @@ fn n_on_the_command_line_replaces_the_duration_of_the_file() {
 fn what_is_wrong_is_said_with_file_and_key() {
     for (name, text, line) in [
         (
-            "unknown.yaml",
-            "conections: 4",
-            "`{}`: unknown key `conections`; did you mean `connections`?",
-        ),
-        (
-            "binary.yaml",
-            "binary: true",
-            "`{}`: unknown key `binary`; keys are the long names of flags (see `volley --help`), or the sections of `volley schema`",
-        ),
-        (
-            "case.json",
-            "{\"skip-first\": 4}",
-            "`{}`: unknown key `skip-first`; did you mean `skipFirst`?",
-        ),
-        (
-            "cpus.toml",
-            "cpus = 4",
-            "`{}: cpus`: volley has no such key: \
-             use `--threads` for the number of threads, or `taskset` to choose CPUs",
-        ),
-        (
             "parsecs.toml",
             "duration = \"5 parsecs\"",
             "`{}: duration`: invalid value `5 parsecs`: `parsecs` is not a unit of time: \
@@ -252,6 +231,103 @@ fn what_is_wrong_is_said_with_file_and_key() {
         let line = line.replacen("{}", &path.display().to_string(), 1);
         assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
     }
+}
+
+#[test]
+fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
+    let base = r#""host": "l:1", "proto": "a.proto", "call": "p.S/M""#;
+    let path = file(
+        "unknown.json",
+        &format!(
+            r#"{{{base}, "$schema": "x", "conections": 4, "skip-first": 4, "D": "data.json"}}"#
+        ),
+    );
+    let run = with(&path, &[]).unwrap();
+    let line = |key: &str, hint: &str| {
+        format!(
+            "`{}`: unknown key `{key}` has no effect; {hint}",
+            path.display()
+        )
+    };
+    assert_eq!(
+        run.warnings,
+        [
+            line("conections", "did you mean `connections`?"),
+            line("skip-first", "did you mean `skipFirst`?"),
+            line(
+                "D",
+                "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`"
+            ),
+        ]
+    );
+    let plain = with(&file("known.json", &format!("{{{base}}}")), &[]).unwrap();
+    assert_eq!(run.spec, plain.spec);
+}
+
+/// What ghz 0.121 writes for `--config` of a file with these settings, in its JSON report.
+const OPTIONS: &str = r#"{
+  "call": "p.S/M", "host": "localhost:8080", "proto": "a.proto", "import-paths": ["x"],
+  "insecure": true, "rps": 50, "load-schedule": "const", "load-start": 0, "load-end": 0,
+  "load-step": 0, "load-step-duration": 0, "load-max-duration": 0, "concurrency": 4,
+  "concurrency-schedule": "const", "concurrency-start": 1, "concurrency-end": 0,
+  "concurrency-step": 0, "concurrency-step-duration": 0, "concurrency-max-duration": 0,
+  "total": 2147483647, "connections": 2, "duration": 5000000000, "timeout": 20000000000,
+  "dial-timeout": 10000000000, "data": {"a": 1}, "binary": false, "metadata": {"k": "v"},
+  "CPUs": 2, "name": "saved", "skipFirst": 3
+}"#;
+
+#[test]
+fn the_options_in_ghzs_report_are_a_config() {
+    let run = with(&file("options.json", OPTIONS), &[]).unwrap();
+    assert_eq!(run.warnings, [""; 0]);
+    let (load, request) = (&run.spec.load, &run.spec.request);
+    assert_eq!(
+        (load.calls(), load.duration),
+        (None, Duration::from_secs(5))
+    );
+    assert_eq!(request.timeout, Duration::from_secs(20));
+    assert_eq!(run.spec.target.connect_timeout, Duration::from_secs(10));
+    assert_eq!((load.threads, load.rate.rps), (Some(2), 50));
+    assert_eq!(run.spec.name, "saved");
+}
+
+#[test]
+fn options_without_their_binary_payload_need_it() {
+    let text = OPTIONS.replace(r#""binary": false"#, r#""binary": true"#);
+    let text = text.replace(r#""data": {"a": 1}, "#, "");
+    let path = file("binary.json", &text);
+    let line = format!(
+        "error: `{}: binary`: the payload is not in this file: give it with `-B FILE`",
+        path.display()
+    );
+    assert_eq!(with(&path, &[]), Err(line));
+    let payload = file("payload.bin", "\u{8}\u{1}");
+    let run = with(&path, &["-B", payload.to_str().unwrap()]).unwrap();
+    assert_eq!(run.spec.request.data, Data::Binary(vec![8, 1]));
+}
+
+#[test]
+fn keys_are_known_in_upper_and_lower_case() {
+    let text = JSON
+        .replace("\"host\"", "\"HOST\"")
+        .replace("skipFirst", "skipfirst");
+    let path = file("cases.json", &text);
+    let same = file("cases-as-named.json", JSON);
+    assert_eq!(with(&path, &[]), with(&same, &[]));
+}
+
+#[test]
+fn a_time_in_a_file_needs_a_unit_unless_it_is_in_nanoseconds() {
+    let line = |number: u64| {
+        let path = file("unit.yaml", &format!("timeout: {number}"));
+        with(&path, &[]).unwrap_err()
+    };
+    assert!(
+        line(20).contains("the unit is missing: write `20s`"),
+        "{}",
+        line(20)
+    );
+    assert!(line(1_000_000).contains("no HOST"), "{}", line(1_000_000));
 }
 
 #[test]

@@ -41,6 +41,41 @@ fn a_switch_can_be_turned_off() {
 }
 
 #[test]
+fn cpus_are_the_most_threads_and_never_too_many() {
+    let threads = |flags: &str| {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        spec(&flags).load.threads
+    };
+    assert_eq!(threads("--cpus 4"), Some(1));
+    assert_eq!(threads("--cpus 4 --connections 3"), Some(3));
+    assert_eq!(threads("--cpus 4 --connections 9"), Some(4));
+    assert_eq!(threads("--cpus 4 --connections 9 --share 1/3"), Some(3));
+    assert_eq!(threads("--cpus 1 --connections 9 --threads 2"), Some(2));
+    assert_eq!(threads("--cpus 0 --connections 9"), None);
+}
+
+#[test]
+fn a_size_may_be_larger_than_any_message() {
+    let request = spec(&[
+        "--max-send-message-size=2000mib",
+        "--max-recv-message-size=4GB",
+    ])
+    .request;
+    assert_eq!(
+        (request.max_send, request.max_reply),
+        (2_097_152_000, i32::MAX as u32)
+    );
+}
+
+#[test]
+fn all_single_calls_are_as_many_as_ghz_keeps() {
+    assert_eq!(spec(&["--details", "all"]).count.details, 1_000_000);
+    assert_eq!(spec(&["--details", "7"]).count.details, 7);
+    assert_eq!(spec(&["-O", "influx-details"]).count.details, 1_000_000);
+    assert_eq!(spec(&["-O", "influx-summary"]).count.details, 0);
+}
+
+#[test]
 fn negative_steps_need_no_equals_sign() {
     for step in [&["--load-step", "-10"][..], &["--load-step=-10"]] {
         let schedule = ["--load-schedule", "line", "--load-start", "100"];

@@ -6,27 +6,8 @@ use crate::{file, parse, refusal};
 fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
     for (flags, remedy) in [
         (
-            &["--cpus", "4"][..],
-            "volley has no `--cpus`: \
-             use `--threads` for the number of threads, or `taskset` to choose CPUs",
-        ),
-        (
-            &["--debug=log.json"],
-            "volley has no `--debug`: keep single calls with `--details N -O json` instead",
-        ),
-        (
-            &["--lb-strategy", "grpclb"],
+            &["--lb-strategy", "grpclb"][..],
             "`--lb-strategy`: invalid value `grpclb`: give `pick_first` or `round_robin`",
-        ),
-        (
-            &["--max-send-message-size", "1MB"],
-            "volley has no `--max-send-message-size`: \
-             leave it out: volley sends requests of any size",
-        ),
-        (
-            &["--stream-dynamic-messages"],
-            "volley has no `--stream-dynamic-messages`: \
-             templates are filled in once per call: list the messages of a stream in `--data`",
         ),
         (
             &["--resolve-every", "99ms"],
@@ -34,14 +15,9 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
              0: only when a connection is lost",
         ),
         (
-            &["-O", "influx-summary"],
-            "`--format`: invalid value `influx-summary`: \
-             volley does not write InfluxDB lines: use `prometheus`",
-        ),
-        (
-            &["--format=influx-details"],
-            "`--format`: invalid value `influx-details`: \
-             volley does not write InfluxDB lines: use `csv`",
+            &["--stream-dynamic-messages"],
+            "volley has no `--stream-dynamic-messages`: \
+             templates are filled in once per call: list the messages of a stream in `--data`",
         ),
     ] {
         assert_eq!(refusal(flags), remedy);
@@ -192,7 +168,7 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
         (
             &["-O", "xml"],
             "`--format`: invalid value `xml`: \
-             use `summary`, `csv`, `json`, `pretty`, `html` or `prometheus`",
+             use `summary`, `csv`, `json`, `pretty`, `html`, `prometheus`, `influx-summary` or `influx-details`",
         ),
         (
             &["--insecure=maybe"],

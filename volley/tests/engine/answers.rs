@@ -130,25 +130,71 @@ fn a_reply_over_the_limit_fails_its_call_and_no_other() {
     assert!(report.errors()[0].0.contains("`--max-recv-message-size`"));
 }
 
-#[test]
-fn a_compressed_reply_is_inflated_and_checked() {
+const GZIP: Option<&str> = Some("gzip");
+
+fn packed(reply: &[u8]) -> Vec<u8> {
     use std::io::Write;
-    fn packed(reply: &[u8]) -> Vec<u8> {
-        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        gzip.write_all(reply).unwrap();
-        gzip.finish().unwrap()
-    }
-    fn answer(peer: &mut Peer, stream: u32, reply: &[u8]) {
-        peer.begin(stream);
-        peer.message(stream, 1, reply);
-        peer.headers(stream, &[("grpc-status", "0")], true);
-    }
-    let report = answered(|peer, stream| answer(peer, stream, &packed(RIGHT)), "");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(reply).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// An answer whose reply is marked as compressed, in such a response.
+fn answer_marked(peer: &mut Peer, stream: u32, encoding: Option<&str>, reply: &[u8]) {
+    let mut fields = vec![(":status", "200"), ("content-type", "application/grpc")];
+    fields.extend(encoding.map(|encoding| ("grpc-encoding", encoding)));
+    peer.headers(stream, &fields, false);
+    peer.message(stream, 1, reply);
+    peer.headers(stream, &[("grpc-status", "0")], true);
+}
+
+#[test]
+fn a_compressed_reply_is_decompressed_checked_and_counted() {
+    let right = |peer: &mut Peer, stream| answer_marked(peer, stream, GZIP, &packed(RIGHT));
+    let report = answered(right, "");
     assert_eq!((report.all_ok(), report.messages()), (12, 12));
-    let wrong = |peer: &mut Peer, stream| answer(peer, stream, &packed(&[8, 43]));
+    let wire = packed(RIGHT).len() as u64;
+    assert_eq!(report.number("/compressed/messages"), 12);
+    assert_eq!(report.number("/compressed/wire_bytes"), 12 * wire);
+    assert_eq!(report.number("/compressed/bytes"), 24);
+    let wrong = |peer: &mut Peer, stream| answer_marked(peer, stream, GZIP, &packed(&[8, 43]));
     all_failed(wrong, "DataLoss", "`result` is 43, expected 42");
-    let broken = |peer: &mut Peer, stream| answer(peer, stream, RIGHT);
+}
+
+#[test]
+fn a_compressed_reply_that_is_broken_or_a_bomb_fails_its_call() {
+    let broken = |peer: &mut Peer, stream| answer_marked(peer, stream, GZIP, RIGHT);
     all_failed(broken, "Internal", "cannot be decompressed");
+    let bomb =
+        |peer: &mut Peer, stream| answer_marked(peer, stream, GZIP, &packed(&[0; 1_000_000]));
+    let report = answered(bomb, "--max-recv-message-size 999999");
+    assert_eq!(report.all_failed("ResourceExhausted"), 12);
+    assert!(
+        report.errors()[0].0.contains("`--max-recv-message-size`"),
+        "{:?}",
+        report.errors()
+    );
+}
+
+#[test]
+fn a_reply_that_is_compressed_in_another_way_fails_its_call() {
+    let other = |peer: &mut Peer, stream| answer_marked(peer, stream, Some("br"), RIGHT);
+    all_failed(other, "Unimplemented", "`grpc-encoding` is not gzip");
+    let none = |peer: &mut Peer, stream| answer_marked(peer, stream, None, &packed(RIGHT));
+    all_failed(none, "Internal", "no `grpc-encoding`");
+}
+
+#[test]
+fn plain_and_compressed_replies_may_take_turns_on_a_connection() {
+    let report = answered(
+        |peer, stream| match stream % 4 {
+            1 => peer.answer(stream, RIGHT),
+            _ => answer_marked(peer, stream, GZIP, &packed(RIGHT)),
+        },
+        "",
+    );
+    assert_eq!((report.all_ok(), report.messages()), (12, 12));
+    assert_eq!(report.number("/compressed/messages"), 6);
 }
 
 #[test]

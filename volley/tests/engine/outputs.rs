@@ -35,8 +35,118 @@ fn single_calls_are_kept_as_many_as_asked() {
         .flags("-n 30 -c 4 --details 10")
         .report(server.address());
     assert_eq!(report.own("/details").as_array().map(Vec::len), Some(10));
+    let report = UNARY
+        .run()
+        .flags("-n 30 -c 4 --details all")
+        .report(server.address());
+    let details = report.json["details"].as_array().unwrap();
+    assert_eq!(details.len(), 30);
+    for detail in details {
+        let keys: Vec<&String> = detail.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["timestamp", "latency", "error", "status"]);
+    }
     let report = UNARY.run().flags("-n 30 -c 4").report(server.address());
     assert_eq!(report.json["details"], serde_json::json!([]));
+}
+
+#[test]
+fn influxdb_gets_a_line_for_the_run_or_for_each_call() {
+    let server = reference(Faults::default());
+    let lines = |format| {
+        let run = UNARY.run().format(format).flags("-n 30 -c 4");
+        let finished = run.run(server.address());
+        assert_eq!(finished.code(), 0, "{finished:?}");
+        let lines = finished.stdout.lines();
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let run = lines("influx-summary");
+    assert_eq!(run.len(), 1);
+    assert!(run[0].starts_with("ghz_run,proto=\""), "{run:?}");
+    assert!(
+        run[0].contains(",errors=0,has_errors=false count=30,total="),
+        "{run:?}"
+    );
+    let calls = lines("influx-details");
+    assert_eq!(calls.len(), 30);
+    assert!(
+        calls
+            .iter()
+            .all(|line| line.starts_with("ghz_detail,proto=\"")
+                && line.contains(",hasError=false latency=")),
+        "{calls:?}"
+    );
+}
+
+#[test]
+fn the_log_of_a_run_is_lines_of_json() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let path = scratch.write("debug.json", "of an older run");
+    let report = UNARY
+        .run()
+        .flags("-n 30 -c 4 --details 10 --debug")
+        .arg(&path)
+        .report(server.address());
+    assert_eq!(report.all_ok(), 30);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["level"].is_string() && line["time"].is_string())
+    );
+    let count = |message: &str| {
+        lines
+            .iter()
+            .filter(|line| line["message"] == message)
+            .count()
+    };
+    assert_eq!(
+        (
+            count("start"),
+            count("window opens"),
+            count("call"),
+            count("end")
+        ),
+        (1, 1, 10, 1)
+    );
+    assert_eq!(lines[0]["config"]["total"], 30);
+    let last = lines.last().unwrap();
+    assert_eq!((&last["message"], &last["ok"]), (&"end".into(), &30.into()));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_refused_before_the_load() {
+    let finished = UNARY
+        .run()
+        .flags("--debug /nowhere/log")
+        .run(crate::common::closing());
+    assert_eq!(finished.code(), 1);
+    assert!(
+        finished
+            .stderr
+            .contains("`--debug`: cannot write `/nowhere/log`"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_message_over_the_limit_is_not_sent() {
+    let server = reference(Faults::default());
+    let run = UNARY.run().flags("-n 30 -c 4 --max-send-message-size 3");
+    let finished = run.run(server.address());
+    assert_eq!(finished.code(), 2);
+    assert!(
+        finished
+            .stderr
+            .contains("raise it with `--max-send-message-size`"),
+        "{finished:?}"
+    );
+    let run = UNARY.run().flags("-n 30 -c 4 --max-send-message-size 4");
+    assert_eq!(run.report(server.address()).all_ok(), 30);
 }
 
 #[test]

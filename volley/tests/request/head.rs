@@ -42,6 +42,7 @@ fn a_head_is_a_grpc_request_s_with_pseudo_headers_first() {
             "content-type=application/grpc",
             agent.as_str(),
             "grpc-timeout=20000000u",
+            "grpc-accept-encoding=gzip",
         ]
     );
 }

@@ -91,6 +91,10 @@ pub struct LimitArgs {
     #[arg(short = 't', long, value_name = "TIME", value_parser = time)]
     pub timeout: Option<Duration>,
 
+    /// Use at most N threads; 0 means the default of --threads
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
+    pub cpus: Option<u32>,
+
     /// + Threads that send and receive, at most --connections (default: the CPUs that taskset
     ///   allows, else half of the host's)
     #[arg(long, value_name = "N", value_parser = whole::<u32>)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::value::{self, path, whole};
+use crate::report::Report;
 use crate::watch::Address;
 
 /// What to report.
@@ -14,7 +15,8 @@ pub struct OutputArgs {
     #[arg(short = 'o', long, value_name = "FILE", value_parser = path)]
     pub output: Option<PathBuf>,
 
-    /// summary (default), csv, json, pretty (json for people), html or prometheus
+    /// summary (default), csv, json, pretty (json for people), html, prometheus, influx-summary or
+    /// influx-details
     #[arg(short = 'O', long, value_name = "FORMAT", value_parser = format)]
     pub format: Option<Format>,
 
@@ -34,8 +36,9 @@ pub struct OutputArgs {
     #[arg(long)]
     pub count_errors: Option<bool>,
 
-    /// + Calls to list one by one in csv and json (default 0; csv: 1000000)
-    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
+    /// + Calls to list one by one: the first N to end (default 0), or all, as ghz does: at most
+    ///   1000000, the default of csv and influx-details; each takes 40 bytes of memory
+    #[arg(long, value_name = "N|all", value_parser = details)]
     pub details: Option<u64>,
 
     /// + Show secret metadata (authorization, cookie, names with key, token, secret, password) in
@@ -54,6 +57,11 @@ pub struct OutputArgs {
     next_help_heading = "While it runs (on a terminal, without --quiet: + and - change the load, p pauses, q ends)"
 )]
 pub struct WatchArgs {
+    /// Write a log to a file: lines of JSON for the start, each second, each change, the kept calls
+    /// of --details, and the end
+    #[arg(long, value_name = "FILE", value_parser = path)]
+    pub debug: Option<PathBuf>,
+
     /// + Write a line of JSON for each second; - is stdout
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub live_json: Option<PathBuf>,
@@ -93,6 +101,10 @@ pub enum Format {
     Pretty,
     Html,
     Prometheus,
+    /// InfluxDB's line protocol: the run.
+    InfluxSummary,
+    /// The same: each single call.
+    InfluxDetails,
 }
 
 pub fn format(text: &str) -> Result<Format, &'static str> {
@@ -103,8 +115,18 @@ pub fn format(text: &str) -> Result<Format, &'static str> {
         "pretty" => Ok(Format::Pretty),
         "html" => Ok(Format::Html),
         "prometheus" => Ok(Format::Prometheus),
-        "influx-summary" => Err("volley does not write InfluxDB lines: use `prometheus`"),
-        "influx-details" => Err("volley does not write InfluxDB lines: use `csv`"),
-        _ => Err("use `summary`, `csv`, `json`, `pretty`, `html` or `prometheus`"),
+        "influx-summary" => Ok(Format::InfluxSummary),
+        "influx-details" => Ok(Format::InfluxDetails),
+        _ => Err(
+            "use `summary`, `csv`, `json`, `pretty`, `html`, `prometheus`, `influx-summary` or `influx-details`",
+        ),
+    }
+}
+
+/// A number of calls, or `all` that ghz keeps.
+fn details(text: &str) -> Result<u64, String> {
+    match text.trim() {
+        "all" => Ok(Report::DETAILS_MOST as u64),
+        text => whole(text).map_err(|error| format!("{error}, or `all`")),
     }
 }

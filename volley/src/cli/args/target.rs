@@ -103,8 +103,12 @@ pub struct ConnectionArgs {
     pub enable_compression: Option<bool>,
 
     /// Largest reply to accept, as a SIZE (default 2 GiB)
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = size::limit)]
     pub max_recv_message_size: Option<u32>,
+
+    /// Largest message to send, as a SIZE (default 2 GiB)
+    #[arg(long, value_name = "SIZE", value_parser = size::limit)]
+    pub max_send_message_size: Option<u32>,
 
     /// + HTTP/2 flow-control window of each stream, as a SIZE (default 16MiB)
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]

@@ -2,11 +2,14 @@
 //! ghz's own files.
 //!
 //! A key of the second kind is parsed as the flag of the same name, so a file and the command line accept the same
-//! values. Flags override sections. Errors name the file and the key.
+//! values. Flags override sections. Errors name the file and the key. A key that is no flag has no effect, as in ghz,
+//! but a warning names it.
 
 mod file;
 
+use std::any::TypeId;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use serde_json::{Map, Value};
@@ -17,13 +20,35 @@ use super::{refused, usage};
 use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
-const ONLY_FLAGS: [&str; 4] = ["binary", "config", "help", "version"];
+const ONLY_FLAGS: [&str; 3] = ["config", "help", "version"];
+
+/// What editors put into a file for themselves.
+const SCHEMA: &str = "$schema";
+
+/// Keys of the options in ghz's JSON reports that are not named as their flags are.
+const OPTIONS: [(&str, &str); 1] = [("dial-timeout", "connect-timeout")];
+
+/// ghz's reports hold durations as whole nanoseconds. A smaller number is no such duration: its unit is missing.
+const LEAST_NS: u64 = 1_000_000;
 
 /// The sections of a [`Spec`]. No flag has such a name.
 const SECTIONS: [&str; 5] = ["target", "request", "checks", "load", "count"];
 
-/// Reads a file: its sections, and its flags.
-pub(super) fn read(command: &Command, path: &Path) -> Result<(Spec, RunArgs), ConfigError> {
+/// What a file holds.
+#[derive(Default)]
+pub(super) struct Config {
+    /// Its sections.
+    pub spec: Spec,
+    /// Its flags.
+    pub args: RunArgs,
+    /// Which of its keys have no effect, one line each.
+    pub warnings: Vec<String>,
+    /// Its payload was protobuf, and is elsewhere.
+    pub lacks_payload: Option<ConfigError>,
+}
+
+/// Reads a file.
+pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError> {
     let (sections, flags): (Map<_, _>, Map<_, _>) = file::read(path)?
         .into_iter()
         .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
@@ -34,39 +59,67 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<(Spec, RunArgs), Co
             Some(error.inner().to_string()),
         )
     })?;
-    let mut args = RunArgs::default();
+    let mut config = Config {
+        spec,
+        ..Config::default()
+    };
     for (key, value) in flags {
-        if let Some(matches) = entry(command, path, &key, &value)? {
+        if key == SCHEMA || is_refused(path, &key, &value)? {
+            continue;
+        }
+        if key == BINARY {
+            if !asks_for_nothing(&value) {
+                config.lacks_payload = Some(wrong(path, &key, Some(NO_BINARY.to_owned())));
+            }
+            continue;
+        }
+        let Some(arg) = arg_of(command, &key) else {
+            config.warnings.push(unknown(command, path, &key));
+            continue;
+        };
+        if let Some(matches) = entry(command, path, arg, &key, &value)? {
+            let args = &mut config.args;
             args.update_from_arg_matches(&matches)
                 .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
         }
     }
-    Ok((spec, args))
+    Ok(config)
+}
+
+/// Whether volley has no such flag, and does without it.
+fn is_refused(path: &Path, key: &str, value: &Value) -> Result<bool, ConfigError> {
+    match refused::remedy(key) {
+        Some(remedy) if !asks_for_nothing(value) => Err(ConfigError::Refused {
+            place: place(path, key),
+            remedy,
+        }),
+        remedy => Ok(remedy.is_some()),
+    }
+}
+
+/// The flag that a key names. As in ghz, upper and lower case are the same.
+fn arg_of<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+    let option = OPTIONS.iter().find(|(option, _)| *option == key);
+    let key = option.map_or(key, |(_, flag)| flag);
+    let name = |arg: &Arg| match arg.get_long() {
+        Some(long) => long.to_owned(),
+        None => arg.get_id().to_string(),
+    };
+    let mut args = command.get_arguments();
+    args.find(|arg| {
+        let name = name(arg);
+        !ONLY_FLAGS.contains(&name.as_str()) && name.eq_ignore_ascii_case(key)
+    })
 }
 
 /// One entry as clap sees it; `None` if it leaves its flag unset.
 fn entry(
     command: &Command,
     path: &Path,
+    arg: &Arg,
     key: &str,
     value: &Value,
 ) -> Result<Option<ArgMatches>, ConfigError> {
-    if let Some(remedy) = refused::remedy(key) {
-        return match asks_for_nothing(value) {
-            true => Ok(None),
-            false => Err(ConfigError::Refused {
-                place: place(path, key),
-                remedy,
-            }),
-        };
-    }
-    let known =
-        |arg: &&clap::Arg| arg.get_long() == Some(key) || arg.get_id() == key && key == "host";
-    let arg = command
-        .get_arguments()
-        .find(known)
-        .filter(|_| !ONLY_FLAGS.contains(&key))
-        .ok_or_else(|| unknown(command, path, key))?;
     let words = words_of(arg, value).map_err(|problem| wrong(path, key, Some(problem)))?;
     if words.is_empty() {
         return Ok(None);
@@ -78,7 +131,8 @@ fn entry(
         .map_err(|error| wrong(path, key, usage::problem(&error)))
 }
 
-fn unknown(command: &Command, path: &Path, key: &str) -> ConfigError {
+/// Says that a key has no effect.
+fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let flag = format!("--{key}");
     let suggestion = command
         .clone()
@@ -87,14 +141,14 @@ fn unknown(command: &Command, path: &Path, key: &str) -> ConfigError {
         .and_then(|error| usage::suggestion(&error))
         .map(|flag| flag.trim_start_matches('-').to_owned())
         .filter(|name| !ONLY_FLAGS.contains(&name.as_str()));
-    ConfigError::Unknown {
-        path: path.to_owned(),
-        key: key.to_owned(),
-        hint: match suggestion {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
-        },
-    }
+    let hint = match suggestion {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
+    };
+    format!(
+        "`{}`: unknown key `{key}` has no effect; {hint}",
+        path.display()
+    )
 }
 
 fn wrong(path: &Path, key: &str, problem: Option<String>) -> ConfigError {
@@ -119,17 +173,15 @@ pub enum ConfigError {
     Syntax { path: PathBuf, reason: String },
     #[error("`{}` must hold keys and their values, such as `\"concurrency\": 64`", .0.display())]
     NoTable(PathBuf),
-    #[error("`{}`: unknown key `{key}`; {hint}", .path.display())]
-    Unknown {
-        path: PathBuf,
-        key: String,
-        hint: String,
-    },
     #[error("`{place}`: {problem}")]
     Value { place: String, problem: String },
     #[error("`{place}`: volley has no such key: {remedy}")]
     Refused { place: String, remedy: &'static str },
 }
+
+/// With this key, ghz's options say that the payload was protobuf. They do not hold it.
+const BINARY: &str = "binary";
+const NO_BINARY: &str = "the payload is not in this file: give it with `-B FILE`";
 
 /// Flags whose text is JSON; a file holds tables and lists for them.
 const JSON: [&str; 4] = ["data", "metadata", "reflect-metadata", "tags"];
@@ -151,6 +203,11 @@ fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
         }
         Value::Array(_) => Err("one value is needed, not a list".to_owned()),
         Value::Object(_) => Err("one value is needed, not a table".to_owned()),
+        Value::Number(number)
+            if number.as_u64().is_some_and(|ns| ns >= LEAST_NS) && is_time(arg) =>
+        {
+            Ok(vec![word(long, &format!("{number}ns"))])
+        }
         value => match scalar(value) {
             None => Ok(Vec::new()),
             Some(text) if text.is_empty() => Ok(Vec::new()),
@@ -158,6 +215,10 @@ fn words_of(arg: &Arg, value: &Value) -> Result<Vec<String>, String> {
             Some(text) => Ok(vec![word(long, &text)]),
         },
     }
+}
+
+fn is_time(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<Duration>()
 }
 
 /// Whether a value switches nothing on: ghz writes such entries for flags that were not given.

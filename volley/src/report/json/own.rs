@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Details;
 use super::spread::{ChecksView, Spread};
 use crate::report::latency::Latency;
-use crate::report::model::{Event, Report, Use};
+use crate::report::model::{Compressed, Event, Report, Use};
 use crate::report::verdict::Verdict;
 
 /// The schema version of the member; it increases when readers of the old one would be misled.
@@ -21,6 +21,8 @@ pub(super) struct Member<'a> {
     messages: u64,
     data_frames: u64,
     messages_per_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compressed: Option<&'a Compressed>,
     window_s: f64,
     elapsed_s: f64,
     calls: CallsView<'a>,
@@ -146,6 +148,7 @@ pub(super) fn member<'a>(report: &'a Report, details: Option<Details<'a>>) -> Me
         messages: report.messages,
         data_frames: report.data_frames,
         messages_per_s: report.messages_per_s(),
+        compressed: Some(&report.compressed).filter(|compressed| compressed.messages > 0),
         window_s: report.window_ns as f64 / 1e9,
         elapsed_s: report.elapsed_s(),
         calls: CallsView {
