@@ -103,6 +103,19 @@ fn the_three_formats_say_the_same() {
 }
 
 #[test]
+fn a_file_may_name_the_servers_own_schema_and_what_to_send_with_the_questions() {
+    let text = r#"{"request": {"schema": "reflection", "call": "p.S/M", "reflect-metadata": {"a": "1"}},
+                   "target": {"host": "localhost:1"}}"#;
+    let sections = with(&file("own-schema.json", text), &[]).unwrap().spec;
+    let text = r#"{"host": "localhost:1", "call": "p.S/M", "reflect-metadata": {"a": "1"}}"#;
+    let flags = with(&file("own-schema-flags.json", text), &[])
+        .unwrap()
+        .spec;
+    assert_eq!(sections.request.schema, SchemaSource::Reflection);
+    assert_eq!(sections, flags);
+}
+
+#[test]
 fn the_command_line_wins() {
     let path = file("below.json", JSON);
     let flags = "--no-insecure -c 8 -t 1s --expect t=3 other:1 --protoset p.pb --load-step -5";
@@ -176,7 +189,7 @@ fn what_is_wrong_is_said_with_file_and_key() {
         (
             "metadata.yaml",
             "metadata: {a: 1}",
-            "`{}: metadata`: invalid value `{\"a\":1}`: \
+            "`{}: metadata`: invalid value: \
              a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
         ),
         (

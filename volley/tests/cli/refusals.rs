@@ -181,7 +181,7 @@ fn values_that_are_not_understood_are_shown_with_what_is_needed() {
         ),
         (
             &["-m", "{\"a\": 1}"],
-            "`--metadata`: invalid value `{\"a\": 1}`: \
+            "`--metadata`: invalid value: \
              a JSON object of strings is needed, such as `{\"key\": \"value\"}`",
         ),
         (&["-c"], "`--concurrency` needs a value"),

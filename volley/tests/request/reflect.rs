@@ -139,6 +139,45 @@ fn a_server_may_lack_googles_files_and_those_that_only_describe_options() {
 }
 
 #[test]
+fn a_symbol_that_the_server_refuses_hides_no_other() {
+    struct Choosy;
+    impl Ask for Choosy {
+        type Error = ReflectError;
+        fn ask(&mut self, questions: &[Question]) -> Result<Vec<Answer>, ReflectError> {
+            let answer = |question: &Question| match question {
+                Question::FileOf(symbol) if symbol == "a.M" => {
+                    let pool =
+                        compiled(&[("a.proto", "syntax = \"proto3\"; package a; message M {}")]);
+                    Answer::Files(Files {
+                        files: pool.files().map(|file| file.encode_to_vec()).collect(),
+                    })
+                }
+                _ => Answer::Refused(Refused {
+                    code: 3,
+                    message: "no symbol".to_owned(),
+                }),
+            };
+            Ok(questions.iter().map(answer).collect())
+        }
+    }
+    let ask = |symbols: &[&str]| {
+        let symbols: Vec<String> = symbols.iter().map(|&name| name.to_owned()).collect();
+        reflect::pool(&mut Choosy, &symbols)
+    };
+    assert!(
+        ask(&["a", "a.M"])
+            .unwrap()
+            .get_message_by_name("a.M")
+            .is_some()
+    );
+    let error = ask(&["a"]).unwrap_err().to_string();
+    assert!(
+        error.contains("InvalidArgument desc = no symbol"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_type_that_is_nowhere_is_named() {
     let files = [
         ("b.proto", "syntax = \"proto3\"; package b; message B {}"),

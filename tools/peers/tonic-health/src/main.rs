@@ -18,7 +18,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     reporter
         .set_service_status("", ServingStatus::Serving)
         .await;
-    let known = || Builder::configure().register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+    let known = || {
+        Builder::configure()
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
     let mut ends = signal(SignalKind::terminate())?;
     println!("{{\"listen\": \"{}\"}}", listener.local_addr()?);
     Server::builder()

@@ -95,7 +95,8 @@ pub fn services<A: Ask>(server: &mut A) -> Result<Vec<String>, A::Error> {
     }
 }
 
-/// The files that declare these symbols, with all that they import. A symbol that the server does not know is left out.
+/// The files that declare these symbols, with all that they import. A symbol whose file the server does not give is left
+/// out, unless it gives none at all.
 ///
 /// Each round asks for all files that the last one has made necessary.
 ///
@@ -123,6 +124,8 @@ struct Gathered {
     bytes: usize,
     /// How many of `files` were looked through for imports.
     seen: usize,
+    /// Why there is no file of a symbol, other than that the server does not know it.
+    refused: Option<ReflectError>,
 }
 
 impl Gathered {
@@ -136,10 +139,12 @@ impl Gathered {
                     false => Err(ReflectError::WrongFile(excerpt(name, 100))),
                 }
             }
-            (Question::FileOf(_), Answer::Refused(why)) => match why.code {
-                NOT_FOUND => Ok(()),
-                _ => Err(refusal(&why)),
-            },
+            (Question::FileOf(_), Answer::Refused(why)) => {
+                if why.code != NOT_FOUND {
+                    self.refused.get_or_insert_with(|| refusal(&why));
+                }
+                Ok(())
+            }
             // Servers often lack files that only describe options: without their types, most schemas are whole.
             (Question::File(name), Answer::Refused(_)) => {
                 self.add(well_known(name));
@@ -189,6 +194,9 @@ impl Gathered {
     }
 
     fn into_pool(self) -> Result<DescriptorPool, ReflectError> {
+        if let Some(refused) = self.refused.filter(|_| self.files.is_empty()) {
+            return Err(refused);
+        }
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(flattened(self.files)?)
             .map_err(|error| ReflectError::Invalid(excerpt(&format!("{error:?}"), 300)))?;
