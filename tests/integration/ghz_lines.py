@@ -20,8 +20,8 @@ WAITING = {REFLECTION, LB, DYNAMIC}
 class Line:
     """One command line.
 
-    `differs` says in which way volley's run is another one, and why. `refused`: ghz refuses it, and
-    volley has to.
+    `differs` says in which way volley's run is another one, and why. `broken` says why ghz itself
+    does not run it; volley does. `refused`: ghz refuses it, and volley has to.
     """
 
     page: str
@@ -30,6 +30,7 @@ class Line:
     stdin: str | None = None
     needs: str | None = None
     differs: str | None = None
+    broken: str | None = None
     refused: bool = False
     # Without a number of calls; or with `max-duration`, which makes ghz go on until it is over.
     counted: bool = True
@@ -181,12 +182,35 @@ LINES = [
         f"{CS} --stream-dynamic-messages=true --stream-call-count=5 "
         """-d '{"name":"{{randomString 8 }}"}'""",
         needs=DYNAMIC,
+        broken="its switches take no value",
+    ),
+    Line(
+        "options",
+        f"{CS} --stream-dynamic-messages --stream-call-count=5 "
+        """-d '{"name":"{{randomString 8 }}"}'""",
+        needs=DYNAMIC,
     ),
     Line("options", f'--insecure {HELLO} {JOE} --lb-strategy "round_robin"', needs=LB),
     Line("options", f"--insecure {HELLO} {JOE} --max-recv-message-size '42 MB'"),
     Line("options", f"--insecure {HELLO} {JOE} --max-send-message-size '42 MB'"),
-    Line("options", f"--insecure {HELLO} {JOE} --disable-template-functions=true"),
-    Line("options", f"--insecure {HELLO} {JOE} --disable-template-data=true"),
+    Line("options", f"--insecure {HELLO} {JOE} --disable-template-functions"),
+    Line("options", f"--insecure {HELLO} {JOE} --disable-template-data"),
+    Line(
+        "options",
+        f"--insecure {HELLO} {JOE} --disable-template-functions=true",
+        broken="its switches take no value",
+    ),
+    Line(
+        "options",
+        f"--insecure {HELLO} {JOE} --disable-template-data=true",
+        broken="its switches take no value",
+    ),
+    Line(
+        "options",
+        f"--insecure {HELLO} -d @",
+        stdin="data.json",
+        broken="its command line takes `@` for a file of flags",
+    ),
     Line("options", f"--insecure {HELLO} {JOE} --cpus=2 -e --count-errors --skipFirst=5"),
     Line("options", f"--insecure {HELLO} {JOE} -z 300ms --duration-stop=wait", counted=False),
     Line(
@@ -219,10 +243,11 @@ LINES = [
     *[
         Line("testdata", f"--config ./{name}", counted=False)
         for name in (
-            "config2.json", "config3.json", "config2.toml", "config3.toml", "config4.toml",
+            "config2.json", "config3.json", "config2.toml", "config3.toml",
             "bin5.json", "bin5.toml", "bin5.yaml",
         )
     ],
+    Line("testdata", "--config ./config4.toml", broken="it reads no list of TOML tables as data"),
     Line("testdata", "--config ./config5.toml"),
     *[
         Line("testdata", f"--config ./{name}", refused=True)

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -27,6 +27,9 @@ pytestmark = pytest.mark.integration
 SOURCES = ROOT / "tools" / "peers" / "grpc-go-greeter"
 DOCUMENTED_HOST = "0.0.0.0:50051"
 PATIENCE_S = 90.0
+
+# ghz 0.121 sometimes panics where a schedule of workers ends with the run.
+GHZ_PANICS = 20
 
 # ghz adds the folder of --proto and the current one to what it was given.
 OPTIONS_OF_GHZ_ALONE = {"import-paths"}
@@ -56,10 +59,13 @@ class Ground:
         if "--config" not in line.words:
             words.append(host)
         stdin = (self.folder / line.stdin).read_bytes() if line.stdin else b""
-        done = subprocess.run(
-            words, check=False, capture_output=True, input=stdin, cwd=self.folder,
-            timeout=PATIENCE_S, env={**os.environ, "SSL_CERT_FILE": str(self.certificate)},
-        )  # fmt: skip
+        for _ in range(GHZ_PANICS):
+            done = subprocess.run(
+                words, check=False, capture_output=True, input=stdin, cwd=self.folder,
+                timeout=PATIENCE_S, env={**os.environ, "SSL_CERT_FILE": str(self.certificate)},
+            )  # fmt: skip
+            if not done.stderr.startswith(b"panic: send on closed channel"):
+                break
         output = self.folder / "pretty.json"
         report = output.read_text() if output.exists() else done.stdout.decode()
         output.unlink(missing_ok=True)
@@ -125,7 +131,8 @@ def cases(lines: list[Line]) -> list[Any]:
     ]
 
 
-RUNNING = [line for line in LINES if not line.refused and not line.differs]
+BROKEN = [line for line in LINES if line.broken]
+RUNNING = [line for line in LINES if not (line.refused or line.differs or line.broken)]
 REFUSED = [line for line in LINES if line.refused]
 
 
@@ -148,7 +155,7 @@ def test_volleys_output_has_the_shape_of_ghzs(
 
 @pytest.mark.parametrize("line", cases([line for line in RUNNING if "-O" not in line.words]))
 def test_volleys_json_has_the_shape_of_ghzs(programs: Programs, ground: Ground, line: Line) -> None:
-    as_json = ("-O", "json", "-o", "")
+    as_json = ("-O", "json")
     of_ghz = json.loads(ground.run(programs.ghz, line, *as_json).stdout)
     of_volley = json.loads(ground.run(programs.volley, line, *as_json, "--details=all").stdout)
     assert json_shape(of_volley, line.counted) == json_shape(of_ghz, line.counted)
@@ -166,6 +173,25 @@ def test_what_ghz_refuses_volley_refuses_in_one_line(
     of_volley = ground.run(programs.volley, line)
     assert of_volley.code == 2, of_volley
     assert of_volley.error
+
+
+@pytest.mark.parametrize("line", cases(BROKEN))
+def test_what_ghz_documents_but_does_not_take_volley_runs(
+    programs: Programs, ground: Ground, line: Line
+) -> None:
+    assert ground.run(programs.ghz, line).code != 0
+    of_volley = ground.run(programs.volley, line)
+    assert of_volley.code == 0, of_volley
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.differs], ids=["two-payloads"])
+def test_what_volley_does_not_take_is_refused_with_the_remedy(
+    programs: Programs, ground: Ground, line: Line
+) -> None:
+    assert ground.run(programs.ghz, line).code == 0
+    of_volley = ground.run(programs.volley, line)
+    assert of_volley.code == 2, of_volley
+    assert of_volley.error.endswith("both give the payload: keep one")
 
 
 def test_at_least_forty_lines_run_and_few_differ() -> None:
@@ -188,7 +214,7 @@ def test_ghzs_own_options_are_a_config_of_volley(programs: Programs, ground: Gro
     done = ground.run(programs.volley, Line("output", "--config ./saved.json -O json"))
     assert (done.code, done.stderr) == (0, "")
     options = json.loads(done.stdout)["options"]
-    first["options"].pop("duration")  # ghz takes -x for -z.
+    first["options"].pop("CPUs")  # In volley, never more than connections.
     assert {name: options.get(name) for name in first["options"]} == first["options"]
 
 
@@ -222,19 +248,18 @@ def shape(line: Line, report: str) -> Any:
     form = re.search(r"-O (\S+)", line.words)
     if config and "pretty" in FILES.get(config[1], ""):
         return json_shape(json.loads(report), line.counted, with_details=False)
-    match form[1] if form else "summary":
-        case "summary":
-            return summary_shape(report, line.counted)
-        case "csv":
-            return [re.sub(r"\d+\.\d+", "0.0", row) for row in report.split("\n") if row]
-        case "json" | "pretty":
-            return json_shape(json.loads(report), line.counted, with_details=False)
-        case "html":
-            return html_shape(report)
-        case "prometheus":
-            return prometheus_shape(report)
-        case _:
-            return [influx_shape(row) for row in report.splitlines()]
+    shapes: dict[str, Callable[[], Any]] = {
+        "summary": lambda: summary_shape(report, line.counted),
+        "csv": lambda: [re.sub(r"\d+\.\d+", "0.0", row) for row in report.split("\n") if row],
+        "json": lambda: json_shape(json.loads(report), line.counted, with_details=False),
+        "pretty": lambda: json_shape(json.loads(report), line.counted, with_details=False),
+        "html": lambda: html_shape(report),
+        "prometheus": lambda: prometheus_shape(report),
+    }
+    name = form[1] if form else "summary"
+    if name.startswith("influx-"):
+        return [influx_shape(row) for row in report.splitlines()]
+    return shapes[name]()
 
 
 def json_shape(report: Any, counted: bool, with_details: bool = True) -> Any:
@@ -283,14 +308,15 @@ def influx_shape(row: str) -> tuple[str, list[str], list[str]]:
 
 
 def prometheus_shape(report: str) -> list[str]:
-    """Return the names and types of the metrics."""
-    return sorted(row for row in report.splitlines() if row.startswith("# TYPE"))
+    """Return the names and types of the metrics, without volley's own."""
+    types = (row for row in report.splitlines() if row.startswith("# TYPE"))
+    return sorted(row for row in types if not row.startswith("# TYPE volley_"))
 
 
 class Page(HTMLParser):
     """Reads a page, and fails where an element is not closed."""
 
-    VOID = {"meta", "link", "br", "hr", "img", "input", "rect", "line", "path", "circle", "col"}
+    VOID = frozenset({"meta", "link", "br", "hr", "img", "input", "rect", "line", "path", "circle"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -310,11 +336,14 @@ class Page(HTMLParser):
 
 
 def html_shape(report: str) -> set[str]:
-    """Return which of a report's parts a page has; ghz's own page is not well-formed."""
+    """Return which of a report's parts a page has; ghz's own page is not well-formed.
+
+    volley's page has parts of its own, and no table of the slowest, fastest and average call.
+    """
     page = Page()
     if "<!doctype html>" in report.lower():
         page.feed(report)
         page.close()
         assert page.open == []
-    parts = ("Greeter SayHello", "Slowest", "Fastest", "Average", "Histogram", "Status")
+    parts = ("Greeter SayHello", "Histogram", "Status")
     return {part for part in parts if part.lower() in report.lower()}

@@ -247,8 +247,7 @@ mod tests {
     fn a_run_and_its_calls_are_written_as_ghz_writes_them() {
         let report = samples::few_calls();
         assert_eq!(
-            written(&report, |report, out| write_summary(report, out))
-                + &written(&report, |report, out| write_details(report, out)),
+            written(&report, write_summary) + &written(&report, write_details),
             include_str!("samples/few_calls.influx")
         );
     }
@@ -260,7 +259,7 @@ mod tests {
             "load-schedule": "step", "load-start": 5, "load-step": -1, "load-step-duration": 1_500_000_000_u64,
             "concurrency-schedule": "const", "concurrency": 7,
         });
-        let line = written(&report, |report, out| write_summary(report, out));
+        let line = written(&report, write_summary);
         assert!(
             line.contains(
                 ",c=7,load-schedule=step,load-start=5,load-end=0,load-step=-1,load-step-duration=1.5s,\
@@ -275,7 +274,7 @@ mod tests {
         let mut report = samples::few_calls();
         report.name = "a b,c=d\ne\\".to_owned();
         report.options["metadata"] = json!({"k, =\"": "v\\"});
-        let line = written(&report, |report, out| write_summary(report, out));
+        let line = written(&report, write_summary);
         assert_eq!(line.lines().count(), 1);
         let (tags, fields) = split(&line);
         let value = |name: &str| &tags.iter().find(|(tag, _)| tag == name).unwrap().1;
