@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use prost_reflect::MessageDescriptor;
+use prost_reflect::{DynamicMessage, MessageDescriptor};
 
-use super::RequestError;
-use super::body::Body;
+use super::body::{Body, PREFIX_LEN, close_frame};
 use super::expect::{Expected, Rules};
+use super::marked::Marked;
 use super::messages::{self, Message, is_array};
+use super::mold::{Filling, Misfit, Mold};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template};
+use super::template::{CallData, Labels, Template, TemplateError};
+use super::{Request, RequestError};
 use crate::spec::{Data, Spec, Templates};
 
 /// A call's body, and what its replies must be.
@@ -23,6 +25,8 @@ pub struct PayloadPlan {
     stream_call_count: u64,
     compress: bool,
     rules: Rules,
+    /// What the replies of all calls must be, if that does not depend on their requests.
+    expected: Option<Arc<Expected>>,
     messages: Messages,
 }
 
@@ -31,7 +35,21 @@ enum Messages {
     /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
     /// Templates of the data, or of its elements in turn.
-    Templates(Vec<Template>),
+    Rendered(Vec<Rendered>),
+}
+
+#[derive(Clone, Debug)]
+struct Rendered {
+    json: Template,
+    mold: Option<Mold>,
+}
+
+/// Memory that is kept from call to call.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub text: String,
+    framed: Vec<u8>,
+    filling: Filling,
 }
 
 impl PayloadPlan {
@@ -40,12 +58,15 @@ impl PayloadPlan {
     /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
     /// checked.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        let rules = Rules::new(&spec.checks.expect, spec.checks.replies, method)?;
+        let bind = || Arc::new(rules.bind::<DynamicMessage>(&[], 1));
         let mut plan = Self {
             input: method.input.clone(),
             streams: method.shape.streams_requests(),
             stream_call_count: spec.request.stream.count,
             compress: spec.request.compress,
-            rules: Rules::new(&spec.checks.expect, spec.checks.replies, method)?,
+            expected: (!rules.name_requests()).then(bind),
+            rules,
             messages: Messages::Fixed(Vec::new()),
         };
         let messages = match &spec.request.data {
@@ -56,7 +77,11 @@ impl PayloadPlan {
                     .iter()
                     .any(|template| template.constant().is_none())
                 {
-                    plan.messages = Messages::Templates(templates);
+                    let rendered = templates.into_iter().map(|json| Rendered {
+                        mold: Mold::new(&json, &plan.input),
+                        json,
+                    });
+                    plan.messages = Messages::Rendered(rendered.collect());
                     return Ok(plan);
                 }
                 let json: Vec<&str> = templates.iter().filter_map(Template::constant).collect();
@@ -75,7 +100,7 @@ impl PayloadPlan {
     pub fn fixed(&self) -> Option<&[Payload]> {
         match &self.messages {
             Messages::Fixed(payloads) => Some(payloads),
-            Messages::Templates(_) => None,
+            Messages::Rendered(_) => None,
         }
     }
 
@@ -84,49 +109,109 @@ impl PayloadPlan {
     pub fn variants(&self) -> u64 {
         match &self.messages {
             Messages::Fixed(payloads) => payloads.len() as u64,
-            Messages::Templates(templates) => templates.len() as u64,
+            Messages::Rendered(templates) => templates.len() as u64,
         }
     }
 
-    /// The payload of one call.
+    /// Puts the payload of one call into its request.
     ///
     /// # Errors
     ///
     /// If the output of the templates does not fit the method.
-    pub fn payload(&self, number: u64, call: &mut CallData) -> Result<Payload, RequestError> {
-        match &self.messages {
-            Messages::Fixed(payloads) => in_turn(payloads, number)
-                .cloned()
-                .ok_or_else(|| self.no_data()),
-            Messages::Templates(templates) => {
-                let mut json = String::new();
-                let template = in_turn(templates, number).ok_or_else(|| self.no_data())?;
-                let wrong = |error| RequestError::Template {
-                    place: "the data".to_owned(),
-                    error,
-                };
-                template.render(call, &mut json).map_err(wrong)?;
-                let messages = messages::from_json(&json, &self.input)
-                    .map_err(|error| error.rendered(&json))?;
-                let payloads = self.payloads(&messages)?;
-                in_turn(&payloads, number)
-                    .cloned()
-                    .ok_or_else(|| self.no_data())
+    pub fn payload(
+        &self,
+        number: u64,
+        call: &mut CallData,
+        scratch: &mut Scratch,
+        request: &mut Request,
+    ) -> Result<(), RequestError> {
+        let payload = match &self.messages {
+            Messages::Fixed(payloads) => in_turn(payloads, number).cloned(),
+            Messages::Rendered(templates) => {
+                let rendered = in_turn(templates, number).ok_or_else(|| self.no_data())?;
+                if let Some(mold) = &rendered.mold
+                    && self.fill(mold, call, scratch, request)?
+                {
+                    return Ok(());
+                }
+                let payloads = self.parse(&rendered.json, call, &mut scratch.text)?;
+                in_turn(&payloads, number).cloned()
             }
+        };
+        (request.body, request.expected) = payload.ok_or_else(|| self.no_data())?;
+        Ok(())
+    }
+
+    /// Makes a message in its mold. Returns whether it fits.
+    fn fill(
+        &self,
+        mold: &Mold,
+        call: &mut CallData,
+        scratch: &mut Scratch,
+        request: &mut Request,
+    ) -> Result<bool, RequestError> {
+        let Scratch {
+            framed, filling, ..
+        } = scratch;
+        framed.clear();
+        framed.resize(PREFIX_LEN, 0);
+        let state = call.random_state();
+        match mold.fill(call, filling, framed) {
+            Ok(()) => {}
+            Err(Misfit::Template(error)) => return Err(wrong(error)),
+            Err(Misfit::Odd) => {
+                call.restore_random(state);
+                return Ok(false);
+            }
+        }
+        let sent = self.sent(1);
+        if sent == 1 && !self.compress {
+            close_frame(framed, false)?;
+            match Arc::get_mut(&mut request.body) {
+                Some(body) => body.replace(framed),
+                None => {
+                    let mut body = Body::default();
+                    body.replace(framed);
+                    request.body = Arc::new(body);
+                }
+            }
+        } else {
+            let message = framed.get(PREFIX_LEN..).unwrap_or_default();
+            request.body = Arc::new(Body::new(&[message], sent, self.compress)?);
+        }
+        request.expected = match &self.expected {
+            Some(expected) => Arc::clone(expected),
+            None => Arc::new(self.rules.bind(&[&mold.fields(filling)], sent)),
+        };
+        Ok(true)
+    }
+
+    /// The payloads that JSON gives in one call.
+    fn parse(
+        &self,
+        template: &Template,
+        call: &mut CallData,
+        json: &mut String,
+    ) -> Result<Vec<Payload>, RequestError> {
+        json.clear();
+        template.render(call, json).map_err(wrong)?;
+        let messages =
+            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
+        self.payloads(&messages)
+    }
+
+    /// How many messages a call sends of so many that are given.
+    fn sent(&self, given: u64) -> u64 {
+        match self.stream_call_count {
+            count if count > 0 && given > 0 && self.streams => count,
+            _ => given,
         }
     }
 
     /// A streaming client sends all messages in one call; otherwise each message is one call.
     fn payloads(&self, messages: &[Message]) -> Result<Vec<Payload>, RequestError> {
         if self.streams {
-            let sent = if self.stream_call_count == 0 {
-                messages.len() as u64
-            } else {
-                self.stream_call_count
-            };
-            return Ok(vec![
-                self.one(messages, if messages.is_empty() { 0 } else { sent })?,
-            ]);
+            return Ok(vec![self.one(messages, self.sent(messages.len() as u64))?]);
         }
         if messages.is_empty() {
             return Err(self.no_data());
@@ -143,14 +228,24 @@ impl PayloadPlan {
             .map(|message| message.bytes.as_slice())
             .collect();
         let body = Body::new(&bytes, sent, self.compress)?;
-        let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
-        Ok((Arc::new(body), Arc::new(self.rules.bind(&fields, sent))))
+        let expected = self.expected.clone().unwrap_or_else(|| {
+            let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
+            Arc::new(self.rules.bind(&fields, sent))
+        });
+        Ok((Arc::new(body), expected))
     }
 
     fn no_data(&self) -> RequestError {
         RequestError::NoData {
             input: self.input.full_name().to_owned(),
         }
+    }
+}
+
+fn wrong(error: TemplateError) -> RequestError {
+    RequestError::Template {
+        place: "the data".to_owned(),
+        error,
     }
 }
 
@@ -171,23 +266,22 @@ pub(super) fn templates(
         if spec.request.templates == Templates::Off {
             return Ok(Template::literal(text));
         }
-        Template::parse(text, &labels, spec.request.templates == Templates::All).map_err(|error| {
-            RequestError::Template {
-                place: "the data".to_owned(),
-                error,
-            }
-        })
+        Template::parse(text, &labels, spec.request.templates == Templates::All).map_err(wrong)
     };
     let whole = parse(json)?;
     if whole.constant().is_some() || method.shape.streams_requests() || !is_array(json) {
         return Ok(vec![whole]);
     }
     // An array that becomes JSON only through its templates must be rendered as a whole.
-    match serde_json::from_str::<Vec<serde_json::Value>>(json) {
-        Ok(elements) if !elements.is_empty() => elements
-            .iter()
-            .map(|element| parse(&element.to_string()))
-            .collect(),
-        _ => Ok(vec![whole]),
-    }
+    Ok(elements(&whole).unwrap_or_else(|| vec![whole]))
+}
+
+fn elements(whole: &Template) -> Option<Vec<Template>> {
+    let marked = Marked::new(whole)?;
+    let elements = marked
+        .json
+        .as_array()
+        .filter(|elements| !elements.is_empty())?;
+    let template = |element| Some(marked.template(element)?.0);
+    elements.iter().map(template).collect()
 }

@@ -14,7 +14,7 @@ mod tests;
 mod token;
 
 pub use call_data::{CallData, Labels};
-use function::Action;
+pub use function::Action;
 use parser::parse;
 use scan::{Part, scan};
 use thiserror::Error;
@@ -27,10 +27,17 @@ pub struct Template {
     pieces: Vec<Piece>,
 }
 
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+pub enum Piece {
     Text(String),
     Action(Action),
+}
+
+impl From<Vec<Piece>> for Template {
+    fn from(pieces: Vec<Piece>) -> Self {
+        Self { pieces }
+    }
 }
 
 impl Template {
@@ -65,6 +72,24 @@ impl Template {
     pub fn literal(text: &str) -> Self {
         Self {
             pieces: vec![Piece::Text(text.to_owned())],
+        }
+    }
+
+    /// Its parts, in order.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The number that it gives for one call, if it gives nothing else; otherwise it must be rendered.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    pub fn integer(&self, call: &mut CallData) -> Result<Option<i64>, TemplateError> {
+        match self.pieces.as_slice() {
+            [Piece::Action(action)] => action.integer(call).map_err(TemplateError::Render),
+            _ => Ok(None),
         }
     }
 

@@ -14,14 +14,14 @@ use super::walk::{Sink, walk};
 const FEW: usize = 8;
 
 /// The parts that are the same for all calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) layouts: Layouts,
     pub(super) rules: Vec<Rule>,
 }
 
 /// What the replies of one call must be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Expected {
     shared: Arc<Shared>,
     /// One for each rule.

@@ -26,7 +26,7 @@ pub(super) struct Field {
 }
 
 /// The layouts of a message (the first) and of all messages that it may contain.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Layouts(Vec<Vec<Field>>);
 
 impl Form {

@@ -20,7 +20,7 @@ pub struct CallData<'a> {
     connections: u32,
     random: &'a mut Rng,
     now: Option<Duration>,
-    uuid: Option<String>,
+    uuid: Option<Uuid>,
 }
 
 impl<'a> CallData<'a> {
@@ -39,6 +39,17 @@ impl<'a> CallData<'a> {
 
     pub(super) fn random(&mut self) -> &mut Rng {
         self.random
+    }
+
+    /// The random numbers that will be drawn.
+    #[must_use]
+    pub fn random_state(&self) -> Rng {
+        self.random.clone()
+    }
+
+    /// Draws the numbers again that followed a state.
+    pub fn restore_random(&mut self, state: Rng) {
+        *self.random = state;
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -71,25 +82,39 @@ impl<'a> CallData<'a> {
     }
 
     /// The call's UUID: the same everywhere in its templates.
-    pub(super) fn uuid(&mut self) -> &str {
-        self.uuid.get_or_insert_with(|| uuid(self.random))
+    pub(super) fn uuid(&mut self) -> Uuid {
+        *self.uuid.get_or_insert_with(|| Uuid::new(self.random))
     }
 
-    pub(super) fn new_uuid(&mut self) -> String {
-        uuid(self.random)
+    pub(super) fn new_uuid(&mut self) -> Uuid {
+        Uuid::new(self.random)
     }
 }
 
 /// A random UUID: version 4, variant 1 (RFC 9562 §5.4).
-fn uuid(random: &mut Rng) -> String {
-    let bits = random.u128(..);
-    let bits = bits & !(0xf << 76) | 0x4 << 76;
-    let bits = bits & !(0x3 << 62) | 0x2 << 62;
-    let mut text = format!("{bits:032x}");
-    for at in [20, 16, 12, 8] {
-        text.insert(at, '-');
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uuid(u128);
+
+impl Uuid {
+    fn new(random: &mut Rng) -> Self {
+        let bits = random.u128(..);
+        let bits = bits & !(0xf << 76) | 0x4 << 76;
+        Self(bits & !(0x3 << 62) | 0x2 << 62)
     }
-    text
+
+    pub(super) fn render(self, out: &mut String) {
+        for (place, byte) in self.0.to_be_bytes().into_iter().enumerate() {
+            if matches!(place, 4 | 6 | 8 | 10) {
+                out.push('-');
+            }
+            out.push(digit(byte >> 4));
+            out.push(digit(byte & 0xf));
+        }
+    }
+}
+
+fn digit(nibble: u8) -> char {
+    char::from(nibble + if nibble < 10 { b'0' } else { b'a' - 10 })
 }
 
 const FIELDS: &str = "WorkerID, RequestNumber, FullyQualifiedName, MethodName, \

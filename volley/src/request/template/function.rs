@@ -10,7 +10,7 @@ const MOST: i64 = 1 << 26;
 
 /// A call with its arguments, checked for number and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub enum Function {
     NewUuid,
     /// Random letters and digits: of one length, or of a length between two numbers.
     RandomString(Int, Option<Int>),
@@ -20,7 +20,7 @@ pub(super) enum Function {
 
 /// An argument: a number, or the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Int {
+pub enum Int {
     Constant(i64),
     Call(Box<Function>),
 }
@@ -70,7 +70,7 @@ impl Function {
 
     pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         match self {
-            Self::NewUuid => out.push_str(&call.new_uuid()),
+            Self::NewUuid => call.new_uuid().render(out),
             Self::RandomString(min, max) => {
                 let min = min.value(call)?;
                 let max = max.as_ref().map(|max| max.value(call)).transpose()?;
@@ -129,7 +129,7 @@ fn lengths(min: i64, max: Option<i64>) -> Result<(i64, i64), ActionError> {
 
 /// The meaning of an action. If it is the same for all calls, it is already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub enum Action {
     Text(String),
     WorkerId,
     RequestNumber,
@@ -142,6 +142,31 @@ pub(super) enum Action {
 }
 
 impl Action {
+    /// Whether it gives an integer in every call.
+    pub fn is_integer(&self) -> bool {
+        match self {
+            Self::Call(function) => matches!(function, Function::RandomInt(..)),
+            Self::RequestNumber
+            | Self::TimestampUnix
+            | Self::TimestampUnixMilli
+            | Self::TimestampUnixNano => true,
+            Self::Text(_) | Self::WorkerId | Self::Timestamp | Self::Uuid => false,
+        }
+    }
+
+    /// Its value in one call, if that is an integer.
+    pub(super) fn integer(&self, call: &mut CallData) -> Result<Option<i64>, ActionError> {
+        let from = |number: u128| i64::try_from(number).ok();
+        Ok(match self {
+            Self::Call(function @ Function::RandomInt(..)) => Some(function.number(call)?),
+            Self::RequestNumber => from(call.number().into()),
+            Self::TimestampUnix => from(call.now().as_secs().into()),
+            Self::TimestampUnixMilli => from(call.now().as_millis()),
+            Self::TimestampUnixNano => from(call.now().as_nanos()),
+            _ => None,
+        })
+    }
+
     pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         match self {
             Self::Text(text) => out.push_str(text),
@@ -151,10 +176,7 @@ impl Action {
             Self::TimestampUnix => out.push_str(&call.now().as_secs().to_string()),
             Self::TimestampUnixMilli => out.push_str(&call.now().as_millis().to_string()),
             Self::TimestampUnixNano => out.push_str(&call.now().as_nanos().to_string()),
-            Self::Uuid => {
-                let uuid = call.uuid();
-                out.push_str(uuid);
-            }
+            Self::Uuid => call.uuid().render(out),
             Self::Call(function) => return function.render(call, out),
         }
         Ok(())
