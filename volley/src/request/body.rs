@@ -18,7 +18,7 @@ pub const MAX_LEN: usize = 1 << 30;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// All length-prefixed messages, one after another. Calls share them.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
     /// End offset of each message in `bytes`.
     pub ends: Vec<usize>,
 }
@@ -43,7 +43,7 @@ impl Body {
             ends.push(bytes.len());
         }
         Ok(Self {
-            bytes: bytes.into(),
+            bytes: Arc::new(bytes),
             ends,
         })
     }
@@ -51,8 +51,11 @@ impl Body {
     /// Replaces the messages with one that is already framed, in the memory of those before if it can.
     pub fn replace(&mut self, framed: &[u8]) {
         match Arc::get_mut(&mut self.bytes) {
-            Some(bytes) if bytes.len() == framed.len() => bytes.copy_from_slice(framed),
-            _ => self.bytes = framed.into(),
+            Some(bytes) => {
+                bytes.clear();
+                bytes.extend_from_slice(framed);
+            }
+            None => self.bytes = Arc::new(framed.to_vec()),
         }
         self.ends.clear();
         self.ends.push(framed.len());

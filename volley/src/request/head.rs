@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::RequestError;
+use super::excerpt::excerpt;
 use super::metadata::Name;
 use super::schema::Method;
-use super::template::{CallData, Labels, Template};
+use super::template::{CallData, Labels, Template, TemplateError};
 use crate::grpc::timeout;
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
@@ -22,10 +23,22 @@ pub struct HeadPlan {
 
 #[derive(Clone, Debug)]
 struct Varying {
-    name: Name,
-    /// The encoded beginning of the field.
-    begin: Vec<u8>,
+    key: Key,
     value: Template,
+}
+
+/// The name of a field that differs from call to call.
+#[derive(Clone, Debug)]
+enum Key {
+    Fixed(EncodedName),
+    Rendered(Template),
+}
+
+/// A name, and how its field begins on the wire.
+#[derive(Clone, Debug)]
+struct EncodedName {
+    name: Name,
+    begin: Vec<u8>,
 }
 
 impl HeadPlan {
@@ -37,21 +50,22 @@ impl HeadPlan {
         let mut varying = Vec::new();
         let labels = Labels::from(method);
         for (name, value) in &spec.request.metadata {
-            let key = Name::new(name)?;
-            if spec.request.templates == Templates::Off {
-                fields.push(field(&key, value)?);
-                continue;
-            }
-            let template =
-                Template::parse(value, &labels, spec.request.templates == Templates::All).map_err(
-                    |error| RequestError::Template {
-                        place: format!("metadata `{name}`"),
-                        error,
-                    },
-                )?;
-            match template.constant() {
-                Some(value) => fields.push(field(&key, value)?),
-                None => varying.push(Varying::new(key, template)),
+            let parse = |text: &str| match spec.request.templates {
+                Templates::Off => Ok(Template::literal(text)),
+                templates => Template::parse(text, &labels, templates == Templates::All)
+                    .map_err(|error| wrong(name, error)),
+            };
+            let (key, value) = (parse(name)?, parse(value)?);
+            match (key.constant(), value.constant()) {
+                (Some(key), Some(value)) => fields.push(field(&Name::new(key)?, value)?),
+                (Some(name), None) => {
+                    let key = Key::Fixed(EncodedName::new(name)?);
+                    varying.push(Varying { key, value });
+                }
+                (None, _) => varying.push(Varying {
+                    key: Key::Rendered(key),
+                    value,
+                }),
             }
         }
         Ok(Self {
@@ -85,29 +99,45 @@ impl HeadPlan {
         out: &mut Vec<u8>,
     ) -> Result<(), RequestError> {
         out.clear();
-        for Varying { name, begin, value } in &self.varying {
+        for Varying { key, value } in &self.varying {
             text.clear();
+            let rendered;
+            let EncodedName { name, begin } = match key {
+                Key::Fixed(name) => name,
+                Key::Rendered(template) => {
+                    let failed = |error| wrong("a name", error);
+                    template.render(call, text).map_err(failed)?;
+                    rendered = EncodedName::new(text)?;
+                    text.clear();
+                    &rendered
+                }
+            };
             value
                 .render(call, text)
-                .map_err(|error| RequestError::Template {
-                    place: format!("metadata `{}`", String::from_utf8_lossy(name.as_bytes())),
-                    error,
-                })?;
+                .map_err(|error| wrong(&String::from_utf8_lossy(name.as_bytes()), error))?;
             literal(begin, &name.wire_value(text)?, out);
         }
         Ok(())
     }
 }
 
-impl Varying {
-    fn new(name: Name, value: Template) -> Self {
+impl EncodedName {
+    fn new(name: &str) -> Result<Self, RequestError> {
+        let name = Name::new(name)?;
         let mut begin = Vec::new();
         literal_name(
             name.as_bytes(),
             indexing(&name, Indexing::Without),
             &mut begin,
         );
-        Self { name, begin, value }
+        Ok(Self { name, begin })
+    }
+}
+
+fn wrong(name: &str, error: TemplateError) -> RequestError {
+    RequestError::Template {
+        place: format!("metadata `{}`", excerpt(name, 60)),
+        error,
     }
 }
 

@@ -80,11 +80,12 @@ fn ends_inside(text: &str, mut is_inside: bool) -> Option<bool> {
     while let Some(character) = characters.next() {
         match character {
             '"' => is_inside = !is_inside,
-            // `\u` and its digits, too.
-            '\\' if is_inside => match characters.next()? {
-                'u' => drop(characters.nth(3)?),
-                _ => {}
-            },
+            '\\' if is_inside => {
+                // `\u` has four digits.
+                if characters.next()? == 'u' {
+                    characters.nth(3)?;
+                }
+            }
             _ => {}
         }
     }

@@ -110,7 +110,7 @@ impl Name {
     ///
     /// If it is not base64 where that is required, or not printable ASCII elsewhere.
     pub fn wire_value<'a>(&self, value: &'a str) -> Result<Cow<'a, [u8]>, MetadataError> {
-        let value = value.trim_matches([' ', '\t']);
+        let value = trimmed(value);
         if self.0.ends_with("-bin") {
             let bytes = LENIENT
                 .decode(value)
@@ -120,13 +120,29 @@ impl Name {
                 })?;
             return Ok(Cow::Owned(STANDARD_NO_PAD.encode(bytes).into_bytes()));
         }
-        if value.bytes().all(|byte| (0x20..=0x7e).contains(&byte)) {
+        // Without a branch for each byte: values may differ in every call.
+        let is_printable = |byte| (0x20..=0x7e).contains(&byte);
+        if value
+            .bytes()
+            .fold(true, |all, byte| all & is_printable(byte))
+        {
             Ok(Cow::Borrowed(value.as_bytes()))
         } else {
             Err(MetadataError::Value {
                 name: self.0.clone(),
             })
         }
+    }
+}
+
+/// Without the white space around it.
+fn trimmed(value: &str) -> &str {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let bytes = value.as_bytes();
+    if is_blank(bytes.first()) || is_blank(bytes.last()) {
+        value.trim_matches([' ', '\t'])
+    } else {
+        value
     }
 }
 

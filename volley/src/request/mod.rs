@@ -25,4 +25,4 @@ pub use expect::{ExpectError, Expected, Mismatch, Run};
 pub use metadata::MetadataError;
 pub use schema::{Method, SchemaError, Shape};
 pub use source::{CallNumber, Request, Source};
-pub use template::TemplateError;
+pub use template::{TemplateError, function_groups};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prost_reflect::{DynamicMessage, MessageDescriptor};
+use serde_json::Value;
 
 use super::body::{Body, PREFIX_LEN, close_frame};
 use super::expect::{Expected, Rules};
@@ -276,12 +277,13 @@ pub(super) fn templates(
     Ok(elements(&whole).unwrap_or_else(|| vec![whole]))
 }
 
+/// Those of an array. One that is no object may give several.
 fn elements(whole: &Template) -> Option<Vec<Template>> {
     let marked = Marked::new(whole)?;
-    let elements = marked
-        .json
-        .as_array()
-        .filter(|elements| !elements.is_empty())?;
+    let elements = marked.json.as_array()?;
+    if elements.is_empty() || !elements.iter().all(Value::is_object) {
+        return None;
+    }
     let template = |element| Some(marked.template(element)?.0);
     elements.iter().map(template).collect()
 }

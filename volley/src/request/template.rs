@@ -1,14 +1,17 @@
 //! `{{…}}` in data and metadata: parsed once, rendered for every call.
 //!
-//! Supports the subset of Go's text/template that ghz's own documentation uses: the call's fields
-//! (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals,
-//! pipes, brackets, comments and the trim marks `{{-` and `-}}`. Control structures and sprig
-//! functions are refused when the template is parsed, before the load starts.
+//! Templates are those of Go's text/template, with ghz's fields and functions and sprig's. Most use only the call's
+//! fields (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals, pipes and brackets:
+//! these have a parser of their own, and cost little. What it does not know is left to gotmpl, one action or block
+//! (`{{if}}` to `{{end}}`) at a time, or as a whole if actions share variables or named templates.
 
+mod block;
 mod call_data;
 mod function;
 mod parser;
+mod program;
 mod scan;
+mod sprig;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -16,7 +19,9 @@ mod token;
 pub use call_data::{CallData, Labels};
 pub use function::Action;
 use parser::parse;
+use program::Program;
 use scan::{Part, scan};
+pub use sprig::groups as function_groups;
 use thiserror::Error;
 
 use super::excerpt::excerpt;
@@ -48,20 +53,39 @@ impl Template {
     /// If an action is not closed, malformed or unknown; with `functions` off, also if it calls a
     /// function.
     pub fn parse(text: &str, labels: &Labels, functions: bool) -> Result<Self, TemplateError> {
+        let parts = scan(text)?;
+        if block::is_one(&parts)? {
+            let program = Program::new(text, labels, functions).map_err(TemplateError::Whole)?;
+            return Ok(Self::from(vec![Piece::Action(Action::Program(program))]));
+        }
         let mut template = Self { pieces: Vec::new() };
-        for part in scan(text)? {
-            match part {
-                Part::Text(text) => template.push_text(text),
-                Part::Action(source) => match parse(source, labels, functions) {
-                    Ok(Action::Text(text)) => template.push_text(&text),
-                    Ok(action) => template.pieces.push(Piece::Action(action)),
-                    Err(error) => {
-                        return Err(TemplateError::Parse {
-                            action: excerpt(source, 60),
-                            error,
-                        });
-                    }
-                },
+        let mut parts = parts.into_iter();
+        while let Some(part) = parts.next() {
+            let (source, range) = match part {
+                Part::Text(text) => {
+                    template.push_text(text);
+                    continue;
+                }
+                Part::Action(source, range) => (source, range),
+            };
+            let end = block::end(source, &range, &mut parts);
+            let parsed = match parse(source, labels, functions) {
+                Err(error) if error.is_beyond() => {
+                    let text = text.get(range.start..end).unwrap_or_default();
+                    let text = format!("{{{{{text}}}}}");
+                    Program::new(&text, labels, functions).map(Action::Program)
+                }
+                parsed => parsed,
+            };
+            match parsed {
+                Ok(Action::Text(text)) => template.push_text(&text),
+                Ok(action) => template.pieces.push(Piece::Action(action)),
+                Err(error) => {
+                    return Err(TemplateError::Parse {
+                        action: excerpt(source, 60),
+                        error,
+                    });
+                }
             }
         }
         Ok(template)
@@ -135,6 +159,8 @@ pub enum TemplateError {
     #[error("`{{{{{action}}}}}`: {error}")]
     Parse { action: String, error: ActionError },
     #[error(transparent)]
+    Whole(ActionError),
+    #[error(transparent)]
     Render(ActionError),
 }
 
@@ -143,13 +169,19 @@ pub enum TemplateError {
 pub enum ActionError {
     #[error("{0}")]
     Syntax(String),
+    #[error("brackets are nested too deeply")]
+    TooDeep,
     #[error("unknown field `{name}`; the fields are {fields}")]
-    UnknownField { name: String, fields: &'static str },
-    #[error("unknown function `{name}`; the functions are newUUID, randomString and randomInt")]
+    UnknownField { name: String, fields: String },
+    #[error("unknown function `{name}`; --help lists the functions")]
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
     FunctionsOff,
-    #[error("`{keyword}` is not supported; a template has only fields and functions")]
+    #[error("`{name}` is refused: it {reason}")]
+    Refused { name: String, reason: &'static str },
+    #[error("{0}")]
+    Go(String),
+    #[error("`{keyword}` stands outside of its block")]
     Control { keyword: String },
     #[error("`newUUID` takes no argument")]
     NewUuidArguments,
@@ -163,4 +195,17 @@ pub enum ActionError {
     EmptyRange { min: i64, max: i64 },
     #[error("`randomString` cannot have {length} characters; the maximum is {most}")]
     TooLong { length: i64, most: i64 },
+}
+
+impl ActionError {
+    /// Whether gotmpl may understand it.
+    fn is_beyond(&self) -> bool {
+        matches!(
+            self,
+            Self::Syntax(_)
+                | Self::UnknownFunction { .. }
+                | Self::Control { .. }
+                | Self::NotAnInteger { .. }
+        )
+    }
 }

@@ -158,8 +158,8 @@ fn metadata_that_cannot_be_sent_is_refused_before_any_load() {
         "metadata `x`: `{{.Nope}}`: unknown field `Nope`"
     );
     assert_eq!(
-        refused("{{.MethodName}}", "x").split(';').next().unwrap(),
-        "metadata `{{.MethodName}}` has `{` in its name"
+        refused("{{`a b`}}", "x").split(';').next().unwrap(),
+        "metadata `a b` has ` ` in its name"
     );
     assert!(refused("x-bin", "{{.UUID}}").starts_with("metadata `x-bin` is not valid base64"));
     assert!(refused("x", "a\nb").contains("not printable ASCII"));

@@ -2,6 +2,7 @@
 
 mod data;
 mod expect;
+mod go;
 mod head;
 mod hostile;
 mod schema;

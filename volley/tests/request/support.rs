@@ -60,7 +60,10 @@ pub fn first(spec: &Spec, method: &Method) -> Request {
 
 /// The one-line error of an impossible request.
 pub fn refusal(spec: &Spec, method: &Method) -> String {
-    let error = Source::new(spec, method).unwrap_err().to_string();
+    let Err(error) = Source::new(spec, method) else {
+        panic!("accepted: {:?}", spec.request);
+    };
+    let error = error.to_string();
     assert!(!error.contains('\n'), "more than one line: {error}");
     error
 }

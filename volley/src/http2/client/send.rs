@@ -83,7 +83,7 @@ impl<C> Connection<C> {
 
     /// The same for content that many streams share: what is kept takes no memory.
     #[inline]
-    pub fn send_shared(&mut self, stream: u32, bytes: &Arc<[u8]>, end_stream: bool) {
+    pub fn send_shared(&mut self, stream: u32, bytes: &Arc<Vec<u8>>, end_stream: bool) {
         self.send_as(stream, bytes, end_stream, |_| {
             Kept::Shared(Arc::clone(bytes))
         });

@@ -59,10 +59,7 @@ impl Rules {
             .map(|rule| Rule::new(rule, method))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            shared: Arc::new(Shared {
-                layouts: Layouts::new(&method.output),
-                rules,
-            }),
+            shared: Arc::new(Shared::new(Layouts::new(&method.output), rules)),
             replies: replies.or(one),
             by_request: method.shape == Shape::Bidirectional,
         })
@@ -83,12 +80,8 @@ impl Rules {
     #[must_use]
     pub fn bind<F: Fields>(&self, messages: &[&F], sent: u64) -> Expected {
         let requests = Requests { messages, sent };
-        let formulas = self
-            .shared
-            .rules
-            .iter()
-            .map(|rule| self.formula(rule, &requests))
-            .collect();
+        let rules = self.shared.rules.iter();
+        let formulas = rules.map(|rule| self.formula(rule, &requests));
         Expected::new(Arc::clone(&self.shared), formulas, self.replies)
     }
 
