@@ -62,7 +62,6 @@ fn translate_word(command: &Command, word: &OsString) -> Result<Option<OsString>
         };
     }
     match name.strip_prefix("no-") {
-        Some("stream-dynamic-messages") => Ok(None),
         Some(name) if value.is_none() && is_switch_named(command, name) => {
             Ok(Some(format!("--{name}=false").into()))
         }

@@ -2,7 +2,7 @@
 
 use super::exit::CliExit;
 
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 5] = [
     (
         "cpus",
         "use `--threads` for the number of threads, or `taskset` to choose CPUs",
@@ -22,10 +22,6 @@ const REFUSED: [(&str, &str); 6] = [
     (
         "reflect-metadata",
         "volley does not ask the server for its schema: give `--proto` or `--protoset`",
-    ),
-    (
-        "stream-dynamic-messages",
-        "templates are filled in once per call: list the messages of a stream in `--data`",
     ),
 ];
 

@@ -33,6 +33,15 @@ pub enum RequestError {
          --stream-call-count, or smaller ones"
     )]
     TooLarge { limit: usize },
+    #[error("line {line}: {error}")]
+    Row { line: u64, error: Box<RequestError> },
+    #[error("the data is not usable CSV: {reason}")]
+    Csv { reason: String },
+    #[error(
+        "--expect names a field of the request, but --stream-dynamic-messages with pauses makes it only when it is \
+         sent: drop the pauses, or the rule"
+    )]
+    DynamicExpect,
     #[error("{place}: {error}")]
     Template { place: String, error: TemplateError },
     #[error(transparent)]

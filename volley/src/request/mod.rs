@@ -15,6 +15,7 @@ mod messages;
 mod metadata;
 mod mold;
 mod payload;
+mod rows;
 pub mod schema;
 mod source;
 mod template;

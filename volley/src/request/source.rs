@@ -66,7 +66,29 @@ impl Source {
     /// Whether nothing must be rendered for each call.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
-        !matches!(self.requests, Requests::Rendered(_))
+        match &self.requests {
+            Requests::One(_) | Requests::Several(_) => true,
+            Requests::Rendered(renderer) => {
+                renderer.head.is_constant() && renderer.payload.is_fixed()
+            }
+        }
+    }
+
+    /// Message `message` of a stream, framed, if it is rendered when it is sent; `None`: it is in the request's body.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub fn message(
+        &mut self,
+        worker: u32,
+        number: u64,
+        message: u64,
+    ) -> Result<Option<&[u8]>, RequestError> {
+        match &mut self.requests {
+            Requests::Rendered(renderer) => renderer.message(worker, number, message),
+            Requests::One(_) | Requests::Several(_) => Ok(None),
+        }
     }
 
     /// The request of one call. Templates show `worker` and `number` (unique in the run, from 0);
@@ -130,6 +152,21 @@ struct Renderer {
 }
 
 impl Renderer {
+    fn message(
+        &mut self,
+        worker: u32,
+        number: u64,
+        message: u64,
+    ) -> Result<Option<&[u8]>, RequestError> {
+        let mut call = CallData::new(
+            CallNumber { worker, number },
+            &self.name,
+            self.connections,
+            &mut self.random,
+        );
+        self.payload.message(message, &mut call, &mut self.scratch)
+    }
+
     fn render(&mut self, worker: u32, number: u64) -> Result<(), RequestError> {
         let mut call = CallData::new(
             CallNumber { worker, number },

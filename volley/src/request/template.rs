@@ -99,6 +99,20 @@ impl Template {
         }
     }
 
+    /// Those of a list's elements as one.
+    #[must_use]
+    pub fn list(elements: &[Self]) -> Self {
+        let mut list = Self::literal("[");
+        for (place, element) in elements.iter().enumerate() {
+            if place > 0 {
+                list.push_text(",");
+            }
+            list.pieces.extend(element.pieces.iter().cloned());
+        }
+        list.push_text("]");
+        list
+    }
+
     /// Its parts, in order.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {

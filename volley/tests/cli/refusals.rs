@@ -30,11 +30,6 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
              volley does not ask the server for its schema: give `--proto` or `--protoset`",
         ),
         (
-            &["--stream-dynamic-messages"],
-            "volley has no `--stream-dynamic-messages`: \
-             templates are filled in once per call: list the messages of a stream in `--data`",
-        ),
-        (
             &["-O", "influx-summary"],
             "`--format`: invalid value `influx-summary`: \
              volley does not write InfluxDB lines: use `prometheus`",

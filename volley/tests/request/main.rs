@@ -5,6 +5,7 @@ mod expect;
 mod go;
 mod head;
 mod hostile;
+mod rows;
 mod schema;
 mod support;
 mod templates;

@@ -40,6 +40,12 @@ impl<'a> CallData<'a> {
         self.random
     }
 
+    /// Another message of the call has a time and a UUID of its own.
+    pub fn begin_again(&mut self) {
+        self.now = None;
+        self.uuid = None;
+    }
+
     /// The random numbers that will be drawn.
     #[must_use]
     pub fn random_state(&self) -> Rng {

@@ -6,7 +6,7 @@ use super::args::{Args, Functions, LONGEST, Outcome, dict, string, strings, text
 
 pub fn add(all: &mut Functions) {
     all.add(&["trim"], |args| string(args.text(0)?.trim()));
-    all.add(&["trimAll", "trimall"], |args| {
+    all.add(&["trimAll"], |args| {
         let cut: Vec<char> = args.text(0)?.chars().collect();
         string(args.text(1)?.trim_matches(cut.as_slice()))
     });
