@@ -6,7 +6,7 @@
 #   ./scripts/bench_generators.sh --help
 #
 # Prints CPU per message or call, rate, memory and the difference from the server's count: the
-# median of three rounds, in about five minutes. Before each turn it waits until the host was quiet
+# median of three rounds, in about six minutes. Before each turn it waits until the host was quiet
 # for five seconds. Needs Go for the server. A generator that is missing is reported and left out:
 # h2load is in Debian's nghttp2-client, volley needs Rust.
 set -euo pipefail

@@ -5,11 +5,20 @@ from dataclasses import dataclass
 
 from arena.base.numbers import format_megabytes, format_ns
 from tools.bench.turns import Shot, medians
-from tools.bench.workloads import PACED, STREAM, STREAM_TLS, UNARY, UNARY_1024, Workload
+from tools.bench.workloads import (
+    PACED,
+    STREAM,
+    STREAM_TLS,
+    UNARY,
+    UNARY_1024,
+    UNARY_TEMPLATE,
+    Workload,
+)
 
 LEAST_CPU_RATIO_TO_GHZ = {STREAM.name: 70.0, STREAM_TLS.name: 25.0}
 LEAST_RATE_RATIO_TO_GHZ = 2.2
 LEAST_CPU_RATIO_TO_H2LOAD = {UNARY.name: 5.0, PACED.name: 2.0}
+MOST_TEMPLATE_RATIO = 1.5
 MOST_DELAY_NS = 100_000
 MOST_BYTES = {STREAM.name: 64e6, UNARY_1024.name: 256e6}
 
@@ -45,6 +54,7 @@ def bars(shots: Sequence[Shot]) -> list[Bar]:
     own_shots = [of[workload.name, "volley"] for workload in (STREAM, UNARY_1024)]
     return [
         *(bar for bar in found if bar),
+        _templates(of),
         _delay(of[PACED.name, "volley"]),
         *map(_memory, own_shots),
         _difference(own),
@@ -77,6 +87,18 @@ def _faster(of: Mapping[tuple[str, str], Shot]) -> Bar | None:
         f"{faster:.2f} x ghz's",
         f"at least {LEAST_RATE_RATIO_TO_GHZ:g} x",
         faster >= LEAST_RATE_RATIO_TO_GHZ,
+    )
+
+
+def _templates(of: Mapping[tuple[str, str], Shot]) -> Bar:
+    """Compare the CPU of a call with templates with that of a plain one."""
+    plain, rendered = (of[workload.name, "volley"] for workload in (UNARY, UNARY_TEMPLATE))
+    dearer = rendered.cpu_ns_per_unit / plain.cpu_ns_per_unit
+    return Bar(
+        f"CPU per call, {UNARY_TEMPLATE.name}",
+        f"{dearer:.2f} x a plain one's",
+        f"at most {MOST_TEMPLATE_RATIO:g} x",
+        dearer <= MOST_TEMPLATE_RATIO,
     )
 
 

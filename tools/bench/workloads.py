@@ -1,5 +1,6 @@
 """The loads of the bench, and the generators that can make each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.what.loads import Closed
@@ -14,7 +15,7 @@ class Workload:
     """One load; costs are per `unit`, a message or a call.
 
     `connections` x `streams` calls are always open. With `rps` they are calls per second instead,
-    of which at most so many are open.
+    of which at most so many are open. `data` and `metadata` have templates, for each call.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Workload:
     generators: tuple[str, ...]
     tls: bool = False
     rps: int = 0
+    data: str = ""
+    metadata: str = ""
 
     def profile(self, port: int, duration_s: float) -> MeasuredProfile:
         """Return the workload as a profile for generators."""
@@ -51,6 +54,14 @@ class Workload:
                 "connection_count": self.connections,
             }
         )
+
+    def rendered(self, arguments: Sequence[str]) -> list[str]:
+        """Return the arguments of ghz or volley with the workload's templates, if it has some."""
+        if not self.data:
+            return list(arguments)
+        given = [each for each in arguments if not each.startswith("--disable-template-")]
+        given[given.index("-d") + 1] = self.data
+        return ["-m", self.metadata, *given]
 
 
 STREAM = Workload(
@@ -76,6 +87,14 @@ UNARY = Workload(
     streams=100,
     generators=("ghz", "h2load", "volley"),
 )
+# The same calls, each with values of its own.
+UNARY_TEMPLATE = replace(
+    UNARY,
+    name="unary-template",
+    generators=("ghz", "volley"),
+    data='{"a":"{{randomInt 1 1000}}","b":"{{randomInt 1 1000}}"}',
+    metadata='{"x-request-id":"{{newUUID}}","x-worker":"{{.WorkerID}}"}',
+)
 # A load for its memory: 102,400 calls open at a time.
 UNARY_1024 = Workload(
     name="unary-1024",
@@ -90,4 +109,4 @@ UNARY_1024 = Workload(
 )
 # A load that is paced, far below what the server can do.
 PACED = replace(UNARY, name="paced", connections=16, streams=16, rps=10_000)
-WORKLOADS = (STREAM, STREAM_TLS, UNARY, UNARY_1024, PACED)
+WORKLOADS = (STREAM, STREAM_TLS, UNARY, UNARY_TEMPLATE, UNARY_1024, PACED)

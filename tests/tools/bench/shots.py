@@ -2,7 +2,15 @@
 
 from arena.record.measurement import Cost
 from tools.bench.turns import Shot
-from tools.bench.workloads import PACED, STREAM, STREAM_TLS, UNARY, UNARY_1024, Workload
+from tools.bench.workloads import (
+    PACED,
+    STREAM,
+    STREAM_TLS,
+    UNARY,
+    UNARY_1024,
+    UNARY_TEMPLATE,
+    Workload,
+)
 
 
 def a_shot(
@@ -40,6 +48,8 @@ def a_round(**volley: float) -> list[Shot]:
         a_shot(UNARY, "ghz", rate=2e4, cpu_ns=24_000.0),
         a_shot(UNARY, "h2load", rate=8e4, cpu_ns=5000.0, off=-400),
         _of(UNARY, {"rate": 9e4, "cpu_ns": 999.9}, volley),
+        a_shot(UNARY_TEMPLATE, "ghz", rate=2e4, cpu_ns=40_000.0),
+        _of(UNARY_TEMPLATE, {"rate": 8e4, "cpu_ns": 1499.8}, volley),
         _of(UNARY_1024, {"rate": 7e4, "cpu_ns": 1500.0, "peak_bytes": 256_000_000}, volley),
         a_shot(PACED, "h2load", rate=1e4, cpu_ns=20_000.0),
         _of(PACED, {"rate": 1e4, "cpu_ns": 9999.0, "delay_ns": 100_000.0}, volley),

@@ -5,7 +5,7 @@ import pytest
 from tests.tools.bench.shots import a_round, a_shot
 from tools.bench.bars import Bar, bars
 from tools.bench.turns import medians
-from tools.bench.workloads import STREAM
+from tools.bench.workloads import STREAM, UNARY
 
 
 def missed(found: list[Bar]) -> list[str]:
@@ -21,6 +21,7 @@ def test_close_to_the_limit_every_bar_is_met() -> None:
         ("2.20 x ghz's", "at least 2.2 x"),
         ("1/5.0 of h2load's", "at most 1/5"),
         ("1/2.0 of h2load's", "at most 1/2"),
+        ("1.50 x a plain one's", "at most 1.5 x"),
         ("100 µs", "at most 100 µs"),
         ("64.0 MB", "at most 64 MB"),
         ("256.0 MB", "at most 256 MB"),
@@ -50,6 +51,12 @@ def test_beyond_its_limit_a_bar_is_missed(changes: dict[str, float], expected: l
     assert missed(bars(a_round(**changes))) == expected
 
 
+def test_templates_may_cost_half_as_much_again_as_the_call() -> None:
+    cheap = a_shot(UNARY, rate=9e4, cpu_ns=900.0)
+    shots = [each for each in a_round() if (each.workload, each.generator) != (UNARY, "volley")]
+    assert missed(bars([*shots, cheap])) == ["CPU per call, unary-template"]
+
+
 def test_a_count_must_be_right_in_every_round_not_only_in_the_median() -> None:
     shots = [*a_round(), *a_round(off=-7), *a_round()]
     assert bars(shots)[-1].reached == "-7"
@@ -72,7 +79,7 @@ def test_generators_and_workloads_are_never_mixed() -> None:
     assert [each.workload.name for each in medians(shots)].count(STREAM.name) == 2
 
 
-@pytest.mark.parametrize(("absent", "left"), [("ghz", 6), ("h2load", 7), ("volley", 0)])
+@pytest.mark.parametrize(("absent", "left"), [("ghz", 7), ("h2load", 8), ("volley", 0)])
 def test_without_a_generator_its_bars_are_left_out(absent: str, left: int) -> None:
     shots = [shot for shot in a_round() if shot.generator != absent]
     assert len(bars(shots)) == left

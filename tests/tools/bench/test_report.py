@@ -20,6 +20,8 @@ def test_json_has_a_row_for_each_generator_under_each_workload() -> None:
         ("unary", "ghz"),
         ("unary", "h2load"),
         ("unary", "volley"),
+        ("unary-template", "ghz"),
+        ("unary-template", "volley"),
         ("unary-1024", "volley"),
         ("paced", "h2load"),
         ("paced", "volley"),
@@ -55,7 +57,7 @@ def test_the_table_can_be_read() -> None:
     assert rows[9] == [
         "unary", "h2load 1.0", "5.00 µs a call", "80.0 k calls/s", "10.0 MB", "-400", "0"
     ]  # fmt: skip
-    assert rows[15] == ["CPU per message, stream", "1/70.0 of ghz's", "(at most 1/70)", "met"]
+    assert rows[17] == ["CPU per message, stream", "1/70.0 of ghz's", "(at most 1/70)", "met"]
 
 
 def test_one_round_is_called_one() -> None:
@@ -73,5 +75,5 @@ def test_what_the_host_did_is_told() -> None:
     shots = [replace(shot, waited_s=2.0) for shot in a_round()]
     shots[1] = replace(shots[1], disturbed=stolen)
     assert to_text(shots, 1, 5.0).splitlines()[1] == (
-        "waited 20 s in all for a quiet host; 1 of 10 runs were disturbed (steal 1)"
+        "waited 24 s in all for a quiet host; 1 of 12 runs were disturbed (steal 1)"
     )

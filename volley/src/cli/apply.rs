@@ -117,6 +117,7 @@ fn set_stream(args: &DataArgs, to: &mut StreamSpec) {
     set(&mut to.interval, args.stream_interval);
     set(&mut to.duration, args.stream_call_duration);
     set(&mut to.count, args.stream_call_count);
+    set(&mut to.dynamic, args.stream_dynamic_messages);
 }
 
 fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {

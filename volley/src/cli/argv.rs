@@ -7,7 +7,7 @@ use clap::{ArgMatches, Command};
 
 use super::args::is_switch_named;
 use super::exit::CliExit;
-use super::{refused, usage};
+use super::usage;
 
 /// Parses the words after `program`; `shown` is the command that help prints.
 pub(super) fn matches(
@@ -16,7 +16,7 @@ pub(super) fn matches(
     shown: impl Fn() -> Command,
     words: &[OsString],
 ) -> Result<ArgMatches, CliExit> {
-    let words = translate(command, words)?;
+    let words = translate(command, words);
     let argv = std::iter::once(OsString::from(program)).chain(words);
     command
         .clone()
@@ -27,8 +27,8 @@ pub(super) fn matches(
         })
 }
 
-/// Turns `--no-flag` into `--flag=false`, and refuses flags that volley does not have.
-fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, CliExit> {
+/// Turns `--no-flag` into `--flag=false`.
+fn translate(command: &Command, words: &[OsString]) -> Vec<OsString> {
     let mut translated = Vec::with_capacity(words.len());
     let mut rest = words.iter();
     for word in rest.by_ref() {
@@ -36,36 +36,17 @@ fn translate(command: &Command, words: &[OsString]) -> Result<Vec<OsString>, Cli
             translated.push(word.clone());
             break;
         }
-        if let Some(word) = translate_word(command, word)? {
-            translated.push(word);
-        }
+        translated.push(translate_word(command, word));
     }
     // Whatever follows `--` is not a flag.
     translated.extend(rest.cloned());
-    Ok(translated)
+    translated
 }
 
-/// `None`: the word has no effect.
-fn translate_word(command: &Command, word: &OsString) -> Result<Option<OsString>, CliExit> {
-    let Some(long) = word.to_str().and_then(|word| word.strip_prefix("--")) else {
-        return Ok(Some(word.clone()));
-    };
-    let (name, value) = match long.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (long, None),
-    };
-    if let Some(remedy) = refused::remedy(name) {
-        return match value {
-            // Switching such a flag off is what volley does anyway.
-            Some("false") => Ok(None),
-            _ => Err(refused::flag(name, remedy)),
-        };
-    }
-    match name.strip_prefix("no-") {
-        Some("stream-dynamic-messages") => Ok(None),
-        Some(name) if value.is_none() && is_switch_named(command, name) => {
-            Ok(Some(format!("--{name}=false").into()))
-        }
-        _ => Ok(Some(word.clone())),
+fn translate_word(command: &Command, word: &OsString) -> OsString {
+    let switch = word.to_str().and_then(|word| word.strip_prefix("--no-"));
+    match switch.filter(|name| is_switch_named(command, name)) {
+        Some(name) => format!("--{name}=false").into(),
+        None => word.clone(),
     }
 }

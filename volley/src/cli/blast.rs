@@ -25,7 +25,7 @@ const MOST_REQUESTS: u32 = 1_000_000;
 const MOST_CONNECTIONS: u32 = 10_000;
 
 /// Flags of a run that have no effect in a sweep, by clap's ids. They are refused, never ignored.
-const UNUSED: [&str; 14] = [
+const UNUSED: [&str; 15] = [
     "config",
     "count_errors",
     "details",
@@ -37,6 +37,7 @@ const UNUSED: [&str; 14] = [
     "resolve_every",
     "skip_first",
     "stream_call_count",
+    "stream_dynamic_messages",
     "stream_call_duration",
     "stream_interval",
     "tags",

@@ -4,6 +4,11 @@ use clap::builder::Styles;
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ArgAction, Command};
 
+use crate::request::function_groups;
+
+/// Lines of help are no longer.
+const WIDTH: usize = 100;
+
 pub(super) const OTHER: &str = "Other";
 
 const STYLES: Styles = Styles::styled()
@@ -21,7 +26,7 @@ The command line is ghz's: same names, shorthands, defaults and meanings. A + ma
 volley has. A TIME is a number with a unit: 500ms, 5s, 1m30s. A SIZE is a number of bytes: 65535,
 64KiB, 4 MB. The prefix no- turns off a flag that takes no value, as in --no-insecure.";
 
-pub(super) const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   10,000 unary calls over one connection, 50 at a time:
     volley --insecure --proto greeter.proto --call helloworld.Greeter/SayHello \\
@@ -110,13 +115,32 @@ Examples:
   volley serve --listen 127.0.0.1:0 --tls-cert server.crt --tls-key server.key
   volley serve --freeze 2s:1s --reset-every 100";
 
+/// The functions of templates by group, and examples of a run.
+pub(super) fn of_run() -> String {
+    let mut text = "Functions of templates, beside Go's own:".to_owned();
+    for (group, names) in function_groups() {
+        let mut line = format!("\n  {group}:");
+        let mut names = names.into_iter().peekable();
+        while let Some(name) = names.next() {
+            let mark = if names.peek().is_some() { "," } else { "" };
+            if line.len() + name.len() + 2 > WIDTH {
+                text += &line;
+                line = "\n   ".to_owned();
+            }
+            line += &format!(" {name}{mark}");
+        }
+        text += &line;
+    }
+    format!("{text}\n\n{EXAMPLES}")
+}
+
 /// What all commands have in common.
 pub(super) fn dress(command: Command, examples: &'static str) -> Command {
     command
         .bin_name("volley")
         .help_template(TEMPLATE)
         .styles(STYLES)
-        .max_term_width(100)
+        .max_term_width(WIDTH)
         .after_help(examples)
         .disable_help_flag(true)
         .arg(

@@ -12,7 +12,6 @@ mod look;
 mod merge;
 mod options;
 mod payload;
-mod refused;
 mod run;
 pub mod serve;
 mod shell;

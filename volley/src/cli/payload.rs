@@ -47,11 +47,24 @@ pub fn data(args: &DataArgs, stdin: &mut impl Read) -> Result<Option<Data>, Usag
     }
     if let Some(path) = json_file {
         let bytes = read("data-file", &path)?;
-        return text("--data-file", &format!("`{}`", path.display()), bytes).map(Some);
+        let text = text("--data-file", &format!("`{}`", path.display()), bytes)?;
+        let extension = path
+            .extension()
+            .map(|extension| extension.to_ascii_lowercase());
+        return Ok(Some(
+            match extension.as_ref().and_then(|name| name.to_str()) {
+                Some("csv") => Data::Csv(text),
+                Some("jsonl" | "ndjson") => Data::JsonLines(text),
+                _ => Data::Json(text),
+            },
+        ));
     }
     match inline.as_deref() {
         None => Ok(None),
-        Some("@") => text("--data @", "stdin", read_stdin("--data @", stdin)?).map(Some),
+        Some("@") => {
+            let text = text("--data @", "stdin", read_stdin("--data @", stdin)?)?;
+            Ok(Some(Data::Json(text)))
+        }
         Some(json) => Ok(Some(Data::Json(json.to_owned()))),
     }
 }
@@ -80,7 +93,7 @@ pub fn metadata(args: &DataArgs) -> Result<Option<BTreeMap<String, String>>, Usa
 
 /// JSON from a file or stdin. It is parsed when requests are made, because templates may make it
 /// JSON only then.
-fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<Data, UsageError> {
+fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<String, UsageError> {
     let text = String::from_utf8(bytes).map_err(|_| UsageError::Encoding {
         flag,
         from: from.to_owned(),
@@ -91,7 +104,7 @@ fn text(flag: &'static str, from: &str, bytes: Vec<u8>) -> Result<Data, UsageErr
             from: from.to_owned(),
         });
     }
-    Ok(Data::Json(text))
+    Ok(text)
 }
 
 fn only_one(what: &'static str, flags: &[(&'static str, bool)]) -> Result<(), UsageError> {

@@ -25,6 +25,15 @@ pub trait Script {
     /// Why it cannot be sent: it then counts as failed with this status, and the run goes on.
     fn request(&mut self, ticket: &Ticket) -> Result<(&Request, Self::Mark), Status>;
 
+    /// Message `n` of a call's stream, if it is made when it is sent; `None`: it is in the request's body.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be made: the call then ends with this status.
+    fn message(&mut self, _ticket: &Ticket, _n: u64) -> Result<Option<&[u8]>, Status> {
+        Ok(None)
+    }
+
     /// A call's headers or trailers came.
     fn head(&mut self, _mark: Self::Mark, _fields: &HeaderList) {}
 
@@ -64,6 +73,12 @@ impl Script for Plain {
             Ok(request) => Ok((request, ())),
             Err(error) => Err(unsent(&error)),
         }
+    }
+
+    fn message(&mut self, ticket: &Ticket, n: u64) -> Result<Option<&[u8]>, Status> {
+        self.source
+            .message(ticket.worker, ticket.number, n)
+            .map_err(|error| unsent(&error))
     }
 }
 

@@ -6,7 +6,7 @@ use super::frame::{DEFAULT_MAX_FRAME_SIZE, Kind, flag, write_headers, write_whol
 use super::hpack::{Encoder, Field};
 
 /// Request pseudo-headers and headers, in order; shared by all calls that send the same ones.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Head {
     /// Pseudo-headers first (RFC 9113 §8.3).
     pub fields: Vec<Field>,
@@ -35,28 +35,35 @@ impl HeadWriter {
         self.encoder.set_peer_max_table_size(size);
     }
 
-    /// Appends HEADERS, and CONTINUATION if the block needs it.
+    /// Appends HEADERS, and CONTINUATION if the block needs it. `literals`: more fields, already encoded.
     pub fn write(
         &mut self,
         out: &mut Vec<u8>,
         stream: u32,
         head: &Arc<Head>,
+        literals: &[u8],
         end_stream: bool,
         max_frame_size: usize,
     ) {
         let is_stable = self.stable.as_ref().is_some_and(|(last, generation)| {
             Arc::ptr_eq(last, head) && *generation == self.encoder.generation()
         });
-        if is_stable {
+        if is_stable && literals.is_empty() {
             let end = if end_stream { flag::END_STREAM } else { 0 };
             let flags = flag::END_HEADERS | end;
             write_whole(out, Kind::Headers, flags, stream, &self.block);
             return;
         }
-        self.block.clear();
-        let repeatable = self.encoder.encode(&head.fields, &mut self.block);
+        if !is_stable {
+            self.block.clear();
+            let repeatable = self.encoder.encode(&head.fields, &mut self.block);
+            let fits = self.block.len() <= DEFAULT_MAX_FRAME_SIZE;
+            self.stable =
+                (repeatable && fits).then(|| (Arc::clone(head), self.encoder.generation()));
+        }
+        let shared = self.block.len();
+        self.block.extend_from_slice(literals);
         write_headers(out, stream, &self.block, end_stream, max_frame_size);
-        let fits = self.block.len() <= DEFAULT_MAX_FRAME_SIZE;
-        self.stable = (repeatable && fits).then(|| (Arc::clone(head), self.encoder.generation()));
+        self.block.truncate(shared);
     }
 }

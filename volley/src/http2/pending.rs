@@ -19,7 +19,7 @@ pub enum Kept {
     /// Its own.
     Own(Vec<u8>),
     /// Those of many streams.
-    Shared(Arc<[u8]>),
+    Shared(Arc<Vec<u8>>),
 }
 
 impl Pending {
@@ -97,7 +97,7 @@ mod tests {
     fn what_was_sent_is_gone_and_what_is_appended_follows() {
         for bytes in [
             Kept::Own(b"abcdef".to_vec()),
-            Kept::Shared(b"abcdef"[..].into()),
+            Kept::Shared(Arc::new(b"abcdef".to_vec())),
         ] {
             let mut pending = Pending::new(bytes, 1, false);
             pending.consume(3);

@@ -99,11 +99,11 @@ fn always(spec: &Spec) -> Map<String, Value> {
     }
 }
 
-/// The payload as JSON; null if it is binary, or becomes JSON only through its templates.
+/// The payload as JSON; null if it is no JSON, or becomes JSON only through its templates.
 fn data(data: &Data) -> Value {
     match data {
         Data::Json(text) => serde_json::from_str(text).unwrap_or_default(),
-        Data::Binary(_) => Value::Null,
+        Data::JsonLines(_) | Data::Csv(_) | Data::Binary(_) => Value::Null,
     }
 }
 

@@ -18,7 +18,7 @@ pub const MAX_LEN: usize = 1 << 30;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
     /// All length-prefixed messages, one after another. Calls share them.
-    pub bytes: Arc<[u8]>,
+    pub bytes: Arc<Vec<u8>>,
     /// End offset of each message in `bytes`.
     pub ends: Vec<usize>,
 }
@@ -43,10 +43,38 @@ impl Body {
             ends.push(bytes.len());
         }
         Ok(Self {
-            bytes: bytes.into(),
+            bytes: Arc::new(bytes),
             ends,
         })
     }
+
+    /// Replaces the messages with one that is already framed, in the memory of those before if it can.
+    pub fn replace(&mut self, framed: &[u8]) {
+        match Arc::get_mut(&mut self.bytes) {
+            Some(bytes) => {
+                bytes.clear();
+                bytes.extend_from_slice(framed);
+            }
+            None => self.bytes = Arc::new(framed.to_vec()),
+        }
+        self.ends.clear();
+        self.ends.push(framed.len());
+    }
+}
+
+/// Makes a message of what stands behind the place of its prefix, which it fills.
+pub fn close_frame(framed: &mut [u8], compress: bool) -> Result<(), RequestError> {
+    let length = framed
+        .len()
+        .checked_sub(PREFIX_LEN)
+        .and_then(|length| u32::try_from(length).ok())
+        .ok_or(RequestError::TooLarge { limit: MAX_LEN })?;
+    if let Some((prefix, _)) = framed.split_first_chunk_mut::<PREFIX_LEN>() {
+        let [flag, bytes @ ..] = prefix;
+        *flag = u8::from(compress);
+        *bytes = length.to_be_bytes();
+    }
+    Ok(())
 }
 
 impl Body {
@@ -83,17 +111,13 @@ fn measure(framed: &[Vec<u8>], sent: u64) -> Option<(usize, usize)> {
 }
 
 fn frame(message: &[u8], compress: bool) -> Result<Vec<u8>, RequestError> {
-    let mut framed = vec![u8::from(compress), 0, 0, 0, 0];
+    let mut framed = vec![0; PREFIX_LEN];
     if compress {
         framed = deflate(framed, message).map_err(|_| RequestError::TooLarge { limit: MAX_LEN })?;
     } else {
         framed.extend_from_slice(message);
     }
-    let length = u32::try_from(framed.len() - PREFIX_LEN)
-        .map_err(|_| RequestError::TooLarge { limit: MAX_LEN })?;
-    if let Some(prefix) = framed.get_mut(1..PREFIX_LEN) {
-        prefix.copy_from_slice(&length.to_be_bytes());
-    }
+    close_frame(&mut framed, compress)?;
     Ok(framed)
 }
 

@@ -37,6 +37,15 @@ pub enum RequestError {
         "a message of {length} bytes is over the limit of {max}; raise it with `--max-send-message-size`"
     )]
     TooLong { length: usize, max: usize },
+    #[error("line {line}: {error}")]
+    Row { line: u64, error: Box<RequestError> },
+    #[error("the data is not usable CSV: {reason}")]
+    Csv { reason: String },
+    #[error(
+        "--expect names a field of the request, but --stream-dynamic-messages with pauses makes it only when it is \
+         sent: drop the pauses, or the rule"
+    )]
+    DynamicExpect,
     #[error("{place}: {error}")]
     Template { place: String, error: TemplateError },
     #[error(transparent)]

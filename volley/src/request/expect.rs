@@ -36,7 +36,7 @@ mod wire;
 
 pub use error::{ExpectError, Mismatch};
 pub use expected::Expected;
-pub use rules::Rules;
+pub use rules::{Fields, Rules};
 pub use run::Run;
 pub use wire::What;
 

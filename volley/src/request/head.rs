@@ -3,22 +3,42 @@
 use std::sync::Arc;
 
 use super::RequestError;
+use super::excerpt::excerpt;
 use super::metadata::{MetadataError, Name};
 use super::schema::Method;
-
-use super::template::{CallData, Labels, Template};
+use super::template::{CallData, Labels, Template, TemplateError};
 use crate::grpc::timeout;
 use crate::http2::Head;
-use crate::http2::hpack::{Field, Indexing};
+use crate::http2::hpack::{Field, Indexing, literal, literal_name};
 use crate::spec::{Spec, Templates, some};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
-/// The template of heads: what all calls share, and metadata that contains templates.
+/// The template of heads: the one that all calls share, and metadata that differs from call to call.
 #[derive(Clone, Debug)]
 pub struct HeadPlan {
-    constant: Vec<Field>,
-    varying: Vec<(Name, Template)>,
+    constant: Arc<Head>,
+    varying: Vec<Varying>,
+}
+
+#[derive(Clone, Debug)]
+struct Varying {
+    key: Key,
+    value: Template,
+}
+
+/// The name of a field that differs from call to call.
+#[derive(Clone, Debug)]
+enum Key {
+    Fixed(EncodedName),
+    Rendered(Template),
+}
+
+/// A name, and how its field begins on the wire.
+#[derive(Clone, Debug)]
+struct EncodedName {
+    name: Name,
+    begin: Vec<u8>,
 }
 
 impl HeadPlan {
@@ -26,77 +46,114 @@ impl HeadPlan {
     ///
     /// If a metadata name or value cannot be sent, or its template is invalid.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
-        let mut plan = Self {
-            constant: own_fields(spec, &method.path),
-            varying: Vec::new(),
-        };
+        let mut fields = own_fields(spec, &method.path);
+        let mut varying = Vec::new();
         let labels = Labels::from(method);
         for (name, value) in &spec.request.metadata {
-            let key = Name::new(name)?;
-            if spec.request.templates == Templates::Off {
-                plan.push_constant(&key, value)?;
-                continue;
-            }
-            let template =
-                Template::parse(value, &labels, spec.request.templates == Templates::All).map_err(
-                    |error| RequestError::Template {
-                        place: format!("metadata `{name}`"),
-                        error,
-                    },
-                )?;
-            match template.constant() {
-                Some(value) => plan.push_constant(&key, value)?,
-                None => plan.varying.push((key, template)),
+            let parse = |text: &str| match spec.request.templates {
+                Templates::Off => Ok(Template::literal(text)),
+                templates => Template::parse(text, &labels, templates == Templates::All)
+                    .map_err(|error| wrong(name, error)),
+            };
+            let (key, value) = (parse(name)?, parse(value)?);
+            match (key.constant(), value.constant()) {
+                (Some(key), Some(value)) => fields.push(field(&Name::new(key)?, value)?),
+                (Some(name), None) => {
+                    let key = Key::Fixed(EncodedName::new(name)?);
+                    varying.push(Varying { key, value });
+                }
+                (None, _) => varying.push(Varying {
+                    key: Key::Rendered(key),
+                    value,
+                }),
             }
         }
-        Ok(plan)
+        Ok(Self {
+            constant: Arc::new(Head { fields }),
+            varying,
+        })
     }
 
-    /// Whether all calls can share one head.
+    /// Whether calls differ in nothing.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.varying.is_empty()
     }
 
-    /// The head of one call.
+    /// What all calls share.
+    #[must_use]
+    pub fn constant(&self) -> &Arc<Head> {
+        &self.constant
+    }
+
+    /// Replaces `out` with the encoded fields that only one call has. They stay out of the compression table: values
+    /// that never repeat would only evict useful ones.
     ///
     /// # Errors
     ///
     /// If the output of a template cannot be sent.
-    pub fn head(&self, call: &mut CallData) -> Result<Arc<Head>, RequestError> {
-        let mut fields = self.constant.clone();
-        let mut text = String::new();
-        for (name, template) in &self.varying {
+    pub fn varying(
+        &self,
+        call: &mut CallData,
+        text: &mut String,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RequestError> {
+        out.clear();
+        for Varying { key, value } in &self.varying {
             text.clear();
-            template
-                .render(call, &mut text)
-                .map_err(|error| RequestError::Template {
-                    place: format!("metadata `{}`", String::from_utf8_lossy(name.as_bytes())),
-                    error,
-                })?;
-            // Storing a value that never repeats would only evict useful ones from the table.
-            fields.push(field(name, &text, Indexing::Without)?);
+            let rendered;
+            let EncodedName { name, begin } = match key {
+                Key::Fixed(name) => name,
+                Key::Rendered(template) => {
+                    let failed = |error| wrong("a name", error);
+                    template.render(call, text).map_err(failed)?;
+                    rendered = EncodedName::new(text)?;
+                    text.clear();
+                    &rendered
+                }
+            };
+            value
+                .render(call, text)
+                .map_err(|error| wrong(&String::from_utf8_lossy(name.as_bytes()), error))?;
+            literal(begin, &name.wire_value(text)?, out);
         }
-        Ok(Arc::new(Head { fields }))
-    }
-
-    fn push_constant(&mut self, name: &Name, value: &str) -> Result<(), RequestError> {
-        self.constant
-            .push(field(name, value, Indexing::Incremental)?);
         Ok(())
     }
 }
 
-fn field(name: &Name, value: &str, indexing: Indexing) -> Result<Field, MetadataError> {
-    let indexing = if name.is_secret() {
+impl EncodedName {
+    fn new(name: &str) -> Result<Self, RequestError> {
+        let name = Name::new(name)?;
+        let mut begin = Vec::new();
+        literal_name(
+            name.as_bytes(),
+            indexing(&name, Indexing::Without),
+            &mut begin,
+        );
+        Ok(Self { name, begin })
+    }
+}
+
+fn wrong(name: &str, error: TemplateError) -> RequestError {
+    RequestError::Template {
+        place: format!("metadata `{}`", excerpt(name, 60)),
+        error,
+    }
+}
+
+fn indexing(name: &Name, otherwise: Indexing) -> Indexing {
+    if name.is_secret() {
         Indexing::Never
     } else {
-        indexing
-    };
+        otherwise
+    }
+}
+
+fn field(name: &Name, value: &str) -> Result<Field, MetadataError> {
     Ok(Field {
         name: name.as_bytes().into(),
-        value: name.wire_value(value)?,
-        indexing,
+        value: name.wire_value(value)?.as_ref().into(),
+        indexing: indexing(name, Indexing::Incremental),
     })
 }
 
@@ -112,7 +169,7 @@ pub fn of_reflection(spec: &Spec, path: &str) -> Result<Arc<Head>, MetadataError
     let mut fields = own_fields(&own, path);
     for (name, value) in &spec.request.reflect_metadata {
         let name = Name::new(name)?;
-        fields.push(field(&name, value, Indexing::Without)?);
+        fields.push(field(&name, value)?);
     }
     Ok(Arc::new(Head { fields }))
 }

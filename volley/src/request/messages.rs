@@ -81,12 +81,19 @@ pub fn from_binary(data: &[u8], input: &MessageDescriptor) -> Result<Vec<Message
     if let Some(messages) = delimited(data, input) {
         return Ok(messages);
     }
-    message(data, input)
-        .map(|message| vec![message])
-        .map_err(|error| RequestError::NotBinary {
-            input: input.full_name().to_owned(),
-            reason: error.to_string(),
-        })
+    from_bytes(data, input).map(|message| vec![message])
+}
+
+/// One message of binary data.
+///
+/// # Errors
+///
+/// If it is none.
+pub fn from_bytes(data: &[u8], input: &MessageDescriptor) -> Result<Message, RequestError> {
+    message(data, input).map_err(|error| RequestError::NotBinary {
+        input: input.full_name().to_owned(),
+        reason: error.to_string(),
+    })
 }
 
 fn delimited(mut data: &[u8], input: &MessageDescriptor) -> Option<Vec<Message>> {

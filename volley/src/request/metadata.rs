@@ -1,5 +1,7 @@
 //! Metadata that a user gives: names are checked, values are encoded for the wire.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD_NO_PAD};
@@ -107,8 +109,8 @@ impl Name {
     /// # Errors
     ///
     /// If it is not base64 where that is required, or not printable ASCII elsewhere.
-    pub fn wire_value(&self, value: &str) -> Result<Box<[u8]>, MetadataError> {
-        let value = value.trim_matches([' ', '\t']);
+    pub fn wire_value<'a>(&self, value: &'a str) -> Result<Cow<'a, [u8]>, MetadataError> {
+        let value = trimmed(value);
         if self.0.ends_with("-bin") {
             let bytes = LENIENT
                 .decode(value)
@@ -116,15 +118,31 @@ impl Name {
                     name: self.0.clone(),
                     reason: error.to_string().to_lowercase(),
                 })?;
-            return Ok(STANDARD_NO_PAD.encode(bytes).into_bytes().into());
+            return Ok(Cow::Owned(STANDARD_NO_PAD.encode(bytes).into_bytes()));
         }
-        if value.bytes().all(|byte| (0x20..=0x7e).contains(&byte)) {
-            Ok(value.as_bytes().into())
+        // Without a branch for each byte: values may differ in every call.
+        let is_printable = |byte| (0x20..=0x7e).contains(&byte);
+        if value
+            .bytes()
+            .fold(true, |all, byte| all & is_printable(byte))
+        {
+            Ok(Cow::Borrowed(value.as_bytes()))
         } else {
             Err(MetadataError::Value {
                 name: self.0.clone(),
             })
         }
+    }
+}
+
+/// Without the white space around it.
+fn trimmed(value: &str) -> &str {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let bytes = value.as_bytes();
+    if is_blank(bytes.first()) || is_blank(bytes.last()) {
+        value.trim_matches([' ', '\t'])
+    } else {
+        value
     }
 }
 

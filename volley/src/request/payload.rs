@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use prost_reflect::MessageDescriptor;
+use prost_reflect::{DynamicMessage, MessageDescriptor};
+use serde_json::Value;
 
-use super::RequestError;
-use super::body::Body;
+use super::body::{Body, MAX_LEN, PREFIX_LEN, close_frame};
 use super::expect::{Expected, Rules};
+use super::marked::Marked;
 use super::messages::{self, Message, is_array};
+use super::mold::{Filling, Misfit, Mold};
 use super::schema::Method;
-use super::template::{CallData, Labels, Template};
+use super::template::{CallData, Labels, Template, TemplateError};
+use super::{Request, RequestError, rows};
 use crate::spec::{Data, Spec, Templates};
 
 /// A call's body, and what its replies must be.
@@ -21,8 +24,12 @@ pub struct PayloadPlan {
     input: MessageDescriptor,
     streams: bool,
     stream_call_count: u64,
+    /// A stream's messages are rendered one by one.
+    dynamic: bool,
     compress: bool,
     rules: Rules,
+    /// What the replies of all calls must be, if that does not depend on their requests.
+    expected: Option<Arc<Expected>>,
     messages: Messages,
 }
 
@@ -30,8 +37,32 @@ pub struct PayloadPlan {
 enum Messages {
     /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
+    /// Rows of a file, which unary calls take in turn: together they need little memory.
+    Rows(Rows),
     /// Templates of the data, or of its elements in turn.
-    Templates(Vec<Template>),
+    Rendered(Vec<Rendered>),
+}
+
+/// Framed messages, one after another.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    framed: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Rendered {
+    json: Template,
+    mold: Option<Mold>,
+}
+
+/// Memory that is kept from call to call.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub text: String,
+    framed: Vec<u8>,
+    filling: Filling,
 }
 
 impl PayloadPlan {
@@ -40,34 +71,88 @@ impl PayloadPlan {
     /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
     /// checked.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        let rules = Rules::new(&spec.checks.expect, spec.checks.replies, method)?;
+        let bind = || Arc::new(rules.bind::<DynamicMessage>(&[], 1));
         let mut plan = Self {
             input: method.input.clone(),
             streams: method.shape.streams_requests(),
             stream_call_count: spec.request.stream.count,
+            dynamic: spec.request.stream.dynamic && method.shape.streams_requests(),
             compress: spec.request.compress,
-            rules: Rules::new(&spec.checks.expect, spec.checks.replies, method)?,
+            expected: (!rules.name_requests()).then(bind),
+            rules,
             messages: Messages::Fixed(Vec::new()),
         };
-        let messages = match &spec.request.data {
+        let parse = Parse::new(spec, method);
+        let data = &spec.request.data;
+        let messages = match data {
             Data::Binary(data) => messages::from_binary(data, &plan.input)?,
             Data::Json(json) => {
-                let templates = templates(json, spec, method)?;
-                if templates
-                    .iter()
-                    .any(|template| template.constant().is_none())
-                {
-                    plan.messages = Messages::Templates(templates);
-                    return Ok(plan);
+                let templates = parse.data(json, plan.streams && !plan.dynamic)?;
+                let is_constant = |template: &Template| template.constant().is_some();
+                if !templates.iter().all(is_constant) {
+                    return plan.rendered(templates, spec);
                 }
-                let json: Vec<&str> = templates.iter().filter_map(Template::constant).collect();
-                let several = json
-                    .iter()
-                    .map(|json| messages::from_json(json, &plan.input));
+                let json = templates.iter().filter_map(Template::constant);
+                let several = json.map(|json| messages::from_json(json, &plan.input));
                 several.collect::<Result<Vec<_>, _>>()?.concat()
+            }
+            Data::JsonLines(text) | Data::Csv(text) if parse.has_actions(text) => {
+                let mut templates = Vec::new();
+                rows::each(data, &plan.input, |row| {
+                    templates.push(parse.template(row)?);
+                    Ok(())
+                })?;
+                return match plan.streams && !plan.dynamic {
+                    true => plan.rendered(vec![Template::list(&templates)], spec),
+                    false => plan.rendered(templates, spec),
+                };
+            }
+            Data::JsonLines(_) | Data::Csv(_) if !plan.streams => {
+                plan.messages = Messages::Rows(plan.rows(data)?);
+                return Ok(plan);
+            }
+            Data::JsonLines(_) | Data::Csv(_) => {
+                let mut messages = Vec::new();
+                rows::each(data, &plan.input, |row| {
+                    messages.extend(messages::from_json(row, &plan.input)?);
+                    Ok(())
+                })?;
+                messages
             }
         };
         plan.messages = Messages::Fixed(plan.payloads(&messages)?);
         Ok(plan)
+    }
+
+    fn rendered(mut self, templates: Vec<Template>, spec: &Spec) -> Result<Self, RequestError> {
+        let stream = &spec.request.stream;
+        let is_paced = !stream.interval.is_zero() || !stream.duration.is_zero();
+        if self.dynamic && is_paced && self.expected.is_none() {
+            return Err(RequestError::DynamicExpect);
+        }
+        let rendered = templates.into_iter().map(|json| Rendered {
+            mold: Mold::new(&json, &self.input),
+            json,
+        });
+        self.messages = Messages::Rendered(rendered.collect());
+        Ok(self)
+    }
+
+    fn rows(&self, data: &Data) -> Result<Rows, RequestError> {
+        let mut rows = Rows::default();
+        rows::each(data, &self.input, |row| {
+            for message in messages::from_json(row, &self.input)? {
+                let body = Body::new(&[&message.bytes], 1, false)?;
+                rows.framed.extend_from_slice(&body.bytes);
+                rows.ends.push(rows.framed.len());
+            }
+            Ok(())
+        })?;
+        match rows.ends.is_empty() {
+            true => Err(self.no_data()),
+            false => Ok(rows),
+        }
     }
 
     /// The payloads that calls take in turn, if none has a template.
@@ -75,8 +160,14 @@ impl PayloadPlan {
     pub fn fixed(&self) -> Option<&[Payload]> {
         match &self.messages {
             Messages::Fixed(payloads) => Some(payloads),
-            Messages::Templates(_) => None,
+            Messages::Rows(_) | Messages::Rendered(_) => None,
         }
+    }
+
+    /// Whether no payload has a template.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        !matches!(self.messages, Messages::Rendered(_))
     }
 
     /// The number of different payloads before the first one repeats.
@@ -84,49 +175,191 @@ impl PayloadPlan {
     pub fn variants(&self) -> u64 {
         match &self.messages {
             Messages::Fixed(payloads) => payloads.len() as u64,
-            Messages::Templates(templates) => templates.len() as u64,
+            // They are checked already.
+            Messages::Rows(_) => 1,
+            Messages::Rendered(templates) => templates.len() as u64,
         }
     }
 
-    /// The payload of one call.
+    /// Puts the payload of one call into its request.
     ///
     /// # Errors
     ///
     /// If the output of the templates does not fit the method.
-    pub fn payload(&self, number: u64, call: &mut CallData) -> Result<Payload, RequestError> {
-        match &self.messages {
-            Messages::Fixed(payloads) => in_turn(payloads, number)
-                .cloned()
-                .ok_or_else(|| self.no_data()),
-            Messages::Templates(templates) => {
-                let mut json = String::new();
-                let template = in_turn(templates, number).ok_or_else(|| self.no_data())?;
-                let wrong = |error| RequestError::Template {
-                    place: "the data".to_owned(),
-                    error,
-                };
-                template.render(call, &mut json).map_err(wrong)?;
-                let messages = messages::from_json(&json, &self.input)
-                    .map_err(|error| error.rendered(&json))?;
-                let payloads = self.payloads(&messages)?;
-                in_turn(&payloads, number)
-                    .cloned()
-                    .ok_or_else(|| self.no_data())
+    pub fn payload(
+        &self,
+        number: u64,
+        call: &mut CallData,
+        scratch: &mut Scratch,
+        request: &mut Request,
+    ) -> Result<(), RequestError> {
+        let payload = match &self.messages {
+            Messages::Fixed(payloads) => in_turn(payloads, number).cloned(),
+            Messages::Rows(rows) => {
+                let framed = rows.row(number).ok_or_else(|| self.no_data())?;
+                if self.compress {
+                    let message = framed.get(PREFIX_LEN..).unwrap_or_default();
+                    request.body = Arc::new(Body::new(&[message], 1, true)?);
+                } else {
+                    put(framed, request);
+                }
+                request.expected = self.expected_of(framed)?;
+                return Ok(());
             }
+            Messages::Rendered(templates) if self.dynamic => {
+                Some(self.dynamic(templates, call, &mut scratch.text)?)
+            }
+            Messages::Rendered(templates) => {
+                let rendered = in_turn(templates, number).ok_or_else(|| self.no_data())?;
+                if let Some(mold) = &rendered.mold
+                    && self.fill(mold, call, scratch, request)?
+                {
+                    return Ok(());
+                }
+                let payloads = self.parse(&rendered.json, call, &mut scratch.text)?;
+                in_turn(&payloads, number).cloned()
+            }
+        };
+        (request.body, request.expected) = payload.ok_or_else(|| self.no_data())?;
+        Ok(())
+    }
+
+    /// Makes a message in its mold. Returns whether it fits.
+    fn fill(
+        &self,
+        mold: &Mold,
+        call: &mut CallData,
+        scratch: &mut Scratch,
+        request: &mut Request,
+    ) -> Result<bool, RequestError> {
+        let Scratch {
+            framed, filling, ..
+        } = scratch;
+        framed.clear();
+        framed.resize(PREFIX_LEN, 0);
+        let state = call.random_state();
+        match mold.fill(call, filling, framed) {
+            Ok(()) => {}
+            Err(Misfit::Template(error)) => return Err(wrong(error)),
+            Err(Misfit::Odd) => {
+                call.restore_random(state);
+                return Ok(false);
+            }
+        }
+        let sent = self.sent(1);
+        if sent == 1 && !self.compress {
+            close_frame(framed, false)?;
+            put(framed, request);
+        } else {
+            let message = framed.get(PREFIX_LEN..).unwrap_or_default();
+            request.body = Arc::new(Body::new(&[message], sent, self.compress)?);
+        }
+        request.expected = match &self.expected {
+            Some(expected) => Arc::clone(expected),
+            None => Arc::new(self.rules.bind(&[&mold.fields(filling)], sent)),
+        };
+        Ok(true)
+    }
+
+    /// What the replies to a row must be.
+    fn expected_of(&self, framed: &[u8]) -> Result<Arc<Expected>, RequestError> {
+        if let Some(expected) = &self.expected {
+            return Ok(Arc::clone(expected));
+        }
+        let message = framed.get(PREFIX_LEN..).unwrap_or_default();
+        let message = messages::from_bytes(message, &self.input)?;
+        Ok(Arc::new(self.rules.bind(&[&message.fields], 1)))
+    }
+
+    /// The messages of a stream, each rendered on its own.
+    fn dynamic(
+        &self,
+        templates: &[Rendered],
+        call: &mut CallData,
+        json: &mut String,
+    ) -> Result<Payload, RequestError> {
+        let mut messages = Vec::new();
+        let mut length = 0;
+        for number in 0..self.sent(templates.len() as u64) {
+            let message = self.render_one(templates, number, call, json)?;
+            length += message.bytes.len() + PREFIX_LEN;
+            if length > MAX_LEN {
+                return Err(RequestError::TooLarge { limit: MAX_LEN });
+            }
+            messages.push(message);
+        }
+        self.one(&messages, messages.len() as u64)
+    }
+
+    fn render_one(
+        &self,
+        templates: &[Rendered],
+        number: u64,
+        call: &mut CallData,
+        json: &mut String,
+    ) -> Result<Message, RequestError> {
+        let rendered = in_turn(templates, number).ok_or_else(|| self.no_data())?;
+        call.begin_again();
+        json.clear();
+        rendered.json.render(call, json).map_err(wrong)?;
+        let messages =
+            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
+        // A template that gives several messages is a list: they take turns.
+        in_turn(&messages, number)
+            .cloned()
+            .ok_or_else(|| self.no_data())
+    }
+
+    /// Message `number` of a stream, framed, if it is rendered when it is sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`payload`](Self::payload).
+    pub fn message<'s>(
+        &self,
+        number: u64,
+        call: &mut CallData,
+        scratch: &'s mut Scratch,
+    ) -> Result<Option<&'s [u8]>, RequestError> {
+        let Messages::Rendered(templates) = &self.messages else {
+            return Ok(None);
+        };
+        if !self.dynamic {
+            return Ok(None);
+        }
+        let message = self.render_one(templates, number, call, &mut scratch.text)?;
+        let body = Body::new(&[&message.bytes], 1, self.compress)?;
+        scratch.framed.clear();
+        scratch.framed.extend_from_slice(&body.bytes);
+        Ok(Some(&scratch.framed))
+    }
+
+    /// The payloads that JSON gives in one call.
+    fn parse(
+        &self,
+        template: &Template,
+        call: &mut CallData,
+        json: &mut String,
+    ) -> Result<Vec<Payload>, RequestError> {
+        json.clear();
+        template.render(call, json).map_err(wrong)?;
+        let messages =
+            messages::from_json(json, &self.input).map_err(|error| error.rendered(json))?;
+        self.payloads(&messages)
+    }
+
+    /// How many messages a call sends of so many that are given.
+    fn sent(&self, given: u64) -> u64 {
+        match self.stream_call_count {
+            count if count > 0 && given > 0 && self.streams => count,
+            _ => given,
         }
     }
 
     /// A streaming client sends all messages in one call; otherwise each message is one call.
     fn payloads(&self, messages: &[Message]) -> Result<Vec<Payload>, RequestError> {
         if self.streams {
-            let sent = if self.stream_call_count == 0 {
-                messages.len() as u64
-            } else {
-                self.stream_call_count
-            };
-            return Ok(vec![
-                self.one(messages, if messages.is_empty() { 0 } else { sent })?,
-            ]);
+            return Ok(vec![self.one(messages, self.sent(messages.len() as u64))?]);
         }
         if messages.is_empty() {
             return Err(self.no_data());
@@ -143,8 +376,11 @@ impl PayloadPlan {
             .map(|message| message.bytes.as_slice())
             .collect();
         let body = Body::new(&bytes, sent, self.compress)?;
-        let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
-        Ok((Arc::new(body), Arc::new(self.rules.bind(&fields, sent))))
+        let expected = self.expected.clone().unwrap_or_else(|| {
+            let fields: Vec<_> = messages.iter().map(|message| &message.fields).collect();
+            Arc::new(self.rules.bind(&fields, sent))
+        });
+        Ok((Arc::new(body), expected))
     }
 
     fn no_data(&self) -> RequestError {
@@ -154,40 +390,83 @@ impl PayloadPlan {
     }
 }
 
+impl Rows {
+    fn row(&self, number: u64) -> Option<&[u8]> {
+        let end = in_turn(&self.ends, number)?;
+        let turn = number.checked_rem(self.ends.len() as u64)?;
+        let before = usize::try_from(turn).ok()?.checked_sub(1);
+        let begin = before.and_then(|before| self.ends.get(before));
+        self.framed.get(begin.copied().unwrap_or(0)..*end)
+    }
+}
+
+/// Makes a framed message the request's body, in the memory of the one before if it can.
+fn put(framed: &[u8], request: &mut Request) {
+    if let Some(body) = Arc::get_mut(&mut request.body) {
+        body.replace(framed);
+    } else {
+        let mut body = Body::default();
+        body.replace(framed);
+        request.body = Arc::new(body);
+    }
+}
+
+fn wrong(error: TemplateError) -> RequestError {
+    RequestError::Template {
+        place: "the data".to_owned(),
+        error,
+    }
+}
+
 fn in_turn<T>(items: &[T], number: u64) -> Option<&T> {
     let count = items.len() as u64;
     items.get(usize::try_from(number.checked_rem(count)?).ok()?)
 }
 
-/// One template for the whole data. If calls take the elements of an array in turn, one template
-/// for each element, so that a call renders only its own.
-pub(super) fn templates(
-    json: &str,
-    spec: &Spec,
-    method: &Method,
-) -> Result<Vec<Template>, RequestError> {
-    let labels = Labels::from(method);
-    let parse = |text: &str| {
-        if spec.request.templates == Templates::Off {
+/// How the text of templates is read.
+struct Parse {
+    labels: Labels,
+    templates: Templates,
+}
+
+impl Parse {
+    fn new(spec: &Spec, method: &Method) -> Self {
+        Self {
+            labels: Labels::from(method),
+            templates: spec.request.templates,
+        }
+    }
+
+    fn has_actions(&self, text: &str) -> bool {
+        self.templates != Templates::Off && text.contains("{{")
+    }
+
+    fn template(&self, text: &str) -> Result<Template, RequestError> {
+        if !self.has_actions(text) {
             return Ok(Template::literal(text));
         }
-        Template::parse(text, &labels, spec.request.templates == Templates::All).map_err(|error| {
-            RequestError::Template {
-                place: "the data".to_owned(),
-                error,
-            }
-        })
-    };
-    let whole = parse(json)?;
-    if whole.constant().is_some() || method.shape.streams_requests() || !is_array(json) {
-        return Ok(vec![whole]);
+        let functions = self.templates == Templates::All;
+        Template::parse(text, &self.labels, functions).map_err(wrong)
     }
-    // An array that becomes JSON only through its templates must be rendered as a whole.
-    match serde_json::from_str::<Vec<serde_json::Value>>(json) {
-        Ok(elements) if !elements.is_empty() => elements
-            .iter()
-            .map(|element| parse(&element.to_string()))
-            .collect(),
-        _ => Ok(vec![whole]),
+
+    /// One template for the whole data. If its elements are rendered on their own, one for each element of a list.
+    fn data(&self, json: &str, as_one: bool) -> Result<Vec<Template>, RequestError> {
+        let whole = self.template(json)?;
+        if whole.constant().is_some() || as_one || !is_array(json) {
+            return Ok(vec![whole]);
+        }
+        // An array that becomes JSON only through its templates must be rendered as a whole.
+        Ok(elements(&whole).unwrap_or_else(|| vec![whole]))
     }
+}
+
+/// Those of an array. One that is no object may give several.
+fn elements(whole: &Template) -> Option<Vec<Template>> {
+    let marked = Marked::new(whole)?;
+    let elements = marked.json.as_array()?;
+    if elements.is_empty() || !elements.iter().all(Value::is_object) {
+        return None;
+    }
+    let template = |element| Some(marked.template(element)?.0);
+    elements.iter().map(template).collect()
 }

@@ -8,7 +8,7 @@ use super::RequestError;
 use super::body::{Body, MAX_LEN};
 use super::expect::Expected;
 use super::head::HeadPlan;
-use super::payload::PayloadPlan;
+use super::payload::{PayloadPlan, Scratch};
 use super::schema::Method;
 use super::template::CallData;
 use crate::http2::Head;
@@ -21,9 +21,6 @@ const TRIALS: u32 = 16;
 #[derive(Debug)]
 pub struct Source {
     requests: Requests,
-    random: Rng,
-    /// The last request that was rendered.
-    rendered: Option<Request>,
 }
 
 #[derive(Debug)]
@@ -33,19 +30,7 @@ enum Requests {
     /// Calls take these in turn.
     Several(Box<[Request]>),
     /// Something must be rendered for each call.
-    Rendered(Box<Plan>),
-}
-
-#[derive(Debug)]
-struct Plan {
-    head: HeadPlan,
-    /// The head, if all calls share it.
-    constant: Option<Arc<crate::http2::Head>>,
-    payload: PayloadPlan,
-    name: String,
-    connections: u32,
-    /// The longest message that may be sent, in bytes.
-    max_send: usize,
+    Rendered(Box<Renderer>),
 }
 
 impl Source {
@@ -56,37 +41,55 @@ impl Source {
     ///
     /// Whatever prevents the requests.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
-        let mut plan = Plan {
+        let mut renderer = Renderer {
+            request: Request::default(),
+            random: Rng::new(),
+            scratch: Scratch::default(),
             head: HeadPlan::new(spec, method)?,
-            constant: None,
             payload: PayloadPlan::new(spec, method)?,
             name: spec.name.clone(),
             connections: spec.load.connections,
             max_send: spec.request.max_send as usize,
         };
-        let mut random = Rng::new();
-        let mut nothing = CallData::new(CallNumber::default(), "", 1, &mut random);
-        if plan.head.is_constant() {
-            plan.constant = Some(plan.head.head(&mut nothing)?);
-        }
-        for number in 0..plan.payload.variants() {
+        renderer.request.head = Arc::clone(renderer.head.constant());
+        for number in 0..renderer.payload.variants() {
             // A template may fail for some calls and not for others.
-            let mut trials = (0..TRIALS).map(|_| plan.request(0, number, &mut random));
+            let mut trials = (0..TRIALS).map(|_| renderer.render(0, number));
             if trials.by_ref().all(|trial| trial.is_err()) {
-                plan.request(0, number, &mut random)?;
+                renderer.render(0, number)?;
             }
         }
         Ok(Self {
-            requests: Requests::new(plan),
-            random,
-            rendered: None,
+            requests: Requests::new(renderer),
         })
     }
 
     /// Whether nothing must be rendered for each call.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
-        !matches!(self.requests, Requests::Rendered(_))
+        match &self.requests {
+            Requests::One(_) | Requests::Several(_) => true,
+            Requests::Rendered(renderer) => {
+                renderer.head.is_constant() && renderer.payload.is_fixed()
+            }
+        }
+    }
+
+    /// Message `message` of a stream, framed, if it is rendered when it is sent; `None`: it is in the request's body.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub fn message(
+        &mut self,
+        worker: u32,
+        number: u64,
+        message: u64,
+    ) -> Result<Option<&[u8]>, RequestError> {
+        match &mut self.requests {
+            Requests::Rendered(renderer) => renderer.message(worker, number, message),
+            Requests::One(_) | Requests::Several(_) => Ok(None),
+        }
     }
 
     /// The request of one call. Templates show `worker` and `number` (unique in the run, from 0);
@@ -97,15 +100,15 @@ impl Source {
     /// If the output of a template cannot be sent.
     #[inline]
     pub fn next(&mut self, worker: u32, number: u64) -> Result<&Request, RequestError> {
-        match &self.requests {
+        match &mut self.requests {
             Requests::One(request) => Ok(request),
             Requests::Several(requests) => {
                 let turn = usize::try_from(number % requests.len() as u64).unwrap_or(0);
                 requests.get(turn).ok_or_else(nothing)
             }
-            Requests::Rendered(plan) => {
-                self.rendered = Some(plan.request(worker, number, &mut self.random)?);
-                self.rendered.as_ref().ok_or_else(nothing)
+            Requests::Rendered(renderer) => {
+                renderer.render(worker, number)?;
+                Ok(&renderer.request)
             }
         }
     }
@@ -119,12 +122,14 @@ fn nothing() -> RequestError {
 }
 
 impl Requests {
-    fn new(plan: Plan) -> Self {
-        let (Some(head), Some(payloads)) = (&plan.constant, plan.payload.fixed()) else {
-            return Self::Rendered(Box::new(plan));
+    fn new(renderer: Renderer) -> Self {
+        let payloads = renderer.payload.fixed();
+        let Some(payloads) = payloads.filter(|_| renderer.head.is_constant()) else {
+            return Self::Rendered(Box::new(renderer));
         };
         let request = |(body, expected): &(_, _)| Request {
-            head: Arc::clone(head),
+            head: Arc::clone(renderer.head.constant()),
+            literals: Vec::new(),
             body: Arc::clone(body),
             expected: Arc::clone(expected),
         };
@@ -135,35 +140,62 @@ impl Requests {
     }
 }
 
-impl Plan {
-    fn request(&self, worker: u32, number: u64, random: &mut Rng) -> Result<Request, RequestError> {
+/// Renders one request after another, in the same memory.
+#[derive(Debug)]
+struct Renderer {
+    request: Request,
+    random: Rng,
+    scratch: Scratch,
+    head: HeadPlan,
+    payload: PayloadPlan,
+    name: String,
+    connections: u32,
+    /// The longest message that may be sent, in bytes.
+    max_send: usize,
+}
+
+impl Renderer {
+    fn message(
+        &mut self,
+        worker: u32,
+        number: u64,
+        message: u64,
+    ) -> Result<Option<&[u8]>, RequestError> {
         let mut call = CallData::new(
             CallNumber { worker, number },
             &self.name,
             self.connections,
-            random,
+            &mut self.random,
         );
-        let head = match &self.constant {
-            Some(head) => Arc::clone(head),
-            None => self.head.head(&mut call)?,
-        };
-        let (body, expected) = self.payload.payload(number, &mut call)?;
+        self.payload.message(message, &mut call, &mut self.scratch)
+    }
+
+    fn render(&mut self, worker: u32, number: u64) -> Result<(), RequestError> {
+        let mut call = CallData::new(
+            CallNumber { worker, number },
+            &self.name,
+            self.connections,
+            &mut self.random,
+        );
+        let Request { literals, .. } = &mut self.request;
+        self.head
+            .varying(&mut call, &mut self.scratch.text, literals)?;
+        self.payload
+            .payload(number, &mut call, &mut self.scratch, &mut self.request)?;
         if self.max_send < MAX_LEN {
-            body.check(self.max_send)?;
+            self.request.body.check(self.max_send)?;
         }
-        Ok(Request {
-            head,
-            body,
-            expected,
-        })
+        Ok(())
     }
 }
 
-/// Everything that one call needs. Cheap to clone: three counted references.
-#[derive(Clone, Debug)]
+/// Everything that one call needs.
+#[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Pseudo-header and header fields.
+    /// Pseudo-header and header fields that all calls share.
     pub head: Arc<Head>,
+    /// The encoded header fields that only this call has.
+    pub literals: Vec<u8>,
     /// The messages to send.
     pub body: Arc<Body>,
     /// What its replies must be.

@@ -1,22 +1,27 @@
 //! `{{…}}` in data and metadata: parsed once, rendered for every call.
 //!
-//! Supports the subset of Go's text/template that ghz's own documentation uses: the call's fields
-//! (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals,
-//! pipes, brackets, comments and the trim marks `{{-` and `-}}`. Control structures and sprig
-//! functions are refused when the template is parsed, before the load starts.
+//! Templates are those of Go's text/template, with ghz's fields and functions and sprig's. Most use only the call's
+//! fields (`{{.RequestNumber}}`), the functions `newUUID`, `randomString` and `randomInt`, literals, pipes and brackets:
+//! these have a parser of their own, and cost little. What it does not know is left to gotmpl, one action or block
+//! (`{{if}}` to `{{end}}`) at a time, or as a whole if actions share variables or named templates.
 
+mod block;
 mod call_data;
 mod function;
 mod parser;
+mod program;
 mod scan;
+mod sprig;
 #[cfg(test)]
 mod tests;
 mod token;
 
 pub use call_data::{CallData, Labels};
-use function::Action;
+pub use function::Action;
 use parser::parse;
+use program::Program;
 use scan::{Part, scan};
+pub use sprig::groups as function_groups;
 use thiserror::Error;
 
 use super::excerpt::excerpt;
@@ -27,10 +32,17 @@ pub struct Template {
     pieces: Vec<Piece>,
 }
 
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+pub enum Piece {
     Text(String),
     Action(Action),
+}
+
+impl From<Vec<Piece>> for Template {
+    fn from(pieces: Vec<Piece>) -> Self {
+        Self { pieces }
+    }
 }
 
 impl Template {
@@ -41,20 +53,39 @@ impl Template {
     /// If an action is not closed, malformed or unknown; with `functions` off, also if it calls a
     /// function.
     pub fn parse(text: &str, labels: &Labels, functions: bool) -> Result<Self, TemplateError> {
+        let parts = scan(text)?;
+        if block::is_one(&parts)? {
+            let program = Program::new(text, labels, functions).map_err(TemplateError::Whole)?;
+            return Ok(Self::from(vec![Piece::Action(Action::Program(program))]));
+        }
         let mut template = Self { pieces: Vec::new() };
-        for part in scan(text)? {
-            match part {
-                Part::Text(text) => template.push_text(text),
-                Part::Action(source) => match parse(source, labels, functions) {
-                    Ok(Action::Text(text)) => template.push_text(&text),
-                    Ok(action) => template.pieces.push(Piece::Action(action)),
-                    Err(error) => {
-                        return Err(TemplateError::Parse {
-                            action: excerpt(source, 60),
-                            error,
-                        });
-                    }
-                },
+        let mut parts = parts.into_iter();
+        while let Some(part) = parts.next() {
+            let (source, range) = match part {
+                Part::Text(text) => {
+                    template.push_text(text);
+                    continue;
+                }
+                Part::Action(source, range) => (source, range),
+            };
+            let end = block::end(source, &range, &mut parts);
+            let parsed = match parse(source, labels, functions) {
+                Err(error) if error.is_beyond() => {
+                    let text = text.get(range.start..end).unwrap_or_default();
+                    let text = format!("{{{{{text}}}}}");
+                    Program::new(&text, labels, functions).map(Action::Program)
+                }
+                parsed => parsed,
+            };
+            match parsed {
+                Ok(Action::Text(text)) => template.push_text(&text),
+                Ok(action) => template.pieces.push(Piece::Action(action)),
+                Err(error) => {
+                    return Err(TemplateError::Parse {
+                        action: excerpt(source, 60),
+                        error,
+                    });
+                }
             }
         }
         Ok(template)
@@ -65,6 +96,38 @@ impl Template {
     pub fn literal(text: &str) -> Self {
         Self {
             pieces: vec![Piece::Text(text.to_owned())],
+        }
+    }
+
+    /// Those of a list's elements as one.
+    #[must_use]
+    pub fn list(elements: &[Self]) -> Self {
+        let mut list = Self::literal("[");
+        for (place, element) in elements.iter().enumerate() {
+            if place > 0 {
+                list.push_text(",");
+            }
+            list.pieces.extend(element.pieces.iter().cloned());
+        }
+        list.push_text("]");
+        list
+    }
+
+    /// Its parts, in order.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The number that it gives for one call, if it gives nothing else; otherwise it must be rendered.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    pub fn integer(&self, call: &mut CallData) -> Result<Option<i64>, TemplateError> {
+        match self.pieces.as_slice() {
+            [Piece::Action(action)] => action.integer(call).map_err(TemplateError::Render),
+            _ => Ok(None),
         }
     }
 
@@ -110,6 +173,8 @@ pub enum TemplateError {
     #[error("`{{{{{action}}}}}`: {error}")]
     Parse { action: String, error: ActionError },
     #[error(transparent)]
+    Whole(ActionError),
+    #[error(transparent)]
     Render(ActionError),
 }
 
@@ -118,13 +183,19 @@ pub enum TemplateError {
 pub enum ActionError {
     #[error("{0}")]
     Syntax(String),
+    #[error("brackets are nested too deeply")]
+    TooDeep,
     #[error("unknown field `{name}`; the fields are {fields}")]
-    UnknownField { name: String, fields: &'static str },
-    #[error("unknown function `{name}`; the functions are newUUID, randomString and randomInt")]
+    UnknownField { name: String, fields: String },
+    #[error("unknown function `{name}`; --help lists the functions")]
     UnknownFunction { name: String },
     #[error("template functions are off; drop --disable-template-functions")]
     FunctionsOff,
-    #[error("`{keyword}` is not supported; a template has only fields and functions")]
+    #[error("`{name}` is refused: it {reason}")]
+    Refused { name: String, reason: &'static str },
+    #[error("{0}")]
+    Go(String),
+    #[error("`{keyword}` stands outside of its block")]
     Control { keyword: String },
     #[error("`newUUID` takes no argument")]
     NewUuidArguments,
@@ -138,4 +209,17 @@ pub enum ActionError {
     EmptyRange { min: i64, max: i64 },
     #[error("`randomString` cannot have {length} characters; the maximum is {most}")]
     TooLong { length: i64, most: i64 },
+}
+
+impl ActionError {
+    /// Whether gotmpl may understand it.
+    fn is_beyond(&self) -> bool {
+        matches!(
+            self,
+            Self::Syntax(_)
+                | Self::UnknownFunction { .. }
+                | Self::Control { .. }
+                | Self::NotAnInteger { .. }
+        )
+    }
 }

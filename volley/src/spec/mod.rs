@@ -175,6 +175,8 @@ pub struct StreamSpec {
     pub duration: Duration,
     /// The client ends the call after this many messages, sent (data repeats as needed) or received; 0: no limit.
     pub count: u64,
+    /// The client renders the templates of each message when it sends it, not once for each call.
+    pub dynamic: bool,
 }
 
 /// Where a service is described.

@@ -31,13 +31,13 @@ fn a_switch_can_be_turned_off() {
         assert!(spec(flags).target.insecure, "{flags:?}");
     }
     assert!(spec(&["-e", "--async", "--count-errors"]).request.compress);
-    // It is off anyway.
-    for flag in [
-        "--no-stream-dynamic-messages",
-        "--stream-dynamic-messages=false",
-    ] {
-        assert_eq!(run(&[flag]), run(&[]));
-    }
+    assert!(spec(&["--stream-dynamic-messages"]).request.stream.dynamic);
+    assert!(
+        !spec(&["--no-stream-dynamic-messages"])
+            .request
+            .stream
+            .dynamic
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{file, parse, refusal};
 
 #[test]
-fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
+fn values_of_targets_that_make_no_sense_are_refused_by_name() {
     for (flags, remedy) in [
         (
             &["--lb-strategy", "grpclb"][..],
@@ -13,11 +13,6 @@ fn flags_of_ghz_that_volley_lacks_are_refused_by_name() {
             &["--resolve-every", "99ms"],
             "`--resolve-every`: names are looked up at most every 100ms; \
              0: only when a connection is lost",
-        ),
-        (
-            &["--stream-dynamic-messages"],
-            "volley has no `--stream-dynamic-messages`: \
-             templates are filled in once per call: list the messages of a stream in `--data`",
         ),
     ] {
         assert_eq!(refusal(flags), remedy);

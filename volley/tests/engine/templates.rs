@@ -109,3 +109,72 @@ fn a_template_that_fails_for_some_calls_fails_those_and_no_others() {
         assert!(text.contains("the request cannot be made"), "{text}");
     }
 }
+
+#[test]
+fn each_message_of_a_stream_has_values_of_its_own_if_asked_for() {
+    let server = reference(Faults::default());
+    let data = r#"{"a": {{randomInt 1 1000000}}, "b": 7}"#;
+    let report = Volley::call("EchoSum")
+        .data(data)
+        .expect("result = a + b")
+        .flags("--stream-dynamic-messages --stream-call-count 20 -n 30 -c 3")
+        .report(server.address());
+    assert_eq!((report.all_ok(), report.messages()), (30, 600));
+    // With pauses, a message is made when it is sent: 20 equal ones would be unlikely.
+    let finished = Volley::call("EchoSum")
+        .data(data)
+        .flags("--stream-dynamic-messages --stream-call-count 20 --stream-interval 1ms -n 3 -c 3")
+        .report(server.address());
+    assert_eq!((finished.all_ok(), finished.messages()), (3, 60));
+}
+
+#[test]
+fn a_message_that_cannot_be_made_when_it_is_sent_fails_its_call() {
+    let server = reference(Faults::default());
+    // The first message is right in some calls; one of twenty is wrong in nearly all.
+    let report = Volley::call("CollectSum")
+        .data(r#"{"a": {{randomInt 1 (randomInt 1 9)}}}"#)
+        .flags("--stream-dynamic-messages --stream-call-duration 100ms --stream-interval 1ms -n 40 -c 4")
+        .run(server.address());
+    assert!(
+        report.stderr.contains("cannot be made") || report.stdout.contains("cannot be made"),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn rows_of_a_file_are_taken_in_turn_and_checked() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    for (name, text) in [
+        ("rows.csv", "a,b\n1,1\n1000000,2\n-5,\n"),
+        ("rows.jsonl", "{\"a\":1,\"b\":1}\n{\"a\":1000000}\n"),
+        (
+            "rows.NDJSON",
+            "{\"a\":{{randomInt 1 9}},\"b\":{{add 1 .RequestNumber}}}\n",
+        ),
+    ] {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).unwrap();
+        let report = Volley::call("GetSum")
+            .arg("--data-file")
+            .arg(&path)
+            .expect("result = a + b")
+            .flags("-n 90 -c 6 --connections 2 --threads 2")
+            .report(server.address());
+        assert_eq!(report.all_ok(), 90, "{name}");
+    }
+}
+
+#[test]
+fn metadata_with_templates_is_what_the_server_receives() {
+    let server = reference(Faults::default());
+    let report = Volley::call("GetSum")
+        .data(r#"{"a": "{{randomInt 1 1000}}", "b": {{randomInt 1 1000}}}"#)
+        .arg("--metadata")
+        .arg(r#"{"x-request-id": "{{newUUID}}", "x-{{.WorkerID}}": "{{.RequestNumber}}"}"#)
+        .expect("result = a + b")
+        .flags("-n 2000 -c 20 --connections 4 --threads 2")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 2000);
+}

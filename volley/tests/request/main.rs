@@ -2,9 +2,11 @@
 
 mod data;
 mod expect;
+mod go;
 mod head;
 mod hostile;
 mod reflect;
+mod rows;
 mod schema;
 mod support;
 mod templates;

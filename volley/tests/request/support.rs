@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use prost_reflect::DynamicMessage;
+use volley::http2::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
 use volley::request::schema::load;
 use volley::request::{Method, Request, Source};
 use volley::spec::{Data, SchemaSource, Spec};
@@ -59,7 +60,10 @@ pub fn first(spec: &Spec, method: &Method) -> Request {
 
 /// The one-line error of an impossible request.
 pub fn refusal(spec: &Spec, method: &Method) -> String {
-    let error = Source::new(spec, method).unwrap_err().to_string();
+    let Err(error) = Source::new(spec, method) else {
+        panic!("accepted: {:?}", spec.request);
+    };
+    let error = error.to_string();
     assert!(!error.contains('\n'), "more than one line: {error}");
     error
 }
@@ -91,6 +95,14 @@ pub fn shown(request: &Request, method: &Method) -> Vec<String> {
 /// The value of a header field.
 pub fn header(request: &Request, name: &str) -> Option<String> {
     let mut fields = request.head.fields.iter();
-    let field = fields.find(|field| &*field.name == name.as_bytes())?;
-    Some(String::from_utf8(field.value.to_vec()).unwrap())
+    let text = |value: &[u8]| String::from_utf8(value.to_vec()).unwrap();
+    match fields.find(|field| &*field.name == name.as_bytes()) {
+        Some(field) => Some(text(&field.value)),
+        None => {
+            let mut list = HeaderList::new();
+            let mut decoder = Decoder::new(DEFAULT_TABLE_SIZE, 1 << 20);
+            decoder.decode(&request.literals, &mut list).unwrap();
+            list.get(name.as_bytes()).map(text)
+        }
+    }
 }

@@ -16,7 +16,8 @@ pub struct DataArgs {
     #[arg(short = 'd', long, value_name = "JSON", value_parser = value::messages)]
     pub data: Option<String>,
 
-    /// Read --data from a file
+    /// Read --data from a file; users.csv (the header names fields) and users.jsonl (an object on
+    /// each line) are lists
     #[arg(short = 'D', long, value_name = "FILE", value_parser = path)]
     pub data_file: Option<PathBuf>,
 
@@ -48,6 +49,10 @@ pub struct DataArgs {
     /// End each streaming call after N messages: sent (data repeats as needed) or received
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub stream_call_count: Option<u64>,
+
+    /// Fill in templates for each message that a call sends, not once for each call
+    #[arg(long)]
+    pub stream_dynamic_messages: Option<bool>,
 
     /// Refuse template functions in data and metadata, such as {{randomInt 1 9}}
     #[arg(long)]

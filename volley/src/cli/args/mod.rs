@@ -83,7 +83,8 @@ fn is_switch(arg: &Arg) -> bool {
 }
 
 fn plain() -> Command {
-    help::dress(RunArgs::command(), help::EXAMPLES)
+    help::dress(RunArgs::command(), "")
+        .after_help(help::of_run())
         .override_usage(
             "volley [FLAGS] HOST\n       volley try [FLAGS] HOST\n       volley list [FLAGS] HOST [SERVICE]\n       \
              volley describe [FLAGS] HOST NAME\n       volley blast [FLAGS] HOST\n       volley serve [FLAGS]\n       \

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::args::RunArgs;
-use super::{refused, usage};
+use super::usage;
 use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
@@ -64,7 +64,7 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
         ..Config::default()
     };
     for (key, value) in flags {
-        if key == SCHEMA || is_refused(path, &key, &value)? {
+        if key == SCHEMA {
             continue;
         }
         if key == BINARY {
@@ -84,17 +84,6 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
         }
     }
     Ok(config)
-}
-
-/// Whether volley has no such flag, and does without it.
-fn is_refused(path: &Path, key: &str, value: &Value) -> Result<bool, ConfigError> {
-    match refused::remedy(key) {
-        Some(remedy) if !asks_for_nothing(value) => Err(ConfigError::Refused {
-            place: place(path, key),
-            remedy,
-        }),
-        remedy => Ok(remedy.is_some()),
-    }
 }
 
 /// The flag that a key names. As in ghz, upper and lower case are the same.
@@ -175,8 +164,6 @@ pub enum ConfigError {
     NoTable(PathBuf),
     #[error("`{place}`: {problem}")]
     Value { place: String, problem: String },
-    #[error("`{place}`: volley has no such key: {remedy}")]
-    Refused { place: String, remedy: &'static str },
 }
 
 /// With this key, ghz's options say that the payload was protobuf. They do not hold it.

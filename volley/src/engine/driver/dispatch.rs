@@ -313,7 +313,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         };
         let call = Call::new(ticket, mark, Arc::clone(&request.expected));
-        let stream = wire.http.open(call, &request.head, false);
+        let stream = wire
+            .http
+            .open_with(call, &request.head, &request.literals, false);
         if !self.plan.streaming.is_paced {
             wire.http.send_shared(stream, &request.body.bytes, true);
         }

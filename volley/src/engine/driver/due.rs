@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::{Book, Driver, Script, Stage};
+use crate::engine::call::Ticket;
+use crate::grpc::Status;
 use crate::http2::ErrorCode;
 use crate::request::{Body, Shape};
 
@@ -155,6 +157,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.end_stream(due.wire, due.stream, now_ns);
             return;
         };
+        let ticket = call.ticket;
         let interval_ns = self.plan.streaming.interval_ns;
         let burst = if interval_ns == 0 { BURST } else { 1 };
         for _ in 0..burst {
@@ -166,7 +169,20 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 self.hold(due, until_ns);
                 return;
             }
-            let message = if over { &[][..] } else { message(body, *sent) };
+            let message = match over {
+                true => Ok(&[][..]),
+                false => made(&mut self.desk.script, &ticket, body, *sent),
+            };
+            let message = match message {
+                Ok(message) => message,
+                Err(status) => {
+                    if let Some(call) = wire.http.call_mut(due.stream) {
+                        call.blame(status.code, status.message);
+                    }
+                    self.end_stream(due.wire, due.stream, now_ns);
+                    return;
+                }
+            };
             if !over {
                 *sent += 1;
             }
@@ -192,6 +208,17 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             self.stirred = true;
         }
     }
+}
+
+/// The n-th message of a stream: the script's own, or that of the body.
+fn made<'a, S: Script>(
+    script: &'a mut S,
+    ticket: &Ticket,
+    body: &'a Body,
+    n: u64,
+) -> Result<&'a [u8], Status> {
+    let made = script.message(ticket, n)?;
+    Ok(made.unwrap_or_else(|| message(body, n)))
 }
 
 /// The n-th message of a stream, in turn; nothing if there are no messages.

@@ -19,6 +19,21 @@ impl<C> Connection<C> {
     ///
     /// If [`capacity`](Self::capacity) is 0. No peer can cause this between the two calls.
     pub fn open(&mut self, call: C, head: &Arc<Head>, end_stream: bool) -> u32 {
+        self.open_with(call, head, &[], end_stream)
+    }
+
+    /// The same with more fields after those of the head, encoded by [`hpack::literal`](crate::http2::hpack::literal).
+    ///
+    /// # Panics
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        &mut self,
+        call: C,
+        head: &Arc<Head>,
+        literals: &[u8],
+        end_stream: bool,
+    ) -> u32 {
         assert!(
             self.capacity() > 0,
             "no stream can be opened: ask `capacity` first"
@@ -27,8 +42,14 @@ impl<C> Connection<C> {
         self.next_id += 2;
         self.ended.opened(id);
         let max_frame_size = self.peer.max_frame_size;
-        self.heads
-            .write(self.output.bytes(), id, head, end_stream, max_frame_size);
+        self.heads.write(
+            self.output.bytes(),
+            id,
+            head,
+            literals,
+            end_stream,
+            max_frame_size,
+        );
         let receive = if self.is_acknowledged {
             self.stream_target
         } else {
@@ -62,7 +83,7 @@ impl<C> Connection<C> {
 
     /// The same for content that many streams share: what is kept takes no memory.
     #[inline]
-    pub fn send_shared(&mut self, stream: u32, bytes: &Arc<[u8]>, end_stream: bool) {
+    pub fn send_shared(&mut self, stream: u32, bytes: &Arc<Vec<u8>>, end_stream: bool) {
         self.send_as(stream, bytes, end_stream, |_| {
             Kept::Shared(Arc::clone(bytes))
         });

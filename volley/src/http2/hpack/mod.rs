@@ -9,6 +9,7 @@ mod field;
 mod header_list;
 mod huffman;
 mod integer;
+mod literal;
 #[cfg(test)]
 mod properties;
 mod static_table;
@@ -18,6 +19,7 @@ pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use field::{Field, Indexing};
 pub use header_list::HeaderList;
+pub use literal::{literal, literal_name};
 use thiserror::Error;
 
 /// Size of the dynamic table at the start, in bytes (RFC 9113 §6.5.2).

@@ -14,36 +14,51 @@ use super::walk::{Sink, walk};
 const FEW: usize = 8;
 
 /// The parts that are the same for all calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) layouts: Layouts,
     pub(super) rules: Vec<Rule>,
+    pub(super) fast: Option<Fast>,
+}
+
+impl Shared {
+    pub(super) fn new(layouts: Layouts, rules: Vec<Rule>) -> Self {
+        let fast = match rules.as_slice() {
+            [] => layouts.first().and_then(|field| Fast::new(field, 0, 0)),
+            [rule] => Fast::for_rule(rule, &layouts),
+            _ => None,
+        };
+        Self {
+            layouts,
+            rules,
+            fast,
+        }
+    }
 }
 
 /// What the replies of one call must be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Expected {
     shared: Arc<Shared>,
-    /// One for each rule.
-    formulas: Box<[Formula]>,
+    /// That of the first rule, in place: most calls have one.
+    formula: Option<Formula>,
+    /// Those of the other rules.
+    others: Box<[Formula]>,
     fast: Option<Fast>,
     replies: Option<u64>,
 }
 
 impl Expected {
-    pub(super) fn new(shared: Arc<Shared>, formulas: Box<[Formula]>, replies: Option<u64>) -> Self {
-        let fast = match shared.rules.as_slice() {
-            [] => shared
-                .layouts
-                .first()
-                .and_then(|field| Fast::new(field, 0, 0)),
-            [rule] => Fast::for_rule(rule, &shared.layouts),
-            _ => None,
-        };
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        mut formulas: impl Iterator<Item = Formula>,
+        replies: Option<u64>,
+    ) -> Self {
         Self {
+            formula: formulas.next(),
+            others: formulas.collect(),
+            fast: shared.fast,
             shared,
-            formulas,
-            fast,
             replies,
         }
     }
@@ -51,11 +66,7 @@ impl Expected {
     /// Any number of any replies. They are not looked at.
     #[must_use]
     pub fn anything() -> Self {
-        let shared = Shared {
-            layouts: Layouts::default(),
-            rules: Vec::new(),
-        };
-        Self::new(Arc::new(shared), Box::default(), None)
+        Self::default()
     }
 
     /// How many replies a successful call must get.
@@ -74,8 +85,8 @@ impl Expected {
     pub fn check(&self, i: u64, message: &[u8]) -> Result<(), Mismatch> {
         if let Some(fast) = &self.fast
             && let Some(expected) = self
-                .formulas
-                .first()
+                .formula
+                .as_ref()
                 .map_or(Some(0), |formula| formula.at(i))
             && fast.accepts(message, expected)
         {
@@ -89,7 +100,7 @@ impl Expected {
     #[must_use]
     pub fn run(&self, i: u64) -> Option<Run> {
         let fast = self.fast.as_ref()?;
-        let (expected, step) = match self.formulas.first() {
+        let (expected, step) = match &self.formula {
             None => (0, 0),
             Some(formula) => formula.line(i)?,
         };
@@ -118,7 +129,8 @@ impl Expected {
                 what: fault.what,
             }
         })?;
-        for ((rule, formula), got) in rules.iter().zip(&self.formulas).zip(words) {
+        let formulas = self.formula.iter().chain(&self.others);
+        for ((rule, formula), got) in rules.iter().zip(formulas).zip(words) {
             let expected = formula.at(i).map(|word| rule.number.wrap(word));
             if expected != Some(*got) {
                 return Err(mismatch(i, rule, formula, expected, *got));

@@ -13,12 +13,20 @@ pub(super) struct Polynomial {
 
 impl Polynomial {
     pub(super) fn constant(value: u64) -> Self {
-        Self::from(vec![value])
+        Self::linear(value, 0)
     }
 
     /// `i` itself.
     pub(super) fn index() -> Self {
-        Self::from(vec![0, 1])
+        Self::linear(0, 1)
+    }
+
+    fn linear(constant: u64, slope: u64) -> Self {
+        Self {
+            constant,
+            slope,
+            higher: Box::default(),
+        }
     }
 
     #[inline]
@@ -46,6 +54,9 @@ impl Polynomial {
     }
 
     pub(super) fn negated(&self) -> Self {
+        if self.higher.is_empty() {
+            return Self::linear(self.constant.wrapping_neg(), self.slope.wrapping_neg());
+        }
         Self::from(
             self.coefficients()
                 .map(u64::wrapping_neg)
@@ -54,6 +65,12 @@ impl Polynomial {
     }
 
     pub(super) fn plus(&self, other: &Self) -> Self {
+        if self.higher.is_empty() && other.higher.is_empty() {
+            return Self::linear(
+                self.constant.wrapping_add(other.constant),
+                self.slope.wrapping_add(other.slope),
+            );
+        }
         let count = self.count().max(other.count());
         let left = self.coefficients().chain(std::iter::repeat(0));
         let right = other.coefficients().chain(std::iter::repeat(0));
@@ -66,6 +83,11 @@ impl Polynomial {
     }
 
     pub(super) fn times(&self, other: &Self) -> Self {
+        if self.count() + other.count() == 4 && (self.slope == 0 || other.slope == 0) {
+            let slope = (self.slope.wrapping_mul(other.constant))
+                .wrapping_add(other.slope.wrapping_mul(self.constant));
+            return Self::linear(self.constant.wrapping_mul(other.constant), slope);
+        }
         let mut product = vec![0_u64; self.count() + other.count()];
         for (shift, left) in self.coefficients().enumerate() {
             for (sum, right) in product.iter_mut().skip(shift).zip(other.coefficients()) {

@@ -13,6 +13,18 @@ use super::resolve::{Rule, Term};
 use crate::request::RequestError;
 use crate::request::schema::{Method, Shape};
 
+/// The fields of a request that rules may name.
+pub trait Fields {
+    /// The number in a field, as a word; signed ones are sign-extended.
+    fn word(&self, field: &FieldDescriptor) -> u64;
+}
+
+impl Fields for DynamicMessage {
+    fn word(&self, field: &FieldDescriptor) -> u64 {
+        word(&self.get_field(field))
+    }
+}
+
 /// The expectations, as far as they do not depend on a call's requests.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -47,35 +59,38 @@ impl Rules {
             .map(|rule| Rule::new(rule, method))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
-            shared: Arc::new(Shared {
-                layouts: Layouts::new(&method.output),
-                rules,
-            }),
+            shared: Arc::new(Shared::new(Layouts::new(&method.output), rules)),
             replies: replies.or(one),
             by_request: method.shape == Shape::Bidirectional,
         })
     }
 
+    /// Whether any rule names a field of the requests.
+    #[must_use]
+    pub fn name_requests(&self) -> bool {
+        let is_field = |term: &Term| matches!(term, Term::Field(_) | Term::Sum(_));
+        self.shared
+            .rules
+            .iter()
+            .any(|rule| rule.expression.any(&is_field))
+    }
+
     /// The expected replies of a call that sends `sent` requests: `messages` in turn, starting
     /// again when they run out.
     #[must_use]
-    pub fn bind(&self, messages: &[&DynamicMessage], sent: u64) -> Expected {
+    pub fn bind<F: Fields>(&self, messages: &[&F], sent: u64) -> Expected {
         let requests = Requests { messages, sent };
-        let formulas = self
-            .shared
-            .rules
-            .iter()
-            .map(|rule| self.formula(rule, &requests))
-            .collect();
+        let rules = self.shared.rules.iter();
+        let formulas = rules.map(|rule| self.formula(rule, &requests));
         Expected::new(Arc::clone(&self.shared), formulas, self.replies)
     }
 
-    fn formula(&self, rule: &Rule, requests: &Requests) -> Formula {
+    fn formula<F: Fields>(&self, rule: &Rule, requests: &Requests<F>) -> Formula {
         let several = self.by_request && requests.messages.len() > 1 && requests.sent > 1;
         if several && rule.expression.any(&|term| matches!(term, Term::Field(_))) {
             let used = usize::try_from(requests.sent).unwrap_or(usize::MAX);
             let messages = requests.messages.iter().take(used);
-            let fold = |message: &&DynamicMessage| {
+            let fold = |message: &&F| {
                 rule.expression
                     .fold(&|term| requests.value(term, Some(message)))
             };
@@ -89,19 +104,19 @@ impl Rules {
     }
 }
 
-struct Requests<'a> {
-    messages: &'a [&'a DynamicMessage],
+struct Requests<'a, F> {
+    messages: &'a [&'a F],
     sent: u64,
 }
 
-impl Requests<'_> {
+impl<F: Fields> Requests<'_, F> {
     /// Without any request, fields count as zero.
-    fn value(&self, term: &Term, message: Option<&DynamicMessage>) -> Polynomial {
+    fn value(&self, term: &Term, message: Option<&F>) -> Polynomial {
         match term {
             Term::Index => Polynomial::index(),
             Term::Constant(value) => Polynomial::constant(*value),
             Term::Field(field) => {
-                Polynomial::constant(message.map_or(0, |message| number(message, field)))
+                Polynomial::constant(message.map_or(0, |message| message.word(field)))
             }
             Term::Sum(field) => Polynomial::constant(self.sum(field)),
         }
@@ -119,14 +134,8 @@ impl Requests<'_> {
                 .messages
                 .iter()
                 .take(usize::try_from(messages).unwrap_or(usize::MAX));
-            messages.fold(0_u64, |sum, message| {
-                sum.wrapping_add(number(message, field))
-            })
+            messages.fold(0_u64, |sum, message| sum.wrapping_add(message.word(field)))
         };
         sum(count).wrapping_mul(rounds).wrapping_add(sum(rest))
     }
-}
-
-fn number(message: &DynamicMessage, field: &FieldDescriptor) -> u64 {
-    word(&message.get_field(field))
 }

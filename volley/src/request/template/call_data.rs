@@ -1,6 +1,5 @@
 //! The fields of a call: those that are the same in all calls of a method, and the others.
 
-use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
@@ -20,7 +19,7 @@ pub struct CallData<'a> {
     connections: u32,
     random: &'a mut Rng,
     now: Option<Duration>,
-    uuid: Option<String>,
+    uuid: Option<Uuid>,
 }
 
 impl<'a> CallData<'a> {
@@ -41,6 +40,23 @@ impl<'a> CallData<'a> {
         self.random
     }
 
+    /// Another message of the call has a time and a UUID of its own.
+    pub fn begin_again(&mut self) {
+        self.now = None;
+        self.uuid = None;
+    }
+
+    /// The random numbers that will be drawn.
+    #[must_use]
+    pub fn random_state(&self) -> Rng {
+        self.random.clone()
+    }
+
+    /// Draws the numbers again that followed a state.
+    pub fn restore_random(&mut self, state: Rng) {
+        *self.random = state;
+    }
+
     pub(super) fn number(&self) -> u64 {
         self.call.number
     }
@@ -52,8 +68,11 @@ impl<'a> CallData<'a> {
             out.push(':');
         }
         let connection = self.call.worker % self.connections.max(1);
-        // Writing to a string cannot fail.
-        let _ = write!(out, "g{}c{connection}", self.call.worker);
+        let mut digits = itoa::Buffer::new();
+        out.push('g');
+        out.push_str(digits.format(self.call.worker));
+        out.push('c');
+        out.push_str(digits.format(connection));
     }
 
     /// Since the Unix epoch.
@@ -71,30 +90,65 @@ impl<'a> CallData<'a> {
     }
 
     /// The call's UUID: the same everywhere in its templates.
-    pub(super) fn uuid(&mut self) -> &str {
-        self.uuid.get_or_insert_with(|| uuid(self.random))
-    }
-
-    pub(super) fn new_uuid(&mut self) -> String {
-        uuid(self.random)
+    pub(super) fn uuid(&mut self) -> Uuid {
+        *self.uuid.get_or_insert_with(|| Uuid::new(self.random))
     }
 }
 
 /// A random UUID: version 4, variant 1 (RFC 9562 §5.4).
-fn uuid(random: &mut Rng) -> String {
-    let bits = random.u128(..);
-    let bits = bits & !(0xf << 76) | 0x4 << 76;
-    let bits = bits & !(0x3 << 62) | 0x2 << 62;
-    let mut text = format!("{bits:032x}");
-    for at in [20, 16, 12, 8] {
-        text.insert(at, '-');
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uuid(u128);
+
+impl Uuid {
+    pub(super) fn new(random: &mut Rng) -> Self {
+        let bits = random.u128(..);
+        let bits = bits & !(0xf << 76) | 0x4 << 76;
+        Self(bits & !(0x3 << 62) | 0x2 << 62)
     }
-    text
+
+    pub(super) fn render(self, out: &mut String) {
+        let word = |shift: u32| hex((self.0 >> shift) as u32);
+        let (first, second, third, last) = (word(96), word(64), word(32), word(0));
+        let mut text = [b'-'; 36];
+        text[..8].copy_from_slice(&first);
+        text[9..13].copy_from_slice(&second[..4]);
+        text[14..18].copy_from_slice(&second[4..]);
+        text[19..23].copy_from_slice(&third[..4]);
+        text[24..28].copy_from_slice(&third[4..]);
+        text[28..].copy_from_slice(&last);
+        out.push_str(str::from_utf8(&text).unwrap_or_default());
+    }
 }
 
-const FIELDS: &str = "WorkerID, RequestNumber, FullyQualifiedName, MethodName, \
-    ServiceName, InputName, OutputName, IsClientStreaming, IsServerStreaming, Timestamp, \
-    TimestampUnix, TimestampUnixMilli, TimestampUnixNano and UUID";
+/// The eight hexadecimal digits of a word, all at once: first each in a byte of its own, then as text.
+fn hex(word: u32) -> [u8; 8] {
+    let digits = u64::from(word);
+    let digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
+    let digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;
+    let digits = (digits | digits << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // 6 carries 10 and more into the next bits.
+    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    let letter = u64::from(b'a' - 10 - b'0');
+    (digits + 0x3030_3030_3030_3030 + letters * letter).to_be_bytes()
+}
+
+/// The fields that templates may name.
+pub(super) const FIELDS: [&str; 14] = [
+    "WorkerID",
+    "RequestNumber",
+    "FullyQualifiedName",
+    "MethodName",
+    "ServiceName",
+    "InputName",
+    "OutputName",
+    "IsClientStreaming",
+    "IsServerStreaming",
+    "Timestamp",
+    "TimestampUnix",
+    "TimestampUnixMilli",
+    "TimestampUnixNano",
+    "UUID",
+];
 
 /// The method's names, and which sides stream.
 #[derive(Clone, Debug)]
@@ -143,7 +197,7 @@ impl Labels {
             _ => {
                 return Err(ActionError::UnknownField {
                     name: excerpt(name, 40),
-                    fields: FIELDS,
+                    fields: FIELDS.join(", "),
                 });
             }
         })

@@ -1,5 +1,10 @@
 //! Actions, the contents of `{{` and `}}`, and the functions that they may call.
 
+use fastrand::Rng;
+use gotmpl::Value;
+
+use super::call_data::Uuid;
+use super::program::Program;
 use super::{ActionError, CallData};
 use crate::request::excerpt::excerpt;
 
@@ -10,7 +15,7 @@ const MOST: i64 = 1 << 26;
 
 /// A call with its arguments, checked for number and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub enum Function {
     NewUuid,
     /// Random letters and digits: of one length, or of a length between two numbers.
     RandomString(Int, Option<Int>),
@@ -20,7 +25,7 @@ pub(super) enum Function {
 
 /// An argument: a number, or the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Int {
+pub enum Int {
     Constant(i64),
     Call(Box<Function>),
 }
@@ -68,36 +73,48 @@ impl Function {
         }
     }
 
-    pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
+    pub(super) fn render(&self, random: &mut Rng, out: &mut String) -> Result<(), ActionError> {
         match self {
-            Self::NewUuid => out.push_str(&call.new_uuid()),
+            Self::NewUuid => Uuid::new(random).render(out),
             Self::RandomString(min, max) => {
-                let min = min.value(call)?;
-                let max = max.as_ref().map(|max| max.value(call)).transpose()?;
+                let min = min.value(random)?;
+                let max = max.as_ref().map(|max| max.value(random)).transpose()?;
                 let (least, most) = lengths(min, max)?;
-                let length = call.random().i64(least..=most);
-                out.extend((0..length).map(|_| call.random().alphanumeric()));
+                let length = random.i64(least..=most);
+                out.extend((0..length).map(|_| random.alphanumeric()));
             }
-            Self::RandomInt(..) => out.push_str(&self.number(call)?.to_string()),
+            Self::RandomInt(..) => {
+                out.push_str(itoa::Buffer::new().format(self.number(random)?));
+            }
         }
         Ok(())
     }
 
-    fn number(&self, call: &mut CallData) -> Result<i64, ActionError> {
+    /// Its value in one call.
+    pub(super) fn value(&self, random: &mut Rng) -> Result<Value, ActionError> {
+        if let Self::RandomInt(..) = self {
+            return self.number(random).map(Value::Int);
+        }
+        let mut text = String::new();
+        self.render(random, &mut text)?;
+        Ok(Value::String(text.into()))
+    }
+
+    fn number(&self, random: &mut Rng) -> Result<i64, ActionError> {
         let Self::RandomInt(min, max) = self else {
             return Ok(0);
         };
-        let (min, max) = (min.value(call)?, max.value(call)?);
+        let (min, max) = (min.value(random)?, max.value(random)?);
         let (least, below) = range(min, max)?;
-        Ok(call.random().i64(least..below))
+        Ok(random.i64(least..below))
     }
 }
 
 impl Int {
-    fn value(&self, call: &mut CallData) -> Result<i64, ActionError> {
+    fn value(&self, random: &mut Rng) -> Result<i64, ActionError> {
         match self {
             Self::Constant(value) => Ok(*value),
-            Self::Call(function) => function.number(call),
+            Self::Call(function) => function.number(random),
         }
     }
 }
@@ -129,7 +146,7 @@ fn lengths(min: i64, max: Option<i64>) -> Result<(i64, i64), ActionError> {
 
 /// The meaning of an action. If it is the same for all calls, it is already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub enum Action {
     Text(String),
     WorkerId,
     RequestNumber,
@@ -139,23 +156,49 @@ pub(super) enum Action {
     TimestampUnixNano,
     Uuid,
     Call(Function),
+    Program(Program),
 }
 
 impl Action {
+    /// Whether it gives an integer in every call.
+    pub fn is_integer(&self) -> bool {
+        match self {
+            Self::Call(function) => matches!(function, Function::RandomInt(..)),
+            Self::RequestNumber
+            | Self::TimestampUnix
+            | Self::TimestampUnixMilli
+            | Self::TimestampUnixNano => true,
+            Self::Text(_) | Self::WorkerId | Self::Timestamp | Self::Uuid | Self::Program(_) => {
+                false
+            }
+        }
+    }
+
+    /// Its value in one call, if that is an integer.
+    pub(super) fn integer(&self, call: &mut CallData) -> Result<Option<i64>, ActionError> {
+        let from = |number: u128| i64::try_from(number).ok();
+        Ok(match self {
+            Self::Call(function @ Function::RandomInt(..)) => Some(function.number(call.random())?),
+            Self::RequestNumber => from(call.number().into()),
+            Self::TimestampUnix => from(call.now().as_secs().into()),
+            Self::TimestampUnixMilli => from(call.now().as_millis()),
+            Self::TimestampUnixNano => from(call.now().as_nanos()),
+            _ => None,
+        })
+    }
+
     pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::WorkerId => call.worker_id(out),
-            Self::RequestNumber => out.push_str(&call.number().to_string()),
+            Self::RequestNumber => out.push_str(itoa::Buffer::new().format(call.number())),
             Self::Timestamp => out.push_str(&call.timestamp()),
             Self::TimestampUnix => out.push_str(&call.now().as_secs().to_string()),
             Self::TimestampUnixMilli => out.push_str(&call.now().as_millis().to_string()),
             Self::TimestampUnixNano => out.push_str(&call.now().as_nanos().to_string()),
-            Self::Uuid => {
-                let uuid = call.uuid();
-                out.push_str(uuid);
-            }
-            Self::Call(function) => return function.render(call, out),
+            Self::Uuid => call.uuid().render(out),
+            Self::Call(function) => return function.render(call.random(), out),
+            Self::Program(program) => return program.render(call, out),
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ impl Parser<'_> {
         depth: usize,
     ) -> Result<(Value, &'t [Token]), ActionError> {
         if depth > DEEPEST {
-            return Err(syntax("brackets are nested too deeply"));
+            return Err(ActionError::TooDeep);
         }
         let mut piped: Option<Value> = None;
         loop {

@@ -1,13 +1,15 @@
 //! Splits a template into text and actions.
 
+use std::ops::Range;
+
 use super::TemplateError;
 use crate::request::excerpt::excerpt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Text(&'a str),
-    /// The contents of `{{` and `}}`, without trim marks and outer spaces.
-    Action(&'a str),
+    /// The contents of `{{` and `}}`, without trim marks and outer spaces; and where they stand in the text, with them.
+    Action(&'a str, Range<usize>),
 }
 
 /// How many characters of an unclosed action are shown.
@@ -22,6 +24,7 @@ pub(super) fn scan(text: &str) -> Result<Vec<Part<'_>>, TemplateError> {
         let end = end_of_action(after).ok_or_else(|| TemplateError::NotClosed {
             action: format!("{{{{{}", excerpt(after, SHOWN)),
         })?;
+        let begin = text.len() - after.len();
         let (inner, tail) = after.split_at(end);
         let (inner, trims_left) = match inner
             .strip_prefix('-')
@@ -44,7 +47,7 @@ pub(super) fn scan(text: &str) -> Result<Vec<Part<'_>>, TemplateError> {
         }));
         let inner = inner.trim_matches(is_space);
         if !is_comment(inner) {
-            parts.push(Part::Action(inner));
+            parts.push(Part::Action(inner, begin..begin + end));
         }
         rest = tail.strip_prefix("}}").unwrap_or(tail);
         if trims_right {
@@ -78,11 +81,11 @@ fn end_of_action(after: &str) -> Option<usize> {
     while let Some((at, c)) = characters.next() {
         match quote {
             Some(open) if c == open => quote = None,
-            Some('"') if c == '\\' => {
+            Some('"' | '\'') if c == '\\' => {
                 characters.next();
             }
             Some(_) => {}
-            None if matches!(c, '"' | '`') => quote = Some(c),
+            None if matches!(c, '"' | '`' | '\'') => quote = Some(c),
             None if after.get(at..)?.starts_with("}}") => return Some(at),
             None => {}
         }
@@ -97,7 +100,7 @@ mod tests {
     fn scanned(text: &str) -> String {
         let shown = |part: &Part| match part {
             Part::Text(text) => (*text).to_owned(),
-            Part::Action(action) => format!("<{action}>"),
+            Part::Action(action, _) => format!("<{action}>"),
         };
         scan(text).unwrap().iter().map(shown).collect()
     }

@@ -1,0 +1,180 @@
+//! Rows of a file: lines of JSON, or CSV whose header names fields.
+
+use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::RequestError;
+use super::excerpt::{excerpt, list};
+use crate::spec::Data;
+
+/// Passes each row on as JSON, perhaps with templates, with the number of its line.
+///
+/// # Errors
+///
+/// If CSV is malformed, or its header names no field; and what `take` refuses, with the line.
+pub fn each(
+    data: &Data,
+    input: &MessageDescriptor,
+    mut take: impl FnMut(&str) -> Result<(), RequestError>,
+) -> Result<(), RequestError> {
+    let mut take = |line: u64, json: &str| {
+        take(json).map_err(|error| RequestError::Row {
+            line,
+            error: Box::new(error),
+        })
+    };
+    match data {
+        Data::JsonLines(text) => {
+            let lines = (1..).zip(unmarked(text).lines());
+            let mut rows = lines.filter(|(_, line)| !line.trim().is_empty());
+            rows.try_for_each(|(number, line)| take(number, line))
+        }
+        Data::Csv(text) => {
+            let mut reader = csv::Reader::from_reader(unmarked(text).as_bytes());
+            let columns = columns(reader.headers().map_err(|error| malformed(&error))?, input)?;
+            let mut record = csv::StringRecord::new();
+            while reader
+                .read_record(&mut record)
+                .map_err(|error| malformed(&error))?
+            {
+                let line = record.position().map_or(0, csv::Position::line);
+                take(
+                    line,
+                    &columns.row(&record).unwrap_or_else(|| "{}".to_owned()),
+                )?;
+            }
+            Ok(())
+        }
+        Data::Json(_) | Data::Binary(_) => Ok(()),
+    }
+}
+
+/// Without a byte order mark.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn malformed(error: &csv::Error) -> RequestError {
+    RequestError::Csv {
+        reason: excerpt(&error.to_string(), 200),
+    }
+}
+
+/// What a message of a row has: its columns, by their places, and messages within it.
+#[derive(Default)]
+struct Columns(Vec<(String, Node)>);
+
+enum Node {
+    Cell(usize, FieldDescriptor),
+    Message(Columns),
+}
+
+fn columns(header: &csv::StringRecord, input: &MessageDescriptor) -> Result<Columns, RequestError> {
+    let mut all = Columns::default();
+    for (place, name) in header.iter().enumerate() {
+        let parts: Vec<&str> = name.trim().split('.').collect();
+        all.add(&parts, place, input).map_err(|reason| {
+            let name = excerpt(name, 60);
+            RequestError::Csv {
+                reason: format!("the column `{name}` {reason}"),
+            }
+        })?;
+    }
+    Ok(all)
+}
+
+impl Columns {
+    fn add(
+        &mut self,
+        parts: &[&str],
+        place: usize,
+        message: &MessageDescriptor,
+    ) -> Result<(), String> {
+        let (part, rest) = parts.split_first().ok_or("has no name")?;
+        let field = message
+            .get_field_by_name(part)
+            .or_else(|| message.get_field_by_json_name(part));
+        let field = field.ok_or_else(|| {
+            let fields: Vec<_> = message.fields().collect();
+            let fields = list(fields.iter().map(FieldDescriptor::name));
+            format!(
+                "is no field of `{}`; its fields are {fields}",
+                message.full_name()
+            )
+        })?;
+        let name = field.json_name().to_owned();
+        let known = self.0.iter_mut().find(|(known, _)| *known == name);
+        match (rest, known, field.kind()) {
+            ([], None, _) => self.0.push((name, Node::Cell(place, field))),
+            ([_, ..], Some((_, Node::Message(inner))), Kind::Message(message)) => {
+                inner.add(rest, place, &message)?;
+            }
+            ([_, ..], None, Kind::Message(message)) if !field.is_list() && !field.is_map() => {
+                let mut inner = Self::default();
+                inner.add(rest, place, &message)?;
+                self.0.push((name, Node::Message(inner)));
+            }
+            (_, Some(_), _) => return Err("is there twice".to_owned()),
+            _ => return Err(format!("reaches into `{name}`, which is not one message")),
+        }
+        Ok(())
+    }
+
+    /// A row as JSON; `None` if all of its cells are empty.
+    fn row(&self, record: &csv::StringRecord) -> Option<String> {
+        let mut json = String::new();
+        for (name, node) in &self.0 {
+            let value = match node {
+                Node::Message(inner) => inner.row(record),
+                Node::Cell(place, field) => {
+                    let cell = record.get(*place).filter(|cell| !cell.is_empty());
+                    cell.map(|cell| value(field, cell))
+                }
+            };
+            if let Some(value) = value {
+                json.push(if json.is_empty() { '{' } else { ',' });
+                json += &format!("\"{name}\":{value}");
+            }
+        }
+        (!json.is_empty()).then(|| json + "}")
+    }
+}
+
+/// A cell as JSON, by the type of its field. A template stays as it is.
+fn value(field: &FieldDescriptor, cell: &str) -> String {
+    let kind = match field.kind() {
+        // The value of a wrapper such as `google.protobuf.BoolValue`.
+        Kind::Message(message) if message.full_name().ends_with("Value") => message
+            .get_field(1)
+            .map_or(field.kind(), |value| value.kind()),
+        kind => kind,
+    };
+    let bare = cell.trim();
+    let is_bare = match kind {
+        _ if field.is_list() || field.is_map() => true,
+        Kind::String | Kind::Bytes => false,
+        // Spreadsheets write `TRUE`.
+        Kind::Bool
+            if ["true", "false"]
+                .iter()
+                .any(|word| bare.eq_ignore_ascii_case(word)) =>
+        {
+            return bare.to_ascii_lowercase();
+        }
+        Kind::Bool => true,
+        _ => serde_json::from_str::<IgnoredAny>(bare).is_ok(),
+    };
+    if is_bare {
+        bare.to_owned()
+    } else if cell.contains("{{") {
+        format!("\"{cell}\"")
+    } else {
+        Value::from(if matches!(kind, Kind::String) {
+            cell
+        } else {
+            bare
+        })
+        .to_string()
+    }
+}

@@ -1,0 +1,205 @@
+//! Data files whose rows are messages.
+
+use volley::request::Source;
+use volley::spec::{Data, Spec};
+
+use crate::support::{everything, messages, metadata, method, nth, refusal, shown};
+
+fn spec(data: Data) -> Spec {
+    let mut spec = Spec::default();
+    spec.request.data = data;
+    spec
+}
+
+fn csv(text: &str) -> Spec {
+    spec(Data::Csv(text.to_owned()))
+}
+
+fn lines(text: &str) -> Spec {
+    spec(Data::JsonLines(text.to_owned()))
+}
+
+#[test]
+fn unary_calls_take_rows_in_turn() {
+    let method = method("GetSum");
+    for spec in [
+        csv("a,b\n1,2\n3,\n,-5\n"),
+        csv("\u{feff}a,b\r\n\"1\",2\r\n3,\r\n,\" -5 \"\r\n"),
+        lines("{\"a\":1,\"b\":2}\n\n{\"a\":3}\r\n{\"b\":-5}"),
+        lines("\u{feff}{\"a\":\"1\",\"b\":2}\n{\"a\":3}\n{\"b\":-5}\n"),
+    ] {
+        let mut source = Source::new(&spec, &method).unwrap();
+        let mut sent = |number| shown(source.next(0, number).unwrap(), &method).concat();
+        assert_eq!(sent(0), r#"{"a":1,"b":2}"#);
+        assert_eq!(sent(1), r#"{"a":3}"#);
+        assert_eq!(sent(2), r#"{"b":-5}"#);
+        assert_eq!(sent(300), r#"{"a":1,"b":2}"#);
+        assert!(source.is_fixed());
+    }
+}
+
+#[test]
+fn a_streaming_client_sends_all_rows() {
+    let method = method("CollectSum");
+    for spec in [csv("a\n1\n2\n"), lines("{\"a\":1}\n{\"a\":2}\n")] {
+        assert_eq!(
+            shown(&nth(&spec, &method, 0, 7), &method),
+            [r#"{"a":1}"#, r#"{"a":2}"#]
+        );
+    }
+    let templates = lines("{\"a\": {{.RequestNumber}}}\n{\"a\": 2}\n");
+    assert_eq!(
+        shown(&nth(&templates, &method, 0, 7), &method),
+        [r#"{"a":7}"#, r#"{"a":2}"#]
+    );
+}
+
+#[test]
+fn cells_have_the_type_of_their_field() {
+    let method = everything("Call");
+    let text = "string,bool,double,level,inner.text,inner.inner.value,wrapped_number,wrappedText,when,strings,bytes,byId,uint64\n\
+        \"a,\"\"b\"\"\n\",TRUE,1.5,HIGH,007,7,5,12,2020-01-01T00:00:00Z,\"[\"\"x\"\"]\",AQI=,\"{\"\"1\"\":{}}\",18446744073709551615\n\
+        ,false,NaN,7,,,,,,,,,\n";
+    let spec = csv(text);
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 0), &method),
+        [concat!(
+            r#"{"uint64":"18446744073709551615","bool":true,"double":1.5,"string":"a,\"b\"\n","bytes":"AQI=","#,
+            r#""level":"HIGH","inner":{"text":"007","inner":{"value":7}},"strings":["x"],"byId":{"1":{}},"#,
+            r#""when":"2020-01-01T00:00:00Z","wrappedNumber":"5","wrappedText":"12"}"#
+        )]
+    );
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 1), &method),
+        [r#"{"double":"NaN","level":"HIGH"}"#]
+    );
+}
+
+#[test]
+fn rows_may_have_templates() {
+    let method = everything("Call");
+    let spec = csv(
+        "string,int32,bool\n\"{{upper \"\"u\"\"}}-{{.RequestNumber}}\",{{.RequestNumber}},{{eq .RequestNumber 2}}\nx,1,\n",
+    );
+    let mut source = Source::new(&spec, &method).unwrap();
+    let mut sent = |number| shown(source.next(0, number).unwrap(), &method).concat();
+    assert_eq!(sent(2), r#"{"int32":2,"bool":true,"string":"U-2"}"#);
+    assert_eq!(sent(3), r#"{"int32":1,"string":"x"}"#);
+    assert!(!source.is_fixed());
+}
+
+#[test]
+fn replies_are_checked_against_their_row() {
+    let mut spec = csv("a,b\n1,2\n30,4\n");
+    spec.checks.expect = vec!["result = a + b".to_owned()];
+    spec.request.metadata = metadata(&[("x", "{{.RequestNumber}}")]);
+    let mut source = Source::new(&spec, &method("GetSum")).unwrap();
+    for (number, sum) in [(0, 3), (1, 34), (2, 3)] {
+        let expected = &source.next(0, number).unwrap().expected;
+        assert!(expected.check(0, &[8, sum]).is_ok());
+        assert!(expected.check(0, &[8, sum + 1]).is_err());
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_sent_are_refused_with_their_line() {
+    let method = everything("Call");
+    for (spec, expected) in [
+        (
+            csv("int32\n1\nx\n"),
+            "line 3: the data does not fit `everything.All`: ",
+        ),
+        (
+            csv("int32,bool\n1\n"),
+            "the data is not usable CSV: CSV error: record 1 (line: 2, byte: 11): ",
+        ),
+        (
+            csv("nope\n1\n"),
+            "the data is not usable CSV: the column `nope` is no field of `everything.All`; its fields are ",
+        ),
+        (
+            csv("int32,int32\n1,2\n"),
+            "the data is not usable CSV: the column `int32` is there twice",
+        ),
+        (
+            csv("inner,inner.value\n{},2\n"),
+            "the data is not usable CSV: the column `inner.value` is there twice",
+        ),
+        (
+            csv("int32.x\n1\n"),
+            "the data is not usable CSV: the column `int32.x` reaches into `int32`, which is not one message",
+        ),
+        (
+            csv("int32,\n1,2\n"),
+            "the data is not usable CSV: the column `` is no field of ",
+        ),
+        (csv("int32\n"), "there is no data to send: "),
+        (
+            lines("{\"int32\": 1}\n{\"int32\": }\n"),
+            "line 2: the data is not valid JSON: ",
+        ),
+        (
+            lines("{\"int32\": 1} {\"int32\": 2}\n"),
+            "line 1: the data is not valid JSON: ",
+        ),
+        (
+            lines("{\"int32\": 1}\n{\"int32\": {{nope}}}\n"),
+            "line 2: the data: `{{nope}}`: unknown function `nope`; ",
+        ),
+        (lines("\n\n"), "there is no data to send: "),
+    ] {
+        let error = refusal(&spec, &method);
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn many_rows_take_little_more_memory_than_their_bytes() {
+    let rows: String = (0..20_000).map(|row| format!("{row},{row}\n")).collect();
+    let method = method("GetSum");
+    let mut source = Source::new(&csv(&format!("a,b\n{rows}")), &method).unwrap();
+    for number in [0, 1, 19_999, 20_000] {
+        let row = number % 20_000;
+        let expected = if row == 0 {
+            "{}".to_owned()
+        } else {
+            format!(r#"{{"a":{row},"b":{row}}}"#)
+        };
+        assert_eq!(shown(source.next(0, number).unwrap(), &method), [expected]);
+    }
+}
+
+#[test]
+fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
+    let method = method("EchoSum");
+    let mut spec = spec(Data::Json(
+        r#"[{"a": {{randomInt 1 1000000}}}, {"b": {{randomInt 1 1000000}}}]"#.to_owned(),
+    ));
+    spec.request.stream.dynamic = true;
+    spec.request.stream.count = 5;
+    spec.checks.expect = vec!["result = a + b".to_owned()];
+    let request = nth(&spec, &method, 0, 0);
+    let mut sent = shown(&request, &method);
+    assert_eq!(
+        sent.iter()
+            .map(|message| &message[2..3])
+            .collect::<String>(),
+        "ababa"
+    );
+    for (i, message) in (0..).zip(messages(&request)) {
+        // The reply is the only number of its request.
+        let reply = [&[8], &message[1..]].concat();
+        assert!(request.expected.check(i, &reply).is_ok(), "{i}");
+    }
+    sent.sort_unstable();
+    sent.dedup();
+    assert_eq!(sent.len(), 5);
+    spec.request.stream.interval = std::time::Duration::from_millis(1);
+    assert!(refusal(&spec, &method).starts_with(
+        "--expect names a field of the request, but --stream-dynamic-messages with pauses"
+    ));
+    spec.checks.expect.clear();
+    let mut source = Source::new(&spec, &method).unwrap();
+    let first = source.message(0, 0, 0).unwrap().unwrap().to_vec();
+    assert_ne!(source.message(0, 0, 2).unwrap().unwrap(), first);
+}
