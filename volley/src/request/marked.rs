@@ -81,8 +81,9 @@ fn ends_inside(text: &str, mut is_inside: bool) -> Option<bool> {
         match character {
             '"' => is_inside = !is_inside,
             '\\' if is_inside => {
+                let escaped = characters.next()?;
                 // `\u` has four digits.
-                if characters.next()? == 'u' {
+                if escaped == 'u' {
                     characters.nth(3)?;
                 }
             }

@@ -120,12 +120,7 @@ impl Name {
                 })?;
             return Ok(Cow::Owned(STANDARD_NO_PAD.encode(bytes).into_bytes()));
         }
-        // Without a branch for each byte: values may differ in every call.
-        let is_printable = |byte| (0x20..=0x7e).contains(&byte);
-        if value
-            .bytes()
-            .fold(true, |all, byte| all & is_printable(byte))
-        {
+        if is_printable(value.as_bytes()) {
             Ok(Cow::Borrowed(value.as_bytes()))
         } else {
             Err(MetadataError::Value {
@@ -133,6 +128,19 @@ impl Name {
             })
         }
     }
+}
+
+/// Whether all bytes are printable ASCII: eight at a time, because values may differ in every call.
+fn is_printable(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let (words, rest) = bytes.as_chunks();
+    let all = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        // 0x60 lifts a byte of 0x20 and more to 0x80, 1 lifts 0x7f.
+        word & HIGH == 0 && (word + 0x60 * ONES) & !(word + ONES) & HIGH == HIGH
+    };
+    words.iter().all(all) && rest.iter().all(|byte| (0x20..=0x7e).contains(byte))
 }
 
 /// Without the white space around it.

@@ -417,7 +417,7 @@ fn what_is_wrong_in_a_section_is_said_with_its_place() {
         (
             "key.json",
             "{\"request\": {\"stream\": {\"pause\": \"1s\"}}}",
-            "`{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`",
+            "`{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`, `dynamic`",
         ),
     ] {
         let path = file(name, text);

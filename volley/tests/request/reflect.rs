@@ -104,11 +104,11 @@ fn files_are_asked_for_round_by_round_until_none_is_missing() {
     let pool = server.pool().unwrap();
     assert_eq!(
         server.rounds,
-        [1, 2],
-        "its own file, and the two that it imports"
+        [1, 3],
+        "its own file, and the three that it imports"
     );
     let method = schema::find(&pool, "everything.Everything/Chat").unwrap();
-    assert_eq!(method.input.fields().len(), 32);
+    assert_eq!(method.input.fields().len(), 35);
 }
 
 #[test]
@@ -291,7 +291,8 @@ fn declarations_are_the_text_that_they_were_compiled_from() {
             everything(),
             "everything.proto",
             "syntax = \"proto3\"; package everything; import \"common/types.proto\";
-             import \"google/protobuf/timestamp.proto\";\n",
+             import \"google/protobuf/timestamp.proto\";
+             import \"google/protobuf/wrappers.proto\";\n",
         ),
     ] {
         let package = pool.get_file_by_name(file).unwrap();

@@ -88,3 +88,15 @@ fn credentials_are_secret() {
     assert!(Name::new("cookie").unwrap().is_secret());
     assert!(!Name::new("x-id").unwrap().is_secret());
 }
+
+#[test]
+fn only_printable_bytes_are_taken_wherever_they_stand() {
+    for byte in 0..=0xff {
+        for place in 0..12 {
+            let mut bytes = [b'~'; 12];
+            bytes[place] = byte;
+            let expected = (0x20..=0x7e).contains(&byte);
+            assert_eq!(is_printable(&bytes), expected, "{byte:#x} at {place}");
+        }
+    }
+}
