@@ -30,7 +30,7 @@ pub(super) struct Finished {
 pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Report {
     let Finished {
         harvests,
-        mut chronicle,
+        chronicle,
         agenda,
         changes,
         started_ns,
@@ -72,8 +72,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
-    for mut thread in harvests {
-        chronicle.add(thread.book.rest());
+    for thread in harvests {
         tally.merge(thread.book);
     }
     tally
