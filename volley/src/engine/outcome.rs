@@ -95,6 +95,10 @@ fn warnings(harvests: &[Harvest<Tally>], connections: u32) -> Vec<Warning> {
     if open > 0 {
         warnings.push(Warning::DrainTimedOut { open });
     }
+    let waited: u64 = harvests.iter().map(|thread| thread.waited).sum();
+    if waited > 0 {
+        warnings.push(Warning::Waited { waited });
+    }
     if let Some(limit) = harvests
         .iter()
         .filter_map(|thread| thread.stream_limit)

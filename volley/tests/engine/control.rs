@@ -96,7 +96,11 @@ fn a_rate_that_is_changed_again_and_again_loses_no_call() {
         "{intended} and {expected}"
     );
     assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
-    assert!(report.warns_of("interrupted"), "{:?}", report.warnings());
+    assert!(
+        report.warns_of("stopped by order after"),
+        "{:?}",
+        report.warnings()
+    );
     assert_eq!(settled(&server).calls_ok, report.ok() + report.cut());
 }
 
@@ -139,6 +143,27 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn calls_that_wait_through_a_pause_are_warned_of() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(100),
+        ..Faults::default()
+    });
+    // Its 50 workers make at most 500 calls a second.
+    let (running, address) = start(server.address(), "--rps 5000");
+    until(&address, |stats| stats["elapsed_s"] == 1);
+    assert_eq!(post(&address, "/v1/pause").status, 200);
+    until(&address, |stats| stats["second"]["sent"] == 0);
+    assert_eq!(post(&address, "/v1/resume").status, 200);
+    until(&address, |stats| stats["second"]["sent"] != 0);
+    let report = stop(running, &address);
+    assert!(
+        report.warns_of("waited through a pause"),
+        "{:?}",
+        report.warnings()
+    );
+}
+
+#[test]
 fn workers_are_added_and_sent_away() {
     let server = reference(Faults {
         delay: Duration::from_millis(20),
@@ -175,7 +200,10 @@ fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
         (r#"{"rps": 1e18}"#, number),
         (r#"{"rps": "5"}"#, number),
         (r#"{"rps": NaN}"#, form),
-        (r#"{"rps": 1, "concurrency": 1}"#, form),
+        (
+            r#"{"rps": 1, "concurrency": 1}"#,
+            "give one of `rps` and `concurrency`, not both",
+        ),
         (r#"{"rate": 1}"#, form),
         ("[]", form),
         ("", form),

@@ -91,6 +91,16 @@ fn a_report_can_go_to_a_device_or_a_pipe() {
 }
 
 #[test]
+fn a_report_to_a_dash_goes_to_stdout() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .run()
+        .flags("-n 10 -c 2 -o -")
+        .report(server.address());
+    assert_eq!(report.ok(), 10);
+}
+
+#[test]
 fn a_report_replaces_the_file_it_is_written_to() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();

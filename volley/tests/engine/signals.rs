@@ -12,7 +12,7 @@ pub fn interrupt(pid: i32, signal: Signal) {
 
 #[test]
 fn an_interrupted_run_reports_what_it_counted_and_succeeds() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         for shape in [UNARY, SERVER_STREAM] {
             let server = reference(Faults::default());
             let running = shape
