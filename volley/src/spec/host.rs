@@ -13,11 +13,18 @@ pub struct Address {
     pub port: u16,
 }
 
+/// Names of commands, which are no hosts.
+const COMMANDS: [&str; 4] = ["blast", "merge", "schema", "serve"];
+
 /// Why a HOST cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("HOST `{0}` has no port: write `{0}:8080`, or the port your server has")]
     NoPort(String),
+    #[error(
+        "HOST `{0}` has no port: write `{0}:8080`, or the port your server has; or did you mean `volley {1}`?"
+    )]
+    Typo(String, &'static str),
     #[error("`{0}` is a command and must come first: `volley {0} [FLAGS]`")]
     Command(&'static str),
     #[error("HOST `{host}`: `{port}` is not a port: give a number from 1 to 65535")]
@@ -40,11 +47,14 @@ pub enum HostError {
 pub fn parse(text: &str) -> Result<Address, HostError> {
     let text = text.trim();
     let owned = || text.to_owned();
-    if let Some(command) = ["blast", "merge", "schema", "serve"]
-        .into_iter()
-        .find(|name| *name == text)
-    {
+    if let Some(command) = COMMANDS.into_iter().find(|name| *name == text) {
         return Err(HostError::Command(command));
+    }
+    if let Some(command) = COMMANDS
+        .into_iter()
+        .find(|name| !text.contains(':') && strsim::osa_distance(name, text) == 1)
+    {
+        return Err(HostError::Typo(owned(), command));
     }
     refuse_other_targets(text)?;
     let (host, port) = match text.strip_prefix('[') {

@@ -34,6 +34,12 @@ fn help_goes_to_stdout() {
         }
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
+    assert!(
+        volley(&["schema", "--help"])
+            .1
+            .contains("Usage: volley schema\n")
+    );
+    assert_eq!(volley(&["schema", "--rps", "5"]).0, 2);
     assert!(volley(&["blast", "--help"]).1.contains("--repetitions"));
 }
 
