@@ -1,5 +1,6 @@
 //! The program: parse the command line, make the run, print its report.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use volley::cli::{self, Command};
@@ -19,7 +20,8 @@ fn main() -> ExitCode {
         Err(exit) => return exit.print(),
     };
     done.unwrap_or_else(|failure| {
-        eprintln!("error: {}", failure.message);
+        // The exit status stands, even if nobody can read why.
+        let _ = writeln!(io::stderr(), "error: {}", failure.message);
         ExitCode::from(failure.status)
     })
 }

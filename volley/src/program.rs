@@ -192,11 +192,11 @@ fn deliver(report: &Report, output: &Output, out: Out<'_>) -> Result<ExitCode, F
     // come first: a reader would take anything after ghz's summary as a part of its last error.
     let adds_last = io::stderr().is_terminal();
     if !adds_last {
-        print_own(report, output)?;
+        print_own(report, output);
     }
     out.print(|out| print(report, output.format, out))?;
     if adds_last {
-        print_own(report, output)?;
+        print_own(report, output);
     }
     print_failed(&report.thresholds)?;
     Ok(status(report.calls.ok > 0, &report.thresholds))
@@ -229,15 +229,18 @@ fn success_if(any_ok: bool) -> ExitCode {
 }
 
 /// Prints to stderr what ghz's formats have no place for.
-fn print_own(report: &Report, output: &Output) -> io::Result<()> {
-    if output.quiet {
-        return Ok(());
-    }
-    buffered(io::stderr().lock(), |mut out| match output.format {
+fn print_own(report: &Report, output: &Output) {
+    remark(output, |mut out| match output.format {
         Format::Summary => own_section::write(report, &mut out),
         _ => own_section::write_warnings(&report.warnings, &mut out),
-    })
-    .or_else(unless_hung_up)
+    });
+}
+
+/// Writes to stderr, unless it shall be quiet. The report and the exit status do not depend on it.
+fn remark(output: &Output, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    if !output.quiet {
+        let _ = buffered(io::stderr().lock(), write);
+    }
 }
 
 /// Prints the JSON Schema of a file for `--config`.

@@ -1,13 +1,14 @@
 //! Flags become parts of a [`Spec`]; whatever they leave out stays as it is.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::args::{
     CheckArgs, ConnectionArgs, DataArgs, LoadArgs, OutputArgs, RunArgs, ScheduleArgs, TargetArgs,
 };
 use super::exit::UsageError;
+use super::options::STDOUT;
 use super::payload;
 use crate::engine::StartAt;
 use crate::spec::{
@@ -198,6 +199,11 @@ fn set_some<T>(to: &mut Option<T>, given: Option<T>) {
 pub fn filled(text: Option<&str>) -> Option<String> {
     let text = text?.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The same for the file of a report; `-` is stdout.
+pub fn filled_file(path: &Option<PathBuf>) -> Option<PathBuf> {
+    filled_path(path).filter(|path| path != Path::new(STDOUT))
 }
 
 /// The same for a path.

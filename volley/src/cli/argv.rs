@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 
-use super::args::is_switch_named;
+use super::args::{is_switch, is_switch_named};
 use super::exit::CliExit;
 use super::usage;
 
@@ -36,11 +36,37 @@ fn translate(command: &Command, words: &[OsString]) -> Vec<OsString> {
             translated.push(word.clone());
             break;
         }
-        translated.push(translate_word(command, word));
+        let word = translate_word(command, word);
+        match translated.last_mut() {
+            Some(flag) if is_negative(&word) && needs_value(command, flag) => {
+                flag.push("=");
+                flag.push(word);
+            }
+            _ => translated.push(word),
+        }
     }
     // Whatever follows `--` is not a flag.
     translated.extend(rest.cloned());
     translated
+}
+
+/// Whether a word is a negative number or time. No flag looks like it.
+fn is_negative(word: &OsString) -> bool {
+    let text = word.to_str().and_then(|word| word.strip_prefix('-'));
+    text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+/// Whether a word is a flag whose value is the next word.
+fn needs_value(command: &Command, word: &OsString) -> bool {
+    let word = word.to_str().unwrap_or_default();
+    let is_named = |arg: &Arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg
+            .get_short()
+            .is_some_and(|short| word == format!("-{short}")),
+    };
+    let arg = command.get_arguments().find(|arg| is_named(arg));
+    arg.is_some_and(|arg| arg.get_action().takes_values() && !is_switch(arg))
 }
 
 fn translate_word(command: &Command, word: &OsString) -> OsString {

@@ -36,15 +36,25 @@ impl CliExit {
 
     /// Prints to the right stream; with colours if stdout is a terminal that wants them.
     pub fn print(&self) -> ExitCode {
-        // If the reader of the pipe is gone, no message is needed.
-        let _ = match self {
-            Self::Print(text) if io::stdout().is_terminal() && wants_colour() => {
-                write!(io::stdout(), "{}", text.ansi())
+        let mut out = io::stdout();
+        let printed = match self {
+            Self::Print(text) if out.is_terminal() && wants_colour() => {
+                write!(out, "{}", text.ansi())
             }
-            Self::Print(_) => write!(io::stdout(), "{self}"),
-            Self::Usage(_) => writeln!(io::stderr(), "{self}"),
+            Self::Print(_) => write!(out, "{self}"),
+            Self::Usage(_) => {
+                let _ = writeln!(io::stderr(), "{self}");
+                Ok(())
+            }
         };
-        ExitCode::from(self.status())
+        match printed.and_then(|()| out.flush()) {
+            // If the reader of the pipe is gone, no message is needed.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(io::stderr(), "error: cannot write to stdout: {error}");
+                ExitCode::FAILURE
+            }
+            _ => ExitCode::from(self.status()),
+        }
     }
 }
 

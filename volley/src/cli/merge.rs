@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 
+use super::apply::filled_file;
 use super::args::Format;
 use super::exit::CliExit;
 use super::options::Output;
@@ -41,7 +42,7 @@ pub struct Merge {
 )]
 struct MergeArgs {
     /// JSON reports of runs with --share, one for each share
-    #[arg(value_name = "FILE", required = true, value_parser = path)]
+    #[arg(value_name = "FILE", value_parser = path)]
     files: Vec<PathBuf>,
 
     /// Exit with status 99 if so, such as 'p99 > 20ms' (see `volley --help`); repeatable
@@ -70,14 +71,16 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
     let matches = argv::matches(PROGRAM, &command(), command, words)?;
     let args =
         MergeArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    if args.files.is_empty() {
+        return Err(CliExit::usage(
+            "no FILE: give the JSON report of every share",
+        ));
+    }
     Ok(Merge {
         files: args.files,
         fail_if: args.fail_if,
         output: Output {
-            file: args
-                .output
-                .output
-                .filter(|path| !path.as_os_str().is_empty()),
+            file: filled_file(&args.output.output),
             format: args.output.format.unwrap_or_default(),
             quiet: false,
         },
@@ -107,15 +110,13 @@ mod tests {
             [PathBuf::from("a.json"), PathBuf::from("b.json")]
         );
         assert_eq!(parsed.output.format, Format::Json);
+        assert_eq!(merge(&["a.json", "-o", "-"]).unwrap().output.file, None);
     }
 
     #[test]
     fn nothing_to_merge_is_refused() {
-        let line = merge(&[]).unwrap_err();
-        assert!(
-            line.starts_with("error: ") && !line.contains('\n'),
-            "{line}"
-        );
+        let line = "error: no FILE: give the JSON report of every share";
+        assert_eq!(merge(&["-O", "json"]), Err(line.to_owned()));
     }
 
     #[test]

@@ -83,12 +83,24 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
             shell::completions(rest).map(Command::Text)
         }
         Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
-        Some((first, [])) if first == "schema" => Ok(Command::Schema),
+        Some((first, rest)) if first == "schema" => schema(rest),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)
             .map(Command::Blast),
         _ => run::parse(&words, &mut std::io::stdin())
             .map(Box::new)
             .map(Command::Run),
+    }
+}
+
+/// Reads the words after `volley schema`.
+fn schema(words: &[OsString]) -> Result<Command, CliExit> {
+    const HELP: &str = "Print the JSON Schema of a file for --config.\n\nUsage: volley schema\n";
+    match words {
+        [] => Ok(Command::Schema),
+        _ if words.iter().any(|word| word == "--help" || word == "-h") => {
+            Err(CliExit::Print(HELP.into()))
+        }
+        _ => Err(CliExit::usage("`volley schema` takes no flags")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::apply::{filled, filled_path};
+use super::apply::{filled, filled_file, filled_path};
 use super::args::{OutputArgs, WatchArgs};
 use super::exit::UsageError;
 use crate::report::Report;
@@ -24,7 +24,7 @@ pub struct Output {
 impl Output {
     pub(super) fn new(args: &OutputArgs) -> Self {
         Self {
-            file: filled_path(&args.output),
+            file: filled_file(&args.output),
             format: args.format.unwrap_or_default(),
             quiet: args.quiet.unwrap_or(false),
         }

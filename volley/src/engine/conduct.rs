@@ -17,7 +17,7 @@ use super::stage::{self, Opener, Stage};
 use super::{EngineError, MOST_WORKERS};
 use crate::measure::{Chronicle, Tally, TallyOptions, Told, process};
 use crate::pace::{Agenda, whole_ns};
-use crate::report::Report;
+use crate::report::{EndedBy, Report};
 use crate::request::{Method, RequestError};
 use crate::spec::{Command, Spec};
 
@@ -234,7 +234,9 @@ impl<'a> Watch<'a> {
             let passed = match note {
                 Note::Passed(thread, passed) => self.chronicle.take(thread, passed),
                 Note::Done(thread, harvest) => {
-                    harvests.push((*harvest)?);
+                    let mut harvest = (*harvest)?;
+                    self.chronicle.add(harvest.book.rest());
+                    harvests.push(harvest);
                     self.chronicle.leave(thread)
                 }
                 Note::Asked(command, answer) => {
@@ -247,13 +249,20 @@ impl<'a> Watch<'a> {
                     Vec::new()
                 }
             };
-            for mut told in passed {
-                told.counts.due = self.due_in(&told);
-                on_news(News::Second(&told));
-            }
+            self.tell(passed, u64::MAX, on_news);
         }
         let cpu_s = process::cpu_s();
-        let opened_ns = self.opened_ns.unwrap_or_else(|| self.clock.now_ns());
+        let ended_ns = harvests.iter().map(|thread| thread.ended_ns).max();
+        let ended_ns = ended_ns.unwrap_or_else(|| self.clock.now_ns());
+        let is_stopped = harvests
+            .iter()
+            .any(|thread| thread.ended_by == EndedBy::Signal);
+        if is_stopped && self.opened_ns.is_none_or(|opens_ns| ended_ns <= opens_ns) {
+            return Err(EngineError::Interrupted);
+        }
+        let opened_ns = self.opened_ns.unwrap_or(ended_ns);
+        let passed = self.chronicle.end(ended_ns.saturating_sub(opened_ns));
+        self.tell(passed, ended_ns, on_news);
         Ok(Finished {
             agenda: self.agenda(opened_ns),
             harvests,
@@ -316,25 +325,40 @@ impl<'a> Watch<'a> {
         Some(agenda(schedule, self.plan.lane(), opened_ns, &self.changes))
     }
 
-    /// How many calls were due in a second of the run.
-    fn due_in(&self, told: &Told) -> u64 {
-        let (from_ns, until_ns, most) = match self.opened_ns {
+    /// Passes seconds on, with what is known of them here. `ended_ns`: when the run ended, if it has.
+    fn tell(&self, passed: Vec<Told>, ended_ns: u64, on_news: OnNews<'_>) {
+        for mut told in passed {
+            self.complete(&mut told, ended_ns);
+            on_news(News::Second(&told));
+        }
+    }
+
+    /// Adds how long a second was, and how many calls were due in it.
+    fn complete(&self, told: &mut Told, ended_ns: u64) {
+        let (from_ns, closes_ns, until_ns, most) = match self.opened_ns {
             Some(opens_ns) if !told.is_warm_up => {
                 let length_ns = self.plan.window.length_ns.unwrap_or(u64::MAX);
                 let own = self.plan.spec.load.own_calls();
-                (opens_ns, opens_ns.saturating_add(length_ns), own)
+                (opens_ns, opens_ns.saturating_add(length_ns), ended_ns, own)
             }
-            opens_ns => (self.started_ns, opens_ns.unwrap_or(u64::MAX), None),
+            opens_ns => {
+                let until_ns = opens_ns.unwrap_or(ended_ns);
+                (self.started_ns, until_ns, until_ns, None)
+            }
         };
-        let Some(agenda) = self.agenda(from_ns) else {
-            return 0;
-        };
-        let due_before = |second: u64| {
+        let edge_ns = |second: u64| {
             let ns = from_ns.saturating_add(whole_ns(Duration::from_secs(second)));
-            let due = agenda.due_until(ns.min(until_ns));
-            due.min(most.unwrap_or(u64::MAX))
+            ns.min(until_ns)
         };
-        due_before(told.at + 1) - due_before(told.at)
+        let (begins_ns, ends_ns) = (edge_ns(told.at), edge_ns(told.at + 1));
+        told.length_ns = ends_ns - begins_ns;
+        if let Some(agenda) = self.agenda(from_ns) {
+            let due_before = |ns: u64| {
+                let due = agenda.due_until(ns.min(closes_ns));
+                due.min(most.unwrap_or(u64::MAX))
+            };
+            told.counts.due = due_before(ends_ns) - due_before(begins_ns);
+        }
     }
 
     /// Does what a user asks for, soon enough and late enough that all threads do it at the same moment.

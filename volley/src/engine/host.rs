@@ -1,11 +1,12 @@
 //! What a run needs of its host: the time, room for open files, and signals.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::EngineError;
@@ -71,7 +72,7 @@ pub fn allow_sockets(connections: u32) {
     );
 }
 
-/// A flag that SIGINT and SIGTERM set.
+/// A flag that SIGINT and SIGTERM set, and SIGHUP, unless it is ignored (nohup).
 ///
 /// # Errors
 ///
@@ -85,10 +86,22 @@ pub fn watch() -> Result<Arc<AtomicBool>, EngineError> {
 
 fn registered() -> std::io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for (signal, exit_code) in [(SIGINT, 130), (SIGTERM, 143)] {
+    let ignores_hangup = ignored_signals() & 1 << (SIGHUP - 1) != 0;
+    for (signal, exit_code) in [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] {
+        if signal == SIGHUP && ignores_hangup {
+            continue;
+        }
         // Registered first, so that it sees the flag as the previous signal left it.
         flag::register_conditional_shutdown(signal, exit_code, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// A bit for each signal that this process ignores, the lowest one for signal 1; none if the host does not say so.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }

@@ -32,7 +32,7 @@ pub(super) struct Finished {
 pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Report {
     let Finished {
         harvests,
-        mut chronicle,
+        chronicle,
         agenda,
         changes,
         started_ns,
@@ -79,8 +79,7 @@ pub fn report(plan: &Plan, counting: &TallyOptions, finished: Finished) -> Repor
     };
     let mut tally = Tally::new(counting);
     tally.reset(opened_ns);
-    for mut thread in harvests {
-        chronicle.add(thread.book.rest());
+    for thread in harvests {
         tally.merge(thread.book);
     }
     tally
@@ -111,6 +110,10 @@ fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
         warnings.push(Warning::DrainTimedOut { open });
+    }
+    let waited: u64 = harvests.iter().map(|thread| thread.waited).sum();
+    if waited > 0 {
+        warnings.push(Warning::Waited { waited });
     }
     if let Some(limit) = harvests
         .iter()

@@ -35,6 +35,8 @@ pub struct Told {
     pub at: u64,
     /// It belongs to the warm-up, whose seconds count from its own start.
     pub is_warm_up: bool,
+    /// A second, unless it was the last one.
+    pub length_ns: u64,
     /// Its counts.
     pub counts: Bin,
     /// The latencies of the calls that ended in it.
@@ -119,6 +121,19 @@ impl Chronicle {
             *thread = None;
         }
         self.tell()
+    }
+
+    /// All threads are over, after that time in the window. Returns the seconds that nobody was told of; the last one
+    /// may not be whole.
+    pub fn end(&mut self, elapsed_ns: u64) -> Vec<Told> {
+        let (is_open, through) = self.passed;
+        let mut told = self.close_warm_up();
+        let from = if is_open { through } else { 0 };
+        let last = self.open.last_key_value().map_or(0, |(at, _)| at + 1);
+        let until = last.max(elapsed_ns.div_ceil(SECOND_NS));
+        told.extend((from..until).map(|at| self.close(at, false)));
+        self.passed = (true, until);
+        told
     }
 
     /// Takes the last seconds of a thread, whole or not.
@@ -211,6 +226,7 @@ impl Chronicle {
         Told {
             at,
             is_warm_up,
+            length_ns: SECOND_NS,
             counts,
             latency,
         }

@@ -45,6 +45,12 @@ pub struct RunFacts {
 impl RunFacts {
     /// Adds those of another process that made a part of the same load.
     pub(super) fn merge(&mut self, other: Self) {
+        if self.host != other.host {
+            self.warnings.push(Warning::Hosts {
+                one: self.host.clone(),
+                other: other.host,
+            });
+        }
         self.warmup_ns = self.warmup_ns.max(other.warmup_ns);
         self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
         self.window_ns = self.window_ns.max(other.window_ns);

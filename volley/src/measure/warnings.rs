@@ -18,6 +18,7 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let sends = report.sends;
     let (kept, count) = (report.details.len() as u64, report.calls.count());
     let busy_percent = busy_percent(report);
+    let is_stopped = report.is_stopped();
 
     let mut warn = |due: bool, warning: Warning| {
         if due && !report.warnings.contains(&warning) {
@@ -27,7 +28,13 @@ pub(super) fn add(report: &mut Report, skipped: u64, details_most: usize) {
     let ended = report.calls.ok + failed;
     let interrupted = report.ended_by == EndedBy::Signal;
     let after = duration(report.elapsed_ns);
-    warn(interrupted, Warning::Interrupted { after });
+    warn(
+        interrupted,
+        match is_stopped {
+            true => Warning::Stopped { after },
+            false => Warning::Interrupted { after },
+        },
+    );
     warn(
         ended == 0 && skipped == 0 && !interrupted,
         Warning::NothingEnded,

@@ -45,6 +45,8 @@ pub struct Agenda {
     /// Calls that were taken although a change, known too late, made them due later. The next part leaves them out.
     ahead: u64,
     is_paused: bool,
+    /// The schedule that begins when a pause ends, if it was changed meanwhile.
+    next: Option<Schedule>,
 }
 
 /// A time in which one schedule is in force.
@@ -67,6 +69,7 @@ impl Agenda {
             before: 0,
             ahead: 0,
             is_paused: false,
+            next: None,
         }
     }
 
@@ -96,11 +99,13 @@ impl Agenda {
         !self.is_paused && self.next_ns().is_none()
     }
 
-    /// From `at_ns` on, another schedule is in force, and begins there.
+    /// From `at_ns` on, another schedule is in force, and begins there. In a pause, it begins with the pause's end.
     pub fn change(&mut self, at_ns: u64, schedule: &Schedule) {
-        if !std::mem::take(&mut self.is_paused) {
-            self.cut(at_ns);
+        if self.is_paused {
+            self.next = Some(schedule.clone());
+            return;
         }
+        self.cut(at_ns);
         self.add(Part::new(schedule, self.lane, at_ns, at_ns));
     }
 
@@ -111,12 +116,14 @@ impl Agenda {
         }
     }
 
-    /// From `at_ns` on, the schedule goes on where a pause stopped it.
+    /// From `at_ns` on, the schedule goes on where a pause stopped it, or the one that replaced it begins.
     pub fn resume(&mut self, at_ns: u64) {
         if !std::mem::take(&mut self.is_paused) {
             return;
         }
-        if let Some(last) = self.parts.back() {
+        if let Some(schedule) = self.next.take() {
+            self.add(Part::new(&schedule, self.lane, at_ns, at_ns));
+        } else if let Some(last) = self.parts.back() {
             let base_ns = last
                 .base_ns
                 .saturating_add(at_ns.saturating_sub(last.until_ns));
@@ -264,7 +271,8 @@ mod tests {
         let mut agenda = alone(10);
         assert_eq!(taken(&mut agenda, 2 * S).len(), 20);
         agenda.pause(S);
-        agenda.change(S + S / 2, &Schedule::constant(5));
+        agenda.change(S, &Schedule::constant(5));
+        agenda.resume(S + S / 2);
         assert_eq!(agenda.next_ns(), Some(3 * S + S / 2));
     }
 
@@ -280,6 +288,23 @@ mod tests {
             taken(&mut agenda, 11 * S),
             [10 * S + S / 4, 10 * S + 3 * S / 4]
         );
+    }
+
+    #[test]
+    fn a_rate_that_is_changed_in_a_pause_begins_with_its_end() {
+        let mut agenda = alone(2);
+        agenda.pause(S / 4);
+        agenda.change(S, &Schedule::constant(8));
+        agenda.change(2 * S, &Schedule::constant(4));
+        assert_eq!(taken(&mut agenda, 9 * S), [0]);
+        assert!(!agenda.is_over());
+        agenda.resume(10 * S);
+        assert_eq!(agenda.due_until(11 * S), 5);
+        assert_eq!(taken(&mut agenda, 10 * S + S / 2), [10 * S, 10 * S + S / 4]);
+        // A pause after it goes on where it stopped.
+        agenda.pause(10 * S + S / 2);
+        agenda.resume(12 * S);
+        assert_eq!(agenda.next_ns(), Some(12 * S));
     }
 
     fn changes() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
@@ -300,6 +325,9 @@ mod tests {
         for &(at_ns, rps, pauses) in changes {
             if pauses {
                 agenda.pause(at_ns);
+                if rps % 2 == 0 {
+                    agenda.change(at_ns + 1, &Schedule::constant(rps));
+                }
                 agenda.resume(at_ns + u64::from(rps));
             } else {
                 agenda.change(at_ns, &Schedule::constant(rps));

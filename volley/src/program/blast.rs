@@ -1,10 +1,9 @@
 //! `volley blast`: makes a sweep and prints its report.
 
-use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::{Failure, Out, buffered, live_line, success_if, unless_hung_up};
+use super::{Failure, Out, live_line, remark, success_if};
 use crate::blast::{self, BlastError};
 use crate::cli::{Blast, Format};
 use crate::report::blast::{self as sweep, json, summary};
@@ -45,11 +44,8 @@ pub fn blast(blast: &Blast) -> Result<ExitCode, Failure> {
         Format::Json => json::write(&sweep, &mut out),
         _ => summary::write(&sweep, &mut out),
     })?;
-    if !output.quiet {
-        buffered(io::stderr().lock(), |mut out| {
-            own_section::write_warnings(&sweep.warnings, &mut out)
-        })
-        .or_else(unless_hung_up)?;
-    }
+    remark(output, |mut out| {
+        own_section::write_warnings(&sweep.warnings, &mut out)
+    });
     Ok(success_if(sweep.ok() > 0))
 }

@@ -1,5 +1,6 @@
 //! `volley merge`: one report from those of several processes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,8 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Failure, Out, deliver};
-use crate::cli::Merge;
+use crate::cli::{Format, Merge};
 use crate::measure::Part;
+use crate::report::Warning;
 use crate::report::verdict::{self, Figures};
 
 /// The part of a JSON report that is needed.
@@ -20,6 +22,8 @@ struct File {
 
 #[derive(Deserialize)]
 struct Member {
+    #[serde(default)]
+    version: String,
     tally: Option<Value>,
 }
 
@@ -31,8 +35,10 @@ struct Member {
 pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     let out = Out::open(merge.output.file.as_deref())?;
     let mut sum: Option<Part> = None;
+    let mut versions = BTreeSet::new();
     for path in &merge.files {
-        let part = read(path)?;
+        let (part, version) = read(path)?;
+        versions.insert(version);
         match &mut sum {
             None => sum = Some(part),
             Some(sum) => sum
@@ -46,10 +52,20 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
     let fail_if = [sum.fail_if(), &merge.fail_if].concat();
     let mut report = sum.into_report().exact_if_whole();
     report.thresholds = verdict::judge(&fail_if, &Figures::from(&report));
+    if versions.len() > 1 {
+        let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
+        report.warnings.push(Warning::Versions { versions });
+    }
+    if merge.output.format == Format::Csv && report.details.is_empty() {
+        return Err(usage(
+            "the shares list no calls: run them with `--details N`".to_owned(),
+        ));
+    }
     deliver(&report, &merge.output, out)
 }
 
-fn read(path: &Path) -> Result<Part, Failure> {
+/// A part, and the version of volley that wrote it.
+fn read(path: &Path) -> Result<(Part, String), Failure> {
     let text = fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string()))?;
     let file: File = serde_json::from_str(&text)
         .map_err(|error| wrong(path, &format!("it is no JSON report of volley: {error}")))?;
@@ -59,7 +75,8 @@ fn read(path: &Path) -> Result<Part, Failure> {
             "it is not the report of a share: run it with `--share K/N -O json`",
         )
     })?;
-    Part::read(tally).map_err(|error| wrong(path, &error.to_string()))
+    let part = Part::read(tally).map_err(|error| wrong(path, &error.to_string()))?;
+    Ok((part, file.volley.version))
 }
 
 fn wrong(path: &Path, reason: &str) -> Failure {

@@ -7,8 +7,9 @@ use std::time::Duration;
 use super::live_line;
 use crate::cli::Run;
 use crate::engine::{News, Session};
-use crate::measure::Told;
+use crate::measure::{Bin, Told};
 use crate::report::live::{self, Live, Moment};
+use crate::spec::Command;
 use crate::watch::{self, DebugLog, JsonLines, Keys, Stats};
 
 /// Passes the news of a run on.
@@ -19,6 +20,10 @@ pub struct NewsDesk {
     stats: Arc<Mutex<Stats>>,
     lines: Option<JsonLines>,
     log: Option<DebugLog>,
+    /// The last second, the counts since its stage began, and the last change of the load.
+    second: Told,
+    sum: Bin,
+    changed: Option<Command>,
     /// Single keys are read as long as this lives.
     _keys: Option<Keys>,
 }
@@ -41,6 +46,9 @@ impl NewsDesk {
             stats,
             lines,
             log,
+            second: Told::default(),
+            sum: Bin::default(),
+            changed: None,
             _keys: keys.flatten(),
         }
     }
@@ -63,15 +71,22 @@ impl NewsDesk {
                 if let Some(lines) = &mut self.lines {
                     lines.change(command);
                 }
+                if command.words().1.is_some() {
+                    self.changed = Some(command);
+                }
+                self.draw();
             }
             News::Second(told) => {
                 self.update(|stats| stats.tell(told));
                 if let Some(lines) = &mut self.lines {
                     lines.tell(told);
                 }
-                if !told.is_warm_up {
-                    self.draw(told);
+                if self.second.is_warm_up != told.is_warm_up {
+                    self.sum = Bin::default();
                 }
+                self.sum.add(told.counts);
+                self.second = *told;
+                self.draw();
             }
         }
     }
@@ -85,22 +100,37 @@ impl NewsDesk {
         change(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn draw(&mut self, told: &Told) {
-        let (total, load) = {
-            let stats = self.stats.lock().unwrap_or_else(PoisonError::into_inner);
-            (stats.total, stats.load)
-        };
-        let elapsed = Duration::from_secs(told.at + 1);
-        let latency = told.latency;
+    /// Draws the last second, once there is one.
+    fn draw(&mut self) {
+        let Told {
+            at,
+            is_warm_up,
+            length_ns,
+            counts,
+            latency,
+        } = self.second;
+        if length_ns == 0 {
+            return;
+        }
+        let load = self
+            .stats
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .load;
+        let per_s = |count: u64| count as f64 * 1e9 / length_ns as f64;
+        let elapsed = Duration::from_secs(at) + Duration::from_nanos(length_ns);
+        let left = self.length.map(|length| length.saturating_sub(elapsed));
         let moment = Moment {
-            messages_per_s: told.counts.messages as f64,
-            calls_per_s: (told.counts.ok + told.counts.failed) as f64,
+            is_warm_up,
+            messages_per_s: per_s(counts.messages),
+            calls_per_s: per_s(counts.ok + counts.failed),
             latency_ns: (latency.samples > 0).then_some((latency.p50_ns, latency.p99_ns)),
-            failed: total.failed,
-            late: self.has_rate.then_some(total.late),
+            failed: self.sum.failed,
+            late: self.has_rate.then_some(self.sum.late),
+            changed: self.changed,
             is_paused: load.paused,
             elapsed,
-            left: self.length.map(|length| length.saturating_sub(elapsed)),
+            left: left.filter(|_| !is_warm_up),
         };
         let _ = self.line.draw(&live::line(&moment));
     }

@@ -1,10 +1,13 @@
 //! The options as ghz's JSON report shows them: same keys, durations in nanoseconds, and empty
 //! values left out where ghz leaves them out.
 
+use std::fmt;
 use std::num::NonZero;
 use std::thread;
 use std::time::Duration;
 
+use serde::Deserializer as _;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::pace::whole_ns;
@@ -12,6 +15,9 @@ use crate::spec::{Data, SchemaSource, Spec};
 
 /// The number of calls that ghz shows if `-z` limits the run.
 const UNBOUNDED: u64 = i32::MAX as u64;
+
+/// Data is shown up to this length, in bytes.
+const MOST_DATA: usize = 64 * 1024;
 
 /// The options of a run.
 #[must_use]
@@ -100,10 +106,44 @@ fn always(spec: &Spec) -> Map<String, Value> {
 }
 
 /// The payload as JSON; null if it is no JSON, or becomes JSON only through its templates.
+/// Of long data, only the beginning: the first messages of a list, or else the first characters.
 fn data(data: &Data) -> Value {
     match data {
+        Data::Json(text) if text.len() > MOST_DATA => {
+            let mut first = Vec::new();
+            let mut json = serde_json::Deserializer::from_str(text);
+            // It ends with an error as soon as there are enough of them.
+            let _ = json.deserialize_seq(FirstMessages(&mut first));
+            match first.is_empty() {
+                true => json!(text.chars().take(MOST_DATA / 4).collect::<String>()),
+                false => Value::Array(first),
+            }
+        }
         Data::Json(text) => serde_json::from_str(text).unwrap_or_default(),
         Data::JsonLines(_) | Data::Csv(_) | Data::Binary(_) => Value::Null,
+    }
+}
+
+/// Takes the messages of a list, up to [`MOST_DATA`].
+struct FirstMessages<'a>(&'a mut Vec<Value>);
+
+impl<'de> Visitor<'de> for FirstMessages<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut bytes = 0;
+        while let Some(message) = list.next_element::<Value>()? {
+            bytes += message.to_string().len();
+            if bytes > MOST_DATA {
+                return Err(A::Error::custom("enough"));
+            }
+            self.0.push(message);
+        }
+        Ok(())
     }
 }
 
@@ -120,5 +160,27 @@ fn is_empty(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(entries) => entries.is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_data_is_shown_by_its_beginning() {
+        let shown = |text: String| data(&Data::Json(text));
+        let message = r#"{"a":1,"b":2}"#;
+        assert_eq!(shown(format!("[{message}]")), json!([{"a": 1, "b": 2}]));
+        let first = shown(format!(
+            "[{message}{}]",
+            format!(",{message}").repeat(99_999)
+        ));
+        let first = first.as_array().unwrap();
+        assert_eq!(first.len(), MOST_DATA / message.len());
+        assert_eq!(first[0], json!({"a": 1, "b": 2}));
+        let one = shown(format!("{{\"a\":\"{}\"}}", "é".repeat(MOST_DATA)));
+        assert!(one.as_str().unwrap().starts_with("{\"a\":\"éé"));
+        assert!(one.to_string().len() < MOST_DATA + 100);
     }
 }

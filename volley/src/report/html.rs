@@ -75,6 +75,19 @@ mod tests {
     }
 
     #[test]
+    fn orders_are_among_the_facts() {
+        let mut report = samples::few_calls();
+        report.ended_by = crate::report::EndedBy::Signal;
+        report.events = vec![crate::report::model::Event {
+            at_ns: 500_000_000,
+            what: crate::spec::Command::Stop,
+        }];
+        let page = written(&report);
+        assert!(page.contains("<dt>Orders</dt><dd>stop at 0.50 s</dd>"));
+        assert!(page.contains(", stopped by order</p>"));
+    }
+
+    #[test]
     fn a_few_calls_read_as_expected() {
         let page = written(&samples::few_calls()).replace(include_str!("html/style.css"), "");
         assert_eq!(page, include_str!("samples/few_calls.html"));

@@ -4,20 +4,25 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::numbers::{duration, grouped, rate};
+use crate::spec::Command;
 
 /// What happened since the last line, and the run's progress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
+    /// Nothing counts yet.
+    pub is_warm_up: bool,
     /// Replies per second since the last line.
     pub messages_per_s: f64,
     /// Calls that ended, ok or failed, per second since the last line.
     pub calls_per_s: f64,
     /// The median and the 99th percentile of the latencies since the last line, in ns; `None` if no call ended.
     pub latency_ns: Option<(u64, u64)>,
-    /// Calls that have failed since the run began.
+    /// Calls that have failed since the warm-up or the window began.
     pub failed: u64,
-    /// Calls that were sent late since the run began; `None` without a rate.
+    /// Calls that were sent late since then; `None` without a rate.
     pub late: Option<u64>,
+    /// The last change of the rate or the workers.
+    pub changed: Option<Command>,
     /// No calls are started.
     pub is_paused: bool,
     pub elapsed: Duration,
@@ -30,7 +35,8 @@ pub struct Moment {
 /// `   3 s   3,104,622 messages/s   621 calls/s   p50 1.20 ms   p99 7.31 ms   0 failed   0 late   2 s left`
 pub fn line(moment: &Moment) -> String {
     let mut line = format!(
-        "{:>4}   {} messages/s   {} calls/s",
+        "{}{:>4}   {} messages/s   {} calls/s",
+        if moment.is_warm_up { "warm-up " } else { "" },
         clock(moment.elapsed),
         rate(moment.messages_per_s),
         rate(moment.calls_per_s),
@@ -41,6 +47,9 @@ pub fn line(moment: &Moment) -> String {
     line += &format!("   {} failed", grouped(moment.failed));
     if let Some(late) = moment.late {
         line += &format!("   {} late", grouped(late));
+    }
+    if let Some((what, Some(number))) = moment.changed.map(Command::words) {
+        line += &format!("   {what} {}", grouped(number.into()));
     }
     if moment.is_paused {
         line += "   paused";
@@ -124,11 +133,13 @@ mod tests {
     use super::*;
 
     const MOMENT: Moment = Moment {
+        is_warm_up: false,
         messages_per_s: 3_104_622.4,
         calls_per_s: 620.9,
         latency_ns: Some((1_200_000, 7_310_000)),
         failed: 1_234,
         late: None,
+        changed: None,
         is_paused: false,
         elapsed: Duration::from_millis(3_001),
         left: Some(Duration::from_millis(1_999)),
@@ -153,6 +164,17 @@ mod tests {
             "1:02:09   3,104,622 messages/s   621 calls/s   1,234 failed   5 late   paused"
         );
         assert_eq!(clock(Duration::from_secs(187)), "3:07");
+        let warm = Moment {
+            is_warm_up: true,
+            latency_ns: None,
+            changed: Some(Command::Rate(5000)),
+            left: None,
+            ..MOMENT
+        };
+        assert_eq!(
+            line(&warm),
+            "warm-up  3 s   3,104,622 messages/s   621 calls/s   1,234 failed   rps 5,000"
+        );
     }
 
     #[test]

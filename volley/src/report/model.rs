@@ -88,6 +88,34 @@ pub struct Report {
     pub tally: Option<serde_json::Value>,
 }
 
+/// The text of a report shows at most this many orders.
+const MOST_ORDERS: usize = 6;
+
+impl Report {
+    /// What was ordered while the run went on, as text: `pause at 0.53 s, rps 500 at 1.05 s`.
+    #[must_use]
+    pub fn orders(&self) -> Option<String> {
+        let shown = self.events.iter().take(MOST_ORDERS).map(|event| {
+            let (what, value) = event.what.words();
+            let value = value.map_or(String::new(), |value| format!(" {value}"));
+            format!("{what}{value} at {:.2} s", event.at_ns as f64 / 1e9)
+        });
+        let mut text = shown.collect::<Vec<_>>().join(", ");
+        let more = self.events.len().saturating_sub(MOST_ORDERS);
+        if more > 0 {
+            text += &format!(" and {more} more");
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// Whether a key or an order ended it, and no signal.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let last = self.events.last();
+        last.is_some_and(|event| event.what == Command::Stop) && self.ended_by == EndedBy::Signal
+    }
+}
+
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EndedBy {

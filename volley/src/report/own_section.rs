@@ -52,6 +52,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let text = format!("{} as planned", grouped(report.planned_reconnects));
         line("Reconnects:", text)?;
     }
+    if let Some(orders) = report.orders() {
+        line("Orders:", orders)?;
+    }
     line("Checked:", checked(report))?;
     for (index, sample) in report.checks.samples.iter().enumerate() {
         let label = if index == 0 { "Samples:" } else { "" };
@@ -176,14 +179,18 @@ fn uses(used: &Use) -> String {
 
 fn checked(report: &Report) -> String {
     let checks = &report.checks;
+    let plural = if checks.replies_checked == 1 {
+        "reply"
+    } else {
+        "replies"
+    };
+    let replies = format!("{} {plural}", grouped(checks.replies_checked));
     if !checks.compared {
-        let decoded = grouped(checks.replies_checked);
-        return format!("{decoded} replies decoded, not compared (no `--expect`)");
+        return format!("{replies} decoded, not compared (no `--expect`)");
     }
     let calls = if checks.failed == 1 { "call" } else { "calls" };
     format!(
-        "{} replies, {} {calls} with a wrong one",
-        grouped(checks.replies_checked),
+        "{replies}, {} {calls} with a wrong one",
         grouped(checks.failed)
     )
 }
@@ -212,8 +219,10 @@ fn cost(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::model::Event;
     use crate::report::samples;
     use crate::report::warning::Warning;
+    use crate::spec::Command;
 
     fn written(report: &Report) -> String {
         let mut out = Vec::new();
@@ -260,6 +269,28 @@ mod tests {
         let mut out = Vec::new();
         write_warnings(&report.warnings, &mut out).unwrap();
         assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 1);
+    }
+
+    #[test]
+    fn orders_are_listed_and_only_the_first_ones() {
+        let event = |at_ms: i64, what| Event {
+            at_ns: at_ms * 1_000_000,
+            what,
+        };
+        let mut report = samples::stream();
+        report.checks.compared = false;
+        report.checks.replies_checked = 1;
+        report.events = vec![
+            event(-530, Command::Pause),
+            event(1050, Command::Rate(500)),
+            event(2000, Command::Resume),
+        ];
+        let text = written(&report);
+        let line = "  Orders:        pause at -0.53 s, rps 500 at 1.05 s, resume at 2.00 s\n";
+        assert!(text.contains(line), "{text}");
+        assert!(text.contains(" 1 reply decoded"), "{text}");
+        report.events = vec![event(0, Command::Workers(3)); 8];
+        assert!(written(&report).contains("concurrency 3 at 0.00 s and 2 more\n"));
     }
 
     #[test]

@@ -8,10 +8,7 @@ use thiserror::Error;
 pub enum Warning {
     #[error("no call ended inside the window: lengthen `-z`, or shorten the calls")]
     NothingEnded,
-    #[error(
-        "none of {} succeeded: the latencies here say nothing about the service",
-        calls(*.count)
-    )]
+    #[error("{}: the latencies here say nothing about the service", none_of(*.count))]
     AllFailed { count: u64 },
     #[error(
         "{missed} of {intended} calls that were due were never sent: raise `-c`, or lower `--rps`"
@@ -57,11 +54,20 @@ pub enum Warning {
     },
     #[error("interrupted after {after}: the run is shorter than requested")]
     Interrupted { after: String },
+    /// By a key or an order.
+    #[error("stopped by order after {after}: the run is shorter than requested")]
+    Stopped { after: String },
+    #[error("{} waited through a pause: their response times hold its length", calls(*.waited))]
+    Waited { waited: u64 },
     /// `after` is by how much the last one was late.
     #[error(
         "by their clocks, the last share began {after} after the first: start all at the same moment with `--start-at`"
     )]
     Apart { after: String },
+    #[error("the shares called different hosts: `{one}` and `{other}`")]
+    Hosts { one: String, other: String },
+    #[error("different versions of volley made the shares: {versions}")]
+    Versions { versions: String },
     /// `after` is how long it took.
     #[error(
         "the sweep was cut short after {after}: {fired} of {planned} blasts were made; raise `-x`, or lower `--requests` or \
@@ -112,6 +118,13 @@ fn calls(count: u64) -> String {
     }
 }
 
+fn none_of(count: u64) -> String {
+    match count {
+        1 => "the only call failed".to_owned(),
+        _ => format!("none of {count} calls succeeded"),
+    }
+}
+
 fn were(count: u64) -> String {
     format!(
         "{} {}",
@@ -133,6 +146,10 @@ mod tests {
         assert_eq!(
             Warning::AllSkipped { skipped: 7 }.to_string(),
             "7 calls ended and every one was skipped: lower `--skipFirst`"
+        );
+        assert_eq!(
+            Warning::AllFailed { count: 1 }.to_string(),
+            "the only call failed: the latencies here say nothing about the service"
         );
     }
 }

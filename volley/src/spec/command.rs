@@ -23,8 +23,8 @@ impl Command {
     pub fn pauses(self) -> Option<bool> {
         match self {
             Self::Pause => Some(true),
-            Self::Resume | Self::Rate(_) => Some(false),
-            Self::Workers(_) | Self::Stop => None,
+            Self::Resume => Some(false),
+            Self::Rate(_) | Self::Workers(_) | Self::Stop => None,
         }
     }
 

@@ -39,11 +39,29 @@ pub struct Address {
     pub port: u16,
 }
 
+/// Names of commands, which are no hosts.
+const COMMANDS: [&str; 10] = [
+    "blast",
+    "compare",
+    "completions",
+    "describe",
+    "list",
+    "man",
+    "merge",
+    "schema",
+    "serve",
+    "try",
+];
+
 /// Why a HOST cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("HOST `{0}` has no port: write `{0}:8080`, or the port your server has")]
     NoPort(String),
+    #[error(
+        "HOST `{0}` has no port: write `{0}:8080`, or the port your server has; or did you mean `volley {1}`?"
+    )]
+    Typo(String, &'static str),
     #[error("`{0}` is a command and must come first: `volley {0} [FLAGS]`")]
     Command(&'static str),
     #[error("HOST `{host}`: `{port}` is not a port: give a number from 1 to 65535")]
@@ -88,22 +106,14 @@ pub enum HostError {
 /// schemes.
 pub fn parse(text: &str) -> Result<Target, HostError> {
     let text = text.trim();
-    if let Some(command) = [
-        "blast",
-        "compare",
-        "completions",
-        "describe",
-        "list",
-        "man",
-        "merge",
-        "schema",
-        "serve",
-        "try",
-    ]
-    .into_iter()
-    .find(|name| *name == text)
-    {
+    if let Some(command) = COMMANDS.into_iter().find(|name| *name == text) {
         return Err(HostError::Command(command));
+    }
+    if let Some(command) = COMMANDS
+        .into_iter()
+        .find(|name| !text.contains(':') && strsim::osa_distance(name, text) == 1)
+    {
+        return Err(HostError::Typo(text.to_owned(), command));
     }
     let whole = || text.to_owned();
     match scheme_of(text) {

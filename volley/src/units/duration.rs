@@ -149,10 +149,10 @@ impl fmt::Display for Decimal {
 
 /// For serde: a duration as text, such as `1m30s`.
 pub mod text {
-    use std::borrow::Cow;
     use std::time::Duration;
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use serde_json::Value;
 
     use super::GoDuration;
 
@@ -167,14 +167,22 @@ pub mod text {
     ///
     /// If the text is no duration.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        let text = Cow::<str>::deserialize(from)?;
-        super::parse(&text).map_err(D::Error::custom)
+        read(&Value::deserialize(from)?)
+    }
+
+    fn read<E: Error>(value: &Value) -> Result<Duration, E> {
+        let text = match value {
+            Value::String(text) => text,
+            // Only 0 needs no unit.
+            Value::Number(number) => &number.to_string(),
+            _ => return Err(E::custom("write a time such as `1s`")),
+        };
+        super::parse(text).map_err(E::custom)
     }
 
     /// The same for a duration that may be missing.
     pub mod option {
-        use super::{Cow, Deserialize, Deserializer, Duration, Error, Serializer};
-        use crate::units::duration::parse;
+        use super::{Deserialize, Deserializer, Duration, Serializer, Value};
 
         /// # Errors
         ///
@@ -192,9 +200,8 @@ pub mod text {
         pub fn deserialize<'de, D: Deserializer<'de>>(
             from: D,
         ) -> Result<Option<Duration>, D::Error> {
-            let text = Option::<Cow<str>>::deserialize(from)?;
-            text.map(|text| parse(&text).map_err(D::Error::custom))
-                .transpose()
+            let value = Option::<Value>::deserialize(from)?;
+            value.as_ref().map(super::read).transpose()
         }
     }
 }

@@ -271,6 +271,9 @@ async fn asked(request: Request<Incoming>) -> Result<Command, String> {
     let body = body.map_err(|_| "the request has no end".to_owned())?;
     let body = body.map_err(|_| needed.to_owned())?;
     let body: Value = serde_json::from_slice(&body.to_bytes()).map_err(|_| needed.to_owned())?;
+    if body.get("rps").is_some() && body.get("concurrency").is_some() {
+        return Err("give one of `rps` and `concurrency`, not both".to_owned());
+    }
     let members = body.as_object().filter(|members| members.len() == 1);
     let (key, value) = members
         .and_then(|members| members.iter().next())

@@ -29,6 +29,8 @@ pub struct JsonLines {
 struct Line {
     second: u64,
     phase: &'static str,
+    /// 1, unless the phase ended in it.
+    length_s: f64,
     #[serde(flatten)]
     counts: SecondNow,
 }
@@ -65,6 +67,7 @@ impl JsonLines {
         self.write(&Line {
             second: told.at,
             phase: if told.is_warm_up { "warmup" } else { "window" },
+            length_s: told.length_ns as f64 / 1e9,
             counts: SecondNow::of(told),
         });
     }

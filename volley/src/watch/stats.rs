@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::engine::Stage;
 use crate::measure::{Bin, Told};
-use crate::pace::ScheduleKind;
+use crate::pace::{SECOND_NS, ScheduleKind};
 use crate::spec::{Command, LoadSpec, Spec};
 
 /// What is known of a run: its load, its last second, and the sums since its window opened.
@@ -75,7 +75,7 @@ impl Stats {
     /// A second is over.
     pub fn tell(&mut self, told: &Told) {
         self.second = SecondNow::of(told);
-        self.elapsed_s = told.at + 1;
+        self.elapsed_s = told.at + told.length_ns / SECOND_NS;
         if !told.is_warm_up {
             self.total.add(self.second.counts);
         }

@@ -419,6 +419,60 @@ fn what_is_wrong_in_a_section_is_said_with_its_place() {
             "{\"request\": {\"stream\": {\"pause\": \"1s\"}}}",
             "`{}: request.stream.pause`: unknown field `pause`, expected one of `interval`, `duration`, `count`, `dynamic`",
         ),
+        (
+            "workers.yaml",
+            "load: {concurrency: 8}",
+            "`{}: load.concurrency`: an object is needed, such as {\"workers\": 8}",
+        ),
+        (
+            "target.yaml",
+            "target: x",
+            "`{}: target`: an object is needed",
+        ),
+        (
+            "schema.yaml",
+            "request: {schema: {proto: 1}}",
+            "`{}: request.schema.proto`: an object is needed",
+        ),
+        (
+            "templates.yaml",
+            "request: {templates: 1}",
+            "`{}: request.templates`: it has the wrong type: see `volley schema`",
+        ),
+        (
+            "window.yaml",
+            "target: {window: true}",
+            "`{}: target.window`: it has the wrong type: see `volley schema`",
+        ),
+        (
+            "time.yaml",
+            "load: {duration: 1}",
+            "`{}: load.duration`: the unit is missing: write `1s` for seconds, or use h, m, ms, us or ns",
+        ),
+        (
+            "no_time.yaml",
+            "load: {warmup: [1]}",
+            "`{}: load.warmup`: write a time such as `1s`",
+        ),
+        (
+            "number.yaml",
+            "load: {connections: x}",
+            "`{}: load.connections`: a whole number is needed",
+        ),
+        (
+            "range.yaml",
+            "load: {connections: -1}",
+            "`{}: load.connections`: a whole number is needed, from 0 to 4294967295",
+        ),
+        (
+            "switch.yaml",
+            "target: {insecure: 1}",
+            "`{}: target.insecure`: `true` or `false` is needed",
+        ),
+        ("empty.yaml", "", "`{}` is empty"),
+        ("comments.yaml", "# nothing yet\n", "`{}` is empty"),
+        ("braces.json", " {}\n", "`{}` is empty"),
+        ("empty.toml", "\n", "`{}` is empty"),
     ] {
         let path = file(name, text);
         let line = line.replacen("{}", &path.display().to_string(), 1);

@@ -1,5 +1,6 @@
 //! The program itself: its streams and its exit status.
 
+use std::fs::File;
 use std::process::{Command, Output};
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -33,7 +34,40 @@ fn help_goes_to_stdout() {
         }
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
+    assert!(
+        volley(&["schema", "--help"])
+            .1
+            .contains("Usage: volley schema\n")
+    );
+    assert_eq!(volley(&["schema", "--rps", "5"]).0, 2);
     assert!(volley(&["blast", "--help"]).1.contains("--repetitions"));
+}
+
+#[test]
+fn what_cannot_be_printed_ends_with_status_1() {
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["serve", "--help"],
+        &["schema"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+        let Output { status, stderr, .. } = command.args(args).stdout(full).output().unwrap();
+        assert_eq!(status.code(), Some(1), "{args:?}");
+        assert!(stderr.starts_with(b"error: "), "{args:?}");
+    }
+    // Nobody can read why.
+    for words in ["localhost", "merge /no/such"] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+        let done = command
+            .args(words.split(' '))
+            .stderr(full)
+            .status()
+            .unwrap();
+        assert_eq!(done.code(), Some(2), "{words}");
+    }
 }
 
 #[test]

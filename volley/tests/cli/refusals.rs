@@ -389,3 +389,48 @@ fn files_that_cannot_be_used_are_named() {
         assert_eq!(refusal(&[flag, &path]), line);
     }
 }
+
+#[test]
+fn a_negative_value_is_refused_as_the_value_of_its_flag() {
+    for (flags, line) in [
+        (
+            ["-z", "-1s"],
+            "`--duration`: invalid value `-1s`: a duration cannot be negative",
+        ),
+        (
+            ["--rps", "-5"],
+            "`--rps`: invalid value `-5`: a whole number from 0 to 4294967295 is needed",
+        ),
+        (
+            ["--share", "-1/2"],
+            "`--share`: invalid value `-1/2`: a share is written as K/N, such as `1/3` for the first of three",
+        ),
+        (
+            ["--start-at", "-5"],
+            "`--start-at`: invalid value `-5`: use nanoseconds of CLOCK_MONOTONIC, or `stdin`",
+        ),
+        (
+            ["--insecure", "-5"],
+            "unknown flag `-5`: see `volley --help`",
+        ),
+    ] {
+        assert_eq!(refusal(&flags), line);
+    }
+}
+
+#[test]
+fn a_command_that_is_misspelt_is_suggested() {
+    for (typo, command) in [
+        ("srve", "serve"),
+        ("mrege", "merge"),
+        ("blst", "blast"),
+        ("shema", "schema"),
+    ] {
+        let line = format!(
+            "error: HOST `{typo}` has no port: write `{typo}:8080`, or the port your server has; \
+             or did you mean `volley {command}`?"
+        );
+        assert_eq!(parse(&[typo]), Err(line));
+    }
+    assert!(!parse(&["localhost"]).unwrap_err().contains("did you mean"));
+}

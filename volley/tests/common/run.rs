@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -123,6 +124,23 @@ impl Volley {
     /// Runs it to its end, and reads the report that it must have printed.
     pub fn report(self, server: impl Display) -> Report {
         self.run(server).report()
+    }
+
+    /// Runs it to its end with a stderr that nothing can be written to.
+    pub fn run_unheard(mut self, server: impl Display) -> Finished {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = self
+            .command
+            .args(["-O", self.format, &server.to_string()])
+            .stdin(Stdio::null())
+            .stderr(full)
+            .output()
+            .unwrap();
+        Finished {
+            status: output.status,
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::new(),
+        }
     }
 
     pub fn start(mut self, server: impl Display) -> Running {

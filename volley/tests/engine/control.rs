@@ -50,15 +50,15 @@ fn stop(running: Running, address: &str) -> Report {
 /// How many calls were due, by the run's own list of changes.
 fn due_by_events(report: &Report, rps: f64) -> f64 {
     let elapsed_s = report.own("/elapsed_s").as_f64().unwrap();
-    let (mut from_s, mut rate, mut before, mut due) = (0.0, rps, rps, 0.0);
+    let (mut from_s, mut rate, mut is_paused, mut due) = (0.0, rps, false, 0.0);
     for event in report.own("/events").as_array().unwrap() {
         let at_s = event["at_s"].as_f64().unwrap().min(elapsed_s);
-        due += rate * (at_s - from_s);
+        due += if is_paused { 0.0 } else { rate } * (at_s - from_s);
         from_s = at_s;
         match event["what"].as_str().unwrap() {
             "rps" => rate = event["value"].as_f64().unwrap(),
-            "pause" => (before, rate) = (rate, 0.0),
-            "resume" => rate = before,
+            "pause" => is_paused = true,
+            "resume" => is_paused = false,
             _ => {}
         }
     }
@@ -96,7 +96,11 @@ fn a_rate_that_is_changed_again_and_again_loses_no_call() {
         "{intended} and {expected}"
     );
     assert_eq!(report.own("/events").as_array().unwrap().len(), 11);
-    assert!(report.warns_of("interrupted"), "{:?}", report.warnings());
+    assert!(
+        report.warns_of("stopped by order after"),
+        "{:?}",
+        report.warnings()
+    );
     assert_eq!(settled(&server).calls_ok, report.ok() + report.cut());
 }
 
@@ -116,8 +120,18 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
     until(&address, |stats| {
         stats["load"]["paused"] == true && stats["second"]["due"] == 0
     });
+    // It stays paused, and the new rate begins with its end.
+    assert_eq!(patch(&address, r#"{"rps": 3000}"#).status, 200);
+    let changed = until(&address, |_| true);
+    assert_eq!(
+        (&changed["load"]["paused"], &changed["load"]["rps"]),
+        (&true.into(), &3000.into())
+    );
+    let later = changed["elapsed_s"].as_u64().unwrap() + 2;
+    let still = until(&address, |stats| stats["elapsed_s"] == later);
+    assert_eq!(still["second"]["due"], 0);
     assert_eq!(post(&address, "/v1/resume").status, 200);
-    until(&address, |stats| stats["second"]["due"] == 2000);
+    until(&address, |stats| stats["second"]["due"] == 3000);
     let report = stop(running, &address);
     assert_eq!(report.failed_total(), 0);
     let expected = due_by_events(&report, 2000.0);
@@ -125,6 +139,27 @@ fn a_paused_schedule_goes_on_where_it_stopped() {
         (report.sent() as f64 - expected).abs() < 20.0,
         "{} and {expected}",
         report.sent()
+    );
+}
+
+#[test]
+fn calls_that_wait_through_a_pause_are_warned_of() {
+    let server = reference(Faults {
+        delay: Duration::from_millis(100),
+        ..Faults::default()
+    });
+    // Its 50 workers make at most 500 calls a second.
+    let (running, address) = start(server.address(), "--rps 5000");
+    until(&address, |stats| stats["elapsed_s"] == 1);
+    assert_eq!(post(&address, "/v1/pause").status, 200);
+    until(&address, |stats| stats["second"]["sent"] == 0);
+    assert_eq!(post(&address, "/v1/resume").status, 200);
+    until(&address, |stats| stats["second"]["sent"] != 0);
+    let report = stop(running, &address);
+    assert!(
+        report.warns_of("waited through a pause"),
+        "{:?}",
+        report.warnings()
     );
 }
 
@@ -165,7 +200,10 @@ fn what_a_run_cannot_do_is_refused_and_changes_nothing() {
         (r#"{"rps": 1e18}"#, number),
         (r#"{"rps": "5"}"#, number),
         (r#"{"rps": NaN}"#, form),
-        (r#"{"rps": 1, "concurrency": 1}"#, form),
+        (
+            r#"{"rps": 1, "concurrency": 1}"#,
+            "give one of `rps` and `concurrency`, not both",
+        ),
         (r#"{"rate": 1}"#, form),
         ("[]", form),
         ("", form),
@@ -256,6 +294,22 @@ fn before_its_start_a_run_can_only_be_stopped() {
 }
 
 #[test]
+fn a_run_that_is_stopped_in_its_warm_up_has_no_report() {
+    let server = reference(Faults::default());
+    let (running, address) = start(server.address(), "--warmup 10m");
+    until(&address, |stats| stats["phase"] == "warmup");
+    assert_eq!(post(&address, "/v1/stop").status, 200);
+    let finished = running.wait();
+    assert_eq!((finished.code(), finished.stdout.as_str()), (1, ""));
+    assert!(
+        finished
+            .stderr
+            .contains("before the window opened: nothing was measured"),
+        "{finished:?}"
+    );
+}
+
+#[test]
 fn a_file_that_is_no_socket_is_kept() {
     let scratch = Scratch::new();
     let path = scratch.write("notes.txt", "keep me");
@@ -333,39 +387,65 @@ fn metrics_are_read_over_a_unix_socket_which_is_then_removed() {
     assert!(!socket.exists());
 }
 
-#[test]
-fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
+/// The lines of a run's seconds in its window, and its report.
+fn live_lines(flags: &str) -> (Vec<Value>, Report) {
     let server = reference(Faults::default());
     let scratch = Scratch::new();
     let path = scratch.path("live.jsonl");
     let report = UNARY
         .checked()
-        .flags("-z 3s --rps 500 --warmup 1s --threads 2 --connections 4 --live-json")
+        .flags("--threads 2 --connections 4 --live-json")
         .arg(&path)
+        .flags(flags)
         .report(server.address());
     let text = std::fs::read_to_string(&path).unwrap();
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let window: Vec<&Value> = lines
-        .iter()
-        .filter(|line| line["phase"] == "window")
-        .collect();
-    assert!(window.len() >= 2 && lines[0]["phase"] == "warmup", "{text}");
-    for (second, line) in window.iter().enumerate() {
-        assert_eq!(line["second"], second);
-        assert_eq!(line["due"], 500);
-        let own = report.own(&format!("/seconds/{second}"));
-        assert_eq!(
-            (&line["p50_ns"], &line["max_ns"]),
-            (&own["p50"], &own["max"])
-        );
-        let bins = report.numbers("/series/sent");
-        assert_eq!(
-            line["sent"],
-            bins[second * 10..second * 10 + 10].iter().sum::<u64>()
-        );
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    (lines.collect(), report)
+}
+
+fn sum(lines: &[Value], key: &str) -> u64 {
+    lines.iter().map(|line| line[key].as_u64().unwrap()).sum()
+}
+
+fn length_s(lines: &[Value]) -> f64 {
+    let lengths = lines.iter().map(|line| line["length_s"].as_f64().unwrap());
+    lengths.sum()
+}
+
+#[test]
+fn each_second_is_a_line_of_json_and_together_they_are_the_report() {
+    for flags in [
+        "-z 3s --rps 500 --warmup 1500ms",
+        "-z 1s --rps 200",
+        "-z 300ms",
+        "-n 250 -c 7 --rps 200",
+        "-z 1s --rps 300 --duration-stop wait",
+        "-n 20",
+    ] {
+        let (lines, report) = live_lines(flags);
+        let (warm_up, window): (Vec<Value>, Vec<Value>) = lines
+            .into_iter()
+            .partition(|line| line["phase"] == "warmup");
+        for (second, line) in window.iter().enumerate() {
+            assert_eq!(line["second"], second, "{flags}");
+            let own = report.own(&format!("/seconds/{second}"));
+            assert_eq!(
+                (&line["p50_ns"], &line["max_ns"]),
+                (&own["p50"], &own["max"])
+            );
+        }
+        assert_eq!(sum(&window, "messages"), report.messages(), "{flags}");
+        assert_eq!(sum(&window, "ok"), report.ok(), "{flags}");
+        assert_eq!(sum(&window, "sent"), report.sent(), "{flags}");
+        let due: u64 = report.numbers("/series/intended").iter().sum();
+        assert_eq!(sum(&window, "due"), due, "{flags}");
+        let elapsed_s = report.own("/elapsed_s").as_f64().unwrap();
+        assert!((length_s(&window) - elapsed_s).abs() < 1e-3, "{flags}");
+        let warm_messages: u64 = match report.json["volley"].get("warmup") {
+            None => 0,
+            Some(_) => report.numbers("/warmup/seconds").iter().sum(),
+        };
+        assert_eq!(sum(&warm_up, "messages"), warm_messages, "{flags}");
     }
 }
 

@@ -150,6 +150,43 @@ fn a_message_over_the_limit_is_not_sent() {
 }
 
 #[test]
+fn a_report_needs_no_stderr() {
+    let server = reference(Faults::default());
+    let finished = UNARY
+        .run()
+        .format("summary")
+        .flags("-n 10 -c 2")
+        .run_unheard(server.address());
+    assert_eq!(finished.code(), 0);
+    assert!(finished.stdout.contains("[OK]"), "{finished:?}");
+    // One that has a warning for stderr.
+    let finished = UNARY
+        .run()
+        .expect("result = 1000")
+        .flags("-n 10 -c 2")
+        .run_unheard(server.address());
+    assert_eq!(finished.report().exit, 1);
+    let blast = Volley::blast(UNARY.method)
+        .flags("--insecure --requests 2 --connections 1 --repetitions 1 --expect result=1")
+        .run_unheard(server.address());
+    assert!(
+        blast.code() < 2 && blast.stdout.starts_with('{'),
+        "{blast:?}"
+    );
+}
+
+#[test]
+fn an_error_that_nobody_can_read_has_its_exit_status() {
+    let finished = UNARY.run().flags("-n 1").run_unheard("localhost:1");
+    assert_eq!(finished.code(), 1);
+    let finished = UNARY
+        .run()
+        .flags("-n 0 --nonsense")
+        .run_unheard("localhost:1");
+    assert_eq!(finished.code(), 2);
+}
+
+#[test]
 fn a_report_can_go_to_a_device_or_a_pipe() {
     let server = reference(Faults::default());
     for (device, is_shown) in [("/dev/null", false), ("/dev/stdout", true)] {
@@ -161,6 +198,16 @@ fn a_report_can_go_to_a_device_or_a_pipe() {
         assert_eq!(finished.code(), 0, "{finished:?}");
         assert_eq!(!finished.stdout.is_empty(), is_shown, "{finished:?}");
     }
+}
+
+#[test]
+fn a_report_to_a_dash_goes_to_stdout() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .run()
+        .flags("-n 10 -c 2 -o -")
+        .report(server.address());
+    assert_eq!(report.ok(), 10);
 }
 
 #[test]

@@ -282,3 +282,42 @@ fn shares_that_did_not_begin_together_are_warned_of() {
         report.warnings()
     );
 }
+
+#[test]
+fn shares_of_other_hosts_or_versions_are_warned_of() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let (mut paths, reports) = together(UNARY, &server, 2, "-n 10 -c 2 --connections 2", &scratch);
+    assert_eq!(merged(&paths).warnings(), [""; 0]);
+    let mut json = reports[1].json.clone();
+    json["volley"]["version"] = "9.9.9".into();
+    json["volley"]["tally"]["run"]["host"] = "elsewhere:1".into();
+    paths[1] = scratch.write("other.json", &json.to_string());
+    let report = merged(&paths);
+    for words in ["called different hosts: ", "and `elsewhere:1`", ", 9.9.9"] {
+        assert!(report.warns_of(words), "{:?}", report.warnings());
+    }
+}
+
+#[test]
+fn shares_without_single_calls_make_no_csv() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let flags = "-n 10 -c 2 --connections 2";
+    let csv = |flags: &str| {
+        let (paths, _) = together(UNARY, &server, 2, flags, &scratch);
+        Command::new(env!("CARGO_BIN_EXE_volley"))
+            .args(["merge", "-O", "csv"])
+            .args(paths)
+            .output()
+            .unwrap()
+    };
+    let refused = csv(flags);
+    assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
+    assert_eq!(
+        String::from_utf8(refused.stderr).unwrap(),
+        "error: the shares list no calls: run them with `--details N`\n"
+    );
+    let listed = csv(&format!("{flags} --details 10")).stdout;
+    assert_eq!(listed.iter().filter(|byte| **byte == b'\n').count(), 11);
+}

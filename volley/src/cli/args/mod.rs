@@ -77,7 +77,8 @@ pub fn is_switch_named(command: &Command, long: &str) -> bool {
         .any(|arg| arg.get_long() == Some(long) && is_switch(arg))
 }
 
-fn is_switch(arg: &Arg) -> bool {
+/// Whether a flag takes no value.
+pub fn is_switch(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<bool>()
         && matches!(arg.get_action(), ArgAction::Set)
 }

@@ -13,6 +13,9 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
         path: path.to_owned(),
         reason: error.to_string(),
     })?;
+    if text.trim().is_empty() {
+        return Err(ConfigError::Empty(path.to_owned()));
+    }
     let extension = path
         .extension()
         .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
@@ -25,9 +28,9 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, ConfigError> {
         _ => return Err(ConfigError::Format(path.to_owned())),
     };
     match value {
-        Ok(Value::Object(table)) => Ok(table),
-        // An empty YAML document.
-        Ok(Value::Null) => Ok(Map::new()),
+        Ok(Value::Object(table)) if !table.is_empty() => Ok(table),
+        // `Null` is an empty YAML document.
+        Ok(Value::Object(_) | Value::Null) => Err(ConfigError::Empty(path.to_owned())),
         Ok(_) => Err(ConfigError::NoTable(path.to_owned())),
         Err(reason) => Err(ConfigError::Syntax {
             path: path.to_owned(),

@@ -53,11 +53,9 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
         .into_iter()
         .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
     let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
-        wrong(
-            path,
-            &error.path().to_string(),
-            Some(error.inner().to_string()),
-        )
+        let key = error.path().to_string();
+        let problem = needed(&key, &error.inner().to_string());
+        wrong(path, &key, Some(problem))
     })?;
     let mut config = Config {
         spec,
@@ -99,6 +97,36 @@ fn arg_of<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
         let name = name(arg);
         !ONLY_FLAGS.contains(&name.as_str()) && name.eq_ignore_ascii_case(key)
     })
+}
+
+/// What a section needs, from serde's message, which names types of Rust.
+fn needed(key: &str, message: &str) -> String {
+    let expected = message.rsplit_once(", expected ");
+    let expected = expected.map_or("", |(_, expected)| expected);
+    let text = match expected {
+        "u32" | "u64" | "i32" => "a whole number is needed".to_owned(),
+        "a boolean" => "`true` or `false` is needed".to_owned(),
+        "a sequence" => "a list is needed".to_owned(),
+        "path string" => "a path is needed".to_owned(),
+        _ if expected.starts_with("struct ") || expected == "a map" => match key {
+            "load.concurrency" => "an object is needed, such as {\"workers\": 8}".to_owned(),
+            "load.rate" => "an object is needed, such as {\"rps\": 1000}".to_owned(),
+            _ => "an object is needed".to_owned(),
+        },
+        _ if expected == "string or map" || message.contains("untagged enum") => {
+            "it has the wrong type: see `volley schema`".to_owned()
+        }
+        _ => return message.to_owned(),
+    };
+    // A number out of range is worth its range.
+    match message.strip_prefix("invalid value: integer ") {
+        Some(_) => match expected {
+            "u32" => format!("{text}, from 0 to {}", u32::MAX),
+            "i32" => format!("{text}, from {} to {}", i32::MIN, i32::MAX),
+            _ => format!("{text}, from 0 to {}", u64::MAX),
+        },
+        None => text,
+    }
 }
 
 /// One entry as clap sees it; `None` if it leaves its flag unset.
@@ -160,6 +188,8 @@ pub enum ConfigError {
     Format(PathBuf),
     #[error("`{}`: {reason}", .path.display())]
     Syntax { path: PathBuf, reason: String },
+    #[error("`{}` is empty", .0.display())]
+    Empty(PathBuf),
     #[error("`{}` must hold keys and their values, such as `\"concurrency\": 64`", .0.display())]
     NoTable(PathBuf),
     #[error("`{place}`: {problem}")]

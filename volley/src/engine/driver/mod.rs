@@ -72,6 +72,8 @@ pub struct Harvest<B> {
     pub stream_limit: Option<u32>,
     /// Calls still open when the drain timeout ended.
     pub left_open: u64,
+    /// Calls that were due before a pause and not sent before its end.
+    pub waited: u64,
     /// Why it ended early.
     pub gave_up: Option<Warning>,
     /// For each link that was lost and could not be reopened: why.
@@ -165,6 +167,7 @@ pub struct Driver<'a, B, S: Script> {
     planned_reconnects: u64,
     stream_limit: Option<u32>,
     left_open: u64,
+    waited: u64,
     gave_up: Option<Warning>,
 }
 
@@ -249,6 +252,7 @@ impl<'a, B: Book, S: Script> Driver<'a, B, S> {
             planned_reconnects: 0,
             stream_limit: None,
             left_open: 0,
+            waited: 0,
             gave_up: None,
         })
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Book, Driver, Harvest, Script};
+use crate::engine::orders::Change;
 use crate::engine::stage::{Opening, Stage};
 use crate::http2::ErrorCode;
 use crate::measure::process;
@@ -30,9 +31,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         while let Some(change) = self.changes.get(self.in_force)
             && change.at_ns <= now_ns
         {
-            let command = change.command;
+            let change = *change;
             self.in_force += 1;
-            self.obey(command);
+            self.obey(change);
         }
         if self.stage == Stage::Warmup && now_ns >= self.opening.at_ns() {
             self.open_window(self.opening.at_ns());
@@ -73,8 +74,12 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
     }
 
     /// Puts a change in force. Its agenda knows it already.
-    fn obey(&mut self, command: Command) {
+    fn obey(&mut self, Change { at_ns, command }: Change) {
         self.stirred = true;
+        if self.is_paused && command == Command::Resume && self.stage == Stage::Window {
+            let agenda = self.agenda.as_ref();
+            self.waited += agenda.map_or(0, |agenda| agenda.left_until(at_ns));
+        }
         self.is_paused = command.pauses().unwrap_or(self.is_paused);
         if let Command::Workers(workers) = command {
             self.hire_up_to(workers);
@@ -183,6 +188,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             without_alpn: self.without_alpn,
             stream_limit: self.stream_limit,
             left_open: self.left_open,
+            waited: self.waited,
             gave_up: self.gave_up,
             down,
             cpu_s: process::thread_cpu_s() - self.opening_cpu_s,

@@ -34,6 +34,9 @@ pub fn section(report: &Report) -> String {
         ];
         facts.splice(1..1, due);
     }
+    if let Some(orders) = report.orders() {
+        facts.push(("Orders", orders));
+    }
     let mut out = "<section>\n<h2>The run</h2>\n<dl class=\"facts\">\n".to_owned();
     for (name, value) in facts {
         let _ = writeln!(out, "<dt>{name}</dt><dd>{value}</dd>");

@@ -16,6 +16,7 @@ pub fn header(report: &Report, title: &str) -> String {
     let ended = match report.ended_by {
         EndedBy::Finished => "every call was made",
         EndedBy::Window => "ended with its window",
+        EndedBy::Signal if report.is_stopped() => "stopped by order",
         EndedBy::Signal => "ended by a signal",
     };
     let mut out = format!(
