@@ -474,6 +474,24 @@ mod tests {
     }
 
     #[test]
+    fn the_end_tells_the_seconds_that_nobody_was_told_of() {
+        let mut chronicle = Chronicle::new(2, 0, false);
+        chronicle.take(0, passed(vec![second(0, false, &[1])], true, 1));
+        let told = chronicle.take(1, passed(vec![second(0, true, &[1])], true, 1));
+        assert_eq!(places(&told), [(true, 0, 1), (false, 0, 1)]);
+        for thread in 0..2 {
+            chronicle.add(vec![second(1, false, &[1, 1])]);
+            assert_eq!(chronicle.leave(thread), []);
+        }
+        let told = chronicle.end(2 * S + S / 2);
+        assert_eq!(places(&told), [(false, 1, 4), (false, 2, 0)]);
+        assert_eq!(chronicle.end(2 * S + S / 2), []);
+        let samples = |second: &Second| second.samples;
+        let seconds = chronicle.finish(3 * S, 0, |_| 0).into_seconds(3 * S);
+        assert_eq!(seconds.iter().map(samples).collect::<Vec<_>>(), [1, 4, 0]);
+    }
+
+    #[test]
     fn seconds_that_were_never_passed_are_counted_at_the_end() {
         let mut chronicle = Chronicle::new(1, 0, false);
         chronicle.add(vec![second(0, false, &[5]), second(2, false, &[5, 5])]);
