@@ -7,14 +7,6 @@ a second.
 
 from dataclasses import dataclass
 
-# The parts of volley that a line needs.
-REFLECTION = "server reflection"
-LB = "load balancing"
-DYNAMIC = "a new message each send"
-
-# Lines that need these are not compared yet. A part that is there is taken out of this set.
-WAITING = {REFLECTION, LB, DYNAMIC}
-
 
 @dataclass(frozen=True)
 class Line:
@@ -28,7 +20,6 @@ class Line:
     words: str
     tls: bool = False
     stdin: str | None = None
-    needs: str | None = None
     differs: str | None = None
     broken: str | None = None
     refused: bool = False
@@ -60,7 +51,7 @@ RECTANGLE = (
 
 LINES = [
     Line("examples", f"--insecure {HELLO} {JOE}"),
-    Line("examples", f"--insecure --call helloworld.Greeter.SayHello {JOE}", needs=REFLECTION),
+    Line("examples", f"--insecure --call helloworld.Greeter.SayHello {JOE}"),
     Line(
         "examples",
         f"""--insecure {HELLO} {JOE} -m '{{"trace_id":"{{{{.RequestNumber}}}}", """
@@ -181,16 +172,14 @@ LINES = [
         "options",
         f"{CS} --stream-dynamic-messages=true --stream-call-count=5 "
         """-d '{"name":"{{randomString 8 }}"}'""",
-        needs=DYNAMIC,
         broken="its switches take no value",
     ),
     Line(
         "options",
         f"{CS} --stream-dynamic-messages --stream-call-count=5 "
         """-d '{"name":"{{randomString 8 }}"}'""",
-        needs=DYNAMIC,
     ),
-    Line("options", f'--insecure {HELLO} {JOE} --lb-strategy "round_robin"', needs=LB),
+    Line("options", f'--insecure {HELLO} {JOE} --lb-strategy "round_robin"'),
     Line("options", f"--insecure {HELLO} {JOE} --max-recv-message-size '42 MB'"),
     Line("options", f"--insecure {HELLO} {JOE} --max-send-message-size '42 MB'"),
     Line("options", f"--insecure {HELLO} {JOE} --disable-template-functions"),

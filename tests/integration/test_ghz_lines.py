@@ -18,7 +18,7 @@ import pytest
 
 from arena.machine import certs
 from arena.measure.runtimes import run_build
-from tests.integration.ghz_lines import FILES, LINES, WAITING, Line
+from tests.integration.ghz_lines import FILES, LINES, Line
 from tests.integration.plumbing import ROOT, Outcome
 from tools.bench.counting_server import CountingServer, serving
 
@@ -119,16 +119,7 @@ def programs(ghz: Path, volley_program: Path) -> Programs:
 
 
 def cases(lines: list[Line]) -> list[Any]:
-    return [
-        pytest.param(
-            line,
-            id=f"{line.page}-{number}",
-            marks=[pytest.mark.xfail(reason=f"waits for {line.needs}")]
-            if line.needs in WAITING
-            else [],
-        )
-        for number, line in enumerate(lines)
-    ]
+    return [pytest.param(line, id=f"{line.page}-{number}") for number, line in enumerate(lines)]
 
 
 BROKEN = [line for line in LINES if line.broken]
@@ -199,7 +190,6 @@ def test_at_least_forty_lines_run_and_few_differ() -> None:
     assert len([line for line in LINES if line.differs]) <= 1
 
 
-@pytest.mark.xfail(bool(WAITING), reason="waits for other flags")
 def test_the_table_of_flags_holds_every_flag_of_ghz(programs: Programs) -> None:
     check = [str(ROOT / "scripts" / "check-ghz-flags.sh"), str(programs.ghz), str(programs.volley)]
     done = subprocess.run(check, check=False, capture_output=True, text=True)
