@@ -1,6 +1,7 @@
 """What docs/ says of profiles, of the contract and of HttpArena's words is current."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from arena.base.errors import HostError
 from arena.base.workspace import Workspace
 from arena.measure.contract import Scope, checks
 from arena.what import framework, profile_table
+from arena.what.profile import load_profile
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -65,7 +67,8 @@ def section(title: str) -> str:
 def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
     calls = frozenset({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
     scope = Scope(8443, True, calls, ({"a": 1, "b": 2, "count": 10},))  # type: ignore[arg-type]
-    made = [name for name, _ in checks._checks(scope, None, [])]
+    both = replace(scope, own=(load_profile(ROOT / "profiles", "health-grpc"),))
+    made = [name for name, _ in checks._checks(both, None, [])]
     table = [line for line in section("The contract").splitlines() if line.startswith("| `")]
     explained = [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
     assert sorted(explained) == sorted(made)
