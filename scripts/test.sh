@@ -186,7 +186,7 @@ check_go() {
         printf 'not formatted by gofmt: %s\n' "$unformatted"
         return 1
     }
-    for module in frameworks/grpc-go tools/peers/grpc-go-{counting,greeter,health}; do
+    for module in frameworks/grpc-go tools/peers/grpc-go; do
         (cd "$module" && go vet ./...)
     done
 }

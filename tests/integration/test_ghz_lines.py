@@ -17,14 +17,13 @@ from typing import Any
 import pytest
 
 from arena.machine import certs
-from arena.measure.runtimes import run_build
 from tests.integration.ghz_lines import FILES, LINES, Line
 from tests.integration.plumbing import ROOT, Outcome
-from tools.bench.counting_server import CountingServer, serving
+from tools.bench.counting_server import CountingServer, build, serving
 
 pytestmark = pytest.mark.integration
 
-SOURCES = ROOT / "tools" / "peers" / "grpc-go-greeter"
+SOURCES = ROOT / "tools" / "peers" / "grpc-go"
 DOCUMENTED_HOST = "0.0.0.0:50051"
 PATIENCE_S = 90.0
 
@@ -76,19 +75,16 @@ class Ground:
 
 
 @pytest.fixture(scope="module")
-def greeter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def greeter() -> Path:
     """Build the server of ghz's documented services."""
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the greeter")
-    made = SOURCES / ".build"
-    made.mkdir(exist_ok=True)
-    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", ".build/server", "."]
-    run_build(["env", "CGO_ENABLED=0", *build], SOURCES, made / "build.log", "go build")
+    server = build()
     protos = sorted(path.name for path in (SOURCES / "protos").iterdir())
     compiler = [sys.executable, "-m", "grpc_tools.protoc", "-Iprotos", "--include_imports"]
     compiled = "--descriptor_set_out=.build/protos.pb"
     subprocess.run([*compiler, compiled, *protos], check=True, cwd=SOURCES)
-    return made / "server"
+    return server
 
 
 @pytest.fixture(scope="module")

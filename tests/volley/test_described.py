@@ -1,7 +1,6 @@
 """volley against servers that describe themselves, and against etcd, by its own .proto."""
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 from tests.integration.plumbing import ROOT, eventually
 from tests.volley.plumbing import Outcome, Volley
 from tests.volley.test_peers import free_port
+from tools.bench.counting_server import build
 
 pytestmark = pytest.mark.integration
 
@@ -47,10 +47,7 @@ def started(*words: str | Path) -> Iterator[str]:
 def grpc_go() -> Iterator[str]:
     if not shutil.which("go"):
         pytest.skip("there is no Go to build the peer")
-    folder = PEERS / "grpc-go-health"
-    build = ["go", "build", "-trimpath", "-buildvcs=false", "-o", ".build/server", "."]
-    subprocess.run(build, check=True, cwd=folder, env={**os.environ, "CGO_ENABLED": "0"})
-    with started(folder / ".build" / "server") as where:
+    with started(build()) as where:
         yield where
 
 

@@ -1,4 +1,4 @@
-"""The server of the bench: tools/peers/grpc-go-counting, which counts its answers."""
+"""The server of the bench: tools/peers/grpc-go, which counts its answers."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from arena.machine.child import Child, exit_words, whole_command
 from arena.machine.interrupts import held
 from arena.measure.runtimes import run_build
 
-_SOURCES = Path(__file__).resolve().parents[1] / "peers" / "grpc-go-counting"
+_SOURCES = Path(__file__).resolve().parents[1] / "peers" / "grpc-go"
 _PATIENCE_S = 10.0
 _POLL_S = 0.01
 

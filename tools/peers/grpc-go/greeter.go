@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -49,22 +48,22 @@ func load(protoset string) ([]protoreflect.ServiceDescriptor, error) {
 	return services, nil
 }
 
-// greeter answers every call of every service, and counts.
-type greeter struct {
-	open, calls, messages atomic.Int64
-}
+// greeter answers every call of every service of a set. A reply holds a greeting if it has a text
+// field. A call that is answered by a stream gets three replies; a call in both directions gets one
+// for each request. The metadata `compress` names how replies are compressed.
+type greeter struct{ *counts }
 
-// counts is what stands in the line that answers SIGUSR1.
-func (g *greeter) counts() map[string]int64 {
-	return map[string]int64{
-		"open":     g.open.Load(),
-		"calls":    g.calls.Load(),
-		"messages": g.messages.Load(),
+// registerGreeters serves what a compiled set describes.
+func registerGreeters(server *grpc.Server, protoset string, counts *counts) error {
+	services, err := load(protoset)
+	for _, service := range services {
+		server.RegisterService(greeter{counts}.service(service), nil)
 	}
+	return err
 }
 
 // service describes a service whose every method is a stream to grpc-go, which the wire does not show.
-func (g *greeter) service(described protoreflect.ServiceDescriptor) *grpc.ServiceDesc {
+func (g greeter) service(described protoreflect.ServiceDescriptor) *grpc.ServiceDesc {
 	service := &grpc.ServiceDesc{
 		ServiceName: string(described.FullName()),
 		Metadata:    described.ParentFile().Path(),
@@ -81,12 +80,10 @@ func (g *greeter) service(described protoreflect.ServiceDescriptor) *grpc.Servic
 	return service
 }
 
-func (g *greeter) call(method protoreflect.MethodDescriptor, stream grpc.ServerStream) error {
-	g.open.Add(1)
-	defer func() {
-		g.calls.Add(1)
-		g.open.Add(-1)
-	}()
+func (g greeter) call(method protoreflect.MethodDescriptor, stream grpc.ServerStream) error {
+	messages := int64(0)
+	g.begin()
+	defer func() { g.end(messages) }()
 	if asked := metadata.ValueFromIncomingContext(stream.Context(), "compress"); len(asked) > 0 {
 		if err := grpc.SetSendCompressor(stream.Context(), asked[0]); err != nil {
 			return err
@@ -103,12 +100,13 @@ func (g *greeter) call(method protoreflect.MethodDescriptor, stream grpc.ServerS
 		if err != nil {
 			return err
 		}
-		g.messages.Add(1)
+		messages++
 		last = request
 		if inBoth {
-			if err := g.reply(method, request, stream); err != nil {
+			if err := reply(method, request, stream); err != nil {
 				return err
 			}
+			messages++
 		}
 	}
 	left := 1
@@ -119,15 +117,16 @@ func (g *greeter) call(method protoreflect.MethodDescriptor, stream grpc.ServerS
 		left = replies
 	}
 	for range left {
-		if err := g.reply(method, last, stream); err != nil {
+		if err := reply(method, last, stream); err != nil {
 			return err
 		}
+		messages++
 	}
 	return nil
 }
 
 // reply greets whoever the first text field of a request names, in that of the reply.
-func (g *greeter) reply(
+func reply(
 	method protoreflect.MethodDescriptor, request *dynamicpb.Message, stream grpc.ServerStream,
 ) error {
 	name := ""
@@ -138,11 +137,7 @@ func (g *greeter) reply(
 	if field := text(method.Output()); field != nil {
 		reply.Set(field, protoreflect.ValueOfString("Hello "+name))
 	}
-	if err := stream.SendMsg(reply); err != nil {
-		return err
-	}
-	g.messages.Add(1)
-	return nil
+	return stream.SendMsg(reply)
 }
 
 func text(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {

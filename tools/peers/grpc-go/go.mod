@@ -1,10 +1,11 @@
-module httparena/tests/peers/grpc-go-greeter
+module httparena/tools/peers/grpc-go
 
 go 1.26.0
 
 require (
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
+	httparena/frameworks/grpc-go v0.0.0
 )
 
 require (
@@ -13,3 +14,5 @@ require (
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 )
+
+replace httparena/frameworks/grpc-go => ../../../frameworks/grpc-go
