@@ -23,6 +23,8 @@ MethodType = Literal["unary", "server-streaming", "client-streaming", "bidirecti
 # The contract of every profile that names no other. Containers of generators see this folder only.
 BENCHMARK = "requests/benchmark.proto"
 _FOLDER = "requests"
+# A path as protoc, ghz and volley write it, relative to the project's root.
+_PATH = re.compile(r"[\w./-]{1,200}\.proto", re.ASCII)
 
 _TIMEOUT_S = 60.0
 # Lines of protoc that are no errors.
@@ -61,10 +63,11 @@ def proto_of(root: Path, file: object, call: str) -> Proto | None:
     if file == BENCHMARK:
         return None
     example = f"write a path such as {_FOLDER}/health.proto"
-    if not isinstance(file, str) or not file.endswith(".proto"):
+    if not isinstance(file, str) or not _PATH.fullmatch(file):
         raise ProtoError("proto", f"names no .proto file: {example}")
-    # Generators resolve the same path, and messages show it.
-    if not (root / file).resolve().is_relative_to((root / _FOLDER).resolve()):
+    # Links count as what they lead to.
+    within = (root / file).resolve().is_relative_to((root / _FOLDER).resolve())
+    if not within or not file.startswith(f"{_FOLDER}/") or ".." in Path(file).parts:
         raise ProtoError("proto", f"`{file}` is not below {_FOLDER}/: {example}")
     if not (root / file).is_file():
         there = sorted(each.relative_to(root).as_posix() for each in _protos(root))
