@@ -33,6 +33,8 @@ pub struct Asked<'a> {
     caller: Caller,
     /// The server has answered.
     is_open: bool,
+    /// The bytes of all answers.
+    bytes: usize,
     until: Instant,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Asked<'a> {
             spec,
             caller,
             is_open: false,
+            bytes: 0,
             until,
         })
     }
@@ -115,6 +118,10 @@ impl<'a> Asked<'a> {
                 Err(lost) => return Err(self.lost(&lost)),
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
+                    self.bytes = self.bytes.saturating_add(reply.len());
+                    if self.bytes > MOST_BYTES {
+                        return Err(ReflectError::TooMuch.into());
+                    }
                     let response = Response::decode(reply.as_slice()).ok();
                     let answer = response.and_then(|response| response.answer);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);

@@ -286,3 +286,24 @@ fn imports_without_end_end_in_one_line() {
         "{line}"
     );
 }
+
+#[test]
+fn answers_without_end_end_in_one_line() {
+    // None of them is part of a schema, so only their bytes count.
+    let refused = || {
+        Answer::Refused(Refused {
+            code: 5,
+            message: "x".repeat(1 << 20),
+        })
+    };
+    let imports: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    let line = refusal(move |question| match question {
+        Question::File(_) => refused().into(),
+        _ => importing(
+            "a.proto",
+            &imports.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
+        .into(),
+    });
+    assert!(line.starts_with("the schema has more than "), "{line}");
+}
