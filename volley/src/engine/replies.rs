@@ -200,6 +200,10 @@ impl Script for Reading {
         Ok((request, ticket.number))
     }
 
+    fn message(&mut self, ticket: &Ticket, n: u64) -> Result<Option<&[u8]>, Status> {
+        self.plain.message(ticket, n)
+    }
+
     fn reply(&mut self, call: u64, index: u64, message: &[u8]) {
         let is_printed = self.replies.is_printed();
         if is_printed || self.replies.saves {
