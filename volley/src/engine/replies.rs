@@ -216,9 +216,9 @@ impl Script for Reading {
         }
     }
 
-    fn ended(&mut self, call: u64, outcome: &Outcome) {
+    fn ended(&mut self, ticket: &Ticket, outcome: &Outcome) {
         if self.replies.saves {
-            let outcome = outcome.clone();
+            let (call, outcome) = (ticket.number, outcome.clone());
             self.replies.push(Record::Ended { call, outcome });
         }
     }

@@ -197,13 +197,12 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
                 self.desk.book.wrong_reply(self.now_ns, &fault.message);
             }
         }
-        let outcome = call.outcome();
-        if S::READS {
-            self.desk.script.ended(call.mark, &outcome);
-        }
-        self.over(call.ticket, outcome);
+        self.over(call.ticket, call.outcome());
     }
 
+        if S::READS {
+            self.desk.script.ended(&ticket, &outcome);
+        }
     /// The same for a call that may have no stream at the moment.
     #[inline]
     pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
