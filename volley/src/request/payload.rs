@@ -314,12 +314,13 @@ impl PayloadPlan {
     ///
     /// # Errors
     ///
-    /// As [`payload`](Self::payload).
+    /// As [`payload`](Self::payload), or if it has more than `max_send` bytes.
     pub fn message<'s>(
         &self,
         number: u64,
         call: &mut CallData,
         scratch: &'s mut Scratch,
+        max_send: usize,
     ) -> Result<Option<&'s [u8]>, RequestError> {
         let Messages::Rendered(templates) = &self.messages else {
             return Ok(None);
@@ -329,6 +330,7 @@ impl PayloadPlan {
         }
         let message = self.render_one(templates, number, call, &mut scratch.text)?;
         let body = Body::new(&[&message.bytes], 1, self.compress)?;
+        body.check(max_send)?;
         scratch.framed.clear();
         scratch.framed.extend_from_slice(&body.bytes);
         Ok(Some(&scratch.framed))
