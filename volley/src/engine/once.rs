@@ -14,7 +14,7 @@ use thiserror::Error;
 use super::call::{Call, Ticket};
 use super::driver::connect_words;
 use super::encoding::Encoding;
-use super::names::{Names, Route, system};
+use super::names::{self, Route};
 use super::proxy::Proxies;
 use super::transport::{TlsClient, Transport, agreed};
 use super::{EngineError, tls};
@@ -79,25 +79,23 @@ impl Caller {
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
-        Self::connect_by(target, Proxies::of_process(), signal, until)
+        Self::connect_by(target, &Proxies::of_process(), signal, until)
     }
 
     fn connect_by(
         spec: &TargetSpec,
-        proxies: Proxies,
+        proxies: &Proxies,
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
         let target = spec.target().map_err(SpecError::from)?;
         let tls = tls::client(spec, &target)?;
         let shown = target.to_string();
-        let (strategy, lookup) = (spec.lb_strategy, Box::new(system));
-        let names = Names::new(target, proxies, strategy, Duration::ZERO, lookup)?;
-        let routes = names.routes();
+        let routes = names::routes(&target, proxies)?;
         let each = until.saturating_duration_since(Instant::now())
             / u32::try_from(routes.len()).unwrap_or(u32::MAX).max(1);
         let mut reason = Lost::TimedOut;
-        for route in routes.iter() {
+        for route in &routes {
             let until = until.min(Instant::now() + each);
             match Self::dial(route, tls.as_ref(), spec.window, signal, until) {
                 Ok(caller) => return Ok(caller),
