@@ -381,7 +381,7 @@ impl Handler<Call<Fields>> for Listener<'_> {
         let split = splitter.push(data, self.most_reply, &mut Spare::default(), &mut take);
         call.splitter = splitter;
         if let Err(error) = split {
-            problem = Some(Status::new(Code::Internal, error.to_string()));
+            problem = Some(error.into());
         }
         let Some(problem) = problem else {
             return Next::Continue;
