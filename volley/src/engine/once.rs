@@ -246,6 +246,7 @@ impl Caller {
             now: Instant::now(),
             came: &mut self.came,
             most_reply: self.most_reply,
+        self.left(until)?;
         };
         let bytes = self.buffer.get(..length).unwrap_or_default();
         let http = &mut self.http;
@@ -302,15 +303,19 @@ impl Caller {
 
     /// Waits until the socket is ready, or a little.
     fn rest(&mut self, until: Instant) -> Result<(), Lost> {
-        if self.signal.load(Ordering::Relaxed) {
-            return Err(Lost::Interrupted);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Lost::TimedOut);
-        }
+        let left = self.left(until)?;
         let mut events = Events::with_capacity(4);
         match self.poll.poll(&mut events, Some(left.min(LOOK))) {
+
+    /// The time that is left, unless a signal has come.
+    fn left(&self, until: Instant) -> Result<Duration, Lost> {
+        let left = until.saturating_duration_since(Instant::now());
+        match self.signal.load(Ordering::Relaxed) {
+            true => Err(Lost::Interrupted),
+            false if left.is_zero() => Err(Lost::TimedOut),
+            false => Ok(left),
+        }
+    }
             Err(error) if error.kind() != ErrorKind::Interrupted => {
                 Err(Lost::Broken(error.to_string()))
             }
