@@ -11,6 +11,7 @@ use super::EngineError;
 use super::once::{Caller, Event, Lost};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use crate::report::Warning;
 use crate::request::schema::reflect::{self, MOST_BYTES};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
 use crate::spec::Spec;
@@ -81,6 +82,11 @@ impl<'a> Asked<'a> {
     /// If the server's answers make no schema.
     pub fn pool(&mut self, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
         reflect::pool(self, symbols)
+    }
+
+    /// What must be known of the server.
+    pub fn warning(&self) -> Option<Warning> {
+        self.caller.warning()
     }
 
     /// The connection, for a call.

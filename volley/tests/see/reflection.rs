@@ -133,6 +133,38 @@ fn a_server_with_tls_is_asked_over_tls() {
 }
 
 #[test]
+fn a_server_that_offers_other_protocols_is_refused_and_one_without_alpn_is_warned_of() {
+    let scratch = Scratch::new();
+    let (other, _) = secure(&scratch, &["http/1.1"]);
+    let line = error(&["list", "--skipTLS", &other.address().to_string()], 1);
+    assert!(line.ends_with("does not offer HTTP/2 (ALPN h2)"), "{line}");
+    let (without, _) = secure(&scratch, &[]);
+    let host = without.address().to_string();
+    let call = ["--call", "benchmark.BenchmarkService/GetSum"];
+    for words in [
+        &["list"][..],
+        &["describe", "benchmark.SumReply"],
+        &["try", call[0], call[1]],
+        &[
+            "try",
+            call[0],
+            call[1],
+            "--proto",
+            "../requests/benchmark.proto",
+        ],
+    ] {
+        // The host comes before a name.
+        let words = [&words[..1], &["--skipTLS", &host], &words[1..]].concat();
+        let (status, _, errors) = volley(&words);
+        assert_eq!((status, errors.lines().count()), (0, 1), "{errors}");
+        assert!(
+            errors.starts_with("warning: ") && errors.contains("it has no ALPN"),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
 fn a_server_that_only_has_the_older_version_is_asked_by_it() {
     let host = reflecting("v1alpha", |_, _| benchmark().into());
     let (_, out, errors) = volley(&["describe", "--insecure", &host, "benchmark.SumReply"]);
@@ -209,7 +241,9 @@ fn a_server_that_never_answers_takes_no_longer_than_connecting_may() {
     let host = listener.local_addr().unwrap().to_string();
     assert_eq!(
         error(&unary(&host, &limit), 1),
-        format!("cannot connect to {host}: nothing answered within 0.3 s (`--connect-timeout`)")
+        format!(
+            "cannot connect to {host}: the server sent no HTTP/2 SETTINGS within 0.3 s (`--connect-timeout`)"
+        )
     );
     assert_eq!(
         error(&unary(&flood(|| ()), &limit), 1),
