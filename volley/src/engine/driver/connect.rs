@@ -41,7 +41,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 return Err(EngineError::Interrupted);
             }
             if self.clock.now_ns() >= deadline_ns {
-                return Err(self.unreachable(self.unanswered()));
+                let mut wires = self.wires.iter().map(|(_, wire)| wire);
+                let waiting = wires.find(|wire| wire.is_attempt());
+                return Err(self.unreachable(self.unanswered(waiting)));
             }
             let idle = self.links.iter().filter(|link| link.wire.is_none());
             let again_ns = idle.filter_map(|link| Some(link.down.as_ref()?.retry_at_ns));
@@ -212,15 +214,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// What the connections that are not ready were waiting for.
-    fn unanswered(&self) -> String {
-        let waiting = self.wires.iter().find(|(_, wire)| wire.is_attempt());
-        let what = match waiting.map(|(_, wire)| (wire.phase, wire.transport.is_open())) {
-            Some((Phase::Greeting, false)) => "the TLS handshake was not finished",
-            Some((Phase::Greeting, true)) => "the server sent no HTTP/2 SETTINGS",
-            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) did not answer",
-            _ => "nothing answered",
-        };
+    /// What a connection that is not ready was waiting for.
+    fn unanswered(&self, wire: Option<&Wire<S::Mark>>) -> String {
+        let what = wire.map_or("nothing answered", |wire| wire.transport.wait_words());
         let seconds = self.plan.connect_timeout_ns as f64 / 1e9;
         format!("{what} within {seconds} s (`--connect-timeout`)")
     }
@@ -435,7 +431,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         }
         for key in overdue {
-            let reason = self.unanswered();
+            let reason = self.unanswered(self.wires.get(key));
             self.lose(key, &reason, now_ns);
         }
         for at in slow {
