@@ -238,7 +238,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             plan.tls.as_ref(),
             &plan.http2,
             at,
-            link.is_planned,
             self.serial,
             now_ns,
         )?;
@@ -370,21 +369,21 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         }
         wire.phase = Phase::Ready;
-        let (at, is_planned) = (wire.link, wire.is_planned);
+        let at = wire.link;
         let route = Arc::clone(&wire.route);
         self.ready += 1;
         self.turn_gone(false);
         self.use_of(&route).connections += 1;
+        let Some(link) = self.links.get_mut(at) else {
+            return;
+        };
         if self.stage != Stage::Setup {
-            let counter = match is_planned {
+            let counter = match link.is_planned {
                 true => &mut self.planned_reconnects,
                 false => &mut self.reconnects,
             };
             *counter += 1;
         }
-        let Some(link) = self.links.get_mut(at) else {
-            return;
-        };
         let before = link.wire.replace(key).filter(|before| *before != key);
         link.attempts = link.attempts.saturating_sub(1);
         (link.down, link.is_planned) = (None, false);
