@@ -60,7 +60,7 @@ impl Transport {
         })
     }
 
-    /// The socket, for registration with a poll.
+    /// The socket's descriptor, for registration with a poll.
     pub fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
