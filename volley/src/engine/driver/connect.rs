@@ -438,6 +438,22 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
+    /// Gives up all attempts: links without a connection are down.
+    pub(super) fn end_attempts(&mut self, now_ns: u64) {
+        let attempts = self.wires.iter().filter(|(_, wire)| wire.is_attempt());
+        let attempts: Vec<_> = attempts.map(|(key, wire)| (key, wire.link)).collect();
+        for (key, at) in attempts {
+            let reason = self.unanswered(self.wires.get(key));
+            self.drop_wire(key);
+            if let Some(link) = self.links.get_mut(at) {
+                link.attempts = 0;
+                if link.wire == Some(key) {
+                    link.broke(reason, now_ns);
+                }
+            }
+        }
+    }
+
     /// How long an address may take: all of them together have the time that connecting may take.
     fn patience_ns(&self) -> u64 {
         self.plan.connect_timeout_ns / self.routes.len().max(1) as u64
