@@ -103,7 +103,11 @@ impl Link {
             since_ns: now_ns,
             retry_at_ns: now_ns,
             tries: 0,
-            reason: "the server sent GOAWAY".to_owned(),
+            reason: match is_planned {
+                true => "it was closed to be opened again",
+                false => "the server sent GOAWAY",
+            }
+            .to_owned(),
             is_busy: false,
         });
     }

@@ -1,7 +1,7 @@
 //! The ways to a target's servers, and the thread that looks its names up again.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,6 +19,9 @@ pub type Lookup = dyn Fn(&Address) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// All ways to a target, in the order in which they are tried.
 pub type Routes = Arc<[Arc<Route>]>;
+
+/// Ways to a server.
+pub type Ways = Vec<Arc<Route>>;
 
 /// A way to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Names {
     ///
     /// # Errors
     ///
-    /// A name without an address, or a proxy that is of no use.
+    /// No name has an address, or a proxy is of no use.
     pub fn new(
         target: Target,
         proxies: Proxies,
@@ -80,15 +83,15 @@ impl Names {
         every: Duration,
         lookup: Box<Lookup>,
     ) -> Result<Arc<Self>, EngineError> {
-        let found = routes(&target, &proxies, &*lookup)?;
+        let known = ways(&target, &proxies, &*lookup, &[])?;
         let (wish, wishes) = sync_channel(1);
-        let is_named = target.endpoints.iter().any(is_named);
+        let is_named = target.endpoints.iter().any(|one| is_named(one, &proxies));
         let names = Arc::new(Self {
             target,
             proxies,
             strategy,
             lookup,
-            found: Mutex::new(found.into()),
+            found: Mutex::new(each_once(&known).into()),
             version: AtomicU64::new(0),
             wish: is_named.then_some(wish),
         });
@@ -97,7 +100,7 @@ impl Names {
             // Nobody waits for it: a look-up may take longer than the run.
             thread::Builder::new()
                 .name("names".to_owned())
-                .spawn(move || look_again(&weak, &wishes, every))
+                .spawn(move || look_again(&weak, &wishes, every, known))
                 .map_err(|error| EngineError::Host {
                     doing: "start a thread",
                     error,
@@ -144,11 +147,12 @@ impl Names {
         }
     }
 
-    fn look(&self) {
-        // Whatever was known is better than nothing, as in grpc-go.
-        let Ok(found) = routes(&self.target, &self.proxies, &*self.lookup) else {
-            return;
-        };
+    /// Looks all names up; `known` is what is known of each.
+    fn look(&self, known: &mut Vec<Ways>) {
+        if let Ok(ways) = ways(&self.target, &self.proxies, &*self.lookup, known) {
+            *known = ways;
+        }
+        let found = each_once(known);
         let before = self.routes();
         let routes: Routes = match self.strategy {
             LbStrategy::PickFirst => found.into(),
@@ -162,7 +166,7 @@ impl Names {
 }
 
 /// Looks names up until nobody needs them.
-fn look_again(names: &Weak<Names>, wishes: &Receiver<()>, every: Duration) {
+fn look_again(names: &Weak<Names>, wishes: &Receiver<()>, every: Duration, mut known: Vec<Ways>) {
     let mut last = Instant::now();
     loop {
         let wished = match every {
@@ -176,19 +180,26 @@ fn look_again(names: &Weak<Names>, wishes: &Receiver<()>, every: Duration) {
         let Some(names) = names.upgrade() else {
             return;
         };
-        names.look();
+        names.look(&mut known);
         last = Instant::now();
     }
 }
 
-/// Whether there is something to look up.
-fn is_named(endpoint: &Endpoint) -> bool {
-    matches!(endpoint, Endpoint::Name(address) if address.host.parse::<std::net::IpAddr>().is_err())
+/// Whether there is something to look up: the endpoint's name, or its proxy's.
+fn is_named(endpoint: &Endpoint, proxies: &Proxies) -> bool {
+    let Endpoint::Name(address) = endpoint else {
+        return false;
+    };
+    let is_name = |address: &Address| address.host.parse::<IpAddr>().is_err();
+    match proxies.of(address) {
+        Ok(Some(proxy)) => is_name(&proxy.address),
+        _ => is_name(address),
+    }
 }
 
 /// The same addresses, each in the place that it had. New ones take the places of those that are gone. So no more
 /// connections change their address than must.
-fn in_place(before: &[Arc<Route>], found: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
+fn in_place(before: &[Arc<Route>], found: Ways) -> Ways {
     let (known, fresh): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|route| before.contains(route));
     let mut fresh = fresh.into_iter();
@@ -203,28 +214,51 @@ fn in_place(before: &[Arc<Route>], found: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
     routes
 }
 
-/// All ways to a target, each once.
-fn routes(
+/// The ways to each of a target's endpoints. Whatever was `known` of a name is better than nothing, as in grpc-go.
+fn ways(
     target: &Target,
     proxies: &Proxies,
     lookup: &Lookup,
-) -> Result<Vec<Arc<Route>>, EngineError> {
-    let mut routes = Vec::new();
-    for endpoint in &target.endpoints {
-        for route in ways(endpoint, proxies, lookup)? {
-            if !routes.contains(&route) {
-                routes.push(route);
+    known: &[Ways],
+) -> Result<Vec<Ways>, EngineError> {
+    let mut failure = None;
+    let mut all = Vec::new();
+    for (at, endpoint) in target.endpoints.iter().enumerate() {
+        all.push(match ways_to(endpoint, proxies, lookup) {
+            Ok(ways) => ways,
+            Err(error @ EngineError::Resolve { .. }) => {
+                failure.get_or_insert(error);
+                known.get(at).cloned().unwrap_or_default()
             }
-        }
+            Err(error) => return Err(error),
+        });
     }
-    Ok(routes)
+    match failure.filter(|_| all.iter().all(Vec::is_empty)) {
+        Some(error) => Err(error),
+        None => Ok(all),
+    }
 }
 
-fn ways(
-    endpoint: &Endpoint,
-    proxies: &Proxies,
-    lookup: &Lookup,
-) -> Result<Vec<Arc<Route>>, EngineError> {
+/// All ways to a target, as they are looked up once.
+///
+/// # Errors
+///
+/// As [`Names::new`].
+pub fn routes(target: &Target, proxies: &Proxies) -> Result<Ways, EngineError> {
+    Ok(each_once(&ways(target, proxies, &system, &[])?))
+}
+
+fn each_once(all: &[Ways]) -> Ways {
+    let mut routes = Ways::new();
+    for route in all.iter().flatten() {
+        if !routes.contains(route) {
+            routes.push(Arc::clone(route));
+        }
+    }
+    routes
+}
+
+fn ways_to(endpoint: &Endpoint, proxies: &Proxies, lookup: &Lookup) -> Result<Ways, EngineError> {
     let address = match endpoint {
         Endpoint::Name(address) => address,
         Endpoint::Unix(path) => {
@@ -312,6 +346,7 @@ mod tests {
     fn a_name_is_looked_up_again_on_a_wish_and_what_was_found_survives_a_failure() {
         let answers = Mutex::new(vec![
             Ok(vec![SocketAddr::from(([10, 0, 0, 2], 80))]),
+            Ok(vec![]),
             Err(io::Error::other("no answer")),
             Ok(vec![]),
             Ok(vec![SocketAddr::from(([10, 0, 0, 1], 80))]),
@@ -330,7 +365,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(looked.recv().unwrap(), "a.b:80");
-        for _ in 0..2 {
+        // A look-up begins after the one before has had its effect.
+        for _ in 0..3 {
             names.ask();
             looked.recv().unwrap();
             assert_eq!((&*names.routes(), names.version()), (&[route(1)][..], 0));
@@ -341,6 +377,43 @@ mod tests {
             thread::yield_now();
         }
         assert_eq!(&*names.routes(), [route(2)]);
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_looked_up_keeps_its_addresses_and_delays_no_other() {
+        let target = target("a.b:80,c.d:80");
+        let ways = |a: Option<u8>, c: Option<u8>, known: &[Ways]| {
+            let lookup = move |address: &Address| {
+                let last = if address.host == "a.b" { a } else { c };
+                let last = last.ok_or_else(|| io::Error::other("no answer"))?;
+                Ok(vec![SocketAddr::from(([10, 0, 0, last], 80))])
+            };
+            ways(&target, &Proxies::default(), &lookup, known).map(|ways| each_once(&ways))
+        };
+        let known = [vec![route(1)], vec![route(2)]];
+        assert_eq!(ways(None, Some(3), &known).unwrap(), [route(1), route(3)]);
+        assert_eq!(ways(None, None, &known).unwrap(), [route(1), route(2)]);
+        assert_eq!(ways(None, Some(2), &[]).unwrap(), [route(2)]);
+        assert_eq!(
+            ways(None, None, &[]).unwrap_err().to_string(),
+            "cannot resolve `a.b`: no answer"
+        );
+    }
+
+    #[test]
+    fn what_is_looked_up_again_is_the_name_that_is_dialed() {
+        let by =
+            |proxy: &str| Proxies::new(|name| (name == "https_proxy").then(|| proxy.to_owned()));
+        for (host, proxies, wanted) in [
+            ("a.b:80", Proxies::default(), true),
+            ("10.0.0.1:80", Proxies::default(), false),
+            ("a.b:80", by("10.0.0.9:1"), false),
+            ("10.0.0.1:80", by("proxy.test:1"), true),
+            ("unix:/a", by("proxy.test:1"), false),
+        ] {
+            let found = is_named(&target(host).endpoints[0], &proxies);
+            assert_eq!(found, wanted, "{host} {proxies:?}");
+        }
     }
 
     #[test]

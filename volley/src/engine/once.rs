@@ -14,13 +14,14 @@ use thiserror::Error;
 use super::call::{Call, Ticket};
 use super::driver::connect_words;
 use super::encoding::Encoding;
-use super::names::{Names, Route, system};
+use super::names::{self, Route};
 use super::proxy::Proxies;
-use super::transport::{TlsClient, Transport, agreed};
+use super::transport::{TlsClient, Transport, agreed, problem};
 use super::{EngineError, tls};
 use crate::grpc::{Code, Spare, Status};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{self, Closed, Connection, ErrorCode, Handler, Head, Next};
+use crate::report::Warning;
 use crate::request::Expected;
 use crate::spec::{SpecError, TargetSpec};
 
@@ -65,6 +66,7 @@ pub struct Caller {
     /// The call under way.
     stream: Option<u32>,
     most_reply: usize,
+    without_alpn: bool,
     signal: Arc<AtomicBool>,
 }
 
@@ -79,64 +81,64 @@ impl Caller {
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
-        Self::connect_by(target, Proxies::of_process(), signal, until)
+        Self::connect_by(target, &Proxies::of_process(), signal, until)
     }
 
     fn connect_by(
         spec: &TargetSpec,
-        proxies: Proxies,
+        proxies: &Proxies,
         signal: &Arc<AtomicBool>,
         until: Instant,
     ) -> Result<Self, EngineError> {
         let target = spec.target().map_err(SpecError::from)?;
         let tls = tls::client(spec, &target)?;
         let shown = target.to_string();
-        let (strategy, lookup) = (spec.lb_strategy, Box::new(system));
-        let names = Names::new(target, proxies, strategy, Duration::ZERO, lookup)?;
-        let routes = names.routes();
+        let routes = names::routes(&target, proxies)?;
         let each = until.saturating_duration_since(Instant::now())
             / u32::try_from(routes.len()).unwrap_or(u32::MAX).max(1);
-        let mut reason = Lost::TimedOut;
-        for route in routes.iter() {
-            let until = until.min(Instant::now() + each);
-            match Self::dial(route, tls.as_ref(), spec.window, signal, until) {
-                Ok(caller) => return Ok(caller),
+        let mut reason = String::new();
+        for route in &routes {
+            let mut caller = match Self::new(route, tls.as_ref(), spec.window, signal) {
+                Ok(caller) => caller,
+                Err(error) => {
+                    reason = connect_words(&error);
+                    continue;
+                }
+            };
+            match caller.open(until.min(Instant::now() + each)) {
+                Ok(()) => return Ok(caller),
                 Err(Lost::Interrupted) => return Err(EngineError::Interrupted),
-                Err(lost) => reason = lost,
+                Err(Lost::Broken(words)) => reason = words,
+                Err(Lost::TimedOut) => {
+                    let seconds = spec.connect_timeout.as_secs_f64();
+                    let words = caller.transport.wait_words();
+                    reason = format!("{words} within {seconds} s (`--connect-timeout`)");
+                }
             }
         }
         Err(EngineError::Connect {
             target: shown,
-            reason: match reason {
-                Lost::TimedOut => format!(
-                    "nothing answered within {} s (`--connect-timeout`)",
-                    spec.connect_timeout.as_secs_f64()
-                ),
-                lost => lost.to_string(),
-            },
+            reason,
         })
     }
 
-    /// Opens one connection.
-    fn dial(
+    /// Starts to connect.
+    fn new(
         route: &Route,
         tls: Option<&TlsClient>,
         window: u32,
         signal: &Arc<AtomicBool>,
-        until: Instant,
-    ) -> Result<Self, Lost> {
-        let refused = |error: io::Error| Lost::Broken(connect_words(&error));
-        let transport = Transport::connect(route, tls).map_err(refused)?;
-        let poll = Poll::new().map_err(refused)?;
+    ) -> io::Result<Self> {
+        let transport = Transport::connect(route, tls)?;
+        let poll = Poll::new()?;
         let interest = Interest::READABLE | Interest::WRITABLE;
         poll.registry()
-            .register(&mut SourceFd(&transport.descriptor()), Token(0), interest)
-            .map_err(refused)?;
+            .register(&mut SourceFd(&transport.descriptor()), Token(0), interest)?;
         let config = http2::Config {
             window,
             ..http2::Config::default()
         };
-        let mut caller = Self {
+        Ok(Self {
             transport,
             poll,
             http: Connection::new(&config),
@@ -144,19 +146,31 @@ impl Caller {
             came: VecDeque::new(),
             stream: None,
             most_reply: 0,
+            without_alpn: false,
             signal: Arc::clone(signal),
-        };
-        while !caller.transport.connected().map_err(refused)? {
-            caller.rest(until)?;
+        })
+    }
+
+    /// Waits until calls can be made.
+    fn open(&mut self, until: Instant) -> Result<(), Lost> {
+        let refused = |error: io::Error| Lost::Broken(connect_words(&error));
+        while !self.transport.connected().map_err(refused)? {
+            self.rest(until)?;
         }
-        while caller.transport.needs_proxy() {
-            caller.hear_proxy(until)?;
+        while self.transport.needs_proxy() {
+            self.hear_proxy(until)?;
         }
-        while !(caller.transport.is_open() && caller.http.is_ready()) {
-            caller.turn(until)?;
+        while !(self.transport.is_open() && self.http.is_ready()) {
+            self.turn(until)?;
         }
-        agreed(caller.transport.alpn()).map_err(Lost::Broken)?;
-        Ok(caller)
+        let is_agreed = agreed(self.transport.alpn()).map_err(Lost::Broken)?;
+        self.without_alpn = self.transport.is_tls() && !is_agreed;
+        Ok(())
+    }
+
+    /// What must be known of the server.
+    pub fn warning(&self) -> Option<Warning> {
+        self.without_alpn.then_some(Warning::NoAlpn)
     }
 
     /// Says to the proxy what is left to say, and listens. It speaks only when it is asked, and the target only after it.
@@ -172,7 +186,7 @@ impl Caller {
         // Byte by byte: what follows the answer belongs to the target.
         let mut byte = [0];
         match self.transport.fill(&mut byte) {
-            Ok(0) => Err(Lost::Broken("the proxy closed the connection".to_owned())),
+            Ok(0) => Err(self.closed()),
             Ok(_) => {
                 let heard = self.transport.hear_proxy(&byte);
                 heard.map(|_| ()).map_err(Lost::Broken)
@@ -232,6 +246,7 @@ impl Caller {
 
     /// Writes what waits, and reads what is there. Rests if that is nothing.
     fn turn(&mut self, until: Instant) -> Result<(), Lost> {
+        self.left(until)?;
         if self.transport.is_over() {
             return Err(self.closed());
         }
@@ -254,35 +269,13 @@ impl Caller {
         let taken = self
             .transport
             .decipher(bytes, |plain| http.receive(plain, &mut listener));
-        let broken = match taken {
-            Ok(Ok(())) => {
-                self.flush();
-                return Ok(());
-            }
-            Ok(Err(violation)) if !is_greeting => violation.to_string(),
-            Ok(Err(violation)) => {
-                format!("{violation} (check the port; if the server speaks TLS, drop `--insecure`)")
-            }
-            Err(error) if !is_greeting => error.to_string(),
-            Err(error) => format!(
-                "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
-            ),
-        };
-        // Its last bytes: a GOAWAY, or a TLS alert.
+        // Perhaps its last bytes: a GOAWAY, or a TLS alert.
         self.flush();
-        Err(Lost::Broken(broken))
+        problem(taken, is_greeting).map_or(Ok(()), |words| Err(Lost::Broken(words)))
     }
 
     fn closed(&self) -> Lost {
-        let words = match (self.http.is_ready(), self.transport.is_tls()) {
-            (true, _) => "the server closed the connection",
-            (false, false) => {
-                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
-            }
-            (false, true) => {
-                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
-            }
-        };
+        let words = self.transport.end_words(!self.http.is_ready());
         Lost::Broken(words.to_owned())
     }
 
@@ -304,19 +297,23 @@ impl Caller {
 
     /// Waits until the socket is ready, or a little.
     fn rest(&mut self, until: Instant) -> Result<(), Lost> {
-        if self.signal.load(Ordering::Relaxed) {
-            return Err(Lost::Interrupted);
-        }
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Lost::TimedOut);
-        }
+        let left = self.left(until)?;
         let mut events = Events::with_capacity(4);
         match self.poll.poll(&mut events, Some(left.min(LOOK))) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
                 Err(Lost::Broken(error.to_string()))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The time that is left, unless a signal has come.
+    fn left(&self, until: Instant) -> Result<Duration, Lost> {
+        let left = until.saturating_duration_since(Instant::now());
+        match self.signal.load(Ordering::Relaxed) {
+            true => Err(Lost::Interrupted),
+            false if left.is_zero() => Err(Lost::TimedOut),
+            false => Ok(left),
         }
     }
 }
@@ -383,7 +380,7 @@ impl Handler<Call<Fields>> for Listener<'_> {
         let split = splitter.push(data, self.most_reply, &mut Spare::default(), &mut take);
         call.splitter = splitter;
         if let Err(error) = split {
-            problem = Some(Status::new(Code::Internal, error.to_string()));
+            problem = Some(error.into());
         }
         let Some(problem) = problem else {
             return Next::Continue;

@@ -11,6 +11,7 @@ use super::EngineError;
 use super::once::{Caller, Event, Lost};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
+use crate::report::Warning;
 use crate::request::schema::reflect::{self, MOST_BYTES};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
 use crate::spec::Spec;
@@ -33,6 +34,8 @@ pub struct Asked<'a> {
     caller: Caller,
     /// The server has answered.
     is_open: bool,
+    /// The bytes of all answers.
+    bytes: usize,
     until: Instant,
 }
 
@@ -49,6 +52,7 @@ impl<'a> Asked<'a> {
             spec,
             caller,
             is_open: false,
+            bytes: 0,
             until,
         })
     }
@@ -78,6 +82,11 @@ impl<'a> Asked<'a> {
     /// If the server's answers make no schema.
     pub fn pool(&mut self, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
         reflect::pool(self, symbols)
+    }
+
+    /// What must be known of the server.
+    pub fn warning(&self) -> Option<Warning> {
+        self.caller.warning()
     }
 
     /// The connection, for a call.
@@ -115,6 +124,10 @@ impl<'a> Asked<'a> {
                 Err(lost) => return Err(self.lost(&lost)),
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
+                    self.bytes = self.bytes.saturating_add(reply.len());
+                    if self.bytes > MOST_BYTES {
+                        return Err(ReflectError::TooMuch.into());
+                    }
                     let response = Response::decode(reply.as_slice()).ok();
                     let answer = response.and_then(|response| response.answer);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);

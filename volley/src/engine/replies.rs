@@ -200,6 +200,10 @@ impl Script for Reading {
         Ok((request, ticket.number))
     }
 
+    fn message(&mut self, ticket: &Ticket, n: u64) -> Result<Option<&[u8]>, Status> {
+        self.plain.message(ticket, n)
+    }
+
     fn reply(&mut self, call: u64, index: u64, message: &[u8]) {
         let is_printed = self.replies.is_printed();
         if is_printed || self.replies.saves {
@@ -212,9 +216,9 @@ impl Script for Reading {
         }
     }
 
-    fn ended(&mut self, call: u64, outcome: &Outcome) {
+    fn ended(&mut self, ticket: &Ticket, outcome: &Outcome) {
         if self.replies.saves {
-            let outcome = outcome.clone();
+            let (call, outcome) = (ticket.number, outcome.clone());
             self.replies.push(Record::Ended { call, outcome });
         }
     }

@@ -40,8 +40,8 @@ pub trait Script {
     /// A call's reply came; `index` counts from 0.
     fn reply(&mut self, _mark: Self::Mark, _index: u64, _message: &[u8]) {}
 
-    /// A call ended. Those that are cut do not.
-    fn ended(&mut self, _mark: Self::Mark, _outcome: &Outcome) {}
+    /// A call ended, perhaps before it was sent. Those that are cut do not.
+    fn ended(&mut self, _ticket: &Ticket, _outcome: &Outcome) {}
 }
 
 /// The same request for every call, or what its templates make of it. It looks at no reply.

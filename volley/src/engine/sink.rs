@@ -130,11 +130,8 @@ impl<B: Book, S: Script> Handler<Call<S::Mark>> for Sink<'_, B, S> {
             Ok(ControlFlow::Continue(())) => Next::Continue,
             Ok(ControlFlow::Break(())) => Next::Cancel(ErrorCode::Cancel),
             Err(error) => {
-                let code = match error {
-                    SplitError::Flag(_) => Code::Internal,
-                    SplitError::TooLong { .. } => Code::ResourceExhausted,
-                };
-                call.blame(code, error.to_string());
+                let Status { code, message } = error.into();
+                call.blame(code, message);
                 Next::Cancel(ErrorCode::Cancel)
             }
         }
@@ -197,16 +194,15 @@ impl<'a, B: Book, S: Script> Sink<'a, B, S> {
                 self.desk.book.wrong_reply(self.now_ns, &fault.message);
             }
         }
-        let outcome = call.outcome();
-        if S::READS {
-            self.desk.script.ended(call.mark, &outcome);
-        }
-        self.over(call.ticket, outcome);
+        self.over(call.ticket, call.outcome());
     }
 
     /// The same for a call that may have no stream at the moment.
     #[inline]
     pub fn over(&mut self, ticket: Ticket, outcome: Outcome) {
+        if S::READS {
+            self.desk.script.ended(&ticket, &outcome);
+        }
         if self.counts(&ticket) {
             self.desk.book.ended(&ticket, self.now_ns, outcome);
         }

@@ -5,12 +5,13 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
+use rustls::{AlertDescription, ClientConnection, PeerMisbehaved};
 use socket2::{Socket, Type};
 
 use super::names::Route;
 use super::proxy::Handshake;
+use crate::http2::Violation;
 
 /// How TLS connections are made; the same for the whole run.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ impl Transport {
         })
     }
 
-    /// The socket, for registration with a poll.
+    /// The socket's descriptor, for registration with a poll.
     pub fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
@@ -125,6 +126,33 @@ impl Transport {
     #[must_use]
     pub fn alpn(&self) -> Option<&[u8]> {
         self.tls.as_ref().and_then(|tls| tls.alpn_protocol())
+    }
+
+    /// Why it ended, if the peer closed it; `is_greeting`: before the server's SETTINGS.
+    pub fn end_words(&self, is_greeting: bool) -> &'static str {
+        match (self.needs_proxy(), is_greeting, self.is_tls()) {
+            (true, ..) => "the proxy (`HTTPS_PROXY`) closed the connection",
+            (_, false, _) => "the server closed the connection",
+            (_, true, false) => {
+                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
+            }
+            (_, true, true) => {
+                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
+            }
+        }
+    }
+
+    /// What it still waits for, if it is not ready.
+    pub fn wait_words(&self) -> &'static str {
+        if !matches!(self.connected(), Ok(true)) {
+            "nothing answered"
+        } else if self.needs_proxy() {
+            "the proxy (`HTTPS_PROXY`) did not answer"
+        } else if self.is_open() {
+            "the server sent no HTTP/2 SETTINGS"
+        } else {
+            "the TLS handshake was not finished"
+        }
     }
 
     /// Whether the connection uses TLS.
@@ -213,6 +241,39 @@ fn flush(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<()> {
         tls.write_tls(socket)?;
     }
     Ok(())
+}
+
+/// Why the bytes that came were not taken; `is_greeting`: before the server's SETTINGS.
+pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> Option<String> {
+    match taken {
+        Ok(Ok(())) => None,
+        Ok(Err(violation)) if !is_greeting => Some(violation.to_string()),
+        Ok(Err(violation)) => Some(format!(
+            "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
+        )),
+        Err(error) if !is_greeting => Some(error.to_string()),
+        Err(error) if refuses_http2(&error) => {
+            Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
+        }
+        Err(error) => Some(format!(
+            "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
+        )),
+    }
+}
+
+/// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
+fn refuses_http2(error: &io::Error) -> bool {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    matches!(
+        cause,
+        Some(
+            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+                | rustls::Error::PeerMisbehaved(
+                    PeerMisbehaved::SelectedUnofferedApplicationProtocol
+                )
+                | rustls::Error::NoApplicationProtocol
+        )
+    )
 }
 
 /// What ALPN has agreed on. Servers without ALPN are taken to speak HTTP/2, as grpc-go took them to before 1.67.

@@ -38,8 +38,6 @@ pub struct Wire<M> {
     pub route: Arc<Route>,
     /// The link whose workers' calls it carries.
     pub link: usize,
-    /// It takes the place of a connection that the client gave up by itself.
-    pub is_planned: bool,
     /// How many of its streams were opened before the window.
     pub uncounted: u32,
     /// Its serial number among all connections of its thread.
@@ -61,7 +59,6 @@ impl<M> Wire<M> {
         tls: Option<&TlsClient>,
         config: &http2::Config,
         link: usize,
-        is_planned: bool,
         serial: u64,
         now_ns: u64,
     ) -> io::Result<Self> {
@@ -71,7 +68,6 @@ impl<M> Wire<M> {
             phase: Phase::Connecting,
             route: Arc::clone(route),
             link,
-            is_planned,
             uncounted: 0,
             serial,
             heard_ns: now_ns,

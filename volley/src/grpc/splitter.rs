@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 
 use thiserror::Error;
 
+use super::{Code, Status};
+
 /// Bytes before each message: one for the flag, four for the length (gRPC over HTTP/2, "Length-Prefixed-Message").
 pub const PREFIX_LEN: usize = 5;
 
@@ -62,6 +64,16 @@ pub enum SplitError {
         "a message of {length} bytes is over the limit of {max}; raise it with `--max-recv-message-size`"
     )]
     TooLong { length: usize, max: usize },
+}
+
+impl From<SplitError> for Status {
+    fn from(error: SplitError) -> Self {
+        let code = match error {
+            SplitError::Flag(_) => Code::Internal,
+            SplitError::TooLong { .. } => Code::ResourceExhausted,
+        };
+        Self::new(code, error.to_string())
+    }
 }
 
 impl Splitter {

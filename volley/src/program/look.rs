@@ -35,7 +35,7 @@ fn list(look: &Look) -> Result<String, Failure> {
     if let Some(pool) = schema::read(&look.spec.request.schema).map_err(EngineError::from)? {
         return Ok(pool.services().map(|service| methods(&service)).collect());
     }
-    let mut server = Asked::connect(&look.spec, &nobody())?;
+    let mut server = ask(look)?;
     let names = server.services()?;
     // A service whose files are missing or broken is there all the same.
     let pool = server.pool(&names).unwrap_or_else(|error| {
@@ -79,8 +79,17 @@ fn describe(look: &Look) -> Result<String, Failure> {
 fn pool(look: &Look, symbols: &[String]) -> Result<DescriptorPool, EngineError> {
     match schema::read(&look.spec.request.schema)? {
         Some(pool) => Ok(pool),
-        None => Asked::connect(&look.spec, &nobody())?.pool(symbols),
+        None => ask(look)?.pool(symbols),
     }
+}
+
+fn ask(look: &Look) -> Result<Asked<'_>, EngineError> {
+    let server = Asked::connect(&look.spec, &nobody())?;
+    if let Some(warning) = server.warning() {
+        // For a person; nothing depends on it.
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
+    Ok(server)
 }
 
 /// A signal ends the program; nobody else interrupts it.

@@ -26,6 +26,8 @@ pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     warn(&trial.warnings, output);
     let out = Out::open(output.file.as_deref())?;
     let (method, mut caller, connect) = prepare(spec)?;
+    let warning = caller.warning().map(|warning| warning.to_string());
+    warn(warning.as_slice(), output);
     let mut source = Source::new(spec, &method).map_err(EngineError::from)?;
     let request = source.next(0, 0).map_err(EngineError::from)?.clone();
     let mut seen = call(trial, &mut caller, &request);

@@ -37,8 +37,9 @@ pub struct PayloadPlan {
 enum Messages {
     /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
-    /// Rows of a file, which unary calls take in turn: together they need little memory.
-    Rows(Rows),
+    /// Rows of a file, which unary calls take in turn: together they need little memory. `plain` are the same without
+    /// compression, if what replies must be depends on them.
+    Rows { sent: Rows, plain: Option<Rows> },
     /// Templates of the data, or of its elements in turn.
     Rendered(Vec<Rendered>),
 }
@@ -109,7 +110,11 @@ impl PayloadPlan {
                 };
             }
             Data::JsonLines(_) | Data::Csv(_) if !plan.streams => {
-                plan.messages = Messages::Rows(plan.rows(data)?);
+                let is_asked_for = plan.compress && plan.expected.is_none();
+                plan.messages = Messages::Rows {
+                    sent: plan.rows(data, plan.compress)?,
+                    plain: is_asked_for.then(|| plan.rows(data, false)).transpose()?,
+                };
                 return Ok(plan);
             }
             Data::JsonLines(_) | Data::Csv(_) => {
@@ -139,11 +144,11 @@ impl PayloadPlan {
         Ok(self)
     }
 
-    fn rows(&self, data: &Data) -> Result<Rows, RequestError> {
+    fn rows(&self, data: &Data, compress: bool) -> Result<Rows, RequestError> {
         let mut rows = Rows::default();
         rows::each(data, &self.input, |row| {
             for message in messages::from_json(row, &self.input)? {
-                let body = Body::new(&[&message.bytes], 1, false)?;
+                let body = Body::new(&[&message.bytes], 1, compress)?;
                 rows.framed.extend_from_slice(&body.bytes);
                 rows.ends.push(rows.framed.len());
             }
@@ -160,7 +165,7 @@ impl PayloadPlan {
     pub fn fixed(&self) -> Option<&[Payload]> {
         match &self.messages {
             Messages::Fixed(payloads) => Some(payloads),
-            Messages::Rows(_) | Messages::Rendered(_) => None,
+            Messages::Rows { .. } | Messages::Rendered(_) => None,
         }
     }
 
@@ -176,7 +181,7 @@ impl PayloadPlan {
         match &self.messages {
             Messages::Fixed(payloads) => payloads.len() as u64,
             // They are checked already.
-            Messages::Rows(_) => 1,
+            Messages::Rows { .. } => 1,
             Messages::Rendered(templates) => templates.len() as u64,
         }
     }
@@ -195,15 +200,13 @@ impl PayloadPlan {
     ) -> Result<(), RequestError> {
         let payload = match &self.messages {
             Messages::Fixed(payloads) => in_turn(payloads, number).cloned(),
-            Messages::Rows(rows) => {
-                let framed = rows.row(number).ok_or_else(|| self.no_data())?;
-                if self.compress {
-                    let message = framed.get(PREFIX_LEN..).unwrap_or_default();
-                    request.body = Arc::new(Body::new(&[message], 1, true)?);
-                } else {
-                    put(framed, request);
-                }
-                request.expected = self.expected_of(framed)?;
+            Messages::Rows { sent, plain } => {
+                let plain = plain.as_ref().unwrap_or(sent).row(number);
+                let (Some(sent), Some(plain)) = (sent.row(number), plain) else {
+                    return Err(self.no_data());
+                };
+                put(sent, request);
+                request.expected = self.expected_of(plain)?;
                 return Ok(());
             }
             Messages::Rendered(templates) if self.dynamic => {
@@ -314,12 +317,13 @@ impl PayloadPlan {
     ///
     /// # Errors
     ///
-    /// As [`payload`](Self::payload).
+    /// As [`payload`](Self::payload), or if it has more than `max_send` bytes.
     pub fn message<'s>(
         &self,
         number: u64,
         call: &mut CallData,
         scratch: &'s mut Scratch,
+        max_send: usize,
     ) -> Result<Option<&'s [u8]>, RequestError> {
         let Messages::Rendered(templates) = &self.messages else {
             return Ok(None);
@@ -329,6 +333,7 @@ impl PayloadPlan {
         }
         let message = self.render_one(templates, number, call, &mut scratch.text)?;
         let body = Body::new(&[&message.bytes], 1, self.compress)?;
+        body.check(max_send)?;
         scratch.framed.clear();
         scratch.framed.extend_from_slice(&body.bytes);
         Ok(Some(&scratch.framed))

@@ -167,7 +167,8 @@ impl Renderer {
             self.connections,
             &mut self.random,
         );
-        self.payload.message(message, &mut call, &mut self.scratch)
+        self.payload
+            .message(message, &mut call, &mut self.scratch, self.max_send)
     }
 
     fn render(&mut self, worker: u32, number: u64) -> Result<(), RequestError> {

@@ -120,12 +120,22 @@ fn each_message_of_a_stream_has_values_of_its_own_if_asked_for() {
         .flags("--stream-dynamic-messages --stream-call-count 20 -n 30 -c 3")
         .report(server.address());
     assert_eq!((report.all_ok(), report.messages()), (30, 600));
-    // With pauses, a message is made when it is sent: 20 equal ones would be unlikely.
-    let finished = Volley::call("EchoSum")
+    // With pauses, a message is made when it is sent, whether or not somebody reads the replies.
+    let scratch = Scratch::new();
+    let path = scratch.path("replies.jsonl");
+    let report = Volley::call("EchoSum")
         .data(data)
-        .flags("--stream-dynamic-messages --stream-call-count 20 --stream-interval 1ms -n 3 -c 3")
+        .flags("--stream-dynamic-messages --stream-call-duration 200ms --stream-interval 1ms -n 1 -c 1")
+        .arg("--save-replies")
+        .arg(&path)
         .report(server.address());
-    assert_eq!((finished.all_ok(), finished.messages()), (3, 60));
+    let saved = std::fs::read_to_string(path).unwrap();
+    let replies = saved.lines().filter(|line| line.contains("\"reply\""));
+    let replies: Vec<&str> = replies
+        .map(|line| line.split_once("\"reply\"").unwrap().1)
+        .collect();
+    assert_eq!(report.messages(), replies.len() as u64);
+    assert!(replies.iter().any(|reply| *reply != replies[0]), "{saved}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Data files whose rows are messages.
 
-use volley::request::Source;
+use volley::request::{Body, Source};
 use volley::spec::{Data, Spec};
 
 use crate::support::{everything, messages, metadata, method, nth, refusal, shown};
@@ -35,6 +35,20 @@ fn unary_calls_take_rows_in_turn() {
         assert_eq!(sent(2), r#"{"b":-5}"#);
         assert_eq!(sent(300), r#"{"a":1,"b":2}"#);
         assert!(source.is_fixed());
+    }
+}
+
+#[test]
+fn compressed_rows_are_checked_by_what_they_say() {
+    let mut spec = csv("a,b\n1,2\n3,4\n");
+    spec.request.compress = true;
+    spec.checks.expect = vec!["result = a + b".to_owned()];
+    let mut source = Source::new(&spec, &method("GetSum")).unwrap();
+    for (number, row, reply) in [(0, [8, 1, 16, 2], [8, 3]), (1, [8, 3, 16, 4], [8, 7])] {
+        let request = source.next(0, number).unwrap();
+        assert_eq!(*request.body, Body::new(&[&row], 1, true).unwrap());
+        assert!(request.expected.check(0, &reply).is_ok());
+        assert!(request.expected.check(0, &[8, 9]).is_err());
     }
 }
 

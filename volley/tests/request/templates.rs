@@ -206,6 +206,34 @@ fn a_streaming_client_renders_all_of_its_messages_once_per_call() {
 }
 
 #[test]
+fn a_message_made_when_it_is_sent_is_held_against_the_limit() {
+    let method = method("EchoSum");
+    let mut spec = json(r#"{"a": {{randomInt 1 200}}}"#);
+    // Numbers from 128 on take 3 bytes.
+    (spec.request.stream.dynamic, spec.request.max_send) = (true, 2);
+    let mut source = Source::new(&spec, &method).unwrap();
+    let made: Vec<_> = (0..1000)
+        .map(|message| {
+            source
+                .message(0, 0, message)
+                .map(|framed| framed.map(<[u8]>::len))
+        })
+        .collect();
+    assert!(made.iter().any(Result::is_err) && made.iter().any(Result::is_ok));
+    for made in made {
+        match made {
+            Ok(length) => assert_eq!(length, Some(7)),
+            Err(error) => assert!(
+                error
+                    .to_string()
+                    .starts_with("a message of 3 bytes is over"),
+                "{error}"
+            ),
+        }
+    }
+}
+
+#[test]
 fn fields_that_never_change_cost_no_rendering() {
     let spec = json(r#"{"string":"{{.MethodName}}"}"#);
     let mut source = Source::new(&spec, &everything("Call")).unwrap();

@@ -10,7 +10,11 @@ mod replies;
 mod secrets;
 mod trial;
 
+use std::io::Write as _;
 use std::process::{Command, Output};
+
+use common::scripted;
+use volley::http2::frame::write_settings;
 
 /// A whole command line, run to its end: exit status, stdout and stderr.
 fn volley(words: &[&str]) -> (i32, String, String) {
@@ -52,4 +56,22 @@ fn unary<'a>(host: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         host,
     ];
     words.iter().chain(more).copied().collect()
+}
+
+/// A server that greets each client, and then sends frames of no known type for ever.
+fn flood(greeted: impl Fn() + Clone + Send + 'static) -> String {
+    let address = scripted::accept(move |_| {
+        let greeted = greeted.clone();
+        move |mut socket| {
+            let mut hello = Vec::new();
+            write_settings(&mut hello, &[]);
+            socket.write_all(&hello)?;
+            greeted();
+            let frames = [0, 0, 0, 0xfa, 0, 0, 0, 0, 0].repeat(100_000);
+            loop {
+                socket.write_all(&frames)?;
+            }
+        }
+    });
+    address.to_string()
 }

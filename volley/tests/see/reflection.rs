@@ -1,5 +1,7 @@
 //! Runs whose schema the server describes.
 
+use std::path::PathBuf;
+
 use prost::Message as _;
 use prost_reflect::prost_types::FileDescriptorProto;
 use rcgen::{CertificateParams, KeyPair};
@@ -9,6 +11,7 @@ use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
 use crate::common::{Report, Scratch, quiet_listener, reference};
+use crate::flood;
 use crate::peer::{Does, peer, reflecting};
 use crate::{error, unary, volley};
 
@@ -82,21 +85,28 @@ fn without_a_file_the_server_is_asked_and_the_report_says_so() {
     assert_eq!(volley(&[&words[..], &more].concat()).0, 0);
 }
 
-#[test]
-fn a_server_with_tls_is_asked_over_tls() {
-    let scratch = Scratch::new();
+/// A server with TLS for `bench.test` that offers these protocols, and the file of its certificate.
+fn secure(scratch: &Scratch, alpn: &[&str]) -> (Reference, PathBuf) {
     let keys = KeyPair::generate().unwrap();
     let params = CertificateParams::new(["bench.test".to_owned()]).unwrap();
     let cert = scratch.write("cert.pem", &params.self_signed(&keys).unwrap().pem());
     let key = scratch.write("key.pem", &keys.serialize_pem());
+    let identity = Identity {
+        cert: cert.clone(),
+        key,
+    };
     let server = Reference::start(Config {
-        tls: Some(Identity {
-            cert: cert.clone(),
-            key,
-        }),
+        tls: Some(identity),
+        alpn: alpn.iter().map(ToString::to_string).collect(),
         ..Config::default()
-    })
-    .unwrap();
+    });
+    (server.unwrap(), cert)
+}
+
+#[test]
+fn a_server_with_tls_is_asked_over_tls() {
+    let scratch = Scratch::new();
+    let (server, cert) = secure(&scratch, &["h2"]);
     let host = server.address().to_string();
     let call = [
         "--call",
@@ -120,6 +130,38 @@ fn a_server_with_tls_is_asked_over_tls() {
         line.contains("TLS: ") && line.contains("`--cacert`"),
         "{line}"
     );
+}
+
+#[test]
+fn a_server_that_offers_other_protocols_is_refused_and_one_without_alpn_is_warned_of() {
+    let scratch = Scratch::new();
+    let (other, _) = secure(&scratch, &["http/1.1"]);
+    let line = error(&["list", "--skipTLS", &other.address().to_string()], 1);
+    assert!(line.ends_with("does not offer HTTP/2 (ALPN h2)"), "{line}");
+    let (without, _) = secure(&scratch, &[]);
+    let host = without.address().to_string();
+    let call = ["--call", "benchmark.BenchmarkService/GetSum"];
+    for words in [
+        &["list"][..],
+        &["describe", "benchmark.SumReply"],
+        &["try", call[0], call[1]],
+        &[
+            "try",
+            call[0],
+            call[1],
+            "--proto",
+            "../requests/benchmark.proto",
+        ],
+    ] {
+        // The host comes before a name.
+        let words = [&words[..1], &["--skipTLS", &host], &words[1..]].concat();
+        let (status, _, errors) = volley(&words);
+        assert_eq!((status, errors.lines().count()), (0, 1), "{errors}");
+        assert!(
+            errors.starts_with("warning: ") && errors.contains("it has no ALPN"),
+            "{errors}"
+        );
+    }
 }
 
 #[test]
@@ -199,30 +241,39 @@ fn a_server_that_never_answers_takes_no_longer_than_connecting_may() {
     let host = listener.local_addr().unwrap().to_string();
     assert_eq!(
         error(&unary(&host, &limit), 1),
-        format!("cannot connect to {host}: nothing answered within 0.3 s (`--connect-timeout`)")
+        format!(
+            "cannot connect to {host}: the server sent no HTTP/2 SETTINGS within 0.3 s (`--connect-timeout`)"
+        )
+    );
+    assert_eq!(
+        error(&unary(&flood(|| ()), &limit), 1),
+        format!(
+            "{FAILED}the server had not answered everything within 0.3 s (`--connect-timeout`){REMEDY}"
+        )
     );
 }
 
 #[test]
 fn a_signal_ends_the_wait_for_a_schema() {
-    let (host, asked) = {
-        let (tell, asked) = std::sync::mpsc::channel();
-        let tell = std::sync::Mutex::new(tell);
-        let host = reflecting("v1", move |_, _| {
-            tell.lock().unwrap().send(()).unwrap();
-            Does::Nothing
-        });
-        (host, asked)
-    };
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_volley"))
-        .args(unary(&host, &["--connect-timeout", "10m"]))
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    asked.recv().unwrap();
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let (tell, asked) = std::sync::mpsc::channel();
+    let tell = std::sync::Mutex::new(tell);
+    let tell = std::sync::Arc::new(move || tell.lock().unwrap().send(()).unwrap());
+    let also = std::sync::Arc::clone(&tell);
+    let silent = reflecting("v1", move |_, _| {
+        also();
+        Does::Nothing
+    });
+    for host in [silent, flood(move || tell())] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_volley"))
+            .args(unary(&host, &["--connect-timeout", "10m"]))
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        asked.recv().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+    }
 }
 
 #[test]
@@ -285,4 +336,25 @@ fn imports_without_end_end_in_one_line() {
         line.starts_with("the schema has more than 10000 files"),
         "{line}"
     );
+}
+
+#[test]
+fn answers_without_end_end_in_one_line() {
+    // None of them is part of a schema, so only their bytes count.
+    let refused = || {
+        Answer::Refused(Refused {
+            code: 5,
+            message: "x".repeat(1 << 20),
+        })
+    };
+    let imports: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    let line = refusal(move |question| match question {
+        Question::File(_) => refused().into(),
+        _ => importing(
+            "a.proto",
+            &imports.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
+        .into(),
+    });
+    assert!(line.starts_with("the schema has more than "), "{line}");
 }

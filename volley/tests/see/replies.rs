@@ -6,7 +6,7 @@ use serde_json::Value;
 use volley::serve::Faults;
 
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Scratch, one, reference};
+use crate::common::{Scratch, Volley, one, reference};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -50,6 +50,23 @@ fn every_reply_and_every_status_is_saved() {
             );
         }
     }
+}
+
+#[test]
+fn the_status_of_a_call_that_cannot_be_sent_is_saved() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let path = scratch.path("replies.jsonl");
+    // Whether the range is empty is only known when the inner number is drawn.
+    let report = Volley::call("GetSum")
+        .data(r#"{"a": {{randomInt 3 (randomInt 0 9)}}}"#)
+        .flags("-n 200 -c 4 --save-replies")
+        .arg(&path)
+        .report(server.address());
+    let saved = lines(&fs::read_to_string(path).unwrap());
+    let of = |status: &str| saved.iter().filter(|line| line["status"] == status).count() as u64;
+    assert_eq!(report.failed_total(), of("Internal"));
+    assert_eq!((of("OK") + of("Internal"), of("OK")), (200, report.ok()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use volley::serve::Faults;
 
 use crate::common::shape::{ALL, Shape};
 use crate::common::{one, reference};
-use crate::volley;
+use crate::{flood, volley};
 
 /// The exit status and the report of one call.
 fn attempt(host: &str, method: &str, more: &[&str]) -> (i32, Value) {
@@ -90,6 +90,25 @@ fn a_stream_without_end_is_shown_as_far_as_the_timeout() {
     assert_eq!(status, 1);
     assert_eq!(seen["response"]["replies"], json!([{"status": "SERVING"}]));
     assert_eq!(seen["response"]["status"]["code"], "DeadlineExceeded");
+}
+
+#[test]
+fn a_server_that_floods_the_connection_is_given_up_at_the_timeout() {
+    let proto = ["--proto", "../requests/benchmark.proto", "-t", "300ms"];
+    let (status, seen) = attempt(&flood(|| ()), "benchmark.BenchmarkService/GetSum", &proto);
+    assert_eq!(
+        (status, &seen["response"]["status"]["code"]),
+        (1, &json!("DeadlineExceeded"))
+    );
+}
+
+#[test]
+fn a_reply_over_the_limit_has_the_status_of_a_load() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let limit = ["-d", r#"{"a": 1}"#, "--max-recv-message-size", "1"];
+    let (_, seen) = attempt(&host, "benchmark.BenchmarkService/GetSum", &limit);
+    assert_eq!(seen["response"]["status"]["code"], "ResourceExhausted");
 }
 
 #[test]

@@ -41,7 +41,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
                 return Err(EngineError::Interrupted);
             }
             if self.clock.now_ns() >= deadline_ns {
-                return Err(self.unreachable(self.unanswered()));
+                let mut wires = self.wires.iter().map(|(_, wire)| wire);
+                let waiting = wires.find(|wire| wire.is_attempt());
+                return Err(self.unreachable(self.unanswered(waiting)));
             }
             let idle = self.links.iter().filter(|link| link.wire.is_none());
             let again_ns = idle.filter_map(|link| Some(link.down.as_ref()?.retry_at_ns));
@@ -212,15 +214,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
     }
 
-    /// What the connections that are not ready were waiting for.
-    fn unanswered(&self) -> String {
-        let waiting = self.wires.iter().find(|(_, wire)| wire.is_attempt());
-        let what = match waiting.map(|(_, wire)| (wire.phase, wire.transport.is_open())) {
-            Some((Phase::Greeting, false)) => "the TLS handshake was not finished",
-            Some((Phase::Greeting, true)) => "the server sent no HTTP/2 SETTINGS",
-            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) did not answer",
-            _ => "nothing answered",
-        };
+    /// What a connection that is not ready was waiting for.
+    fn unanswered(&self, wire: Option<&Wire<S::Mark>>) -> String {
+        let what = wire.map_or("nothing answered", |wire| wire.transport.wait_words());
         let seconds = self.plan.connect_timeout_ns as f64 / 1e9;
         format!("{what} within {seconds} s (`--connect-timeout`)")
     }
@@ -242,7 +238,6 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             plan.tls.as_ref(),
             &plan.http2,
             at,
-            link.is_planned,
             self.serial,
             now_ns,
         )?;
@@ -374,21 +369,21 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         }
         wire.phase = Phase::Ready;
-        let (at, is_planned) = (wire.link, wire.is_planned);
+        let at = wire.link;
         let route = Arc::clone(&wire.route);
         self.ready += 1;
         self.turn_gone(false);
         self.use_of(&route).connections += 1;
+        let Some(link) = self.links.get_mut(at) else {
+            return;
+        };
         if self.stage != Stage::Setup {
-            let counter = match is_planned {
+            let counter = match link.is_planned {
                 true => &mut self.planned_reconnects,
                 false => &mut self.reconnects,
             };
             *counter += 1;
         }
-        let Some(link) = self.links.get_mut(at) else {
-            return;
-        };
         let before = link.wire.replace(key).filter(|before| *before != key);
         link.attempts = link.attempts.saturating_sub(1);
         (link.down, link.is_planned) = (None, false);
@@ -435,11 +430,27 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         }
         for key in overdue {
-            let reason = self.unanswered();
+            let reason = self.unanswered(self.wires.get(key));
             self.lose(key, &reason, now_ns);
         }
         for at in slow {
             self.try_next(at, now_ns);
+        }
+    }
+
+    /// Gives up all attempts: links without a connection are down.
+    pub(super) fn end_attempts(&mut self, now_ns: u64) {
+        let attempts = self.wires.iter().filter(|(_, wire)| wire.is_attempt());
+        let attempts: Vec<_> = attempts.map(|(key, wire)| (key, wire.link)).collect();
+        for (key, at) in attempts {
+            let reason = self.unanswered(self.wires.get(key));
+            self.drop_wire(key);
+            if let Some(link) = self.links.get_mut(at) {
+                link.attempts = 0;
+                if link.wire == Some(key) {
+                    link.broke(reason, now_ns);
+                }
+            }
         }
     }
 

@@ -1,13 +1,13 @@
 //! Reading: bytes come in, calls end, and the next ones start; one connection after another.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 
 use mio::Events;
-use rustls::{AlertDescription, PeerMisbehaved};
 
 use super::{ALARM, Book, Driver, ORDERS, READ_BYTES, Script, Stage};
 use crate::engine::call::Call;
 use crate::engine::sink::Sink;
+use crate::engine::transport::problem;
 use crate::engine::wire::Phase;
 use crate::http2::Closed;
 
@@ -134,21 +134,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             .decipher(bytes, |plain| http.receive(plain, &mut sink));
         sink.settle();
         let was_greeting = wire.phase == Phase::Greeting;
-        let problem = match taken {
-            Ok(Ok(())) => None,
-            Ok(Err(violation)) if !was_greeting => Some(violation.to_string()),
-            Ok(Err(violation)) => Some(format!(
-                "{violation} (check the port; if the server speaks TLS, drop `--insecure`)"
-            )),
-            Err(error) if !was_greeting => Some(error.to_string()),
-            Err(error) if refuses_http2(&error) => {
-                Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
-            }
-            Err(error) => Some(format!(
-                "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
-            )),
-        };
-        if let Some(reason) = problem {
+        if let Some(reason) = problem(taken, was_greeting) {
             self.lose(key, &reason, now_ns);
             return;
         }
@@ -178,16 +164,9 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         if let Some(mute) = wire.and_then(|wire| wire.mute.clone()) {
             return mute;
         }
-        match wire.map(|wire| (wire.phase, wire.transport.is_tls())) {
-            Some((Phase::Tunnelling, _)) => "the proxy (`HTTPS_PROXY`) closed the connection",
-            Some((Phase::Greeting, false)) => {
-                "the server closed the connection immediately (if it speaks TLS, drop `--insecure`)"
-            }
-            Some((Phase::Greeting, true)) => {
-                "the server closed the connection immediately (if it speaks plaintext, use `--insecure`)"
-            }
-            _ => "the server closed it",
-        }
+        wire.map_or("", |wire| {
+            wire.transport.end_words(wire.phase == Phase::Greeting)
+        })
         .to_owned()
     }
 
@@ -204,19 +183,4 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         let link = self.links.get_mut(at)?;
         Some(Sink::new(now_ns, link, &mut self.desk))
     }
-}
-
-/// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
-fn refuses_http2(error: &io::Error) -> bool {
-    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
-    matches!(
-        cause,
-        Some(
-            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
-                | rustls::Error::PeerMisbehaved(
-                    PeerMisbehaved::SelectedUnofferedApplicationProtocol
-                )
-                | rustls::Error::NoApplicationProtocol
-        )
-    )
 }

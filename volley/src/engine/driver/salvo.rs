@@ -27,6 +27,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             let now_ns = self.clock.now_ns();
             self.expect_greetings(now_ns);
             if now_ns >= deadline_ns || self.is_interrupted() {
+                self.end_attempts(now_ns);
                 return Ok(());
             }
             self.turn(events, deadline_ns)?;

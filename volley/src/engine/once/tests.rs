@@ -17,7 +17,7 @@ fn target(host: impl ToString) -> TargetSpec {
 }
 
 /// Connects, and waits for the server's SETTINGS.
-fn connect(spec: &TargetSpec, proxies: Proxies) -> Result<Caller, EngineError> {
+fn connect(spec: &TargetSpec, proxies: &Proxies) -> Result<Caller, EngineError> {
     let signal = Arc::new(AtomicBool::new(false));
     Caller::connect_by(
         spec,
@@ -28,7 +28,7 @@ fn connect(spec: &TargetSpec, proxies: Proxies) -> Result<Caller, EngineError> {
 }
 
 fn dial(spec: &TargetSpec) -> Result<Caller, EngineError> {
-    connect(spec, Proxies::default())
+    connect(spec, &Proxies::default())
 }
 
 /// The files of a certificate for localhost.
@@ -117,7 +117,7 @@ fn what_a_server_says_first_is_not_lost_behind_a_proxy() {
         String::from_utf8(head).unwrap()
     });
     let proxies = Proxies::new(|name| (name == "https_proxy").then(|| address.to_string()));
-    connect(&target("a.test:80"), proxies).unwrap();
+    connect(&target("a.test:80"), &proxies).unwrap();
     assert!(
         asked
             .join()

@@ -1,15 +1,18 @@
-use std::io;
+use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::place_of;
 use crate::engine::driver::samples::{driver, shared, spec};
-use crate::engine::names::Names;
+use crate::engine::names::{Names, system};
 use crate::engine::plan::Plan;
 use crate::engine::proxy::Proxies;
 use crate::engine::script::Plain;
 use crate::engine::stage::Opening;
+use crate::engine::wire::Phase;
+use crate::http2::frame::write_settings;
 use crate::measure::Tally;
 use crate::serve::{Config, Reference};
 use crate::spec::{Address, LbStrategy, Spec};
@@ -59,6 +62,39 @@ fn work_until(driver: &mut Driver, is_done: impl Fn(&Driver) -> bool) {
     panic!("{:?}", places(driver));
 }
 
+/// A name that means these addresses; an unknown one if there are none. Each look-up is reported.
+fn named(meaning: &Arc<Mutex<Vec<SocketAddr>>>) -> (Arc<Names>, Receiver<()>) {
+    let known = Arc::clone(meaning);
+    let (say, looked) = channel();
+    let lookup = move |_: &Address| {
+        let _ = say.send(());
+        match known.lock().unwrap().clone() {
+            empty if empty.is_empty() => Err(io::Error::other("no answer")),
+            found => Ok(found),
+        }
+    };
+    let names = Names::new(
+        spec("a.b:80").target.target().unwrap(),
+        Proxies::default(),
+        LbStrategy::RoundRobin,
+        Duration::ZERO,
+        Box::new(lookup),
+    );
+    (names.unwrap(), looked)
+}
+
+/// A run of one thread whose connections are dealt out to these addresses.
+fn in_turn(connections: u32, names: &Arc<Names>) -> (Spec, Plan) {
+    let mut spec = spec("localhost:1");
+    spec.target.lb_strategy = LbStrategy::RoundRobin;
+    (spec.load.connections, spec.load.threads) = (connections, Some(1));
+    let plan = Plan {
+        names: Arc::clone(names),
+        ..Plan::new(&spec, &shared().signal).unwrap()
+    };
+    (spec, plan)
+}
+
 #[test]
 fn round_robin_follows_a_name_whose_addresses_change() {
     let servers: Vec<_> = (0..3)
@@ -67,29 +103,8 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     let all: Vec<SocketAddr> = servers.iter().map(Reference::address).collect();
     let name = |of: &[usize]| of.iter().map(|at| all[*at]).collect::<Vec<_>>();
     let meaning = Arc::new(Mutex::new(name(&[0, 1])));
-    let known = Arc::clone(&meaning);
-    let lookup = move |_: &Address| match known.lock().unwrap().clone() {
-        empty if empty.is_empty() => Err(io::Error::other("no answer")),
-        found => Ok(found),
-    };
-    let mut spec = spec("a.b:80");
-    spec.target.lb_strategy = LbStrategy::RoundRobin;
-    spec.load.connections = 4;
-    spec.load.threads = Some(1);
-    let target = spec.target.target().unwrap();
-    let names = Names::new(
-        target,
-        Proxies::default(),
-        LbStrategy::RoundRobin,
-        Duration::ZERO,
-        Box::new(lookup),
-    )
-    .unwrap();
-    spec.target.host = "localhost:1".to_owned();
-    let plan = Plan {
-        names: Arc::clone(&names),
-        ..Plan::new(&spec, &shared().signal).unwrap()
-    };
+    let (names, looked) = named(&meaning);
+    let (spec, plan) = in_turn(4, &names);
     let shared = shared();
     let mut driver = driver(&spec, &plan, &shared);
     let at = |of: &[usize]| name(of).iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -112,10 +127,85 @@ fn round_robin_follows_a_name_whose_addresses_change() {
     work_until(&mut driver, |driver| driver.wires.len() == 4);
     assert_eq!(driver.ready, 4);
 
-    // A name that nobody knows any more changes nothing.
+    // A name that nobody knows any more changes nothing. A look-up begins after the one before has had its effect.
     meaning.lock().unwrap().clear();
+    looked.try_iter().for_each(drop);
+    let version = names.version();
+    for _ in 0..2 {
+        names.ask();
+        looked.recv().unwrap();
+    }
+    assert_eq!(names.version(), version);
+}
+
+#[test]
+fn a_move_that_wins_after_the_connection_was_lost_was_not_planned() {
+    let server = Reference::start(Config::default()).unwrap();
+    let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+    let meaning = Arc::new(Mutex::new(vec![server.address()]));
+    let (names, _looked) = named(&meaning);
+    let (spec, plan) = in_turn(1, &names);
+    let shared = shared();
+    let mut driver = driver(&spec, &plan, &shared);
+    driver.connect().unwrap();
+    let start_ns = driver.clock.now_ns();
+    driver.start(start_ns, Arc::new(Opening::at(start_ns)));
+    *meaning.lock().unwrap() = vec![slow.local_addr().unwrap()];
     names.ask();
-    work_until(&mut driver, |driver| places(driver) == at(&[1, 2, 1, 2]));
+    work_until(&mut driver, |driver| driver.links[0].attempts > 0);
+    let present = driver.links[0].wire.unwrap();
+    driver.lose(present, "it is gone", driver.clock.now_ns());
+    let mut greeting = Vec::new();
+    write_settings(&mut greeting, &[]);
+    let (mut socket, _) = slow.accept().unwrap();
+    socket.write_all(&greeting).unwrap();
+    work_until(&mut driver, |driver| driver.ready > 0);
+    assert_eq!((driver.reconnects, driver.planned_reconnects), (1, 0));
+}
+
+#[test]
+fn each_connection_has_its_own_reason_why_it_is_not_ready() {
+    let quiet = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = quiet.local_addr().unwrap();
+    // Loopback needs no proxy.
+    let both = spec(&format!("{address},10.0.0.1:80"));
+    let names = Names::new(
+        both.target.target().unwrap(),
+        Proxies::new(|name| (name == "https_proxy").then(|| address.to_string())),
+        LbStrategy::RoundRobin,
+        Duration::ZERO,
+        Box::new(system),
+    )
+    .unwrap();
+    let (spec, plan) = in_turn(2, &names);
+    let shared = shared();
+    let mut driver = driver(&spec, &plan, &shared);
+    driver.begin_to_connect();
+    let [first, last] = [0, 1].map(|at| driver.links[at].wire.unwrap());
+    work_until(&mut driver, |driver| {
+        [first, last].map(|key| driver.wires[key].phase) == [Phase::Greeting, Phase::Tunnelling]
+    });
+    let later_ns = driver.clock.now_ns() + 3_600_000_000_000;
+    driver.wires[first].heard_ns = later_ns;
+    driver.links[1].tried = 2;
+    driver.expect_greetings(later_ns);
+    let down = driver.links[1].down.take().unwrap();
+    assert_eq!(
+        down.reason,
+        "the proxy (`HTTPS_PROXY`) did not answer within 0.6 s (`--connect-timeout`)"
+    );
+}
+
+#[test]
+fn attempts_that_take_too_long_are_not_left_to_a_salvo() {
+    let silent = [0, 1].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    let addresses = silent.each_ref().map(|one| one.local_addr().unwrap());
+    let spec = spec("localhost:1");
+    let plan = plan(&spec, &addresses);
+    let shared = shared();
+    let mut driver = driver(&spec, &plan, &shared);
+    driver.mend(&mut mio::Events::with_capacity(8)).unwrap();
+    assert!(driver.wires.is_empty() && driver.links[0].is_down_for_good());
 }
 
 #[test]
