@@ -99,7 +99,7 @@ impl PayloadPlan {
             }
             Data::JsonLines(text) | Data::Csv(text) if parse.has_actions(text) => {
                 let mut templates = Vec::new();
-                rows::each(data, &plan.input, |row| {
+                rows::each(data, &plan.input, true, |row| {
                     templates.push(parse.template(row)?);
                     Ok(())
                 })?;
@@ -114,7 +114,7 @@ impl PayloadPlan {
             }
             Data::JsonLines(_) | Data::Csv(_) => {
                 let mut messages = Vec::new();
-                rows::each(data, &plan.input, |row| {
+                rows::each(data, &plan.input, false, |row| {
                     messages.extend(messages::from_json(row, &plan.input)?);
                     Ok(())
                 })?;
@@ -141,7 +141,7 @@ impl PayloadPlan {
 
     fn rows(&self, data: &Data) -> Result<Rows, RequestError> {
         let mut rows = Rows::default();
-        rows::each(data, &self.input, |row| {
+        rows::each(data, &self.input, false, |row| {
             for message in messages::from_json(row, &self.input)? {
                 let body = Body::new(&[&message.bytes], 1, false)?;
                 rows.framed.extend_from_slice(&body.bytes);

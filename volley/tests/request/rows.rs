@@ -1,7 +1,7 @@
 //! Data files whose rows are messages.
 
 use volley::request::Source;
-use volley::spec::{Data, Spec};
+use volley::spec::{Data, Spec, Templates};
 
 use crate::support::{everything, messages, metadata, method, nth, refusal, shown};
 
@@ -86,6 +86,24 @@ fn rows_may_have_templates() {
     assert_eq!(sent(2), r#"{"int32":2,"bool":true,"string":"U-2"}"#);
     assert_eq!(sent(3), r#"{"int32":1,"string":"x"}"#);
     assert!(!source.is_fixed());
+}
+
+#[test]
+fn the_text_beside_a_template_may_have_any_characters() {
+    let method = everything("Call");
+    let mut spec = csv(
+        "string,int32\n\"say \"\"{{upper \"\"u\"\"}}\"\" \\ \n{{- .RequestNumber -}} \n{{/* \"\" */}}!\",{{.RequestNumber}}\n",
+    );
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 3), &method),
+        [r#"{"int32":3,"string":"say \"U\" \\3!"}"#]
+    );
+    spec.request.data = Data::Csv("string\n\"a \"\"b\"\" {{x \"\"}}\"\n".to_owned());
+    spec.request.templates = Templates::Off;
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 0), &method),
+        [r#"{"string":"a \"b\" {{x \"}}"}"#]
+    );
 }
 
 #[test]
