@@ -1,6 +1,7 @@
 //! The method to call, found in a `.proto` file, in a descriptor set, or in what the server says of itself.
 
 mod compile;
+mod files;
 mod lookup;
 pub mod reflect;
 mod suggest;
