@@ -30,7 +30,7 @@ const RESERVED: [&str; 11] = [
 /// gRPC reserves `grpc-`, but leaves these to applications.
 const GRPC_FREE: [&str; 2] = ["grpc-trace-bin", "grpc-tags-bin"];
 /// Values that must never enter a compression table (RFC 7541 §7.1.3).
-const SECRET: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+const NEVER_INDEXED: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 /// Why metadata cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -100,8 +100,8 @@ impl Name {
 
     /// Whether the value must stay out of compression tables.
     #[must_use]
-    pub fn is_secret(&self) -> bool {
-        SECRET.contains(&self.0.as_str())
+    pub fn is_never_indexed(&self) -> bool {
+        NEVER_INDEXED.contains(&self.0.as_str())
     }
 
     /// The value for the wire. That of a `-bin` name is base64, which gRPC sends without padding.
