@@ -52,7 +52,8 @@ pub fn apply_target(args: &RunArgs, spec: &mut Spec) -> Result<(), UsageError> {
     set_schema(&args.target, &mut spec.request.schema);
     let reflect_metadata = args.target.reflect_metadata.clone();
     set(&mut spec.request.reflect_metadata, reflect_metadata);
-    Ok(spec.target.check()?)
+    spec.target.check()?;
+    Ok(spec.request.check()?)
 }
 
 fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
