@@ -117,15 +117,6 @@ pub fn find(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
     lookup::method(pool, call)
 }
 
-/// Both: finds `call` in the files of a schema.
-///
-/// # Errors
-///
-/// If there are none, they cannot be read or compiled, or have no such service or method.
-pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
-    find(&read(source)?.ok_or(SchemaError::NoFile)?, call)
-}
-
 /// Finds `call` in what a server says of itself.
 ///
 /// # Errors
@@ -161,8 +152,6 @@ pub fn service(pool: &DescriptorPool, name: &str) -> Result<ServiceDescriptor, S
 /// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
-    #[error("the schema is in no file: only the server knows it")]
-    NoFile,
     #[error(
         "there is no service, method, message or enum `{symbol}`: give its full name, such as `package.Message`; `volley list` shows the services"
     )]

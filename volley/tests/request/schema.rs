@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use prost::Message as _;
 use prost_reflect::prost_types::FileDescriptorProto;
-use volley::request::schema::load;
 use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
 
-use crate::support::{json, method, proto};
+use crate::support::{json, load, method, proto};
 
 fn refusal(source: &SchemaSource, call: &str) -> String {
     let error = load(source, call).unwrap_err().to_string();
