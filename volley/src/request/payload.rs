@@ -26,6 +26,8 @@ pub struct PayloadPlan {
     stream_call_count: u64,
     /// A stream's messages are rendered one by one.
     dynamic: bool,
+    /// Stands for as many messages as a call has, if each is rendered when it is sent.
+    later: Option<Payload>,
     compress: bool,
     rules: Rules,
     /// What the replies of all calls must be, if that does not depend on their requests.
@@ -38,7 +40,7 @@ enum Messages {
     /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
     /// Rows of a file, which unary calls take in turn: together they need little memory.
-    Rows(Rows),
+    Rows(Arc<Rows>),
     /// Templates of the data, or of its elements in turn.
     Rendered(Vec<Rendered>),
 }
@@ -66,11 +68,13 @@ pub struct Scratch {
 }
 
 impl PayloadPlan {
+    /// The rows of a file are those of the `first` plan, if there is one.
+    ///
     /// # Errors
     ///
     /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
     /// checked.
-    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+    pub fn new(spec: &Spec, method: &Method, first: Option<&Self>) -> Result<Self, RequestError> {
         let rules = Rules::new(&spec.checks.expect, spec.checks.replies, method)?;
         let bind = || Arc::new(rules.bind::<DynamicMessage>(&[], 1));
         let mut plan = Self {
@@ -80,6 +84,7 @@ impl PayloadPlan {
             dynamic: spec.request.stream.dynamic && method.shape.streams_requests(),
             compress: spec.request.compress,
             expected: (!rules.name_requests()).then(bind),
+            later: None,
             rules,
             messages: Messages::Fixed(Vec::new()),
         };
@@ -109,7 +114,11 @@ impl PayloadPlan {
                 };
             }
             Data::JsonLines(_) | Data::Csv(_) if !plan.streams => {
-                plan.messages = Messages::Rows(plan.rows(data)?);
+                let rows = match first.map(|first| &first.messages) {
+                    Some(Messages::Rows(rows)) => Arc::clone(rows),
+                    _ => Arc::new(plan.rows(data)?),
+                };
+                plan.messages = Messages::Rows(rows);
                 return Ok(plan);
             }
             Data::JsonLines(_) | Data::Csv(_) => {
@@ -128,8 +137,11 @@ impl PayloadPlan {
     fn rendered(mut self, templates: Vec<Template>, spec: &Spec) -> Result<Self, RequestError> {
         let stream = &spec.request.stream;
         let is_paced = !stream.interval.is_zero() || !stream.duration.is_zero();
-        if self.dynamic && is_paced && self.expected.is_none() {
-            return Err(RequestError::DynamicExpect);
+        if self.dynamic && is_paced {
+            let expected = self.expected.clone();
+            let expected = expected.ok_or(RequestError::DynamicExpect)?;
+            let body = Body::new(&[&[]], self.sent(templates.len() as u64), false)?;
+            self.later = Some((Arc::new(body), expected));
         }
         let rendered = templates.into_iter().map(|json| Rendered {
             mold: Mold::new(&json, &self.input),
@@ -206,6 +218,7 @@ impl PayloadPlan {
                 request.expected = self.expected_of(framed)?;
                 return Ok(());
             }
+            Messages::Rendered(_) if self.later.is_some() => self.later.clone(),
             Messages::Rendered(templates) if self.dynamic => {
                 Some(self.dynamic(templates, call, &mut scratch.text)?)
             }
@@ -321,12 +334,9 @@ impl PayloadPlan {
         call: &mut CallData,
         scratch: &'s mut Scratch,
     ) -> Result<Option<&'s [u8]>, RequestError> {
-        let Messages::Rendered(templates) = &self.messages else {
+        let (Messages::Rendered(templates), Some(_)) = (&self.messages, &self.later) else {
             return Ok(None);
         };
-        if !self.dynamic {
-            return Ok(None);
-        }
         let message = self.render_one(templates, number, call, &mut scratch.text)?;
         let body = Body::new(&[&message.bytes], 1, self.compress)?;
         scratch.framed.clear();

@@ -188,6 +188,15 @@ fn many_rows_take_little_more_memory_than_their_bytes() {
 }
 
 #[test]
+fn another_thread_takes_the_same_rows_without_reading_them_again() {
+    let method = method("GetSum");
+    let first = Source::new(&csv("a\n1\n2\n"), &method).unwrap();
+    let mut second = first.again(&csv("a\n7\n"), &method).unwrap();
+    let sent = shown(second.next(0, 1).unwrap(), &method);
+    assert_eq!(sent, [r#"{"a":2}"#]);
+}
+
+#[test]
 fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
     let method = method("EchoSum");
     let mut spec = spec(Data::Json(
@@ -220,4 +229,10 @@ fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
     let mut source = Source::new(&spec, &method).unwrap();
     let first = source.message(0, 0, 0).unwrap().unwrap().to_vec();
     assert_ne!(source.message(0, 0, 2).unwrap().unwrap(), first);
+    // Nothing of it is rendered before.
+    let later = nth(&spec, &method, 0, 0);
+    assert_eq!(shown(&later, &method), ["{}"; 5]);
+    spec.request.data =
+        Data::Json(r#"[{"a": {{randomInt 1 9}}}, {"a": {{fail "no"}}}]"#.to_owned());
+    assert!(refusal(&spec, &method).contains("no"));
 }
