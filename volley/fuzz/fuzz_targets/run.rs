@@ -20,8 +20,9 @@ fn expected() -> &'static [std::sync::Arc<Expected>; 2] {
             file,
             import_paths: Vec::new(),
         };
+        let pool = schema::read(&source).expect("it compiles").expect("it is a file");
         let method =
-            schema::load(&source, "benchmark.BenchmarkService/StreamSum").expect("it is there");
+            schema::find(&pool, "benchmark.BenchmarkService/StreamSum").expect("it is there");
         [&["result = a + b + i"][..], &[]].map(|rules| {
             let mut spec = Spec::default();
             spec.request.data = Data::Json(r#"{"a": 120, "b": 2, "count": 5}"#.to_owned());

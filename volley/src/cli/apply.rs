@@ -52,7 +52,8 @@ pub fn apply_target(args: &RunArgs, spec: &mut Spec) -> Result<(), UsageError> {
     set_schema(&args.target, &mut spec.request.schema);
     let reflect_metadata = args.target.reflect_metadata.clone();
     set(&mut spec.request.reflect_metadata, reflect_metadata);
-    Ok(spec.target.check()?)
+    spec.target.check()?;
+    Ok(spec.request.check()?)
 }
 
 fn set_target(target: &TargetArgs, args: &ConnectionArgs, to: &mut TargetSpec) {
@@ -135,11 +136,14 @@ fn set_load(args: &LoadArgs, schedules: &ScheduleArgs, to: &mut LoadSpec) {
     set(&mut to.is_async, args.is_async);
     set(&mut to.connections, args.connections);
     set(&mut to.share, args.share);
-    set_some(&mut to.threads, args.limits.threads);
-    if let (None, Some(cpus @ 1..)) = (to.threads, args.limits.cpus) {
+    match (args.limits.threads, args.limits.cpus) {
         // A limit, not an order: a thread without a connection would be refused.
-        let own = to.share.lane().count(to.connections.into());
-        to.threads = Some(u32::try_from(own).unwrap_or(u32::MAX).clamp(1, cpus));
+        (None, Some(cpus @ 1..)) => {
+            let own = to.share.lane().count(to.connections.into());
+            let own = u32::try_from(own.max(1)).unwrap_or(u32::MAX);
+            to.threads = Some(to.threads.unwrap_or(own).min(cpus));
+        }
+        (threads, _) => set_some(&mut to.threads, threads),
     }
     set(&mut to.warmup, args.warmup);
     set(&mut to.open_on_stdin, args.open_on_stdin);

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::time::Duration;
 
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 
@@ -110,6 +111,9 @@ fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial
     ) {
         return Err(UsageError::TrialFormat);
     }
+    // Its messages are sent at once.
+    spec.request.stream.interval = Duration::ZERO;
+    spec.request.stream.duration = Duration::ZERO;
     Ok(Trial {
         spec,
         max_replies: own.max_replies.unwrap_or(MAX_REPLIES),

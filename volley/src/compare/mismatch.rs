@@ -6,6 +6,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::run::Run;
+use crate::report::ghz_options::{CONCURRENCY_SCHEDULE, DIGEST, LOAD_SCHEDULE};
 
 /// Why two runs cannot be compared at all.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -23,8 +24,8 @@ pub enum MismatchError {
     FailedCalls,
 }
 
-/// The options that make a load, as ghz's JSON names them.
-const LOAD: [&str; 22] = [
+/// The options that make a load beside its schedules, as ghz's JSON names them.
+const LOAD: [&str; 13] = [
     "call",
     "data",
     "metadata",
@@ -32,19 +33,10 @@ const LOAD: [&str; 22] = [
     "enable-compression",
     "insecure",
     "rps",
-    "load-schedule",
-    "load-start",
-    "load-end",
-    "load-step",
-    "load-step-duration",
-    "load-max-duration",
     "concurrency",
-    "concurrency-schedule",
-    "concurrency-start",
-    "concurrency-end",
-    "concurrency-step",
     "connections",
     "async",
+    "timeout",
     "duration",
     "total",
 ];
@@ -61,8 +53,10 @@ pub(super) fn warnings(old: &Run, new: &Run) -> Result<Vec<String>, MismatchErro
     if old_latency.includes_failed != new_latency.includes_failed {
         return Err(MismatchError::FailedCalls);
     }
+    let schedules = LOAD_SCHEDULE.iter().chain(&CONCURRENCY_SCHEDULE);
     let mut warnings: Vec<String> = LOAD
         .iter()
+        .chain(schedules)
         .filter_map(|key| difference(key, old, new))
         .collect();
     if old.threads != new.threads {
@@ -80,7 +74,9 @@ pub(super) fn warnings(old: &Run, new: &Run) -> Result<Vec<String>, MismatchErro
 
 fn difference(key: &str, old: &Run, new: &Run) -> Option<String> {
     let [of_old, of_new] = [old, new].map(|run| run.options.get(key));
-    if of_old == of_new {
+    let [rest_of_old, rest_of_new] =
+        [old, new].map(|run| run.options.get(DIGEST).filter(|_| key == "data"));
+    if of_old == of_new && rest_of_old == rest_of_new {
         return None;
     }
     let words = match UNQUOTED.contains(&key) {

@@ -138,22 +138,14 @@ fn code(path: &Path) -> String {
     format!("`{}`", name(path).replace('`', "'"))
 }
 
-/// Without markup, except code. Warnings quote servers.
+/// Without markup. Warnings quote servers.
 fn plain(text: &str) -> String {
-    let text = match text.matches('`').count() % 2 {
-        0 => visible(text).into_owned(),
-        _ => visible(text).replace('`', "'"),
-    };
     let mut out = String::with_capacity(text.len());
-    let mut in_code = false;
-    for character in text.chars() {
-        in_code ^= character == '`';
-        if !in_code
-            && matches!(
-                character,
-                '<' | '>' | '[' | ']' | '*' | '_' | '@' | '#' | '|' | '\\' | '!'
-            )
-        {
+    for character in visible(text).chars() {
+        if matches!(
+            character,
+            '<' | '>' | '[' | ']' | '*' | '_' | '@' | '#' | '|' | '\\' | '!' | '`' | '&' | '~'
+        ) {
             out.push('\\');
         }
         out.push(character);

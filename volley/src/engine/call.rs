@@ -9,7 +9,7 @@ use crate::measure::Outcome;
 use crate::request::{Expected, Mismatch};
 
 /// Which call this is, when it was due, and when it was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ticket {
     /// The worker that waits for it.
     pub worker: u32,

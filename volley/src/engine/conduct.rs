@@ -57,18 +57,19 @@ pub fn run(spec: &Spec, session: Session, on_news: OnNews<'_>) -> Result<Report,
     run_script(spec, Plain::new, session, on_news)
 }
 
-/// Makes a run whose calls follow a script; `script` makes that of a thread.
+/// Makes a run whose calls follow a script; `script` makes that of the first thread.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub fn run_script<S: Script>(
+pub fn run_script<S: Script + Sync>(
     spec: &Spec,
-    script: impl Fn(&Spec, &Method) -> Result<S, RequestError> + Sync,
+    script: impl FnOnce(&Spec, &Method) -> Result<S, RequestError>,
     session: Session,
     on_news: OnNews<'_>,
 ) -> Result<Report, EngineError> {
     let plan = Plan::new(spec, &session.signal)?;
+    let script = script(spec, &plan.method)?;
     host::allow_sockets(plan.own_connections());
     let shared = Shared::new(Arc::clone(&session.signal));
     let clock = Clock::start();
@@ -86,7 +87,7 @@ pub fn run_script<S: Script>(
             clock,
             &shared,
             tally,
-            script(spec, &plan.method)?,
+            script.again(spec, &plan.method)?,
         )
     };
     let work = |driver: Driver<'_, Tally, S>, orders: &Receiver<Order>, post: &Sender<Note>| {

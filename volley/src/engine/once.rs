@@ -210,14 +210,11 @@ impl Caller {
             let words = "the server allows no calls on this connection";
             return Err(Lost::Broken(words.to_owned()));
         }
-        let ticket = Ticket {
-            worker: 0,
-            number: 0,
-            intended_ns: 0,
-            sent_ns: 0,
-            refusals: 0,
-        };
-        let call = Call::new(ticket, Fields::new(), Arc::new(Expected::anything()));
+        let call = Call::new(
+            Ticket::default(),
+            Fields::new(),
+            Arc::new(Expected::anything()),
+        );
         self.stream = Some(self.http.open(call, head, false));
         self.most_reply = most_reply;
         Ok(())

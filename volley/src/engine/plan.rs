@@ -107,7 +107,8 @@ impl Streaming {
 }
 
 impl Plan {
-    /// Reads the schema or asks the server for it, until `signal` is set; resolves the target, and decides what the spec leaves open.
+    /// Reads the schema or asks the server for it, until `signal` is set; resolves the target, and decides what the
+    /// spec leaves open.
     pub fn new(spec: &Spec, signal: &Arc<AtomicBool>) -> Result<Self, EngineError> {
         let Spec {
             target,

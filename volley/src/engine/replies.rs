@@ -195,6 +195,13 @@ impl Script for Reading {
     /// The call's number.
     type Mark = u64;
 
+    fn again(&self, spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        Ok(Self {
+            plain: self.plain.again(spec, method)?,
+            replies: Arc::clone(&self.replies),
+        })
+    }
+
     fn request(&mut self, ticket: &Ticket) -> Result<(&Request, u64), Status> {
         let (request, ()) = self.plain.request(ticket)?;
         Ok((request, ticket.number))

@@ -11,12 +11,19 @@ use crate::spec::Spec;
 ///
 /// The methods are called for every call and every reply, and are compiled into the load loop: a script that does
 /// nothing in one of them costs nothing there.
-pub trait Script {
+pub trait Script: Sized {
     /// Whether it wants to see headers and replies. If not, they are not passed on.
     const READS: bool;
 
     /// What a call carries for its script until it ends.
     type Mark: Copy;
+
+    /// That of another thread.
+    ///
+    /// # Errors
+    ///
+    /// As for the first.
+    fn again(&self, spec: &Spec, method: &Method) -> Result<Self, RequestError>;
 
     /// What a call sends.
     ///
@@ -66,6 +73,11 @@ impl Script for Plain {
     const READS: bool = false;
 
     type Mark = ();
+
+    fn again(&self, spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        let source = self.source.again(spec, method)?;
+        Ok(Self { source })
+    }
 
     #[inline]
     fn request(&mut self, ticket: &Ticket) -> Result<(&Request, ()), Status> {

@@ -4,15 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::WebPkiServerVerifier;
-use rustls::crypto::ring;
+use rustls::crypto::{WebPkiSupportedAlgorithms, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
 use super::transport::TlsClient;
-use super::trust::{TrustAnyone, TrustNamed};
+use super::trust::{Trust, Whom, may_sign};
 use crate::spec::{Target, TargetSpec, TlsSpec, without_port};
 
 /// Why TLS cannot be set up as requested.
@@ -53,27 +52,17 @@ pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, T
         key,
         ..
     } = &spec.tls;
-    let provider = Arc::new(ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| TlsError::Identity(error.to_string()))?;
-    let builder = if *skip_verify {
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(TrustAnyone(provider)))
-    } else {
-        let named = match cacert {
-            Some(path) => certificates("cacert", path)?,
-            None => rustls_native_certs::load_native_certs().certs,
-        };
-        let roots = Arc::new(roots(cacert.as_deref(), &named)?);
-        let chains = WebPkiServerVerifier::builder_with_provider(roots, provider)
-            .build()
-            .map_err(|_| TlsError::NoRoots)?;
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(TrustNamed { chains, named }))
+    let provider = ring::default_provider();
+    let algorithms = provider.signature_verification_algorithms;
+    let whom = match skip_verify {
+        true => Whom::Anyone,
+        false => named(cacert.as_deref(), algorithms)?,
     };
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| TlsError::Identity(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Trust { whom, algorithms }));
     let mut config = match (cert, key) {
         (Some(cert), Some(key)) => builder
             .with_client_auth_cert(certificates("cert", cert)?, private_key(key)?)
@@ -90,28 +79,24 @@ pub fn client(spec: &TargetSpec, target: &Target) -> Result<Option<TlsClient>, T
     }))
 }
 
-/// The certificates of `--cacert`, or the host's own.
-fn roots(
-    cacert: Option<&Path>,
-    named: &[CertificateDer<'static>],
-) -> Result<RootCertStore, TlsError> {
-    let mut store = RootCertStore::empty();
-    match cacert {
-        Some(path) => {
-            for certificate in named {
-                store
-                    .add(certificate.clone())
-                    .map_err(|error| broken("cacert", path, error))?;
-            }
-        }
-        None => {
-            store.add_parsable_certificates(named.iter().cloned());
+/// Those whom `--cacert` names, or the host.
+fn named(cacert: Option<&Path>, algorithms: WebPkiSupportedAlgorithms) -> Result<Whom, TlsError> {
+    let named = match cacert {
+        Some(path) => certificates("cacert", path)?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let mut roots = RootCertStore::empty();
+    for root in named.iter().filter(|root| may_sign(root, algorithms)) {
+        match (roots.add(root.clone()), cacert) {
+            (Err(error), Some(path)) => return Err(broken("cacert", path, error)),
+            // What the host has may be broken.
+            (Err(_), None) | (Ok(()), _) => {}
         }
     }
-    if store.is_empty() {
-        return Err(TlsError::NoRoots);
+    match named.is_empty() {
+        true => Err(TlsError::NoRoots),
+        false => Ok(Whom::Named { named, roots }),
     }
-    Ok(store)
 }
 
 fn certificates(flag: &'static str, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {

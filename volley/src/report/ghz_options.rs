@@ -6,8 +6,9 @@ use std::num::NonZero;
 use std::thread;
 use std::time::Duration;
 
+use ring::digest;
 use serde::Deserializer as _;
-use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::pace::whole_ns;
@@ -18,6 +19,29 @@ const UNBOUNDED: u64 = i32::MAX as u64;
 
 /// Data is shown up to this length, in bytes.
 const MOST_DATA: usize = 64 * 1024;
+
+/// The key of a SHA-256 of the data, if it is not shown or not whole.
+pub const DIGEST: &str = "data-sha256";
+
+/// The parts of a schedule of the load.
+pub const LOAD_SCHEDULE: [&str; 6] = [
+    "load-schedule",
+    "load-start",
+    "load-end",
+    "load-step",
+    "load-step-duration",
+    "load-max-duration",
+];
+
+/// The parts of a schedule of the workers.
+pub const CONCURRENCY_SCHEDULE: [&str; 6] = [
+    "concurrency-schedule",
+    "concurrency-start",
+    "concurrency-end",
+    "concurrency-step",
+    "concurrency-step-duration",
+    "concurrency-max-duration",
+];
 
 /// The options of a run.
 #[must_use]
@@ -66,6 +90,7 @@ pub fn of(spec: &Spec) -> Value {
     some("dial-timeout", ns(target.connect_timeout));
     some("keepalive", ns(target.keepalive));
     some("data", data(&request.data));
+    some(DIGEST, json!(digest(&request.data)));
     some("metadata", json!(request.metadata));
     some("name", json!(spec.name));
     some("skipFirst", json!(spec.count.skip_first));
@@ -122,6 +147,26 @@ fn data(data: &Data) -> Value {
         Data::Json(text) => serde_json::from_str(text).unwrap_or_default(),
         Data::JsonLines(_) | Data::Csv(_) | Data::Binary(_) => Value::Null,
     }
+}
+
+/// In hexadecimal; `None` if [`data`] shows it whole.
+fn digest(data: &Data) -> Option<String> {
+    let bytes = match data {
+        Data::Json(text)
+            if text.len() <= MOST_DATA && serde_json::from_str::<IgnoredAny>(text).is_ok() =>
+        {
+            return None;
+        }
+        Data::Json(text) | Data::JsonLines(text) | Data::Csv(text) => text.as_bytes(),
+        Data::Binary(bytes) => bytes,
+    };
+    let sum = digest::digest(&digest::SHA256, bytes);
+    Some(
+        sum.as_ref()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
+    )
 }
 
 /// Takes the messages of a list, up to [`MOST_DATA`].
@@ -183,4 +228,27 @@ mod tests {
         assert!(one.as_str().unwrap().starts_with("{\"a\":\"éé"));
         assert!(one.to_string().len() < MOST_DATA + 100);
     }
+
+    #[test]
+    fn data_that_is_not_shown_whole_has_a_digest() {
+        let text = |text: &str| digest(&Data::Json(text.to_owned()));
+        assert_eq!(
+            (text(r#"{"a":1}"#), text("")),
+            (None, Some(EMPTY.to_owned()))
+        );
+        let long = |last| {
+            text(&format!(
+                "[{}{{\"a\":{last}}}]",
+                "{\"a\":1},".repeat(MOST_DATA)
+            ))
+        };
+        assert_ne!(long(1), long(2));
+        let templates = text(r#"{"a":{{.X}}}"#);
+        assert!(templates.is_some());
+        assert_eq!(digest(&Data::Csv(r#"{"a":{{.X}}}"#.to_owned())), templates);
+        assert_eq!(digest(&Data::Binary(Vec::new())).as_deref(), Some(EMPTY));
+    }
+
+    /// The SHA-256 of nothing (FIPS 180-4's function, as `sha256sum /dev/null` prints it).
+    const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::escape::visible;
 use super::ghz;
+use super::ghz_options::{CONCURRENCY_SCHEDULE, LOAD_SCHEDULE};
 use super::model::Report;
 use crate::units::GoDuration;
 
@@ -139,8 +140,8 @@ impl<'a> Options<'a> {
     /// A steady load is one number, (its tag, its option); a schedule has six parts.
     fn add_schedule(&self, kind: &str, steady: (&'a str, &str), tags: &mut Vec<(&'a str, String)>) {
         let names = match kind {
-            "load" => LOAD,
-            _ => CONCURRENCY,
+            "load" => LOAD_SCHEDULE,
+            _ => CONCURRENCY_SCHEDULE,
         };
         let [schedule, start, end, step, step_duration, max_duration] = names;
         let shape = self.text(schedule).unwrap_or(STEADY);
@@ -148,7 +149,7 @@ impl<'a> Options<'a> {
             tags.push((steady.0, self.number(steady.1)));
             return;
         }
-        tags.push((schedule, shape.to_owned()));
+        tags.push((schedule, escaped(&visible(shape))));
         for name in [start, end, step] {
             tags.push((name, self.number(name)));
         }
@@ -160,24 +161,6 @@ impl<'a> Options<'a> {
 }
 
 const STEADY: &str = "const";
-
-const LOAD: [&str; 6] = [
-    "load-schedule",
-    "load-start",
-    "load-end",
-    "load-step",
-    "load-step-duration",
-    "load-max-duration",
-];
-
-const CONCURRENCY: [&str; 6] = [
-    "concurrency-schedule",
-    "concurrency-start",
-    "concurrency-end",
-    "concurrency-step",
-    "concurrency-step-duration",
-    "concurrency-max-duration",
-];
 
 /// The value of a text tag.
 fn tag(text: &str) -> String {
@@ -274,11 +257,13 @@ mod tests {
         let mut report = samples::few_calls();
         report.name = "a b,c=d\ne\\".to_owned();
         report.options["metadata"] = json!({"k, =\"": "v\\"});
+        report.options["load-schedule"] = json!("a b,c=d\ne");
         let line = written(&report, write_summary);
         assert_eq!(line.lines().count(), 1);
         let (tags, fields) = split(&line);
         let value = |name: &str| &tags.iter().find(|(tag, _)| tag == name).unwrap().1;
         assert_eq!(value("name"), r#""a\ b\,c\=d\ne\""#);
+        assert_eq!(value("load-schedule"), r"a\ b\,c\=d\ne");
         assert_eq!(value("metadata"), r#""{\"k\,\ \=\\\"\":\"v\\\\\"}""#);
         assert!(fields.starts_with("count=4,"), "{fields}");
         assert_eq!(field("\"a\" \\ b\n"), r#""\"a\" \\ b\\n""#);

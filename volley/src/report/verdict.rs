@@ -103,7 +103,10 @@ impl Figures<'_> {
                     return Some(calls);
                 }
                 // All calls that were due: those that were never sent are among them.
-                let all = self.ended() + self.cut + self.missed;
+                let all = self
+                    .ended()
+                    .saturating_add(self.cut)
+                    .saturating_add(self.missed);
                 (all > 0).then_some(calls / all as f64 * 100.0)
             }
         }

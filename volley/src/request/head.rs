@@ -1,6 +1,7 @@
 //! The header fields of a call.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::RequestError;
 use super::excerpt::excerpt;
@@ -10,7 +11,7 @@ use super::template::{CallData, Labels, Template, TemplateError};
 use crate::grpc::timeout;
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
-use crate::spec::{Spec, Templates, some};
+use crate::spec::{RequestSpec, Spec, TargetSpec, Templates, some};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
@@ -46,7 +47,10 @@ impl HeadPlan {
     ///
     /// If a metadata name or value cannot be sent, or its template is invalid.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
-        let mut fields = own_fields(spec, &method.path);
+        let RequestSpec {
+            timeout, compress, ..
+        } = spec.request;
+        let mut fields = own_fields(&spec.target, &method.path, timeout, compress);
         let mut varying = Vec::new();
         let labels = Labels::from(method);
         for (name, value) in &spec.request.metadata {
@@ -142,7 +146,7 @@ fn wrong(name: &str, error: TemplateError) -> RequestError {
 }
 
 fn indexing(name: &Name, otherwise: Indexing) -> Indexing {
-    if name.is_secret() {
+    if name.is_never_indexed() {
         Indexing::Never
     } else {
         otherwise
@@ -163,10 +167,7 @@ fn field(name: &Name, value: &str) -> Result<Field, MetadataError> {
 ///
 /// If the metadata for it cannot be sent.
 pub fn of_reflection(spec: &Spec, path: &str) -> Result<Arc<Head>, MetadataError> {
-    let mut own = spec.clone();
-    own.request.timeout = spec.target.connect_timeout;
-    own.request.compress = false;
-    let mut fields = own_fields(&own, path);
+    let mut fields = own_fields(&spec.target, path, spec.target.connect_timeout, false);
     for (name, value) in &spec.request.reflect_metadata {
         let name = Name::new(name)?;
         fields.push(field(&name, value)?);
@@ -176,14 +177,10 @@ pub fn of_reflection(spec: &Spec, path: &str) -> Result<Arc<Head>, MetadataError
 
 /// The headers of every gRPC request (gRPC over HTTP/2, Requests); pseudo-headers come first (RFC
 /// 9113 §8.3).
-fn own_fields(spec: &Spec, path: &str) -> Vec<Field> {
-    let timeout = some(spec.request.timeout).map(timeout::header_value);
-    let authority = spec.target.effective_authority();
-    let scheme = if spec.target.insecure {
-        "http"
-    } else {
-        "https"
-    };
+fn own_fields(target: &TargetSpec, path: &str, timeout: Duration, compress: bool) -> Vec<Field> {
+    let timeout = some(timeout).map(timeout::header_value);
+    let authority = target.effective_authority();
+    let scheme = if target.insecure { "http" } else { "https" };
     let mut fields = vec![
         (":method", "POST"),
         (":scheme", scheme),
@@ -196,7 +193,7 @@ fn own_fields(spec: &Spec, path: &str) -> Vec<Field> {
     if let Some(timeout) = &timeout {
         fields.push(("grpc-timeout", timeout));
     }
-    if spec.request.compress {
+    if compress {
         fields.push(("grpc-encoding", "gzip"));
     }
     // Whatever the requests are, as grpc-go with its gzip, and so ghz.

@@ -7,10 +7,12 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD_NO_PAD};
 use thiserror::Error;
 
-/// Standard base64, with or without its padding.
-const LENIENT: GeneralPurpose = GeneralPurpose::new(
+/// Standard base64, with or without its padding, as the JSON parser takes it.
+pub const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
 /// Names that volley sets itself, or that HTTP/2 forbids (RFC 9113 §8.2.2).
@@ -30,7 +32,7 @@ const RESERVED: [&str; 11] = [
 /// gRPC reserves `grpc-`, but leaves these to applications.
 const GRPC_FREE: [&str; 2] = ["grpc-trace-bin", "grpc-tags-bin"];
 /// Values that must never enter a compression table (RFC 7541 §7.1.3).
-const SECRET: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
+const NEVER_INDEXED: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
 
 /// Why metadata cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -100,8 +102,8 @@ impl Name {
 
     /// Whether the value must stay out of compression tables.
     #[must_use]
-    pub fn is_secret(&self) -> bool {
-        SECRET.contains(&self.0.as_str())
+    pub fn is_never_indexed(&self) -> bool {
+        NEVER_INDEXED.contains(&self.0.as_str())
     }
 
     /// The value for the wire. That of a `-bin` name is base64, which gRPC sends without padding.

@@ -1,6 +1,6 @@
 //! Makes requests, and knows what their replies must be.
 //!
-//! [`schema::load`] finds the method, a [`Spec`](crate::spec::Spec) says what to send to it, and a [`Source`]
+//! [`schema::find`] finds the method, a [`Spec`](crate::spec::Spec) says what to send to it, and a [`Source`]
 //! turns both into one [`Request`] per call: the headers, the length-prefixed messages, and the
 //! [`Expected`] replies. Parts that do not change between calls are built once and shared; only
 //! templates are rendered for every call.

@@ -26,6 +26,8 @@ pub struct PayloadPlan {
     stream_call_count: u64,
     /// A stream's messages are rendered one by one.
     dynamic: bool,
+    /// Stands for as many messages as a call has, if each is rendered when it is sent.
+    later: Option<Payload>,
     compress: bool,
     rules: Rules,
     /// What the replies of all calls must be, if that does not depend on their requests.
@@ -37,11 +39,17 @@ pub struct PayloadPlan {
 enum Messages {
     /// The same data for every call, or, in a unary call, each element in turn.
     Fixed(Vec<Payload>),
-    /// Rows of a file, which unary calls take in turn: together they need little memory. `plain` are the same without
-    /// compression, if what replies must be depends on them.
-    Rows { sent: Rows, plain: Option<Rows> },
+    /// Rows of a file, which unary calls take in turn: together they need little memory.
+    Rows(Arc<SentRows>),
     /// Templates of the data, or of its elements in turn.
     Rendered(Vec<Rendered>),
+}
+
+/// Rows as they are sent. `plain` are the same without compression, if what replies must be depends on them.
+#[derive(Debug)]
+struct SentRows {
+    sent: Rows,
+    plain: Option<Rows>,
 }
 
 /// Framed messages, one after another.
@@ -67,11 +75,13 @@ pub struct Scratch {
 }
 
 impl PayloadPlan {
+    /// The rows of a file are those of the `first` plan, if there is one.
+    ///
     /// # Errors
     ///
     /// If the data does not fit the method, its templates are invalid, or an expectation cannot be
     /// checked.
-    pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+    pub fn new(spec: &Spec, method: &Method, first: Option<&Self>) -> Result<Self, RequestError> {
         let rules = Rules::new(&spec.checks.expect, spec.checks.replies, method)?;
         let bind = || Arc::new(rules.bind::<DynamicMessage>(&[], 1));
         let mut plan = Self {
@@ -81,6 +91,7 @@ impl PayloadPlan {
             dynamic: spec.request.stream.dynamic && method.shape.streams_requests(),
             compress: spec.request.compress,
             expected: (!rules.name_requests()).then(bind),
+            later: None,
             rules,
             messages: Messages::Fixed(Vec::new()),
         };
@@ -100,7 +111,7 @@ impl PayloadPlan {
             }
             Data::JsonLines(text) | Data::Csv(text) if parse.has_actions(text) => {
                 let mut templates = Vec::new();
-                rows::each(data, &plan.input, |row| {
+                rows::each(data, &plan.input, true, |row| {
                     templates.push(parse.template(row)?);
                     Ok(())
                 })?;
@@ -110,16 +121,15 @@ impl PayloadPlan {
                 };
             }
             Data::JsonLines(_) | Data::Csv(_) if !plan.streams => {
-                let is_asked_for = plan.compress && plan.expected.is_none();
-                plan.messages = Messages::Rows {
-                    sent: plan.rows(data, plan.compress)?,
-                    plain: is_asked_for.then(|| plan.rows(data, false)).transpose()?,
-                };
+                plan.messages = Messages::Rows(match first.map(|first| &first.messages) {
+                    Some(Messages::Rows(rows)) => Arc::clone(rows),
+                    _ => Arc::new(plan.sent_rows(data)?),
+                });
                 return Ok(plan);
             }
             Data::JsonLines(_) | Data::Csv(_) => {
                 let mut messages = Vec::new();
-                rows::each(data, &plan.input, |row| {
+                rows::each(data, &plan.input, false, |row| {
                     messages.extend(messages::from_json(row, &plan.input)?);
                     Ok(())
                 })?;
@@ -133,8 +143,11 @@ impl PayloadPlan {
     fn rendered(mut self, templates: Vec<Template>, spec: &Spec) -> Result<Self, RequestError> {
         let stream = &spec.request.stream;
         let is_paced = !stream.interval.is_zero() || !stream.duration.is_zero();
-        if self.dynamic && is_paced && self.expected.is_none() {
-            return Err(RequestError::DynamicExpect);
+        if self.dynamic && is_paced {
+            let expected = self.expected.clone();
+            let expected = expected.ok_or(RequestError::DynamicExpect)?;
+            let body = Body::new(&[&[]], self.sent(templates.len() as u64), false)?;
+            self.later = Some((Arc::new(body), expected));
         }
         let rendered = templates.into_iter().map(|json| Rendered {
             mold: Mold::new(&json, &self.input),
@@ -144,9 +157,17 @@ impl PayloadPlan {
         Ok(self)
     }
 
+    fn sent_rows(&self, data: &Data) -> Result<SentRows, RequestError> {
+        let is_asked_for = self.compress && self.expected.is_none();
+        Ok(SentRows {
+            sent: self.rows(data, self.compress)?,
+            plain: is_asked_for.then(|| self.rows(data, false)).transpose()?,
+        })
+    }
+
     fn rows(&self, data: &Data, compress: bool) -> Result<Rows, RequestError> {
         let mut rows = Rows::default();
-        rows::each(data, &self.input, |row| {
+        rows::each(data, &self.input, false, |row| {
             for message in messages::from_json(row, &self.input)? {
                 let body = Body::new(&[&message.bytes], 1, compress)?;
                 rows.framed.extend_from_slice(&body.bytes);
@@ -200,15 +221,16 @@ impl PayloadPlan {
     ) -> Result<(), RequestError> {
         let payload = match &self.messages {
             Messages::Fixed(payloads) => in_turn(payloads, number).cloned(),
-            Messages::Rows { sent, plain } => {
-                let plain = plain.as_ref().unwrap_or(sent).row(number);
-                let (Some(sent), Some(plain)) = (sent.row(number), plain) else {
+            Messages::Rows(rows) => {
+                let plain = rows.plain.as_ref().unwrap_or(&rows.sent).row(number);
+                let (Some(sent), Some(plain)) = (rows.sent.row(number), plain) else {
                     return Err(self.no_data());
                 };
                 put(sent, request);
                 request.expected = self.expected_of(plain)?;
                 return Ok(());
             }
+            Messages::Rendered(_) if self.later.is_some() => self.later.clone(),
             Messages::Rendered(templates) if self.dynamic => {
                 Some(self.dynamic(templates, call, &mut scratch.text)?)
             }
@@ -325,12 +347,9 @@ impl PayloadPlan {
         scratch: &'s mut Scratch,
         max_send: usize,
     ) -> Result<Option<&'s [u8]>, RequestError> {
-        let Messages::Rendered(templates) = &self.messages else {
+        let (Messages::Rendered(templates), Some(_)) = (&self.messages, &self.later) else {
             return Ok(None);
         };
-        if !self.dynamic {
-            return Ok(None);
-        }
         let message = self.render_one(templates, number, call, &mut scratch.text)?;
         let body = Body::new(&[&message.bytes], 1, self.compress)?;
         body.check(max_send)?;

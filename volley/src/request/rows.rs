@@ -4,11 +4,11 @@ use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::RequestError;
 use super::excerpt::{excerpt, list};
+use super::{RequestError, template};
 use crate::spec::Data;
 
-/// Passes each row on as JSON, perhaps with templates, with the number of its line.
+/// Passes each row on as JSON, in which templates stay as they are if there may be `actions`.
 ///
 /// # Errors
 ///
@@ -16,6 +16,7 @@ use crate::spec::Data;
 pub fn each(
     data: &Data,
     input: &MessageDescriptor,
+    actions: bool,
     mut take: impl FnMut(&str) -> Result<(), RequestError>,
 ) -> Result<(), RequestError> {
     let mut take = |line: u64, json: &str| {
@@ -39,10 +40,8 @@ pub fn each(
                 .map_err(|error| malformed(&error))?
             {
                 let line = record.position().map_or(0, csv::Position::line);
-                take(
-                    line,
-                    &columns.row(&record).unwrap_or_else(|| "{}".to_owned()),
-                )?;
+                let row = columns.row(&record, actions);
+                take(line, row.as_deref().unwrap_or("{}"))?;
             }
             Ok(())
         }
@@ -122,14 +121,14 @@ impl Columns {
     }
 
     /// A row as JSON; `None` if all of its cells are empty.
-    fn row(&self, record: &csv::StringRecord) -> Option<String> {
+    fn row(&self, record: &csv::StringRecord, actions: bool) -> Option<String> {
         let mut json = String::new();
         for (name, node) in &self.0 {
             let value = match node {
-                Node::Message(inner) => inner.row(record),
+                Node::Message(inner) => inner.row(record, actions),
                 Node::Cell(place, field) => {
                     let cell = record.get(*place).filter(|cell| !cell.is_empty());
-                    cell.map(|cell| value(field, cell))
+                    cell.map(|cell| value(field, cell, actions))
                 }
             };
             if let Some(value) = value {
@@ -141,8 +140,8 @@ impl Columns {
     }
 }
 
-/// A cell as JSON, by the type of its field. A template stays as it is.
-fn value(field: &FieldDescriptor, cell: &str) -> String {
+/// A cell as JSON, by the type of its field.
+fn value(field: &FieldDescriptor, cell: &str, actions: bool) -> String {
     let kind = match field.kind() {
         // The value of a wrapper such as `google.protobuf.BoolValue`.
         Kind::Message(message) if message.full_name().ends_with("Value") => message
@@ -165,16 +164,13 @@ fn value(field: &FieldDescriptor, cell: &str) -> String {
         Kind::Bool => true,
         _ => serde_json::from_str::<IgnoredAny>(bare).is_ok(),
     };
-    if is_bare {
-        bare.to_owned()
-    } else if cell.contains("{{") {
-        format!("\"{cell}\"")
-    } else {
-        Value::from(if matches!(kind, Kind::String) {
-            cell
-        } else {
-            bare
-        })
-        .to_string()
+    let text = match kind {
+        Kind::String => cell,
+        _ => bare,
+    };
+    match is_bare {
+        true => bare.to_owned(),
+        false if actions => template::json_string(text),
+        false => Value::from(text).to_string(),
     }
 }

@@ -1,6 +1,7 @@
 //! The method to call, found in a `.proto` file, in a descriptor set, or in what the server says of itself.
 
 mod compile;
+mod files;
 mod lookup;
 pub mod reflect;
 mod suggest;
@@ -116,15 +117,6 @@ pub fn find(pool: &DescriptorPool, call: &str) -> Result<Method, SchemaError> {
     lookup::method(pool, call)
 }
 
-/// Both: finds `call` in the files of a schema.
-///
-/// # Errors
-///
-/// If there are none, they cannot be read or compiled, or have no such service or method.
-pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
-    find(&read(source)?.ok_or(SchemaError::NoFile)?, call)
-}
-
 /// Finds `call` in what a server says of itself.
 ///
 /// # Errors
@@ -160,8 +152,6 @@ pub fn service(pool: &DescriptorPool, name: &str) -> Result<ServiceDescriptor, S
 /// Why the method could not be found.
 #[derive(Debug, Error)]
 pub enum SchemaError {
-    #[error("the schema is in no file: only the server knows it")]
-    NoFile,
     #[error(
         "there is no service, method, message or enum `{symbol}`: give its full name, such as `package.Message`; `volley list` shows the services"
     )]

@@ -41,26 +41,32 @@ impl Source {
     ///
     /// Whatever prevents the requests.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
-        let mut renderer = Renderer {
-            request: Request::default(),
-            random: Rng::new(),
-            scratch: Scratch::default(),
-            head: HeadPlan::new(spec, method)?,
-            payload: PayloadPlan::new(spec, method)?,
-            name: spec.name.clone(),
-            connections: spec.load.connections,
-            max_send: spec.request.max_send as usize,
-        };
-        renderer.request.head = Arc::clone(renderer.head.constant());
+        let mut renderer = Renderer::new(spec, method, None)?;
         for number in 0..renderer.payload.variants() {
             // A template may fail for some calls and not for others.
-            let mut trials = (0..TRIALS).map(|_| renderer.render(0, number));
+            let mut trials = (0..TRIALS).map(|_| renderer.try_out(number));
             if trials.by_ref().all(|trial| trial.is_err()) {
-                renderer.render(0, number)?;
+                renderer.try_out(number)?;
             }
         }
         Ok(Self {
             requests: Requests::new(renderer),
+        })
+    }
+
+    /// The same for another thread. They share the rows of a file. Of what calls hold, each has its own: counting
+    /// references from several threads is slow.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn again(&self, spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        let first = match &self.requests {
+            Requests::Rendered(renderer) => Some(&renderer.payload),
+            Requests::One(_) | Requests::Several(_) => None,
+        };
+        Ok(Self {
+            requests: Requests::new(Renderer::new(spec, method, first)?),
         })
     }
 
@@ -155,6 +161,33 @@ struct Renderer {
 }
 
 impl Renderer {
+    fn new(
+        spec: &Spec,
+        method: &Method,
+        first: Option<&PayloadPlan>,
+    ) -> Result<Self, RequestError> {
+        let head = HeadPlan::new(spec, method)?;
+        Ok(Self {
+            request: Request {
+                head: Arc::clone(head.constant()),
+                ..Request::default()
+            },
+            random: Rng::new(),
+            scratch: Scratch::default(),
+            head,
+            payload: PayloadPlan::new(spec, method, first)?,
+            name: spec.name.clone(),
+            connections: spec.load.connections,
+            max_send: spec.request.max_send as usize,
+        })
+    }
+
+    /// Makes call `number`, and the message of that number if it is made when it is sent.
+    fn try_out(&mut self, number: u64) -> Result<(), RequestError> {
+        self.render(0, number)?;
+        self.message(0, number, number).map(drop)
+    }
+
     fn message(
         &mut self,
         worker: u32,

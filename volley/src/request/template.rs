@@ -21,6 +21,7 @@ pub use function::Action;
 use parser::parse;
 use program::Program;
 use scan::{Part, scan};
+use serde_json::Value;
 pub use sprig::groups as function_groups;
 use thiserror::Error;
 
@@ -163,6 +164,26 @@ impl Template {
             _ => self.pieces.push(Piece::Text(text.to_owned())),
         }
     }
+}
+
+/// A text as a JSON string whose actions are as in the text.
+#[must_use]
+pub fn json_string(text: &str) -> String {
+    // What is no template is refused when it is parsed.
+    let parts = scan(text).unwrap_or_else(|_| vec![Part::Text(text)]);
+    let mut json = String::from('"');
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                let quoted = Value::from(text).to_string();
+                json += quoted.get(1..quoted.len() - 1).unwrap_or_default();
+            }
+            Part::Action(_, range) => {
+                json += &format!("{{{{{}}}}}", text.get(range).unwrap_or_default());
+            }
+        }
+    }
+    json + "\""
 }
 
 /// Why a template cannot be used.

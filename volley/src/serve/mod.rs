@@ -6,7 +6,8 @@
 //! move.
 //!
 //! Every reply is a length-prefixed message in its own DATA frame, as in grpc-go, unless the peer's window has room for
-//! only a part of it. Health and reflection are offered beside it. `grpc-timeout` is left to the client: the server never cuts an answer.
+//! only a part of it. Health and reflection are offered beside it. `grpc-timeout` is left to the client: the server
+//! never cuts an answer.
 
 mod beside;
 mod blocks;

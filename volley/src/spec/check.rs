@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{LoadSpec, RESOLVE_LEAST, SchemaSource, Spec, SpecError, TargetSpec, some};
+use super::secret::{MASK, is_secret};
+use super::{
+    LoadSpec, RESOLVE_LEAST, RequestSpec, SchemaSource, Spec, SpecError, TargetSpec, some,
+};
 use crate::pace::{RateSpec, Schedule, ScheduleKind, Workers, WorkersSpec};
 
 impl Spec {
@@ -19,6 +22,7 @@ impl Spec {
         if self.request.call.is_empty() {
             return Err(SpecError::NoCall);
         }
+        self.request.check()?;
         self.load.check()?;
         if let Some(total) = self.load.calls() {
             let skip_first = self.count.skip_first;
@@ -32,6 +36,21 @@ impl Spec {
                 Err(SpecError::OpenLoopThreshold(threshold.text.clone()))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+impl RequestSpec {
+    /// Refuses metadata that a report has masked.
+    ///
+    /// # Errors
+    ///
+    /// The first of it.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let mut all = self.metadata.iter().chain(&self.reflect_metadata);
+        match all.find(|(name, value)| is_secret(name) && *value == MASK) {
+            Some((name, _)) => Err(SpecError::Masked(name.clone())),
+            None => Ok(()),
         }
     }
 }

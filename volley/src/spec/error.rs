@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::Share;
 use super::host::HostError;
+use super::secret::MASK;
 use crate::pace::PaceError;
 
 /// Why this is no run; each message names the flag to change.
@@ -17,6 +18,10 @@ pub enum SpecError {
     ProtoExtension(PathBuf),
     #[error("no `--call`: name the method, such as `--call package.Service/Method`")]
     NoCall,
+    #[error(
+        "metadata `{0}` is `{MASK}`, which stands for a secret in a report: give the secret with `-m` or `--reflect-metadata`"
+    )]
+    Masked(String),
 
     #[error("`-n 0` makes no calls: give at least 1, or a duration with `-z`")]
     NoCalls,

@@ -7,33 +7,35 @@ use super::Spec;
 /// What stands in place of a secret.
 pub const MASK: &str = "***";
 
-/// Words that make a name's value a secret.
-const WORDS: [&str; 11] = [
-    "auth",
-    "authorization",
+/// Parts of a name that make its value a secret.
+const PARTS: [&str; 15] = [
+    "apikey",
+    "authentic",
+    "authoriz",
+    "bearer",
     "cookie",
     "credential",
-    "credentials",
     "jwt",
-    "passwd",
-    "password",
+    "oauth",
+    "passphrase",
+    "passw",
+    "pwd",
     "secret",
+    "sessid",
     "session",
     "token",
 ];
 
-/// Whether the metadata of this name is a secret: it has such a word, or one that ends like `key`, `token`, `secret` or
-/// `password`.
+/// How a word of such a name may end.
+const ENDS: [&str; 3] = ["auth", "key", "keys"];
+
+/// Whether the metadata of this name is a secret: it has such a part, or a word that ends like `auth` or `key`.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    name.split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|word| {
-            let ends = [
-                "key", "keys", "token", "tokens", "secret", "secrets", "password", "cookie",
-            ];
-            WORDS.contains(&word) || ends.iter().any(|end| word.ends_with(end))
-        })
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphabetic());
+    PARTS.iter().any(|part| name.contains(part))
+        || words.any(|word| ENDS.iter().any(|end| word.ends_with(end)))
 }
 
 impl Spec {
@@ -78,6 +80,17 @@ mod tests {
             "db.password",
             "session-id",
             "token-bin",
+            "x-token2",
+            "tokenId",
+            "passwordHash",
+            "x-oauth2-bearer",
+            "passphrase",
+            "pwd",
+            "sessionid",
+            "PHPSESSID",
+            "x-auth2",
+            "x-api-key-v2",
+            "www-authenticate",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -87,6 +100,8 @@ mod tests {
             "content-type",
             "grpc-status",
             "keyboard",
+            ":authority",
+            "x-author",
             "te",
         ] {
             assert!(!is_secret(name), "{name}");

@@ -190,9 +190,20 @@ pub(crate) fn parts(text: &str) -> Result<Parts<'_>, ThresholdError> {
     })
 }
 
-/// A number of at least 0; commas and underscores may group its digits.
+/// A number of at least 0. A comma or an underscore may stand before each group of three digits; `0,1` is none.
 pub(crate) fn number(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().replace([',', '_'], "").parse().ok()?;
+    let text = text.trim();
+    let is_whole = |c: char| c.is_ascii_digit() || matches!(c, ',' | '_');
+    let (whole, rest) = text.split_at(text.find(|c| !is_whole(c)).unwrap_or(text.len()));
+    let mut groups = whole.split([',', '_']);
+    let first = groups.next().unwrap_or_default();
+    let is_grouped = (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && groups.all(|group| group.len() == 3);
+    if first != whole && !is_grouped {
+        return None;
+    }
+    let number: f64 = (whole.replace([',', '_'], "") + rest).parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
@@ -434,6 +445,12 @@ mod tests {
             ("failed > 0.1%", "failed > 0.1%", 0.1, Unit::Percent),
             ("cut > 1_000", "cut > 1_000", 1e3, Unit::Calls),
             ("rate < 9,000", "rate < 9,000", 9e3, Unit::PerSecond),
+            (
+                "messages < 1,234,567.5",
+                "messages < 1,234,567.5",
+                1_234_567.5,
+                Unit::PerSecond,
+            ),
         ] {
             let threshold = read(text);
             assert_eq!(
@@ -460,6 +477,7 @@ mod tests {
             "gap rate",
             "a b c",
             "first-message p",
+            "p9,9",
         ] {
             let line = refusal(&format!("{name} > 20ms"));
             assert!(
@@ -474,6 +492,12 @@ mod tests {
             ("failed > -1", "needs a number of calls"),
             ("rate < 5%", "needs a number per second"),
             ("rate < inf", "needs a number per second"),
+            ("failed > 0,1%", "or a share such as 0.1%, not `0,1%`"),
+            ("failed > 0,100%", "not `0,100%`"),
+            ("rate < 1.500,000", "not `1.500,000`"),
+            ("rate < 1000,000", "not `1000,000`"),
+            ("rate < ,100", "not `,100`"),
+            ("rate < 1,", "not `1,`"),
             ("p99 ratio > 1.1", "in `volley compare`"),
         ] {
             assert!(refusal(text).contains(words), "{text}");

@@ -320,6 +320,44 @@ fn options_without_their_binary_payload_need_it() {
 }
 
 #[test]
+fn options_without_all_of_their_data_or_with_masked_metadata_need_it() {
+    let text = OPTIONS.replace(
+        r#""data": {"a": 1}"#,
+        r#""data": {"a": 1}, "data-sha256": "00""#,
+    );
+    let path = file("cut.json", &text);
+    let line = format!(
+        "error: `{}: data-sha256`: the payload is not whole in this file: give it with `-d`, `-D` or `-B`",
+        path.display()
+    );
+    assert_eq!(with(&path, &[]), Err(line));
+    let run = with(&path, &["-d", "{}"]).unwrap();
+    assert_eq!(run.spec.request.data, Data::Json("{}".to_owned()));
+
+    let text = OPTIONS.replace(r#"{"k": "v"}"#, r#"{"k": "***", "x-token": "***"}"#);
+    let path = file("masked.json", &text);
+    let refusal = with(&path, &[]).unwrap_err();
+    assert!(
+        refusal.starts_with("error: metadata `x-token` is `***`"),
+        "{refusal}"
+    );
+    assert!(with(&path, &["-m", r#"{"x-token": "abc"}"#]).is_ok());
+}
+
+#[test]
+fn cpus_limit_the_threads_of_a_section() {
+    let path = file(
+        "threads.json",
+        r#"{"load": {"threads": 4, "connections": 9, "concurrency": {"workers": 9}},
+            "proto": "a.proto", "call": "p.S/M", "host": "l:1"}"#,
+    );
+    let threads = |flags: &[&str]| with(&path, flags).unwrap().spec.load.threads;
+    assert_eq!(threads(&["--cpus", "2"]), Some(2));
+    assert_eq!(threads(&["--cpus", "8"]), Some(4));
+    assert_eq!(threads(&["--cpus", "2", "--threads", "3"]), Some(3));
+}
+
+#[test]
 fn keys_are_known_in_upper_and_lower_case() {
     let text = JSON
         .replace("\"host\"", "\"HOST\"")

@@ -196,6 +196,10 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     let mut json = RUNS.fast.json.clone();
     json["options"]["connections"] = 7.into();
     json["options"]["metadata"] = serde_json::json!({"authorization": "secret"});
+    json["options"]["timeout"] = 1.into();
+    json["options"]["concurrency-max-duration"] = 7.into();
+    json["options"]["data-sha256"] = "00".into();
+    json["volley"]["warnings"] = serde_json::json!(["`<b>` says `&amp;` | @all"]);
     let other = scratch.write("other", &json.to_string());
     let (code, _, stderr) = compare(&closed, &other, &[]);
     assert_eq!(code, 0);
@@ -206,6 +210,19 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     assert!(
         stderr.contains("warning: the runs differ in `metadata`\n") && !stderr.contains("secret"),
         "{stderr}"
+    );
+    for option in [
+        "timeout`: ",
+        "concurrency-max-duration`: 0 and 7",
+        "data`\n",
+    ] {
+        let line = format!("warning: the runs differ in `{option}");
+        assert!(stderr.contains(&line), "{line} in {stderr}");
+    }
+    let (_, markdown, _) = compare(&closed, &other, &["-O", "markdown"]);
+    assert!(
+        markdown.contains(r"\`\<b\>\` says \`\&amp;\` \| \@all"),
+        "{markdown}"
     );
 }
 

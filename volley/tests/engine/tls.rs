@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd,
+};
 use volley::serve::{Config, Faults, Identity, Reference};
 
 use crate::common::shape::{ALL, SERVER_STREAM, Shape, UNARY};
@@ -40,9 +42,14 @@ fn secure_for(alpn: &[&str]) -> Secure {
 }
 
 fn secured(params: &CertificateParams, config: Config) -> Secure {
+    issued(|keys| params.self_signed(keys).unwrap(), config)
+}
+
+/// A server with the certificate that is made for its keys.
+fn issued(certificate: impl FnOnce(&KeyPair) -> Certificate, config: Config) -> Secure {
     let scratch = Scratch::new();
     let keys = KeyPair::generate().unwrap();
-    let certificate = params.self_signed(&keys).unwrap();
+    let certificate = certificate(&keys);
     let cert = scratch.write("cert.pem", &certificate.pem());
     let key = scratch.write("key.pem", &keys.serialize_pem());
     let server = Reference::start(Config {
@@ -149,6 +156,53 @@ fn a_self_signed_certificate_that_calls_itself_an_authority_is_trusted_by_name()
     assert_eq!(attempt(&secure, trusting()).report().all_ok(), 4);
     let finished = attempt(&secure, trusting().flags("--cname elsewhere.test"));
     assert!(finished.error().contains("TLS: "), "{finished:?}");
+}
+
+#[test]
+fn a_certificate_that_is_trusted_by_name_is_not_trusted_beyond_its_dates() {
+    for is_ca in [IsCa::NoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+        params.is_ca = is_ca;
+        params.not_after = date_time_ymd(2020, 1, 1);
+        let secure = secured_by(&params, Faults::default());
+        let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&secure.cert));
+        assert!(finished.error().contains("expired"), "{finished:?}");
+    }
+}
+
+#[test]
+fn only_an_authority_vouches_for_other_certificates() {
+    let root_keys = KeyPair::generate().unwrap();
+    for (is_ca, year, is_trusted) in [
+        (IsCa::Ca(BasicConstraints::Unconstrained), 4096, true),
+        (IsCa::Ca(BasicConstraints::Unconstrained), 2020, false),
+        (IsCa::ExplicitNoCa, 4096, false),
+        (IsCa::NoCa, 4096, false),
+    ] {
+        let mut params = CertificateParams::new(["elsewhere.test".to_owned()]).unwrap();
+        params.is_ca = is_ca;
+        params.not_after = date_time_ymd(year, 1, 1);
+        let issuer = Issuer::from_params(&params, &root_keys);
+        let secure = issued(
+            |keys| {
+                let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
+                params.signed_by(keys, &issuer).unwrap()
+            },
+            Config::default(),
+        );
+        let root = params.self_signed(&root_keys).unwrap();
+        let scratch = Scratch::new();
+        let root = scratch.write("root.pem", &root.pem());
+        let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&root));
+        if is_trusted {
+            assert_eq!(finished.report().all_ok(), 4);
+        } else {
+            assert!(finished.error().contains("UnknownIssuer"), "{finished:?}");
+        }
+        // Named itself, it needs no issuer.
+        let finished = attempt(&secure, checked(UNARY).arg("--cacert").arg(&secure.cert));
+        assert_eq!(finished.report().all_ok(), 4);
+    }
 }
 
 #[test]

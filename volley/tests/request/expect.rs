@@ -3,7 +3,7 @@ use prost_reflect::{DynamicMessage, MessageDescriptor};
 use volley::request::{Expected, Method, Mismatch, Source};
 use volley::spec::Spec;
 
-use crate::support::{everything, first, json, method, proto, refusal};
+use crate::support::{everything, first, json, load, method, proto, refusal};
 
 fn expecting(data: &str, rules: &[&str]) -> Spec {
     let mut spec = json(data);
@@ -93,7 +93,7 @@ fn an_absent_field_has_its_default() {
 
 #[test]
 fn proto2_defaults_are_respected() {
-    let method = volley::request::schema::load(&proto("proto2.proto"), "old.Old/Call").unwrap();
+    let method = load(&proto("proto2.proto"), "old.Old/Call").unwrap();
     let expected = bound(r#"{"name":"x"}"#, &["number = 42"], &method);
     assert_eq!(check(&expected, 0, r#"{"name":"x"}"#, &method), Ok(()));
     assert_eq!(expected.check(0, &[]), Ok(()));

@@ -1,7 +1,7 @@
 //! Data files whose rows are messages.
 
 use volley::request::{Body, Source};
-use volley::spec::{Data, Spec};
+use volley::spec::{Data, Spec, Templates};
 
 use crate::support::{everything, messages, metadata, method, nth, refusal, shown};
 
@@ -103,6 +103,24 @@ fn rows_may_have_templates() {
 }
 
 #[test]
+fn the_text_beside_a_template_may_have_any_characters() {
+    let method = everything("Call");
+    let mut spec = csv(
+        "string,int32\n\"say \"\"{{upper \"\"u\"\"}}\"\" \\ \n{{- .RequestNumber -}} \n{{/* \"\" */}}!\",{{.RequestNumber}}\n",
+    );
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 3), &method),
+        [r#"{"int32":3,"string":"say \"U\" \\3!"}"#]
+    );
+    spec.request.data = Data::Csv("string\n\"a \"\"b\"\" {{x \"\"}}\"\n".to_owned());
+    spec.request.templates = Templates::Off;
+    assert_eq!(
+        shown(&nth(&spec, &method, 0, 0), &method),
+        [r#"{"string":"a \"b\" {{x \"}}"}"#]
+    );
+}
+
+#[test]
 fn replies_are_checked_against_their_row() {
     let mut spec = csv("a,b\n1,2\n30,4\n");
     spec.checks.expect = vec!["result = a + b".to_owned()];
@@ -184,6 +202,15 @@ fn many_rows_take_little_more_memory_than_their_bytes() {
 }
 
 #[test]
+fn another_thread_takes_the_same_rows_without_reading_them_again() {
+    let method = method("GetSum");
+    let first = Source::new(&csv("a\n1\n2\n"), &method).unwrap();
+    let mut second = first.again(&csv("a\n7\n"), &method).unwrap();
+    let sent = shown(second.next(0, 1).unwrap(), &method);
+    assert_eq!(sent, [r#"{"a":2}"#]);
+}
+
+#[test]
 fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
     let method = method("EchoSum");
     let mut spec = spec(Data::Json(
@@ -216,4 +243,10 @@ fn dynamic_messages_of_a_stream_are_rendered_one_by_one() {
     let mut source = Source::new(&spec, &method).unwrap();
     let first = source.message(0, 0, 0).unwrap().unwrap().to_vec();
     assert_ne!(source.message(0, 0, 2).unwrap().unwrap(), first);
+    // Nothing of it is rendered before.
+    let later = nth(&spec, &method, 0, 0);
+    assert_eq!(shown(&later, &method), ["{}"; 5]);
+    spec.request.data =
+        Data::Json(r#"[{"a": {{randomInt 1 9}}}, {"a": {{fail "no"}}}]"#.to_owned());
+    assert!(refusal(&spec, &method).contains("no"));
 }

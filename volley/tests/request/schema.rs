@@ -1,11 +1,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use volley::request::Shape;
-use volley::request::schema::load;
+use proptest::prelude::*;
+use prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorProto;
+use volley::request::{Shape, Source};
 use volley::spec::SchemaSource;
 
-use crate::support::{method, proto};
+use crate::support::{json, load, method, proto};
 
 fn refusal(source: &SchemaSource, call: &str) -> String {
     let error = load(source, call).unwrap_err().to_string();
@@ -119,7 +121,7 @@ fn an_absolute_path_is_a_path() {
 fn a_descriptor_set_serves_as_well() {
     let scratch = Scratch::new("protoset");
     let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
-    let file = scratch.file("set.bin", &prost::Message::encode_to_vec(&set));
+    let file = scratch.file("set.bin", &set.encode_to_vec());
     let method = load(&SchemaSource::Protoset(file), "everything.Everything.Chat").unwrap();
     assert_eq!(method.shape, Shape::Bidirectional);
 }
@@ -144,9 +146,79 @@ fn a_descriptor_set_without_its_imports_is_refused() {
     let scratch = Scratch::new("half-protoset");
     let mut set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
     set.file.retain(|file| file.name() == "everything.proto");
-    let file = scratch.file("set.bin", &prost::Message::encode_to_vec(&set));
+    let file = scratch.file("set.bin", &set.encode_to_vec());
     let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
     assert!(error.contains("common/types.proto"), "{error}");
+}
+
+#[test]
+fn a_descriptor_set_whose_files_make_no_schema_is_refused() {
+    let scratch = Scratch::new("broken-protoset");
+    let whole = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+    let refused = |edit: fn(&mut FileDescriptorProto), reason: &str| {
+        let mut set = whole.clone();
+        let mut files = set.file.iter_mut();
+        edit(
+            files
+                .find(|file| file.name() == "everything.proto")
+                .unwrap(),
+        );
+        let file = scratch.file("set.bin", &set.encode_to_vec());
+        let error = refusal(&SchemaSource::Protoset(file), "everything.Everything/Call");
+        assert!(error.contains(reason), "{error}");
+    };
+    refused(
+        |file| file.syntax = Some("proto9".to_owned()),
+        "a file has the syntax `proto9`",
+    );
+    refused(
+        |file| file.dependency.push("everything.proto".to_owned()),
+        "in a circle, through `everything.proto`",
+    );
+    refused(
+        |file| file.dependency.push("gone.proto".to_owned()),
+        "`gone.proto` is missing",
+    );
+    refused(
+        |file| {
+            let entries = file
+                .message_type
+                .iter_mut()
+                .flat_map(|message| &mut message.nested_type);
+            let mut entries = entries.filter(|entry| entry.options.is_some());
+            entries.next().unwrap().field.clear();
+        },
+        "is no entry of a map",
+    );
+    refused(
+        |file| file.message_type[0].name = Some("Everything".to_owned()),
+        "its files do not fit together: ",
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn whatever_bytes_of_a_descriptor_set_are_changed_there_is_a_request_or_one_line(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let scratch = Scratch::new("garbled-protoset");
+        let set = protox::compile(["tests/protos/everything.proto"], ["tests/protos"]).unwrap();
+        let mut bytes = set.encode_to_vec();
+        for (place, byte) in edits {
+            let at = place.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let file = scratch.file("set.bin", &bytes);
+        let data = r#"{"int32": 1, "string": "x", "level": "HIGH", "byId": {"1": {}}, "when": "2020-01-01T00:00:00Z"}"#;
+        match load(&SchemaSource::Protoset(file), "everything.Everything/Call") {
+            Ok(method) => if let Err(error) = Source::new(&json(data), &method) {
+                prop_assert!(!error.to_string().contains('\n'));
+            },
+            Err(error) => prop_assert!(!error.to_string().contains('\n')),
+        }
+    }
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use prost_reflect::DynamicMessage;
 use volley::http2::hpack::{DEFAULT_TABLE_SIZE, Decoder, HeaderList};
-use volley::request::schema::load;
-use volley::request::{Method, Request, Source};
+use volley::request::{Method, Request, SchemaError, Source, schema};
 use volley::spec::{Data, SchemaSource, Spec};
 
 pub const SERVICE: &str = "benchmark.BenchmarkService";
@@ -16,6 +15,11 @@ pub fn proto(file: &str) -> SchemaSource {
         file: PathBuf::from("tests/protos").join(file),
         import_paths: Vec::new(),
     }
+}
+
+/// A method of the schema in a file.
+pub fn load(source: &SchemaSource, call: &str) -> Result<Method, SchemaError> {
+    schema::find(&schema::read(source)?.expect("no file"), call)
 }
 
 /// A method of the benchmark's own service.

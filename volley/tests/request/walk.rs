@@ -4,10 +4,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use prost_reflect::prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
-use volley::request::schema::load;
 use volley::request::{Expected, Method, Mismatch};
 
-use crate::support::{everything, first, json, proto};
+use crate::support::{everything, first, json, load, proto};
 
 /// A method's replies, checked only for their form.
 fn any_reply(method: &Method, data: &str) -> std::sync::Arc<Expected> {

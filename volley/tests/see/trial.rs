@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use volley::serve::Faults;
 
 use crate::common::shape::{ALL, Shape};
-use crate::common::{one, reference};
+use crate::common::{Scratch, one, reference};
 use crate::{flood, volley};
 
 /// The exit status and the report of one call.
@@ -45,6 +45,27 @@ fn a_call_of_any_shape_is_shown_from_its_request_to_its_status() {
         server.stop().messages_received,
         1 + 1 + 3 + 4 + 4,
         "and one question each"
+    );
+}
+
+#[test]
+fn the_messages_of_a_stream_with_pauses_are_sent_at_once() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    let config = scratch.write(
+        "paced.json",
+        r#"{"request": {"data": [{"a": "{{add 3 4}}"}, {"a": "{{add 5 .RequestNumber}}"}],
+                        "stream": {"dynamic": true, "interval": "1h"}}}"#,
+    );
+    let (host, method) = (
+        server.address().to_string(),
+        "benchmark.BenchmarkService/CollectSum",
+    );
+    let config = ["--config", config.to_str().unwrap()];
+    let (_, seen) = attempt(&host, method, &config);
+    assert_eq!(
+        seen["request"]["messages"],
+        json!([{"a": 7, "b": 0}, {"a": 5, "b": 0}])
     );
 }
 

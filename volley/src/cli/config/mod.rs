@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use super::args::RunArgs;
 use super::usage;
+use crate::report::ghz_options::DIGEST;
 use crate::spec::Spec;
 
 /// Flags that make no sense in a file.
@@ -43,7 +44,7 @@ pub(super) struct Config {
     pub args: RunArgs,
     /// Which of its keys have no effect, one line each.
     pub warnings: Vec<String>,
-    /// Its payload was protobuf, and is elsewhere.
+    /// Its payload, or a part of it, is elsewhere.
     pub lacks_payload: Option<ConfigError>,
 }
 
@@ -71,6 +72,10 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             }
             continue;
         }
+        if key == DIGEST {
+            config.lacks_payload = Some(wrong(path, &key, Some(NO_DATA.to_owned())));
+            continue;
+        }
         let Some(arg) = arg_of(command, &key) else {
             config.warnings.push(unknown(command, path, &key));
             continue;
@@ -80,6 +85,9 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
             args.update_from_arg_matches(&matches)
                 .map_err(|error| wrong(path, &key, usage::problem(&error)))?;
         }
+    }
+    if config.lacks_payload.is_some() {
+        config.args.data.data = None;
     }
     Ok(config)
 }
@@ -199,6 +207,7 @@ pub enum ConfigError {
 /// With this key, ghz's options say that the payload was protobuf. They do not hold it.
 const BINARY: &str = "binary";
 const NO_BINARY: &str = "the payload is not in this file: give it with `-B FILE`";
+const NO_DATA: &str = "the payload is not whole in this file: give it with `-d`, `-D` or `-B`";
 
 /// Flags whose text is JSON; a file holds tables and lists for them.
 const JSON: [&str; 4] = ["data", "metadata", "reflect-metadata", "tags"];

@@ -3,20 +3,12 @@
 use std::borrow::Cow;
 
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use prost_reflect::prost::Message as _;
 use prost_reflect::prost::encoding::{WireType, encode_varint};
 use prost_reflect::{EnumDescriptor, Kind, MessageDescriptor};
 use serde::de::{DeserializeSeed as _, IgnoredAny};
 
-/// Base64 as the JSON parser takes it, but for the URL's alphabet.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use crate::request::metadata::LENIENT;
 
 /// How a field's value is encoded.
 #[derive(Clone, Debug)]
@@ -233,7 +225,7 @@ impl Form {
                 return Some(None);
             }
             Self::Bytes => {
-                let bytes = BASE64.decode(value.quoted()?).ok()?;
+                let bytes = LENIENT.decode(value.quoted()?).ok()?;
                 write_bytes(&bytes, key, keeps_default, out);
                 return Some(None);
             }

@@ -6,7 +6,7 @@ use proptest::sample::select;
 use super::*;
 use crate::request::CallNumber;
 use crate::request::messages::{self, Message};
-use crate::request::schema::{Method, load};
+use crate::request::schema::{self, Method};
 use crate::request::template::{Action, Piece};
 use crate::spec::SchemaSource;
 
@@ -21,7 +21,8 @@ fn input() -> &'static MessageDescriptor {
             file: "tests/protos/everything.proto".into(),
             import_paths: Vec::new(),
         };
-        load(&source, "everything.Everything/Call").unwrap()
+        let pool = schema::read(&source).unwrap().unwrap();
+        schema::find(&pool, "everything.Everything/Call").unwrap()
     });
     &method.input
 }

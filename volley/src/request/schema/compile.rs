@@ -1,12 +1,16 @@
 //! Compiles files to a pool of descriptors.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prost::Message as _;
 use prost_reflect::DescriptorPool;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use protox::Compiler;
 
-use super::SchemaError;
+use super::{SchemaError, files};
+use crate::request::excerpt::excerpt;
 
 /// Compiles a `.proto` file and its imports.
 pub(super) fn proto(file: &Path, import_paths: &[PathBuf]) -> Result<DescriptorPool, SchemaError> {
@@ -48,10 +52,18 @@ pub(super) fn protoset(file: &Path) -> Result<DescriptorPool, SchemaError> {
         file: file.to_owned(),
         error,
     })?;
-    DescriptorPool::decode(bytes.as_slice()).map_err(|error| SchemaError::Protoset {
+    let broken = |reason| SchemaError::Protoset {
         file: file.to_owned(),
-        reason: first_line(&format!("{error:?}")),
-    })
+        reason,
+    };
+    let set = FileDescriptorSet::decode(bytes.as_slice());
+    let FileDescriptorSet { file: files } = set.map_err(|error| broken(error.to_string()))?;
+    let names: HashSet<&str> = files.iter().map(FileDescriptorProto::name).collect();
+    let mut imports = files.iter().flat_map(|file| &file.dependency);
+    if let Some(missing) = imports.find(|name| !names.contains(name.as_str())) {
+        return Err(broken(format!("`{}` is missing", excerpt(missing, 100))));
+    }
+    files::pool(files).map_err(|error| broken(error.to_string()))
 }
 
 /// The folders searched for imports, in ghz's order: the file's own folder, the working directory,

@@ -2,14 +2,15 @@
 //!
 //! Nothing here knows a connection, and no answer is trusted: whatever a server sends ends in a schema or in an error.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use prost::Message as _;
+use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorProto;
-use prost_reflect::{DescriptorPool, Kind, MessageDescriptor};
 use thiserror::Error;
 
+use super::files::{self, FilesError};
 use crate::grpc::reflection::{Answer, Files, Question, Refused};
 use crate::grpc::{Code, Status};
 use crate::request::excerpt::excerpt;
@@ -19,9 +20,6 @@ const MOST_NAMES: usize = 10_000;
 
 /// The most bytes of all files together.
 pub const MOST_BYTES: usize = 64 << 20;
-
-/// The most imports of all files together, those that come through `import public` included.
-const MOST_IMPORTS: usize = 1_000_000;
 
 /// The server does not know the symbol.
 const NOT_FOUND: i32 = Code::NotFound as i32;
@@ -43,18 +41,12 @@ pub enum ReflectError {
     Ended,
     #[error("the server sent a file that is no protobuf descriptor")]
     NotAFile,
-    #[error("a file has the syntax `{0}`: only `proto2` and `proto3` are known")]
-    Syntax(String),
     #[error("the server was asked for the file `{0}` and sent others")]
     WrongFile(String),
-    #[error(
-        "the schema has more than {MOST_NAMES} files or services, {MOST_BYTES} bytes or {MOST_IMPORTS} imports"
-    )]
+    #[error("the schema has more than {MOST_NAMES} files or services, or {MOST_BYTES} bytes")]
     TooMuch,
-    #[error("the files import each other in a circle, through `{0}`")]
-    Circle(String),
-    #[error("its files do not fit together: {0}")]
-    Invalid(String),
+    #[error(transparent)]
+    Files(#[from] FilesError),
 }
 
 impl ReflectError {
@@ -161,13 +153,7 @@ impl Gathered {
                 return Err(ReflectError::TooMuch);
             }
             let file = FileDescriptorProto::decode(file.as_slice());
-            let mut file = file.map_err(|_| ReflectError::NotAFile)?;
-            // Only its comments; the library also trusts that it knows the syntax.
-            file.source_code_info = None;
-            if !matches!(file.syntax(), "" | "proto2" | "proto3") {
-                return Err(ReflectError::Syntax(excerpt(file.syntax(), 100)));
-            }
-            self.add(file);
+            self.add(file.map_err(|_| ReflectError::NotAFile)?);
         }
         Ok(())
     }
@@ -197,35 +183,8 @@ impl Gathered {
         if let Some(refused) = self.refused.filter(|_| self.files.is_empty()) {
             return Err(refused);
         }
-        let mut pool = DescriptorPool::new();
-        pool.add_file_descriptor_protos(flattened(self.files)?)
-            .map_err(|error| ReflectError::Invalid(excerpt(&format!("{error:?}"), 300)))?;
-        check_maps(&pool)?;
-        Ok(pool)
+        Ok(files::pool(self.files)?)
     }
-}
-
-/// The library trusts that the entries of maps have keys and values.
-fn check_maps(pool: &DescriptorPool) -> Result<(), ReflectError> {
-    let mut entries = pool.all_messages().filter(MessageDescriptor::is_map_entry);
-    match entries.find(|entry| !is_entry(entry)) {
-        Some(entry) => Err(ReflectError::Invalid(format!(
-            "`{}` is no entry of a map",
-            excerpt(entry.full_name(), 100)
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn is_entry(entry: &MessageDescriptor) -> bool {
-    let (Some(key), Some(value)) = (entry.get_field(1), entry.get_field(2)) else {
-        return false;
-    };
-    let is_key = !matches!(
-        key.kind(),
-        Kind::Double | Kind::Float | Kind::Bytes | Kind::Message(_) | Kind::Enum(_)
-    );
-    is_key && !key.is_list() && !value.is_list() && !value.is_map()
 }
 
 /// A file that the server does not have: Google's own, or an empty one.
@@ -236,90 +195,6 @@ fn well_known(name: &str) -> FileDescriptorProto {
             name: Some(name.to_owned()),
             ..FileDescriptorProto::default()
         },
-    }
-}
-
-/// The same files, imported ones first, with plain imports alone: what comes through `import public` is named.
-fn flattened(files: Vec<FileDescriptorProto>) -> Result<Vec<FileDescriptorProto>, ReflectError> {
-    let order = in_order(&files)?;
-    // By file: its own name, and those that it passes on.
-    let mut exports: HashMap<String, BTreeSet<String>> = HashMap::new();
-    let mut slots: Vec<Option<FileDescriptorProto>> = files.into_iter().map(Some).collect();
-    let mut sorted = Vec::new();
-    let mut left = MOST_IMPORTS;
-    for at in order {
-        let Some(mut file) = slots.get_mut(at).and_then(Option::take) else {
-            continue;
-        };
-        let mut imports = BTreeSet::new();
-        let mut passed_on = BTreeSet::from([file.name().to_owned()]);
-        let public: HashSet<usize> = file
-            .public_dependency
-            .iter()
-            .filter_map(|index| usize::try_from(*index).ok())
-            .collect();
-        for (index, name) in file.dependency.iter().enumerate() {
-            let through = exports.get(name).into_iter().flatten();
-            for name in through {
-                left = left.checked_sub(1).ok_or(ReflectError::TooMuch)?;
-                imports.insert(name.clone());
-                if public.contains(&index) {
-                    passed_on.insert(name.clone());
-                }
-            }
-        }
-        exports.insert(file.name().to_owned(), passed_on);
-        file.dependency = imports.into_iter().collect();
-        file.public_dependency.clear();
-        file.weak_dependency.clear();
-        sorted.push(file);
-    }
-    Ok(sorted)
-}
-
-/// The files' indices, imported files first.
-fn in_order(files: &[FileDescriptorProto]) -> Result<Vec<usize>, ReflectError> {
-    let places: HashMap<&str, usize> = files
-        .iter()
-        .enumerate()
-        .map(|(at, file)| (file.name(), at))
-        .collect();
-    let mut importers: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
-    let mut open: Vec<usize> = vec![0; files.len()];
-    for (at, file) in files.iter().enumerate() {
-        for name in &file.dependency {
-            if let Some(of) = places
-                .get(name.as_str())
-                .and_then(|place| importers.get_mut(*place))
-                && let Some(open) = open.get_mut(at)
-            {
-                of.push(at);
-                *open += 1;
-            }
-        }
-    }
-    let mut order: Vec<usize> = (0..files.len())
-        .filter(|at| open.get(*at) == Some(&0))
-        .collect();
-    let mut done = 0;
-    while let Some(at) = order.get(done).copied() {
-        done += 1;
-        for importer in importers.get(at).into_iter().flatten() {
-            if let Some(open) = open.get_mut(*importer) {
-                *open -= 1;
-                if *open == 0 {
-                    order.push(*importer);
-                }
-            }
-        }
-    }
-    match open
-        .iter()
-        .position(|open| *open > 0)
-        .and_then(|at| files.get(at))
-    {
-        Some(file) => Err(ReflectError::Circle(excerpt(file.name(), 100))),
-        None => Ok(order),
     }
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::ActionError;
 use super::*;
 use crate::request::CallNumber;
-use crate::request::schema::load;
+use crate::request::schema;
 use crate::spec::SchemaSource;
 
 fn labels() -> Labels {
@@ -12,7 +12,8 @@ fn labels() -> Labels {
         file,
         import_paths: Vec::new(),
     };
-    Labels::from(&load(&source, "benchmark.BenchmarkService/GetSum").unwrap())
+    let pool = schema::read(&source).unwrap().unwrap();
+    Labels::from(&schema::find(&pool, "benchmark.BenchmarkService/GetSum").unwrap())
 }
 
 fn rendered(template: &Template) -> String {
