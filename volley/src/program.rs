@@ -100,7 +100,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let writer = replies::writer(watched)?;
     let mut log = watched.debug.as_deref().map(debug_log).transpose()?;
     if let Some(log) = &mut log {
-        log.start(spec, warnings);
+        log.start(&spec.public(), warnings);
     }
     let mut news = NewsDesk::new(run, &session, stats, lines, log);
     let on_news = &mut |item: News<'_>| news.tell(item);

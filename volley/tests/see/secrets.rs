@@ -1,8 +1,10 @@
 //! Secrets in metadata: nothing prints them unless it is asked to.
 
+use std::fs;
+
 use volley::serve::Faults;
 
-use crate::common::reference;
+use crate::common::{Scratch, reference};
 use crate::volley;
 
 const METADATA: [&str; 4] = [
@@ -48,6 +50,36 @@ fn no_output_holds_a_secret_unless_it_is_asked_to() {
         let (_, out, _) = volley(&[&words[..], &["--show-secrets"]].concat());
         assert!(out.contains("hush-1") && out.contains("hush-2"), "{out}");
     }
+}
+
+#[test]
+fn no_log_holds_a_secret_unless_it_is_asked_to() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let scratch = Scratch::new();
+    let path = scratch.path("debug.jsonl");
+    let call = ["--call", "benchmark.BenchmarkService/GetSum", "--insecure"];
+    let debug = [
+        "-n",
+        "4",
+        "-c",
+        "2",
+        "--debug",
+        path.to_str().unwrap(),
+        &host,
+    ];
+    let words = [&call[..], &METADATA, &debug].concat();
+    let logged = |more: &[&str]| {
+        let (status, _, errors) = volley(&[&words[..], more].concat());
+        assert_eq!(status, 0, "{errors}");
+        fs::read_to_string(&path).unwrap()
+    };
+    let log = logged(&[]);
+    assert!(
+        log.contains("plain") && log.contains("***") && !log.contains("hush"),
+        "{log}"
+    );
+    assert!(logged(&["--show-secrets"]).contains("hush-1"));
 }
 
 #[test]
