@@ -148,7 +148,7 @@ impl<'a> Options<'a> {
             tags.push((steady.0, self.number(steady.1)));
             return;
         }
-        tags.push((schedule, shape.to_owned()));
+        tags.push((schedule, escaped(&visible(shape))));
         for name in [start, end, step] {
             tags.push((name, self.number(name)));
         }
@@ -274,12 +274,14 @@ mod tests {
         let mut report = samples::few_calls();
         report.name = "a b,c=d\ne\\".to_owned();
         report.options["metadata"] = json!({"k, =\"": "v\\"});
+        report.options["load-schedule"] = json!("s t,e=p\n");
         let line = written(&report, write_summary);
         assert_eq!(line.lines().count(), 1);
         let (tags, fields) = split(&line);
         let value = |name: &str| &tags.iter().find(|(tag, _)| tag == name).unwrap().1;
         assert_eq!(value("name"), r#""a\ b\,c\=d\ne\""#);
         assert_eq!(value("metadata"), r#""{\"k\,\ \=\\\"\":\"v\\\\\"}""#);
+        assert_eq!(value("load-schedule"), r"s\ t\,e\=p\n");
         assert!(fields.starts_with("count=4,"), "{fields}");
         assert_eq!(field("\"a\" \\ b\n"), r#""\"a\" \\ b\\n""#);
     }
