@@ -8,6 +8,7 @@ mod news;
 mod replies;
 mod trial;
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -41,8 +42,16 @@ const THRESHOLD_FAILED: u8 = 99;
 pub struct Failure {
     /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; otherwise 1.
     pub status: u8,
-    /// One line for people.
+    /// What went wrong; it may quote a server.
     pub message: String,
+}
+
+impl Failure {
+    /// The message on one line, whatever it quotes.
+    #[must_use]
+    pub fn line(&self) -> Cow<'_, str> {
+        visible(&self.message)
+    }
 }
 
 impl From<EngineError> for Failure {
@@ -148,7 +157,11 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
             io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))
         })?;
         // For the one who does not know the port; if nobody reads this, the run continues.
-        let _ = writeln!(io::stderr(), "volley: {flag} at {}", server.address);
+        let _ = writeln!(
+            io::stderr(),
+            "volley: {flag} at {}",
+            visible(&server.address.to_string())
+        );
         servers.push(server);
     }
     Ok(servers)

@@ -8,6 +8,7 @@ mod peer;
 mod reflection;
 mod replies;
 mod secrets;
+mod terminal;
 mod trial;
 
 use std::process::{Command, Output};
