@@ -120,15 +120,16 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
             engine::run_script(spec, script, session, on_news)
         }
     };
-    if let Some(mut log) = news.into_log() {
-        match &report {
-            Ok(report) => log.end(report),
-            Err(error) => log.fail(&error.to_string()),
-        }
-    }
+    let mut log = news.into_log();
     let written = writer.map(ReplyWriter::finish);
+    if let (Some(log), Err(error)) = (&mut log, &report) {
+        log.fail(&error.to_string());
+    }
     let mut report = report?;
     let saved = replies::note(&mut report, written);
+    if let Some(log) = &mut log {
+        log.end(&report);
+    }
     // `volley merge` judges the whole load.
     if !spec.load.share.is_part() {
         report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
