@@ -81,7 +81,7 @@ impl Question {
         unused::hide(command, &UNUSED)
     }
 
-    fn help(self) -> Command {
+    pub(super) fn help(self) -> Command {
         unused::shown(self.plain())
     }
 }

@@ -136,7 +136,7 @@ fn plain() -> Command {
     unused::hide(command, &unused_ids())
 }
 
-fn help_command() -> Command {
+pub(super) fn help_command() -> Command {
     unused::shown(plain())
 }
 
