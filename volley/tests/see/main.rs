@@ -4,7 +4,6 @@
 mod common;
 
 mod look;
-mod peer;
 mod reflection;
 mod replies;
 mod secrets;

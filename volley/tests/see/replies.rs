@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use volley::serve::Faults;
 
+use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
 use crate::common::{Scratch, one, reference};
-use crate::peer::{Does, peer};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()

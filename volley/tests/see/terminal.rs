@@ -10,7 +10,7 @@ use prost_reflect::prost_types::{
 use volley::grpc::reflection::{Answer, Files, Question, Refused, Request, Service, Services};
 
 use crate::common::Scratch;
-use crate::peer::{Does, peer};
+use crate::common::peer::{Does, peer};
 use crate::volley;
 
 /// Clears the screen, turns it red, and reorders what follows.
