@@ -10,7 +10,7 @@ use super::template::{CallData, Labels, Template, TemplateError};
 use crate::grpc::timeout;
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
-use crate::spec::{Spec, Templates, some};
+use crate::spec::{Spec, Templates, secret, some};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
@@ -135,9 +135,10 @@ impl EncodedName {
 }
 
 fn wrong(name: &str, error: TemplateError) -> RequestError {
-    RequestError::Template {
-        place: format!("metadata `{}`", excerpt(name, 60)),
-        error,
+    let place = format!("metadata `{}`", excerpt(name, 60));
+    match secret::is_secret(name) {
+        true => RequestError::SecretTemplate { place },
+        false => RequestError::Template { place, error },
     }
 }
 

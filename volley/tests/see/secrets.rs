@@ -5,7 +5,7 @@ use std::fs;
 use volley::serve::Faults;
 
 use crate::common::{Scratch, reference};
-use crate::volley;
+use crate::{error, volley};
 
 const METADATA: [&str; 4] = [
     "-m",
@@ -92,5 +92,24 @@ fn metadata_that_is_not_understood_is_not_quoted() {
             "{errors}"
         );
         assert!(!errors.contains("hush"), "{errors}");
+    }
+}
+
+#[test]
+fn a_secret_that_is_no_template_is_not_quoted() {
+    let words = [
+        "--proto",
+        "../requests/benchmark.proto",
+        "--call",
+        "benchmark.BenchmarkService/GetSum",
+    ];
+    for value in ["Bearer {{hush", "Bearer {{hush}}", "{{fail \\\"hush\\\"}}"] {
+        let metadata = format!(r#"{{"authorization": "{value}"}}"#);
+        let line = error(&[&words[..], &["-m", &metadata, "localhost:1"]].concat(), 2);
+        assert_eq!(
+            line,
+            "metadata `authorization`: its template is wrong (not shown: it may be a secret); \
+             `--disable-template-data` sends it as it is"
+        );
     }
 }
