@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     };
     done.unwrap_or_else(|failure| {
         // The exit status stands, even if nobody can read why.
-        let _ = writeln!(io::stderr(), "error: {}", failure.message);
+        let _ = writeln!(io::stderr(), "error: {}", failure.line());
         ExitCode::from(failure.status)
     })
 }

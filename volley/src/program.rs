@@ -8,6 +8,7 @@ mod news;
 mod replies;
 mod trial;
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -41,8 +42,16 @@ const THRESHOLD_FAILED: u8 = 99;
 pub struct Failure {
     /// 2 if the command line is wrong; 3 and 4 if there was no agreed start, or it was over; otherwise 1.
     pub status: u8,
-    /// One line for people.
+    /// What went wrong; it may quote a server.
     pub message: String,
+}
+
+impl Failure {
+    /// The message on one line, whatever it quotes.
+    #[must_use]
+    pub fn line(&self) -> Cow<'_, str> {
+        visible(&self.message)
+    }
 }
 
 impl From<EngineError> for Failure {
@@ -100,7 +109,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let writer = replies::writer(watched)?;
     let mut log = watched.debug.as_deref().map(debug_log).transpose()?;
     if let Some(log) = &mut log {
-        log.start(spec, warnings);
+        log.start(&spec.public(), warnings);
     }
     let mut news = NewsDesk::new(run, &session, stats, lines, log);
     let on_news = &mut |item: News<'_>| news.tell(item);
@@ -111,15 +120,16 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
             engine::run_script(spec, script, session, on_news)
         }
     };
-    if let Some(mut log) = news.into_log() {
-        match &report {
-            Ok(report) => log.end(report),
-            Err(error) => log.fail(&error.to_string()),
-        }
-    }
+    let mut log = news.into_log();
     let written = writer.map(ReplyWriter::finish);
+    if let (Some(log), Err(error)) = (&mut log, &report) {
+        log.fail(&error.to_string());
+    }
     let mut report = report?;
     let saved = replies::note(&mut report, written);
+    if let Some(log) = &mut log {
+        log.end(&report);
+    }
     // `volley merge` judges the whole load.
     if !spec.load.share.is_part() {
         report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
@@ -148,7 +158,11 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
             io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))
         })?;
         // For the one who does not know the port; if nobody reads this, the run continues.
-        let _ = writeln!(io::stderr(), "volley: {flag} at {}", server.address);
+        let _ = writeln!(
+            io::stderr(),
+            "volley: {flag} at {}",
+            visible(&server.address.to_string())
+        );
         servers.push(server);
     }
     Ok(servers)

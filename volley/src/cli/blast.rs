@@ -37,8 +37,8 @@ const UNUSED: [&str; 15] = [
     "resolve_every",
     "skip_first",
     "stream_call_count",
-    "stream_dynamic_messages",
     "stream_call_duration",
+    "stream_dynamic_messages",
     "stream_interval",
     "tags",
 ];

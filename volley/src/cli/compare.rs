@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 
-use super::apply::filled_path;
+use super::apply::filled_file;
 use super::exit::CliExit;
 use super::value::path;
 use super::{argv, help, usage};
@@ -97,7 +97,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Compare, CliExit> {
         old: args.old,
         new: args.new,
         fail_if: args.fail_if,
-        output: filled_path(&args.output),
+        output: filled_file(&args.output),
         format: args.format.unwrap_or_default(),
     })
 }
@@ -133,6 +133,9 @@ mod tests {
             (parsed.fail_if.len(), parsed.format),
             (1, CompareFormat::Markdown)
         );
+        for (file, output) in [("-", None), ("c.md", Some("c.md".into()))] {
+            assert_eq!(compare(&["a", "b", "-o", file]).unwrap().output, output);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use clap::builder::StyledStr;
 use thiserror::Error;
 
 use super::value::JsonError;
+use crate::report::visible;
 use crate::spec::SpecError;
 
 /// The end of a program that was asked for help, or has a wrong command line.
@@ -23,7 +24,7 @@ pub enum CliExit {
 impl CliExit {
     /// A message on one line, even if it quotes text of several lines.
     pub(super) fn usage(message: impl AsRef<str>) -> Self {
-        Self::Usage(message.as_ref().replace(char::is_control, " "))
+        Self::Usage(visible(message.as_ref()).into_owned())
     }
 
     /// 0 or 2.

@@ -11,12 +11,16 @@ use super::{argv, help, unused, usage};
 use crate::spec::{SchemaSource, Spec};
 
 /// Flags of a run that have no effect here, by clap's ids.
-const UNUSED: [&str; 6] = [
+const UNUSED: [&str; 10] = [
     "call",
     "config",
     "enable_compression",
     "keepalive",
+    "lb_strategy",
     "max_recv_message_size",
+    "max_send_message_size",
+    "reconnect_every",
+    "resolve_every",
     "window",
 ];
 
@@ -81,7 +85,7 @@ impl Question {
         unused::hide(command, &UNUSED)
     }
 
-    fn help(self) -> Command {
+    pub(super) fn help(self) -> Command {
         unused::shown(self.plain())
     }
 }

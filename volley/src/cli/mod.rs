@@ -95,12 +95,9 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
 
 /// Reads the words after `volley schema`.
 fn schema(words: &[OsString]) -> Result<Command, CliExit> {
-    const HELP: &str = "Print the JSON Schema of a file for --config.\n\nUsage: volley schema\n";
+    shell::help("schema", words)?;
     match words {
         [] => Ok(Command::Schema),
-        _ if words.iter().any(|word| word == "--help" || word == "-h") => {
-            Err(CliExit::Print(HELP.into()))
-        }
         _ => Err(CliExit::usage("`volley schema` takes no flags")),
     }
 }

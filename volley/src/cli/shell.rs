@@ -1,19 +1,20 @@
 //! `volley completions` and `volley man`: what a shell and a reader of manuals need to know of the flags.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::exit::CliExit;
-use super::{args, blast, compare, merge, serve};
+use super::look::Question;
+use super::{args, blast, compare, merge, serve, trial};
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
-const COMMANDS: [Entry; 7] = [
+const COMMANDS: [Entry; 10] = [
     (
         "blast",
         "Send many calls at the same moment",
@@ -29,6 +30,12 @@ const COMMANDS: [Entry; 7] = [
         "Print completions for a shell",
         completions_command,
     ),
+    ("describe", "Show how a server declares a symbol", || {
+        Question::Describe.help()
+    }),
+    ("list", "List the services of a server", || {
+        Question::List.help()
+    }),
     ("man", "Print a manual page", man_command),
     (
         "merge",
@@ -41,11 +48,15 @@ const COMMANDS: [Entry; 7] = [
         schema_command,
     ),
     ("serve", "Start a server to try commands on", serve::command),
+    ("try", "Make one call", trial::help_command),
 ];
 
 fn completions_command() -> Command {
-    Command::new("volley completions")
-        .arg(clap::Arg::new("SHELL").value_parser(clap::value_parser!(Shell)))
+    Command::new("volley completions").arg(
+        clap::Arg::new("SHELL")
+            .value_parser(clap::value_parser!(Shell))
+            .required(true),
+    )
 }
 
 fn man_command() -> Command {
@@ -78,10 +89,24 @@ fn titled(command: Command, about: &'static str) -> Command {
     }
 }
 
+fn entry(name: &OsStr) -> Option<Entry> {
+    COMMANDS.into_iter().find(|(known, ..)| name == *known)
+}
+
+/// Prints the help of a command whose only flag that is.
+pub(super) fn help(name: &str, words: &[OsString]) -> Result<(), CliExit> {
+    let asks = |word: &OsString| word == "--help" || word == "-h";
+    match entry(name.as_ref()).filter(|_| words.iter().any(asks)) {
+        Some((_, about, command)) => Err(CliExit::Print(titled(command(), about).render_help())),
+        None => Ok(()),
+    }
+}
+
 /// The completions for the shell that is named after `volley completions`.
 pub(super) fn completions(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
     const USAGE: &str =
         "write `volley completions SHELL`, with bash, elvish, fish, powershell or zsh as the SHELL";
+    help("completions", words)?;
     let [shell] = words else {
         return Err(CliExit::usage(USAGE));
     };
@@ -96,11 +121,11 @@ pub(super) fn completions(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
 
 /// The manual page of volley, or of the command that is named after `volley man`.
 pub(super) fn man(words: &[OsString]) -> Result<Vec<u8>, CliExit> {
+    help("man", words)?;
     let (title, command) = match words {
         [] => ("volley".to_owned(), tree()),
         [word] => {
-            let known = COMMANDS.iter().find(|(name, ..)| word == name);
-            let (name, about, command) = known.ok_or_else(|| CliExit::usage(usage()))?;
+            let (name, about, command) = entry(word).ok_or_else(|| CliExit::usage(usage()))?;
             (format!("volley-{name}"), titled(command(), about))
         }
         _ => return Err(CliExit::usage(usage())),
@@ -124,6 +149,11 @@ fn usage() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_word_that_is_no_host_is_a_command() {
+        assert_eq!(COMMANDS.map(|(name, ..)| name), crate::spec::COMMANDS);
+    }
 
     #[test]
     fn the_whole_program_is_sound() {

@@ -19,7 +19,7 @@ use crate::spec::Spec;
 const PROGRAM: &str = "volley try";
 
 /// The flags of a run that have an effect here, by clap's ids.
-const USED: [&str; 31] = [
+const USED: [&str; 33] = [
     "host",
     "proto",
     "protoset",
@@ -47,10 +47,12 @@ const USED: [&str; 31] = [
     "connect_timeout",
     "enable_compression",
     "max_recv_message_size",
+    "max_send_message_size",
     "window",
     "output",
     "format",
     "show_secrets",
+    "quiet",
 ];
 
 const MAX_REPLIES: u64 = 100;
@@ -140,7 +142,7 @@ fn plain() -> Command {
     unused::hide(command, &unused_ids())
 }
 
-fn help_command() -> Command {
+pub(super) fn help_command() -> Command {
     unused::shown(plain())
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::figures::Row;
 use super::run::Run;
 use super::{Comparison, Judged};
+use crate::report::write_json;
 
 /// It increases when readers of the old one would be misled.
 const SCHEMA: u32 = 1;
@@ -73,8 +74,7 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         thresholds: comparison.thresholds.iter().map(judged).collect(),
         warnings: &comparison.warnings,
     };
-    serde_json::to_writer(&mut *out, &view)?;
-    writeln!(out)
+    write_json(&view, out)
 }
 
 fn run(run: &Run) -> RunView<'_> {

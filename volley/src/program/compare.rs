@@ -37,7 +37,7 @@ pub fn compare(args: &Compare) -> Result<ExitCode, Failure> {
         for warning in &comparison.warnings {
             writeln!(out, "warning: {}", visible(warning))?;
         }
-        failed.try_for_each(|judged| writeln!(out, "failed: {}", judged.line()))
+        failed.try_for_each(|judged| writeln!(out, "failed: {}", visible(&judged.line())))
     })
     .or_else(unless_hung_up)?;
     Ok(status)
@@ -59,8 +59,5 @@ fn read(path: &Path) -> Result<Run, Failure> {
 }
 
 fn usage(message: String) -> Failure {
-    Failure {
-        status: 2,
-        message: visible(&message).into_owned(),
-    }
+    Failure { status: 2, message }
 }

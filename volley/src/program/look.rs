@@ -10,6 +10,7 @@ use prost_reflect::{DescriptorPool, ServiceDescriptor};
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::{Look, Question};
 use crate::engine::{Asked, EngineError};
+use crate::report::visible;
 use crate::request::SchemaError;
 use crate::request::schema::{self, text};
 
@@ -27,7 +28,11 @@ pub fn look(look: &Look) -> Result<ExitCode, Failure> {
         }
         Question::Describe => describe(look)?,
     };
-    buffered(io::stdout().lock(), |out| out.write_all(text.as_bytes())).or_else(unless_hung_up)?;
+    buffered(io::stdout().lock(), |out| {
+        let mut lines = text.lines();
+        lines.try_for_each(|line| writeln!(out, "{}", visible(line)))
+    })
+    .or_else(unless_hung_up)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -40,22 +45,22 @@ fn list(look: &Look) -> Result<String, Failure> {
     // A service whose files are missing or broken is there all the same.
     let pool = server.pool(&names).unwrap_or_else(|error| {
         // For a person; nothing depends on it.
-        let _ = writeln!(io::stderr(), "warning: {error}");
+        let _ = writeln!(io::stderr(), "warning: {}", visible(&error.to_string()));
         DescriptorPool::new()
     });
     let shown = names
         .iter()
         .map(|name| match pool.get_service_by_name(name) {
             Some(service) => methods(&service),
-            None => format!("{}\n", name.replace(char::is_control, " ")),
+            None => format!("{}\n", visible(name)),
         });
     Ok(shown.collect())
 }
 
 fn methods(service: &ServiceDescriptor) -> String {
-    let mut text = format!("{}\n", service.full_name());
+    let mut text = format!("{}\n", visible(service.full_name()));
     for method in service.methods() {
-        text += &format!("  {}\n", text::rpc(&method));
+        text += &format!("  {}\n", visible(&text::rpc(&method)));
     }
     text
 }

@@ -56,7 +56,9 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
         let versions = versions.into_iter().collect::<Vec<_>>().join(", ");
         report.warnings.push(Warning::Versions { versions });
     }
-    if merge.output.format == Format::Csv && report.details.is_empty() {
+    if matches!(merge.output.format, Format::Csv | Format::InfluxDetails)
+        && report.details.is_empty()
+    {
         return Err(usage(
             "the shares list no calls: run them with `--details N`".to_owned(),
         ));

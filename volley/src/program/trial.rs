@@ -1,6 +1,5 @@
 //! `volley try`: makes one call and prints all that is seen of it.
 
-use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -10,6 +9,7 @@ use crate::cli::{Format, Trial};
 use crate::engine::{Asked, Caller, EngineError, Event, Lost};
 use crate::grpc::{Code, Status};
 use crate::report::trial::{self, Seen};
+use crate::report::{write_json, write_pretty_json};
 use crate::request::{Method, Request, Source, schema};
 use crate::spec::{Spec, some};
 
@@ -33,13 +33,9 @@ pub fn try_once(trial: &Trial) -> Result<ExitCode, Failure> {
     let mut seen = call(trial, &mut caller, &request);
     seen.connect = connect;
     let json = trial::json(spec, &method, &request, &seen);
-    out.print(|mut out| {
-        match output.format {
-            Format::Json => serde_json::to_writer(&mut out, &json),
-            _ => serde_json::to_writer_pretty(&mut out, &json),
-        }
-        .map_err(io::Error::from)?;
-        writeln!(out)
+    out.print(|out| match output.format {
+        Format::Json => write_json(&json, out),
+        _ => write_pretty_json(&json, out),
     })?;
     Ok(success_if(seen.status.is_ok()))
 }

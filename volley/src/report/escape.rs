@@ -2,6 +2,9 @@
 //! talks to it.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde::Serialize;
 
 /// Replaces characters that a terminal or a page would act on, instead of showing them, by escapes:
 /// `\n`, `\t`, `\u{1b}`.
@@ -27,6 +30,58 @@ fn acts(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Writes a value as one line of JSON. What [`visible`] would replace, JSON's own escapes replace: `\u009b`.
+///
+/// # Errors
+///
+/// Errors of writing to `out`, and values that JSON does not have.
+pub fn write_json(value: &impl Serialize, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer(Inert(&mut out), value)?;
+    writeln!(out)
+}
+
+/// The same for people: over many lines, indented by two spaces.
+///
+/// # Errors
+///
+/// As above.
+pub fn write_pretty_json(value: &impl Serialize, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(Inert(&mut out), value)?;
+    writeln!(out)
+}
+
+/// Takes JSON in whole characters, as `serde_json` writes it. Outside of strings, only line feeds act.
+struct Inert<W>(W);
+
+impl<W: Write> Write for Inert<W> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+        if json.iter().all(is_plain) {
+            self.0.write_all(json)?;
+            return Ok(json.len());
+        }
+        let text = str::from_utf8(json).map_err(io::Error::other)?;
+        for part in text.split_inclusive(acts) {
+            match part
+                .chars()
+                .next_back()
+                .filter(|last| acts(*last) && *last != '\n')
+            {
+                Some(last) => {
+                    let before = part.strip_suffix(last).unwrap_or_default();
+                    write!(self.0, "{before}\\u{:04x}", u32::from(last))?;
+                }
+                None => self.0.write_all(part.as_bytes())?,
+            }
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Text for an HTML element or a quoted attribute.
@@ -58,9 +113,8 @@ pub fn csv(text: &str) -> Cow<'_, str> {
 /// A label value of Prometheus' text format, without its quotes; escapes backslash, quote and line
 /// feed.
 pub fn label_value(text: &str) -> String {
-    text.replace('\\', r"\\")
-        .replace('"', "\\\"")
-        .replace('\n', r"\n")
+    let line = |line| visible(line).replace('\\', r"\\").replace('"', "\\\"");
+    text.split('\n').map(line).collect::<Vec<_>>().join(r"\n")
 }
 
 /// Turns any text into a label name: `[a-zA-Z0-9_]*`, with `_` for every other character.
@@ -101,6 +155,28 @@ mod tests {
     }
 
     #[test]
+    fn json_keeps_every_character_and_shows_none_that_acts() {
+        let text = "a\n\u{1b}\u{7f}\u{9b}31m\u{202e}\u{feff} \"日本\" 🦀\u{2028}";
+        let value = serde_json::json!({ text: [text, 1], "b": "" });
+        let (mut line, mut pretty) = (Vec::new(), Vec::new());
+        write_json(&value, &mut line).unwrap();
+        write_pretty_json(&value, &mut pretty).unwrap();
+        for (json, lines) in [(line, 1), (pretty, 7)] {
+            assert_eq!(
+                serde_json::from_slice::<serde_json::Value>(&json).unwrap(),
+                value
+            );
+            let json = String::from_utf8(json).unwrap();
+            assert_eq!(json.lines().count(), lines);
+            assert!(json.lines().all(|line| !line.contains(acts)), "{json:?}");
+            assert!(
+                json.contains(r"\u009b31m") && json.contains("日本"),
+                "{json}"
+            );
+        }
+    }
+
+    #[test]
     fn html_has_no_markup_left() {
         assert_eq!(
             html("<a href='x'>\"&\"</a>\0"),
@@ -122,6 +198,7 @@ mod tests {
     #[test]
     fn label_values_keep_everything_but_end_nothing() {
         assert_eq!(label_value("a\"b\\c\nd"), r#"a\"b\\c\nd"#);
+        assert_eq!(label_value("\u{1b}[2J"), r"\\u{1b}[2J");
         assert_eq!(label_name("git-sha é"), "git_sha__");
     }
 }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Serialize, ser};
 
+use super::escape::{write_json, write_pretty_json};
 use super::model::{Detail, Report};
 use super::{ghz, timestamp};
 
@@ -22,8 +23,7 @@ pub(super) mod spread;
 ///
 /// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &view(report))?;
-    writeln!(out)
+    write_json(&view(report), out)
 }
 
 /// ghz's report, in ghz's order.
@@ -149,8 +149,7 @@ impl ser::Serialize for Details<'_> {
 ///
 /// Errors of writing to `out`.
 pub fn write_pretty(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &view(report))?;
-    writeln!(out)
+    write_pretty_json(&view(report), out)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub mod warning;
 #[cfg(test)]
 mod samples;
 
-pub(crate) use escape::{label_value, visible};
+pub(crate) use escape::{label_value, visible, write_json, write_pretty_json};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};
 pub use model::{
     Calls, Checks, Cost, Detail, DetailOutcome, EndedBy, Report, Second, Sends, Series, Use,

@@ -62,7 +62,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     line("Own cost:", cost(report))?;
     for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
-        line("Passed:", verdict.to_string())?;
+        line("Passed:", visible(&verdict.to_string()).into_owned())?;
     }
     write_warnings(&report.warnings, out)
 }
@@ -74,7 +74,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 /// Errors of writing to `out`.
 pub fn write_failed(thresholds: &[Verdict], out: &mut impl Write) -> io::Result<()> {
     for verdict in thresholds.iter().filter(|verdict| verdict.failed) {
-        writeln!(out, "failed: {verdict}")?;
+        writeln!(out, "failed: {}", visible(&verdict.to_string()))?;
     }
     Ok(())
 }

@@ -48,6 +48,10 @@ pub enum RequestError {
     DynamicExpect,
     #[error("{place}: {error}")]
     Template { place: String, error: TemplateError },
+    #[error(
+        "{place}: its template is wrong (not shown: it may be a secret); `--disable-template-data` sends it as it is"
+    )]
+    SecretTemplate { place: String },
     #[error(transparent)]
     Metadata(#[from] MetadataError),
     #[error(transparent)]

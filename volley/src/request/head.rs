@@ -11,7 +11,7 @@ use super::template::{CallData, Labels, Template, TemplateError};
 use crate::grpc::timeout;
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
-use crate::spec::{RequestSpec, Spec, TargetSpec, Templates, some};
+use crate::spec::{RequestSpec, Spec, TargetSpec, Templates, secret, some};
 
 const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
@@ -139,9 +139,10 @@ impl EncodedName {
 }
 
 fn wrong(name: &str, error: TemplateError) -> RequestError {
-    RequestError::Template {
-        place: format!("metadata `{}`", excerpt(name, 60)),
-        error,
+    let place = format!("metadata `{}`", excerpt(name, 60));
+    match secret::is_secret(name) {
+        true => RequestError::SecretTemplate { place },
+        false => RequestError::Template { place, error },
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-const COMMANDS: [&str; 10] = [
+pub(crate) const COMMANDS: [&str; 10] = [
     "blast",
     "compare",
     "completions",

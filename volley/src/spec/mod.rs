@@ -22,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use data::Data;
 pub use error::SpecError;
+#[cfg(test)]
+pub(crate) use host::COMMANDS;
 pub use host::{Address, Endpoint, HostError, Target};
 pub(crate) use host::{address, without_port};
 pub use threshold::{Threshold, ThresholdError};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::stats::SecondNow;
 use crate::engine::{News, Stage};
 use crate::report::timestamp::{to_the_ns, unix_ns};
-use crate::report::{DetailOutcome, Report, ghz_options};
+use crate::report::{DetailOutcome, Report, ghz_options, write_json};
 use crate::spec::Spec;
 
 /// Writes what happens as it happens. If the file takes no more, the run goes on without it.
@@ -110,8 +110,7 @@ impl DebugLog {
             message,
             facts,
         };
-        let written = serde_json::to_writer(&mut *out, &line).map_err(io::Error::from);
-        let written = written.and_then(|()| writeln!(out));
+        let written = write_json(&line, out);
         self.note(written);
     }
 

@@ -17,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -26,6 +27,7 @@ use super::address::Address;
 use super::stats::Stats;
 use super::text;
 use crate::engine::{Handle, Refusal};
+use crate::report::write_json;
 use crate::spec::Command;
 
 /// The longest body of a request.
@@ -234,10 +236,7 @@ impl Shows {
     }
 
     fn stats(&self) -> Answer {
-        match serde_json::to_string(&self.now()) {
-            Ok(text) => of(StatusCode::OK, "application/json", text + "\n"),
-            Err(wrong) => error(StatusCode::INTERNAL_SERVER_ERROR, wrong.to_string()),
-        }
+        in_json(StatusCode::OK, &self.now())
     }
 
     fn now(&self) -> Stats {
@@ -294,11 +293,7 @@ async fn ask(control: &Handle, command: Command) -> Answer {
     // The answer takes a moment, and others may ask meanwhile.
     let asked = tokio::task::spawn_blocking(move || control.ask(command)).await;
     match asked {
-        Ok(Ok(())) => of(
-            StatusCode::OK,
-            "application/json",
-            "{\"ok\":true}\n".to_owned(),
-        ),
+        Ok(Ok(())) => in_json(StatusCode::OK, &json!({ "ok": true })),
         Ok(Err(refusal)) => {
             let status = match refusal {
                 Refusal::Rate | Refusal::Workers { .. } => StatusCode::BAD_REQUEST,
@@ -321,12 +316,18 @@ fn not_allowed(allowed: &'static str) -> Answer {
 }
 
 fn error(status: StatusCode, reason: impl Into<String>) -> Answer {
-    let body = json!({ "error": reason.into() });
-    of(status, "application/json", format!("{body}\n"))
+    in_json(status, &json!({ "error": reason.into() }))
 }
 
-fn of(status: StatusCode, kind: &'static str, body: String) -> Answer {
-    let mut answer = Response::new(Full::from(body));
+fn in_json(status: StatusCode, body: &impl Serialize) -> Answer {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json(body, &mut text);
+    of(status, "application/json", text)
+}
+
+fn of(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = status;
     let kind = hyper::header::HeaderValue::from_static(kind);
     answer.headers_mut().insert(CONTENT_TYPE, kind);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::engine::{Record, Replies};
 use crate::measure::Outcome;
+use crate::report::write_json;
 use crate::request::messages;
 
 /// Clears the live line, which is drawn again soon.
@@ -72,19 +73,21 @@ fn write(replies: &Replies, mut file: Option<impl Write>) -> io::Result<()> {
     } else {
         ""
     };
+    let mut line = Vec::new();
     loop {
         let taken = replies.take();
         for record in &taken.records {
-            let line = line(record, replies);
+            line.clear();
+            write_json(&of(record, replies), &mut line)?;
             if let Record::Reply {
                 is_printed: true, ..
             } = record
             {
                 // For a person; if nobody reads it, the run continues.
-                let _ = writeln!(io::stderr(), "{clear}{line}");
+                let _ = io::stderr().write_all(&[clear.as_bytes(), &line].concat());
             }
             if let Some(file) = &mut file {
-                writeln!(file, "{line}")?;
+                file.write_all(&line)?;
             }
         }
         if taken.is_over {
@@ -93,7 +96,7 @@ fn write(replies: &Replies, mut file: Option<impl Write>) -> io::Result<()> {
     }
 }
 
-fn line(record: &Record, replies: &Replies) -> Value {
+fn of(record: &Record, replies: &Replies) -> Value {
     match record {
         Record::Reply {
             call,

@@ -34,11 +34,18 @@ fn help_goes_to_stdout() {
         }
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
-    assert!(
-        volley(&["schema", "--help"])
-            .1
-            .contains("Usage: volley schema\n")
-    );
+    for (command, usage) in [
+        ("schema", ""),
+        ("completions", " <SHELL>"),
+        ("man", " [COMMAND]"),
+    ] {
+        for flag in ["--help", "-h"] {
+            let (status, help, errors) = volley(&[command, flag]);
+            assert_eq!((status, errors.as_str()), (0, ""));
+            let usage = format!("Usage: volley {command}{usage}\n");
+            assert!(help.contains(&usage), "{help}");
+        }
+    }
     assert_eq!(volley(&["schema", "--rps", "5"]).0, 2);
     assert!(volley(&["blast", "--help"]).1.contains("--repetitions"));
 }

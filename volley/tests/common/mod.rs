@@ -7,6 +7,7 @@
 )]
 
 pub mod http;
+pub mod peer;
 mod report;
 mod run;
 mod scratch;

@@ -300,24 +300,26 @@ fn shares_of_other_hosts_or_versions_are_warned_of() {
 }
 
 #[test]
-fn shares_without_single_calls_make_no_csv() {
+fn shares_without_single_calls_make_no_list_of_calls() {
     let server = reference(Faults::default());
     let scratch = Scratch::new();
     let flags = "-n 10 -c 2 --connections 2";
-    let csv = |flags: &str| {
+    let merged = |format: &str, flags: &str| {
         let (paths, _) = together(UNARY, &server, 2, flags, &scratch);
         Command::new(env!("CARGO_BIN_EXE_volley"))
-            .args(["merge", "-O", "csv"])
+            .args(["merge", "-O", format])
             .args(paths)
             .output()
             .unwrap()
     };
-    let refused = csv(flags);
-    assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
-    assert_eq!(
-        String::from_utf8(refused.stderr).unwrap(),
-        "error: the shares list no calls: run them with `--details N`\n"
-    );
-    let listed = csv(&format!("{flags} --details 10")).stdout;
-    assert_eq!(listed.iter().filter(|byte| **byte == b'\n').count(), 11);
+    for (format, lines) in [("csv", 11), ("influx-details", 10)] {
+        let refused = merged(format, flags);
+        assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
+        assert_eq!(
+            String::from_utf8(refused.stderr).unwrap(),
+            "error: the shares list no calls: run them with `--details N`\n"
+        );
+        let listed = merged(format, &format!("{flags} --details 10")).stdout;
+        assert_eq!(listed.iter().filter(|byte| **byte == b'\n').count(), lines);
+    }
 }

@@ -4,10 +4,10 @@
 mod common;
 
 mod look;
-mod peer;
 mod reflection;
 mod replies;
 mod secrets;
+mod terminal;
 mod trial;
 
 use std::io::Write as _;

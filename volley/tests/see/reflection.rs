@@ -10,9 +10,9 @@ use volley::request::schema;
 use volley::serve::{Config, Faults, Identity, Reference};
 use volley::spec::SchemaSource;
 
+use crate::common::peer::{Does, peer, reflecting};
 use crate::common::{Report, Scratch, quiet_listener, reference};
 use crate::flood;
-use crate::peer::{Does, peer, reflecting};
 use crate::{error, unary, volley};
 
 const FAILED: &str = "cannot get the schema from the server by reflection: ";

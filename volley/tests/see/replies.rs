@@ -1,10 +1,14 @@
 //! `--print-replies` and `--save-replies`.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use volley::serve::Faults;
 
+use crate::common::peer::{Does, peer};
 use crate::common::shape::SERVER_STREAM;
 use crate::common::{Scratch, Volley, one, reference};
 
@@ -110,4 +114,60 @@ fn a_file_that_cannot_be_written_is_named() {
         finished.stdout.contains("\"count\""),
         "the report is printed all the same"
     );
+}
+
+#[test]
+fn the_log_has_the_warnings_about_replies() {
+    let scratch = Scratch::new();
+    let proto = "syntax = \"proto3\"; package p; message M { string text = 1; } \
+                 service S { rpc Do(M) returns (M); }";
+    let proto = scratch.write("p.proto", proto);
+    let data = scratch.write(
+        "data.json",
+        &json!({ "text": "x".repeat(1 << 20) }).to_string(),
+    );
+    let log = scratch.path("log.jsonl");
+    let host = peer(|_, _, message| Does::Reply(message.to_vec()));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args([
+            "--insecure",
+            "--call",
+            "p.S/Do",
+            "-n",
+            "40",
+            "-c",
+            "1",
+            "-O",
+            "json",
+        ])
+        .args([
+            "--print-replies",
+            "40",
+            "--live-json",
+            "-",
+            "-o",
+            "/dev/null",
+        ])
+        .args([Path::new("--proto"), &proto, Path::new("-D"), &data])
+        .args([Path::new("--debug"), &log, Path::new(&host)])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody reads the replies before the load is over.
+    let seconds = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seconds = seconds.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    assert!(seconds.any(|second| second["length_s"].as_f64() < Some(1.0)));
+    let mut printed = String::new();
+    let mut errors = child.stderr.take().unwrap();
+    errors.read_to_string(&mut printed).unwrap();
+    assert!(child.wait().unwrap().success());
+    let log = lines(&fs::read_to_string(log).unwrap());
+    let [.., warning, end] = &log[..] else {
+        panic!("{log:?}");
+    };
+    let message = warning["message"].as_str().unwrap();
+    assert!(message.contains("were dropped: print fewer"), "{message}");
+    assert!(printed.contains(message));
+    assert_eq!(end["message"], "end");
 }

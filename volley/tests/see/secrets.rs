@@ -1,9 +1,11 @@
 //! Secrets in metadata: nothing prints them unless it is asked to.
 
+use std::fs;
+
 use volley::serve::Faults;
 
-use crate::common::reference;
-use crate::volley;
+use crate::common::{Scratch, reference};
+use crate::{error, volley};
 
 const METADATA: [&str; 4] = [
     "-m",
@@ -51,6 +53,36 @@ fn no_output_holds_a_secret_unless_it_is_asked_to() {
 }
 
 #[test]
+fn no_log_holds_a_secret_unless_it_is_asked_to() {
+    let server = reference(Faults::default());
+    let host = server.address().to_string();
+    let scratch = Scratch::new();
+    let path = scratch.path("debug.jsonl");
+    let call = ["--call", "benchmark.BenchmarkService/GetSum", "--insecure"];
+    let debug = [
+        "-n",
+        "4",
+        "-c",
+        "2",
+        "--debug",
+        path.to_str().unwrap(),
+        &host,
+    ];
+    let words = [&call[..], &METADATA, &debug].concat();
+    let logged = |more: &[&str]| {
+        let (status, _, errors) = volley(&[&words[..], more].concat());
+        assert_eq!(status, 0, "{errors}");
+        fs::read_to_string(&path).unwrap()
+    };
+    let log = logged(&[]);
+    assert!(
+        log.contains("plain") && log.contains("***") && !log.contains("hush"),
+        "{log}"
+    );
+    assert!(logged(&["--show-secrets"]).contains("hush-1"));
+}
+
+#[test]
 fn metadata_that_is_not_understood_is_not_quoted() {
     for flag in ["--metadata", "--reflect-metadata"] {
         let (status, _, errors) = volley(&[flag, r#"{"authorization": "hush"#, "localhost:1"]);
@@ -60,5 +92,24 @@ fn metadata_that_is_not_understood_is_not_quoted() {
             "{errors}"
         );
         assert!(!errors.contains("hush"), "{errors}");
+    }
+}
+
+#[test]
+fn a_secret_that_is_no_template_is_not_quoted() {
+    let words = [
+        "--proto",
+        "../requests/benchmark.proto",
+        "--call",
+        "benchmark.BenchmarkService/GetSum",
+    ];
+    for value in ["Bearer {{hush", "Bearer {{hush}}", "{{fail \\\"hush\\\"}}"] {
+        let metadata = format!(r#"{{"authorization": "{value}"}}"#);
+        let line = error(&[&words[..], &["-m", &metadata, "localhost:1"]].concat(), 2);
+        assert_eq!(
+            line,
+            "metadata `authorization`: its template is wrong (not shown: it may be a secret); \
+             `--disable-template-data` sends it as it is"
+        );
     }
 }

@@ -94,7 +94,7 @@ def _answer(scope: Scope, path: str, request: bytes, kind: str) -> Any:
         answer = client.ask(path, frame(request))
         client.wait(lambda: answer.over or answer.messages)
         # A status of OK may still be on its way after a reply.
-        if answer.status == _UNIMPLEMENTED or _is_not_found((answer.headers or {}), answer.status):
+        if answer.status == _UNIMPLEMENTED or _is_not_found(answer.headers or {}, answer.status):
             raise _AbsentError
         if answer.status not in {None, _OK} or not answer.messages:
             raise WrongError("there is no reply")

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Interval, Point, Shot, Sweep};
+use crate::report::escape::write_json;
 use crate::report::json::spread::{ChecksView, Spread};
 use crate::report::timestamp;
 
@@ -18,8 +19,7 @@ const SCHEMA: u32 = 1;
 ///
 /// Errors of writing to `out`.
 pub fn write(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &view(sweep))?;
-    writeln!(out)
+    write_json(&view(sweep), out)
 }
 
 #[derive(Serialize)]

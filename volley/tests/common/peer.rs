@@ -1,5 +1,6 @@
 //! A server on the `h2` crate whose answers a test chooses, message by message.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -15,6 +16,8 @@ use volley::grpc::reflection::{self, Answer, Question};
 /// What the server does with a message.
 pub enum Does {
     Reply(Vec<u8>),
+    /// As many as it takes, one after another.
+    Replies(Vec<Vec<u8>>),
     /// Ends the call with this status.
     End(u32),
     Nothing,
@@ -97,7 +100,8 @@ async fn converse(
             }
             let message = bytes.split_to(5 + length);
             match answer(&path, &headers, &message[5..]) {
-                Does::Reply(reply) => send(&mut stream, &reply).await?,
+                Does::Reply(reply) => send(&mut stream, &[reply]).await?,
+                Does::Replies(replies) => send(&mut stream, &replies).await?,
                 Does::End(code) => return end(&mut stream, code),
                 Does::Nothing => {}
             }
@@ -106,12 +110,24 @@ async fn converse(
     end(&mut stream, 0)
 }
 
-async fn send(stream: &mut SendStream<Bytes>, message: &[u8]) -> Result<(), h2::Error> {
+/// Sends as the client's windows allow: messages are cut wherever a window ends.
+async fn send(stream: &mut SendStream<Bytes>, messages: &[Vec<u8>]) -> Result<(), h2::Error> {
     let mut framed = BytesMut::new();
-    framed.put_u8(0);
-    framed.put_u32(message.len().try_into().unwrap());
-    framed.put_slice(message);
-    stream.send_data(framed.freeze(), false)
+    for message in messages {
+        framed.put_u8(0);
+        framed.put_u32(message.len().try_into().unwrap());
+        framed.put_slice(message);
+    }
+    let mut bytes = framed.freeze();
+    while !bytes.is_empty() {
+        stream.reserve_capacity(bytes.len());
+        let Some(capacity) = poll_fn(|context| stream.poll_capacity(context)).await else {
+            return Ok(());
+        };
+        let some = bytes.split_to(capacity?.min(bytes.len()));
+        stream.send_data(some, false)?;
+    }
+    Ok(())
 }
 
 fn end(stream: &mut SendStream<Bytes>, code: u32) -> Result<(), h2::Error> {
