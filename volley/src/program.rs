@@ -34,7 +34,7 @@ use crate::spec::Spec;
 use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
 use news::NewsDesk;
 
-/// The exit status if `--fail-if` was so.
+/// The exit status if a condition of `--fail-if` was met.
 const THRESHOLD_FAILED: u8 = 99;
 
 /// The error that ended the program, and its exit status.

@@ -19,7 +19,7 @@ use crate::request::excerpt::excerpt;
 const MOST_NAMES: usize = 10_000;
 
 /// The most bytes of all files together.
-pub const MOST_BYTES: usize = 64 << 20;
+pub const MOST_BYTES: usize = 16 << 20;
 
 /// The server does not know the symbol.
 const NOT_FOUND: i32 = Code::NotFound as i32;
