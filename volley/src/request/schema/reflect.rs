@@ -164,8 +164,11 @@ impl Gathered {
             let mut file = file.map_err(|_| ReflectError::NotAFile)?;
             // Only its comments; the library also trusts that it knows the syntax.
             file.source_code_info = None;
-            if !matches!(file.syntax(), "" | "proto2" | "proto3") {
-                return Err(ReflectError::Syntax(excerpt(file.syntax(), 100)));
+            match file.syntax() {
+                "proto2" | "proto3" => {}
+                // The library does not know the empty one.
+                "" => file.syntax = None,
+                other => return Err(ReflectError::Syntax(excerpt(other, 100))),
             }
             self.add(file);
         }
