@@ -49,7 +49,7 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=6
 
-fuzz_targets=(frame hpack splitter connection run spec part)
+fuzz_targets=(frame hpack splitter connection run spec part template reflection)
 fuzz_seconds=30
 
 # ---- steps: each is named when it begins, and timed
@@ -238,7 +238,7 @@ fuzz_volley() {
     for ((at = 0; at < ${#fuzz_targets[@]}; at += 2)); do
         running=()
         for target in "${fuzz_targets[@]:at:2}"; do
-            cargo_fuzz run "$target" -- -max_total_time="$fuzz_seconds" >".tools/fuzz-$target.log" 2>&1 &
+            cargo_fuzz run "$target" -- -max_total_time="$fuzz_seconds" -timeout=60 >".tools/fuzz-$target.log" 2>&1 &
             running+=("$target=$!")
         done
         for target in "${running[@]}"; do
