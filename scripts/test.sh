@@ -8,7 +8,7 @@
 #                                           for example tests/lib/arena/judge or -k blast -x
 #
 # --all adds tests of every framework (built and checked), of every simulated fault of a server or
-# host, of Docker, of every page in a browser, and half a minute of fuzzing for each of volley's
+# host, of Docker, of every page in a browser, and a short fuzzing of each of volley's
 # parsers. It skips nothing: a missing tool, Docker daemon or base image is an error. --no-skips is
 # another name for it.
 #
@@ -49,8 +49,8 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=6
 
-fuzz_targets=(frame hpack splitter connection run spec part)
-fuzz_seconds=30
+fuzz_targets=(frame hpack splitter connection run spec part template reflection)
+fuzz_seconds=20
 
 # ---- steps: each is named when it begins, and timed
 
@@ -238,7 +238,7 @@ fuzz_volley() {
     for ((at = 0; at < ${#fuzz_targets[@]}; at += 2)); do
         running=()
         for target in "${fuzz_targets[@]:at:2}"; do
-            cargo_fuzz run "$target" -- -max_total_time="$fuzz_seconds" >".tools/fuzz-$target.log" 2>&1 &
+            cargo_fuzz run "$target" -- -max_total_time="$fuzz_seconds" -timeout=60 >".tools/fuzz-$target.log" 2>&1 &
             running+=("$target=$!")
         done
         for target in "${running[@]}"; do

@@ -178,6 +178,16 @@ fn a_symbol_that_the_server_refuses_hides_no_other() {
 }
 
 #[test]
+fn a_file_whose_syntax_is_empty_has_the_oldest() {
+    let pool = compiled(&[("a.proto", "package a; message M {}")]);
+    let mut server = OneByOne::new(&pool, "a.proto");
+    server.files.get_mut("a.proto").unwrap().syntax = Some(String::new());
+    let pool = server.pool().unwrap();
+    let file = pool.get_file_by_name("a.proto").unwrap();
+    assert_eq!(file.syntax(), prost_reflect::Syntax::Proto2);
+}
+
+#[test]
 fn a_type_that_is_nowhere_is_named() {
     let files = [
         ("b.proto", "syntax = \"proto3\"; package b; message B {}"),

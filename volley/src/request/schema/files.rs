@@ -33,8 +33,11 @@ pub fn pool(mut files: Vec<FileDescriptorProto>) -> Result<DescriptorPool, Files
     for file in &mut files {
         // Only its comments.
         file.source_code_info = None;
-        if !matches!(file.syntax(), "" | "proto2" | "proto3") {
-            return Err(FilesError::Syntax(excerpt(file.syntax(), 100)));
+        match file.syntax() {
+            "proto2" | "proto3" => {}
+            // The library does not know the empty one.
+            "" => file.syntax = None,
+            other => return Err(FilesError::Syntax(excerpt(other, 100))),
         }
     }
     let mut pool = DescriptorPool::new();
