@@ -211,6 +211,7 @@ fn a_message_made_when_it_is_sent_is_held_against_the_limit() {
     let mut spec = json(r#"{"a": {{randomInt 1 200}}}"#);
     // Numbers from 128 on take 3 bytes.
     (spec.request.stream.dynamic, spec.request.max_send) = (true, 2);
+    spec.request.stream.interval = std::time::Duration::from_millis(1);
     let mut source = Source::new(&spec, &method).unwrap();
     let made: Vec<_> = (0..1000)
         .map(|message| {
