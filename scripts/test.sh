@@ -47,7 +47,7 @@ toolchains_of_all=(go cargo node npm java mvn)
 actionlint=v1.7.12
 
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
-needed_gb=6
+needed_gb=10
 
 fuzz_targets=(frame hpack splitter connection run spec part template reflection)
 fuzz_seconds=20
@@ -73,14 +73,14 @@ step() { # name, command...
 
 # Run a step beside the others. Its output ends with its seconds, and is shown when it is awaited.
 beside() { # name, command...
-    beside_name=$1
-    beside_log=$(mktemp)
-    say "$1, beside what follows (log: $beside_log)"
+    local name=$1 log
+    log=$(mktemp)
+    say "$name, beside what follows (log: $log)"
     shift
     set -m # a process group of its own, which can be ended as a whole
-    timed "$@" >"$beside_log" 2>&1 </dev/null &
+    timed "$@" >"$log" 2>&1 </dev/null &
     set +m
-    beside_pid=$!
+    beside+=("$!:$log:$name")
 }
 
 timed() { # command...
@@ -90,14 +90,17 @@ timed() { # command...
 }
 
 await_beside() {
-    local code=0
-    current=$beside_name
-    wait "$beside_pid" || code=$?
-    beside_pid=''
-    cat "$beside_log"
-    [[ $code -eq 0 ]] || return "$code"
-    took+=("$(printf '%5d s  %s (beside others)' "$(tail -n 1 "$beside_log")" "$beside_name")")
-    current=''
+    local pid log code
+    while [[ ${#beside[@]} -gt 0 ]]; do
+        IFS=: read -r pid log current <<<"${beside[0]}"
+        code=0
+        wait "$pid" || code=$?
+        beside=("${beside[@]:1}")
+        cat "$log"
+        [[ $code -eq 0 ]] || return "$code"
+        took+=("$(printf '%5d s  %s (beside others)' "$(tail -n 1 "$log")" "$current")")
+        current=''
+    done
 }
 
 end() {                                  # process, or -group
@@ -106,8 +109,10 @@ end() {                                  # process, or -group
 }
 
 finish() {
-    local code=$?
-    [[ -z $beside_pid ]] || end "-$beside_pid"
+    local code=$? each
+    for each in "${beside[@]+"${beside[@]}"}"; do
+        end "-${each%%:*}"
+    done
     [[ -z $dockerd_pid ]] || end "$dockerd_pid"
     [[ $code -eq 0 || -z $current ]] || printf '\nerror: this step failed: %s\n' "$current" >&2
 }
@@ -221,8 +226,14 @@ test_scripts() {
 test_volley() {
     have cargo || return 0
     (cd volley && cargo test --locked)
-    # Into the folder where the runner builds it: the tests that need the program find it made.
-    (cd volley && cargo build --release --locked --target-dir ../.tools/volley-target)
+}
+
+# Into the folder where the runner builds it: the tests that need the program find it made. Most of
+# this build keeps one CPU busy.
+build_volley() {
+    have cargo || return 0
+    cd volley
+    cargo build --release --locked --target-dir ../.tools/volley-target
 }
 
 # libFuzzer needs sanitizers; a stable compiler has them too, behind this variable.
@@ -297,7 +308,7 @@ run_pytest() { # argument...
 }
 
 main() {
-    all='' beside_pid='' dockerd_pid=''
+    all='' beside=() dockerd_pid=''
     case ${1:-} in
     -h | --help)
         sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' scripts/test.sh
@@ -323,6 +334,9 @@ main() {
         step 'tools' install_missing "${tools[@]}"
         need_toolchains "${toolchains[@]}"
     fi
+    if [[ -n $all || $# -eq 0 ]]; then
+        beside 'volley: release build' build_volley
+    fi
     ensure_venv requirements-dev.lock
 
     step 'ruff, mypy, import-linter' check_python
@@ -332,12 +346,12 @@ main() {
     step 'volley: cargo fmt, clippy' check_volley
     if [[ -n $all || $# -eq 0 ]]; then
         step 'bats' test_scripts
-        step 'volley: cargo test, release build' test_volley
+        step 'volley: cargo test' test_volley
     fi
     if [[ -n $all ]]; then
         step "volley: fuzzing, $fuzz_seconds s each: ${fuzz_targets[*]}" fuzz_volley
-        await_beside
     fi
+    await_beside
 
     say 'what each step took'
     printf '%s\n' "${took[@]}"
