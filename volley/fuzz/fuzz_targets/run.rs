@@ -20,7 +20,9 @@ fn expected() -> &'static [std::sync::Arc<Expected>; 2] {
             file,
             import_paths: Vec::new(),
         };
-        let pool = schema::read(&source).expect("it compiles").expect("it is a file");
+        let pool = schema::read(&source)
+            .expect("it compiles")
+            .expect("it is a file");
         let method =
             schema::find(&pool, "benchmark.BenchmarkService/StreamSum").expect("it is there");
         [&["result = a + b + i"][..], &[]].map(|rules| {
