@@ -23,7 +23,10 @@ fn method() -> &'static Method {
             file,
             import_paths: Vec::new(),
         };
-        schema::load(&source, "benchmark.BenchmarkService/GetSum").expect("it is there")
+        let pool = schema::read(&source)
+            .expect("it compiles")
+            .expect("it is a file");
+        schema::find(&pool, "benchmark.BenchmarkService/GetSum").expect("it is there")
     })
 }
 

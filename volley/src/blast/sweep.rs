@@ -10,14 +10,14 @@ use super::point::Gathering;
 use super::slots::Slots;
 use super::way::{Blast, pools};
 use super::{BlastError, BlastSpec};
-use crate::engine::{self, Clock, Driver, EngineError, Line, Plain, Plan, Shared};
+use crate::engine::{self, Clock, Driver, EngineError, Line, Plain, Plan, Script, Shared};
 use crate::measure::{Errors, Failures, process};
 use crate::pace::whole_ns;
 use crate::report::blast::{Moment, Sweep};
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::report::{Checks, Cost, Warning};
-use crate::request::{Shape, Source};
+use crate::request::Shape;
 
 /// Reports the progress of a sweep, after each blast.
 pub type OnBlast<'a> = &'a mut dyn FnMut(&Moment);
@@ -33,8 +33,8 @@ pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError>
     if plan.method.shape != Shape::Unary {
         return Err(BlastError::NotUnary(spec.run.request.call.clone()));
     }
-    let source = Source::new(&spec.run, &plan.method).map_err(EngineError::from)?;
-    if !source.is_fixed() {
+    let script = Plain::new(&plan.spec, &plan.method).map_err(EngineError::from)?;
+    if !script.is_fixed() {
         return Err(BlastError::Template);
     }
     engine::allow_sockets(plan.connections);
@@ -42,7 +42,7 @@ pub fn run(spec: &BlastSpec, on_blast: OnBlast<'_>) -> Result<Sweep, BlastError>
     let wall_start = SystemTime::now();
     let barrier = Barrier::new(plan.threads as usize);
     let hire = |index| {
-        let script = Plain::new(&plan.spec, &plan.method)?;
+        let script = script.again(&plan.spec, &plan.method)?;
         Driver::new(&plan, index, clock, &shared, Slots::default(), script)
     };
     let work = |driver: Driver<'_, Slots, Plain>, orders: &Receiver<Blast>, done: &Sender<_>| {

@@ -93,7 +93,7 @@ fn entry(name: &OsStr) -> Option<Entry> {
     COMMANDS.into_iter().find(|(known, ..)| name == *known)
 }
 
-/// Prints the help of a command whose only flag that is.
+/// Ends with the help of a command if its words ask for it.
 pub(super) fn help(name: &str, words: &[OsString]) -> Result<(), CliExit> {
     let asks = |word: &OsString| word == "--help" || word == "-h";
     match entry(name.as_ref()).filter(|_| words.iter().any(asks)) {

@@ -27,6 +27,10 @@ fn line(program: &str, error: &Error) -> String {
         }
         (ErrorKind::ArgumentConflict, Some(flag)) => format!("`{flag}` is given twice: keep one"),
         (ErrorKind::TooManyValues, Some(flag)) => format!("`{flag}` takes no such value"),
+        (ErrorKind::MissingRequiredArgument, _) => match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing)) => format!("missing: {}", missing.join(" ")),
+            _ => first_line(&error.to_string()),
+        },
         (ErrorKind::InvalidUtf8, _) => "the command line is not valid UTF-8".to_owned(),
         _ => first_line(&error.to_string()),
     }

@@ -25,7 +25,7 @@ pub enum MismatchError {
 }
 
 /// The options that make a load beside its schedules, as ghz's JSON names them.
-const LOAD: [&str; 13] = [
+const LOAD: [&str; 18] = [
     "call",
     "data",
     "metadata",
@@ -39,6 +39,11 @@ const LOAD: [&str; 13] = [
     "timeout",
     "duration",
     "total",
+    "expect",
+    "warmup",
+    "window",
+    "reconnect-every",
+    "lb-strategy",
 ];
 
 /// What is never quoted: it may be long, or secret.
@@ -76,7 +81,9 @@ fn difference(key: &str, old: &Run, new: &Run) -> Option<String> {
     let [of_old, of_new] = [old, new].map(|run| run.options.get(key));
     let [rest_of_old, rest_of_new] =
         [old, new].map(|run| run.options.get(DIGEST).filter(|_| key == "data"));
-    if of_old == of_new && rest_of_old == rest_of_new {
+    // Reports of an older volley have no digest.
+    let differ = |(old, new): (&Value, &Value)| old != new;
+    if of_old == of_new && !rest_of_old.zip(rest_of_new).is_some_and(differ) {
         return None;
     }
     let words = match UNQUOTED.contains(&key) {

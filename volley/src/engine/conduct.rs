@@ -57,7 +57,7 @@ pub fn run(spec: &Spec, session: Session, on_news: OnNews<'_>) -> Result<Report,
     run_script(spec, Plain::new, session, on_news)
 }
 
-/// Makes a run whose calls follow a script; `script` makes that of the first thread.
+/// Makes a run whose calls follow a script; `script` makes the one after which all threads make theirs.
 ///
 /// # Errors
 ///

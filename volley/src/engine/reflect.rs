@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use prost::Message as _;
-use prost_reflect::DescriptorPool;
+use prost_reflect::{DescriptorPool, ServiceDescriptor};
 
 use super::EngineError;
 use super::once::{Caller, Event, Lost};
@@ -15,6 +15,9 @@ use crate::report::Warning;
 use crate::request::schema::reflect::{self, MOST_BYTES};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
 use crate::spec::Spec;
+
+/// An answer up to this length, in bytes, still counts as too much; a longer one breaks the call.
+const LONGEST_ANSWER: usize = 4 * MOST_BYTES;
 
 /// The method of a run.
 ///
@@ -84,6 +87,15 @@ impl<'a> Asked<'a> {
         reflect::pool(self, symbols)
     }
 
+    /// A service by its name.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not describe it.
+    pub fn service(&mut self, name: &str) -> Result<ServiceDescriptor, EngineError> {
+        schema::ask_service(self, name)
+    }
+
     /// What must be known of the server.
     pub fn warning(&self) -> Option<Warning> {
         self.caller.warning()
@@ -99,7 +111,7 @@ impl<'a> Asked<'a> {
         let head = head::of_reflection(self.spec, &format!("/{service}/{METHOD}"))
             .map_err(RequestError::from)?;
         self.caller
-            .begin(&head, MOST_BYTES)
+            .begin(&head, LONGEST_ANSWER)
             .map_err(|lost| self.lost(&lost))?;
         Ok(())
     }

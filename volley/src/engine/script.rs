@@ -18,7 +18,7 @@ pub trait Script: Sized {
     /// What a call carries for its script until it ends.
     type Mark: Copy;
 
-    /// That of another thread.
+    /// The same for another thread.
     ///
     /// # Errors
     ///
@@ -66,6 +66,12 @@ impl Plain {
         Ok(Self {
             source: Source::new(spec, method)?,
         })
+    }
+
+    /// Whether nothing must be rendered for each call.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.source.is_fixed()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cli::{Compare, CompareFormat};
 use crate::compare::{Comparison, Run, json, table};
 use crate::report::visible;
 
-/// Compares two reports and prints the result. Succeeds unless a condition is so.
+/// Compares two reports and prints the result. Succeeds unless a condition was met.
 ///
 /// # Errors
 ///

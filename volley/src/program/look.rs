@@ -22,10 +22,7 @@ use crate::request::schema::{self, text};
 pub fn look(look: &Look) -> Result<ExitCode, Failure> {
     let text = match look.question {
         Question::List if look.name.is_empty() => list(look)?,
-        Question::List => {
-            let pool = pool(look, std::slice::from_ref(&look.name))?;
-            methods(&schema::service(&pool, &look.name).map_err(EngineError::from)?)
-        }
+        Question::List => methods(&service(look)?),
         Question::Describe => describe(look)?,
     };
     buffered(io::stdout().lock(), |out| {
@@ -55,6 +52,13 @@ fn list(look: &Look) -> Result<String, Failure> {
             None => format!("{}\n", visible(name)),
         });
     Ok(shown.collect())
+}
+
+fn service(look: &Look) -> Result<ServiceDescriptor, EngineError> {
+    match schema::read(&look.spec.request.schema)? {
+        Some(pool) => Ok(schema::service(&pool, &look.name)?),
+        None => ask(look)?.service(&look.name),
+    }
 }
 
 fn methods(service: &ServiceDescriptor) -> String {

@@ -12,7 +12,7 @@ use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use crate::pace::whole_ns;
-use crate::spec::{Data, SchemaSource, Spec};
+use crate::spec::{Data, SchemaSource, Spec, TargetSpec};
 
 /// The number of calls that ghz shows if `-z` limits the run.
 const UNBOUNDED: u64 = i32::MAX as u64;
@@ -95,6 +95,19 @@ pub fn of(spec: &Spec) -> Value {
     some("name", json!(spec.name));
     some("skipFirst", json!(spec.count.skip_first));
     some("count-errors", json!(spec.count.count_errors));
+    // volley's own flags, if they are used.
+    some("expect", json!(spec.checks.expect));
+    some("expect-replies", json!(spec.checks.replies));
+    some("fail-if", json!(spec.checks.fail_if));
+    some("warmup", ns(load.warmup));
+    some("reconnect-every", json!(target.reconnect_every));
+    let usual = TargetSpec::default();
+    if target.lb_strategy != usual.lb_strategy {
+        some("lb-strategy", json!(target.lb_strategy));
+    }
+    if target.window != usual.window {
+        some("window", json!(target.window));
+    }
     shown.extend(always(spec));
     Value::Object(shown)
 }

@@ -26,7 +26,7 @@ pub struct PayloadPlan {
     stream_call_count: u64,
     /// A stream's messages are rendered one by one.
     dynamic: bool,
-    /// Stands for as many messages as a call has, if each is rendered when it is sent.
+    /// If messages are made when they are sent: a body of as many empty ones, and what replies must be.
     later: Option<Payload>,
     compress: bool,
     rules: Rules,
@@ -186,7 +186,7 @@ impl PayloadPlan {
     pub fn fixed(&self) -> Option<&[Payload]> {
         match &self.messages {
             Messages::Fixed(payloads) => Some(payloads),
-            Messages::Rows { .. } | Messages::Rendered(_) => None,
+            Messages::Rows(_) | Messages::Rendered(_) => None,
         }
     }
 
@@ -202,7 +202,7 @@ impl PayloadPlan {
         match &self.messages {
             Messages::Fixed(payloads) => payloads.len() as u64,
             // They are checked already.
-            Messages::Rows { .. } => 1,
+            Messages::Rows(_) => 1,
             Messages::Rendered(templates) => templates.len() as u64,
         }
     }

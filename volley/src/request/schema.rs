@@ -128,7 +128,33 @@ where
 {
     let (service, _) = lookup::split(call)?;
     let pool = reflect::pool(server, &[service.to_owned()])?;
-    match find(&pool, call) {
+    known(server, service, call, find(&pool, call))
+}
+
+/// Finds a service in what a server says of itself.
+///
+/// # Errors
+///
+/// If the server does not say it, or has no such service.
+pub fn ask_service<A: Ask>(server: &mut A, name: &str) -> Result<ServiceDescriptor, A::Error>
+where
+    A::Error: From<SchemaError>,
+{
+    let pool = reflect::pool(server, &[name.to_owned()])?;
+    known(server, name, name, service(&pool, name))
+}
+
+/// What was found; if there is no such service, the error names those that the server lists.
+fn known<A: Ask, T>(
+    server: &mut A,
+    service: &str,
+    call: &str,
+    found: Result<T, SchemaError>,
+) -> Result<T, A::Error>
+where
+    A::Error: From<SchemaError>,
+{
+    match found {
         Err(SchemaError::NoServices { .. } | SchemaError::UnknownService { .. }) => {
             Err(lookup::no_service(service, &reflect::services(server)?, call).into())
         }

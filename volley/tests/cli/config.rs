@@ -320,6 +320,41 @@ fn options_without_their_binary_payload_need_it() {
 }
 
 #[test]
+fn the_options_in_volleys_report_make_the_same_run() {
+    let words = [
+        "--insecure",
+        "--call",
+        "p.S/M",
+        "-n",
+        "8",
+        "--expect",
+        "result = a",
+        "--expect-replies",
+        "1",
+        "--fail-if",
+        "p99 > 20ms",
+        "--fail-if",
+        "failed > 0.1%",
+        "--warmup",
+        "2s",
+        "--window",
+        "70000",
+        "--reconnect-every",
+        "5",
+        "--lb-strategy",
+        "round_robin",
+        "localhost:1",
+    ];
+    let spec = parse(&words).unwrap().spec;
+    let options = volley::report::ghz_options::of(&spec).to_string();
+    let again = with(&file("own.json", &options), &[]).unwrap();
+    assert_eq!(again.warnings, [""; 0]);
+    assert_eq!(again.spec.checks, spec.checks);
+    assert_eq!(again.spec.target, spec.target);
+    assert_eq!(again.spec.load.warmup, spec.load.warmup);
+}
+
+#[test]
 fn options_without_all_of_their_data_or_with_masked_metadata_need_it() {
     let text = OPTIONS.replace(
         r#""data": {"a": 1}"#,

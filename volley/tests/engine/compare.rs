@@ -194,7 +194,13 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     );
     assert!(stderr.contains("closed loop"), "{stderr}");
     let mut json = RUNS.fast.json.clone();
+    json["options"]["data-sha256"] = "01".into();
+    let older = &closed;
+    let closed = scratch.write("digest", &json.to_string());
+    let (_, _, stderr) = compare(older, &closed, &[]);
+    assert!(!stderr.contains("`data`"), "{stderr}");
     json["options"]["connections"] = 7.into();
+    json["options"]["window"] = 10.into();
     json["options"]["metadata"] = serde_json::json!({"authorization": "secret"});
     json["options"]["timeout"] = 1.into();
     json["options"]["concurrency-max-duration"] = 7.into();
@@ -213,6 +219,7 @@ fn runs_that_are_no_pair_are_refused_or_warned_of() {
     );
     for option in [
         "timeout`: ",
+        "window`: ",
         "concurrency-max-duration`: 0 and 7",
         "data`\n",
     ] {

@@ -80,12 +80,14 @@ fn a_name_that_is_not_there_is_one_line() {
         line.contains("`benchmark.Sum`") && line.contains("`volley list`"),
         "{line}"
     );
-    let line = error(
-        &["list", PROTO[0], PROTO[1], "benchmark.BenchmarkServic"],
-        2,
-    );
-    assert!(
-        line.ends_with("did you mean `benchmark.BenchmarkService`?"),
-        "{line}"
-    );
+    for schema in [&PROTO[..], &["--insecure", &host]] {
+        let line = error(
+            &[&["list"], schema, &["benchmark.BenchmarkServic"]].concat(),
+            2,
+        );
+        assert!(
+            line.ends_with("did you mean `benchmark.BenchmarkService`?"),
+            "{line}"
+        );
+    }
 }

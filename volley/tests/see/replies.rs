@@ -157,7 +157,11 @@ fn the_log_has_the_warnings_about_replies() {
     // Nobody reads the replies before the load is over.
     let seconds = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seconds = seconds.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-    assert!(seconds.any(|second| second["length_s"].as_f64() < Some(1.0)));
+    assert!(seconds.any(|second| {
+        second["length_s"]
+            .as_f64()
+            .is_some_and(|length| length < 1.0)
+    }));
     let mut printed = String::new();
     let mut errors = child.stderr.take().unwrap();
     errors.read_to_string(&mut printed).unwrap();

@@ -63,7 +63,8 @@ pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError
         ..Config::default()
     };
     for (key, value) in flags {
-        if key == SCHEMA {
+        // The second is what a report of volley says of reflection.
+        if key == SCHEMA || (key == "schema" && value == "reflection") {
             continue;
         }
         if key == BINARY {

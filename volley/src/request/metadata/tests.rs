@@ -83,7 +83,7 @@ fn text_values_are_printable_ascii() {
 }
 
 #[test]
-fn credentials_are_secret() {
+fn credentials_are_never_indexed() {
     assert!(Name::new("Authorization").unwrap().is_never_indexed());
     assert!(Name::new("cookie").unwrap().is_never_indexed());
     assert!(!Name::new("x-id").unwrap().is_never_indexed());

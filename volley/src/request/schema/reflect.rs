@@ -18,7 +18,7 @@ use crate::request::excerpt::excerpt;
 /// The most files of a schema, and the most services that a server may list.
 const MOST_NAMES: usize = 10_000;
 
-/// The most bytes of all files together.
+/// The most bytes of all answers of a server together, and of the files in them.
 pub const MOST_BYTES: usize = 16 << 20;
 
 /// The server does not know the symbol.
@@ -43,7 +43,10 @@ pub enum ReflectError {
     NotAFile,
     #[error("the server was asked for the file `{0}` and sent others")]
     WrongFile(String),
-    #[error("the schema has more than {MOST_NAMES} files or services, or {MOST_BYTES} bytes")]
+    #[error(
+        "the schema has more than {MOST_NAMES} files or services, or {} MiB: take it from a file, with `--protoset`",
+        MOST_BYTES >> 20
+    )]
     TooMuch,
     #[error(transparent)]
     Files(#[from] FilesError),
