@@ -19,7 +19,7 @@ import pytest
 from arena.machine import certs
 from tests.integration.ghz_lines import FILES, LINES, Line
 from tests.integration.plumbing import ROOT, Outcome
-from tools.bench.counting_server import CountingServer, build, serving
+from tools.bench.counting_server import CountingServer, Counts, build, serving
 
 pytestmark = pytest.mark.integration
 
@@ -30,8 +30,8 @@ PATIENCE_S = 90.0
 # ghz 0.121 sometimes panics where a schedule of workers ends with the run.
 GHZ_PANICS = 20
 
-# ghz adds the folder of --proto and the current one to what it was given.
-OPTIONS_OF_GHZ_ALONE = {"import-paths"}
+# ghz adds the folder of --proto and the current one to what it was given. The others are volley's.
+OPTIONS_OF_ONE_ALONE = {"import-paths", "data-sha256", "schema", "lb-strategy"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Ground:
 
     def run(self, program: Path, line: Line, *more: str) -> Outcome:
         """Run a line as it is written, but for the address."""
+        return self.counted(program, line, *more)[0]
+
+    def counted(self, program: Path, line: Line, *more: str) -> tuple[Outcome, Counts]:
+        """Run a line; also return what the server counted meanwhile."""
         host = f"localhost:{self.server(line).port}"
         for name, text in FILES.items():
             (self.folder / name).write_text(text.replace(DOCUMENTED_HOST, host))
@@ -59,6 +63,7 @@ class Ground:
             words.append(host)
         stdin = (self.folder / line.stdin).read_bytes() if line.stdin else b""
         for _ in range(GHZ_PANICS):
+            before = self.server(line).counts()
             done = subprocess.run(
                 words, check=False, capture_output=True, input=stdin, cwd=self.folder,
                 timeout=PATIENCE_S, env={**os.environ, "SSL_CERT_FILE": str(self.certificate)},
@@ -68,7 +73,9 @@ class Ground:
         output = self.folder / "pretty.json"
         report = output.read_text() if output.exists() else done.stdout.decode()
         output.unlink(missing_ok=True)
-        return Outcome(done.returncode, report, done.stderr.decode())
+        after = self.server(line).counts()
+        counted = Counts(after.calls - before.calls, after.messages - before.messages)
+        return Outcome(done.returncode, report, done.stderr.decode()), counted
 
     def server(self, line: Line) -> CountingServer:
         return self.tls if line.tls else self.plain
@@ -127,17 +134,13 @@ REFUSED = [line for line in LINES if line.refused]
 def test_volleys_output_has_the_shape_of_ghzs(
     programs: Programs, ground: Ground, line: Line
 ) -> None:
-    before = ground.server(line).counts()
-    of_ghz = ground.run(programs.ghz, line)
-    between = ground.server(line).counts()
-    of_volley = ground.run(programs.volley, line)
-    after = ground.server(line).counts()
+    of_ghz, counted_of_ghz = ground.counted(programs.ghz, line)
+    of_volley, counted_of_volley = ground.counted(programs.volley, line)
     assert of_ghz.code == 0, of_ghz
     assert of_volley.code == 0, of_volley
     assert shape(line, of_volley.stdout) == shape(line, of_ghz.stdout), of_volley
     if line.counted:
-        assert after.calls - between.calls == between.calls - before.calls
-        assert after.messages - between.messages == between.messages - before.messages
+        assert counted_of_volley == counted_of_ghz
 
 
 @pytest.mark.parametrize("line", cases([line for line in RUNNING if "-O" not in line.words]))
@@ -255,7 +258,7 @@ def json_shape(report: Any, counted: bool, with_details: bool = True) -> Any:
     """
     report = {name: value for name, value in report.items() if name != "volley"}
     options = report["options"].items()
-    report["options"] = {name: v for name, v in options if name not in OPTIONS_OF_GHZ_ALONE}
+    report["options"] = {name: v for name, v in options if name not in OPTIONS_OF_ONE_ALONE}
     for table in ("errorDistribution", "statusCodeDistribution"):
         report[table] = sorted(report[table]) if counted else {}
     if not with_details:
