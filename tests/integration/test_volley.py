@@ -133,6 +133,8 @@ def test_the_bench_prints_every_generator_and_volleys_counts_are_the_servers(
         ("unary", "ghz"),
         ("unary", "h2load"),
         ("unary", "volley"),
+        ("unary-template", "ghz"),
+        ("unary-template", "volley"),
         ("unary-1024", "volley"),
         ("paced", "ghz"),
         ("paced", "h2load"),
