@@ -38,6 +38,16 @@ def volley_program() -> Path:
     return Path(located.ready(workspace, None, FakeProgress()).program)
 
 
+@pytest.fixture(scope="session")
+def counting_program() -> Path:
+    """Build the grpc-go server that counts what it answers."""
+    if not shutil.which("go"):
+        pytest.skip("there is no Go to build the counting server")
+    from tools.bench.counting_server import build
+
+    return build()
+
+
 # What needs the ports and the lock of the host, or ends the processes of killed benchmarks.
 _HOST = (
     "tests/integration/",

@@ -19,7 +19,7 @@ import pytest
 from arena.machine import certs
 from tests.integration.ghz_lines import FILES, LINES, Line
 from tests.integration.plumbing import ROOT, Outcome
-from tools.bench.counting_server import CountingServer, Counts, build, serving
+from tools.bench.counting_server import CountingServer, Counts, serving
 
 pytestmark = pytest.mark.integration
 
@@ -82,20 +82,21 @@ class Ground:
 
 
 @pytest.fixture(scope="module")
-def greeter() -> Path:
-    """Build the server of ghz's documented services."""
-    if not shutil.which("go"):
-        pytest.skip("there is no Go to build the greeter")
-    server = build()
+def services() -> Path:
+    """Compile ghz's documented services."""
     protos = sorted(path.name for path in (SOURCES / "protos").iterdir())
     compiler = [sys.executable, "-m", "grpc_tools.protoc", "-Iprotos", "--include_imports"]
-    compiled = "--descriptor_set_out=.build/protos.pb"
-    subprocess.run([*compiler, compiled, *protos], check=True, cwd=SOURCES)
-    return server
+    compiled = SOURCES / ".build" / "protos.pb"
+    compiled.parent.mkdir(exist_ok=True)
+    out = f"--descriptor_set_out={compiled}"
+    subprocess.run([*compiler, out, *protos], check=True, cwd=SOURCES)
+    return compiled
 
 
 @pytest.fixture(scope="module")
-def ground(greeter: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+def ground(
+    counting_program: Path, services: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Ground]:
     folder = tmp_path_factory.mktemp("ghz")
     protos = SOURCES / "protos"
     shutil.copytree(protos, folder / "protos")
@@ -103,16 +104,16 @@ def ground(greeter: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     shutil.copy(protos / "greeter.proto", folder / "protos" / "helloworld.proto")
     (folder / "testdata").mkdir()
     shutil.copy(protos / "wrapped.proto", folder / "testdata")
-    shutil.copy(greeter.parent / "protos.pb", folder / "bundle.protoset")
+    shutil.copy(services, folder / "bundle.protoset")
     (folder / "hello_request_data.bin").write_bytes(b"\x0a\x03Joe")
     (folder / "logs").mkdir()
     certificates = tmp_path_factory.mktemp("certificates")
     certs.ensure_certificate(certificates)
-    set_of_services = f"-protoset={greeter.parent / 'protos.pb'}"
+    served = f"-protoset={services}"
     with ExitStack() as servers:
         logs = [tmp_path_factory.mktemp(name) for name in ("plain", "tls")]
-        plain = servers.enter_context(serving(greeter, logs[0], None, set_of_services))
-        tls = servers.enter_context(serving(greeter, logs[1], certificates, set_of_services))
+        plain = servers.enter_context(serving(counting_program, logs[0], None, served))
+        tls = servers.enter_context(serving(counting_program, logs[1], certificates, served))
         yield Ground(folder, plain, tls, certificates / "server.crt")
 
 

@@ -7,20 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.volley.plumbing import Volley, framework
-from tools.bench.counting_server import CountingServer, build, serving
+from tools.bench.counting_server import CountingServer, serving
 
 
 @pytest.fixture
 def volley(volley_program: Path) -> Volley:
     return Volley(volley_program)
-
-
-@pytest.fixture(scope="session")
-def counting_program() -> Path:
-    """Build the grpc-go server that counts what it answers."""
-    if not shutil.which("go"):
-        pytest.skip("there is no Go to build the counting server")
-    return build()
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 from tests.integration.plumbing import ROOT, eventually
 from tests.volley.plumbing import Outcome, Volley
 from tests.volley.test_peers import free_port
-from tools.bench.counting_server import build
 
 pytestmark = pytest.mark.integration
 
@@ -43,15 +42,13 @@ def started(*words: str | Path) -> Iterator[str]:
             peer.terminate()
 
 
-@contextmanager
-def grpc_go() -> Iterator[str]:
-    if not shutil.which("go"):
-        pytest.skip("there is no Go to build the peer")
-    with started(build()) as where:
+@pytest.fixture(scope="module")
+def grpc_go(counting_program: Path) -> Iterator[str]:
+    with started(counting_program) as where:
         yield where
 
 
-@contextmanager
+@pytest.fixture(scope="module")
 def tonic() -> Iterator[str]:
     if not shutil.which("cargo"):
         pytest.skip("there is no Rust to build the peer")
@@ -62,7 +59,7 @@ def tonic() -> Iterator[str]:
         yield where
 
 
-@contextmanager
+@pytest.fixture(scope="module")
 def grpcio() -> Iterator[str]:
     with ThreadPoolExecutor(4) as pool:
         server = grpc.server(pool)
@@ -77,11 +74,11 @@ def grpcio() -> Iterator[str]:
             server.stop(grace=None).wait()
 
 
-@pytest.fixture(scope="module", params=[grpc_go, grpcio, tonic])
-def described(request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(scope="module", params=["grpc_go", "grpcio", "tonic"])
+def described(request: pytest.FixtureRequest) -> str:
     """Run a server that describes itself."""
-    with request.param() as where:
-        yield where
+    where: str = request.getfixturevalue(request.param)
+    return where
 
 
 def test_its_services_are_listed_and_described(volley: Volley, described: str) -> None:

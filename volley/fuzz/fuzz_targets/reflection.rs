@@ -1,15 +1,16 @@
 //! Any bytes as a server's answers: they are refused, or make a schema that can be shown and used.
 #![no_main]
 
-use std::path::PathBuf;
+mod benchmark;
+
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use prost::Message;
 use volley::grpc::reflection::{Answer, Files, Question, Response};
-use volley::request::schema::{self, reflect, text};
+use volley::request::schema::{reflect, text};
 use volley::request::{Ask, ReflectError, Source, messages};
-use volley::spec::{Data, SchemaSource, Spec};
+use volley::spec::{Data, Spec};
 
 /// What comes back for each question.
 enum Reply<'a> {
@@ -42,25 +43,17 @@ impl Reply<'_> {
                 return answer.ok_or(ReflectError::WrongAnswer);
             }
             Self::File(bytes) => bytes.to_vec(),
-            Self::Changed(bytes) => [benchmark(), bytes].concat(),
+            Self::Changed(bytes) => [benchmark_file(), bytes].concat(),
         };
         Ok(Answer::Files(Files { files: vec![file] }))
     }
 }
 
 /// The file of `benchmark.BenchmarkService`.
-fn benchmark() -> &'static [u8] {
+fn benchmark_file() -> &'static [u8] {
     static FILE: OnceLock<Vec<u8>> = OnceLock::new();
     FILE.get_or_init(|| {
-        let file = PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../requests/benchmark.proto"
-        ));
-        let source = SchemaSource::Proto {
-            file,
-            import_paths: Vec::new(),
-        };
-        let pool = schema::read(&source).expect("it is there").expect("a file");
+        let pool = benchmark::pool();
         let file = pool.get_file_by_name("benchmark.proto");
         let file = file.expect("it is there");
         file.file_descriptor_proto().encode_to_vec()

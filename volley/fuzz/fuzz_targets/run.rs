@@ -1,30 +1,20 @@
 //! Replies of equal length: whatever is taken at once would have been accepted one by one.
 #![no_main]
 
-use std::path::PathBuf;
+mod benchmark;
+
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use volley::request::{Expected, Source, schema};
-use volley::spec::{Data, SchemaSource, Spec};
+use volley::spec::{Data, Spec};
 
 /// The expectation `result = a + b + i`, and none.
 fn expected() -> &'static [std::sync::Arc<Expected>; 2] {
     static EXPECTED: OnceLock<[std::sync::Arc<Expected>; 2]> = OnceLock::new();
     EXPECTED.get_or_init(|| {
-        let file = PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../requests/benchmark.proto"
-        ));
-        let source = SchemaSource::Proto {
-            file,
-            import_paths: Vec::new(),
-        };
-        let pool = schema::read(&source)
-            .expect("it compiles")
-            .expect("it is a file");
-        let method =
-            schema::find(&pool, "benchmark.BenchmarkService/StreamSum").expect("it is there");
+        let method = schema::find(&benchmark::pool(), "benchmark.BenchmarkService/StreamSum")
+            .expect("it is there");
         [&["result = a + b + i"][..], &[]].map(|rules| {
             let mut spec = Spec::default();
             spec.request.data = Data::Json(r#"{"a": 120, "b": 2, "count": 5}"#.to_owned());

@@ -1,12 +1,13 @@
 //! Any text as a template: it is refused, or rendered for some calls, and never without end.
 #![no_main]
 
-use std::path::PathBuf;
+mod benchmark;
+
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use volley::request::{Method, Source, schema};
-use volley::spec::{Data, SchemaSource, Spec};
+use volley::spec::{Data, Spec};
 
 /// What a rendered call may take: the text of a template ends at 64 MiB.
 const MOST: usize = 65 << 20;
@@ -15,18 +16,7 @@ const MOST: usize = 65 << 20;
 fn method() -> &'static Method {
     static METHOD: OnceLock<Method> = OnceLock::new();
     METHOD.get_or_init(|| {
-        let file = PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../requests/benchmark.proto"
-        ));
-        let source = SchemaSource::Proto {
-            file,
-            import_paths: Vec::new(),
-        };
-        let pool = schema::read(&source)
-            .expect("it compiles")
-            .expect("it is a file");
-        schema::find(&pool, "benchmark.BenchmarkService/GetSum").expect("it is there")
+        schema::find(&benchmark::pool(), "benchmark.BenchmarkService/GetSum").expect("it is there")
     })
 }
 

@@ -73,7 +73,7 @@ expect: ["r = 1", s = 2]
 threads: 2
 "#;
 
-fn with(path: &Path, flags: &[&str]) -> Result<Run, String> {
+pub fn with(path: &Path, flags: &[&str]) -> Result<Run, String> {
     let path = path.to_str().unwrap();
     let words: Vec<&str> = ["--config", path].iter().chain(flags).copied().collect();
     parse(&words)
@@ -275,108 +275,6 @@ fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
     );
     let plain = with(&file("known.json", &format!("{{{base}}}")), &[]).unwrap();
     assert_eq!(run.spec, plain.spec);
-}
-
-/// What ghz 0.121 writes for `--config` of a file with these settings, in its JSON report.
-const OPTIONS: &str = r#"{
-  "call": "p.S/M", "host": "localhost:8080", "proto": "a.proto", "import-paths": ["x"],
-  "insecure": true, "rps": 50, "load-schedule": "const", "load-start": 0, "load-end": 0,
-  "load-step": 0, "load-step-duration": 0, "load-max-duration": 0, "concurrency": 4,
-  "concurrency-schedule": "const", "concurrency-start": 1, "concurrency-end": 0,
-  "concurrency-step": 0, "concurrency-step-duration": 0, "concurrency-max-duration": 0,
-  "total": 2147483647, "connections": 2, "duration": 5000000000, "timeout": 20000000000,
-  "dial-timeout": 10000000000, "data": {"a": 1}, "binary": false, "metadata": {"k": "v"},
-  "CPUs": 2, "name": "saved", "skipFirst": 3
-}"#;
-
-#[test]
-fn the_options_in_ghzs_report_are_a_config() {
-    let run = with(&file("options.json", OPTIONS), &[]).unwrap();
-    assert_eq!(run.warnings, [""; 0]);
-    let (load, request) = (&run.spec.load, &run.spec.request);
-    assert_eq!(
-        (load.calls(), load.duration),
-        (None, Duration::from_secs(5))
-    );
-    assert_eq!(request.timeout, Duration::from_secs(20));
-    assert_eq!(run.spec.target.connect_timeout, Duration::from_secs(10));
-    assert_eq!((load.threads, load.rate.rps), (Some(2), 50));
-    assert_eq!(run.spec.name, "saved");
-}
-
-#[test]
-fn options_without_their_binary_payload_need_it() {
-    let text = OPTIONS.replace(r#""binary": false"#, r#""binary": true"#);
-    let text = text.replace(r#""data": {"a": 1}, "#, "");
-    let path = file("binary.json", &text);
-    let line = format!(
-        "error: `{}: binary`: the payload is not in this file: give it with `-B FILE`",
-        path.display()
-    );
-    assert_eq!(with(&path, &[]), Err(line));
-    let payload = file("payload.bin", "\u{8}\u{1}");
-    let run = with(&path, &["-B", payload.to_str().unwrap()]).unwrap();
-    assert_eq!(run.spec.request.data, Data::Binary(vec![8, 1]));
-}
-
-#[test]
-fn the_options_in_volleys_report_make_the_same_run() {
-    let words = [
-        "--insecure",
-        "--call",
-        "p.S/M",
-        "-n",
-        "8",
-        "--expect",
-        "result = a",
-        "--expect-replies",
-        "1",
-        "--fail-if",
-        "p99 > 20ms",
-        "--fail-if",
-        "failed > 0.1%",
-        "--warmup",
-        "2s",
-        "--window",
-        "70000",
-        "--reconnect-every",
-        "5",
-        "--lb-strategy",
-        "round_robin",
-        "localhost:1",
-    ];
-    let spec = parse(&words).unwrap().spec;
-    let options = volley::report::ghz_options::of(&spec).to_string();
-    let again = with(&file("own.json", &options), &[]).unwrap();
-    assert_eq!(again.warnings, [""; 0]);
-    assert_eq!(again.spec.checks, spec.checks);
-    assert_eq!(again.spec.target, spec.target);
-    assert_eq!(again.spec.load.warmup, spec.load.warmup);
-}
-
-#[test]
-fn options_without_all_of_their_data_or_with_masked_metadata_need_it() {
-    let text = OPTIONS.replace(
-        r#""data": {"a": 1}"#,
-        r#""data": {"a": 1}, "data-sha256": "00""#,
-    );
-    let path = file("cut.json", &text);
-    let line = format!(
-        "error: `{}: data-sha256`: the payload is not whole in this file: give it with `-d`, `-D` or `-B`",
-        path.display()
-    );
-    assert_eq!(with(&path, &[]), Err(line));
-    let run = with(&path, &["-d", "{}"]).unwrap();
-    assert_eq!(run.spec.request.data, Data::Json("{}".to_owned()));
-
-    let text = OPTIONS.replace(r#"{"k": "v"}"#, r#"{"k": "***", "x-token": "***"}"#);
-    let path = file("masked.json", &text);
-    let refusal = with(&path, &[]).unwrap_err();
-    assert!(
-        refusal.starts_with("error: metadata `x-token` is `***`"),
-        "{refusal}"
-    );
-    assert!(with(&path, &["-m", r#"{"x-token": "abc"}"#]).is_ok());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod blast;
 mod config;
 mod ghz;
+mod options;
 mod program;
 mod refusals;
 mod spec;

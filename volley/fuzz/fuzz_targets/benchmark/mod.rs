@@ -1,0 +1,22 @@
+//! The schema of the benchmark.
+
+use std::path::PathBuf;
+
+use prost_reflect::DescriptorPool;
+use volley::request::schema;
+use volley::spec::SchemaSource;
+
+/// What `requests/benchmark.proto` declares.
+pub fn pool() -> DescriptorPool {
+    let file = PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../requests/benchmark.proto"
+    ));
+    let source = SchemaSource::Proto {
+        file,
+        import_paths: Vec::new(),
+    };
+    schema::read(&source)
+        .expect("it compiles")
+        .expect("it is a file")
+}
