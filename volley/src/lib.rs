@@ -12,6 +12,7 @@
 //! - [`compare`]: two runs, and what their difference shows.
 //! - [`measure`]: counting and timing, one tally per thread.
 //! - [`engine`]: the load loop: sockets, threads, time.
+//! - [`scenario`]: requests that depend on each other: the file, its plan, and its engine.
 //! - [`watch`]: what others see of a run while it goes on, and how they change it.
 //! - [`blast`]: many calls at one moment, repeatedly.
 //! - [`cli`]: the command line, ghz's and volley's own.
@@ -31,6 +32,7 @@ pub mod pace;
 pub mod program;
 pub mod report;
 pub mod request;
+pub mod scenario;
 pub mod serve;
 pub mod spec;
 pub mod units;

@@ -1,0 +1,11 @@
+//! Scenarios: requests that depend on each other, over HTTP/1.1, HTTP/2 and gRPC.
+//!
+//! A file says what users do; [`plan`] is what it is compiled into, once, before the load. While the load runs, an
+//! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
+
+pub mod plan;
+mod text;
+mod values;
+
+pub use text::{Escape, Piece, Text};
+pub use values::{Slot, Values};

@@ -1,0 +1,123 @@
+//! The values of one iteration: one buffer that is used again and again, and a span of it for each slot.
+
+/// The place of a value: an index that the compiler has assigned to a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u16);
+
+/// What an iteration knows so far.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    bytes: Vec<u8>,
+    spans: Vec<Option<Span>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    length: u32,
+}
+
+impl Values {
+    /// For so many slots, all of them empty.
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            spans: vec![None; slots],
+        }
+    }
+
+    /// Forgets all values, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.fill(None);
+    }
+
+    /// The value of a slot; `None` if nothing has filled it.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, slot: Slot) -> Option<&[u8]> {
+        let span = (*self.spans.get(usize::from(slot.0))?)?;
+        let start = span.start as usize;
+        self.bytes.get(start..start + span.length as usize)
+    }
+
+    /// Fills a slot. A value that is not longer than the one before takes its place.
+    ///
+    /// A slot that does not exist, and bytes beyond 4 GiB, are left out: such an iteration has no value there.
+    #[inline]
+    pub fn set(&mut self, slot: Slot, value: &[u8]) {
+        self.set_with(slot, |bytes| bytes.extend_from_slice(value));
+    }
+
+    /// Fills a slot with what `write` appends.
+    pub fn set_with(&mut self, slot: Slot, write: impl FnOnce(&mut Vec<u8>)) {
+        let begin = self.bytes.len();
+        write(&mut self.bytes);
+        let length = self.bytes.len() - begin;
+        let Some(place) = self.spans.get_mut(usize::from(slot.0)) else {
+            self.bytes.truncate(begin);
+            return;
+        };
+        match *place {
+            Some(before) if length <= before.length as usize => {
+                let start = before.start as usize;
+                self.bytes.copy_within(begin.., start);
+                self.bytes.truncate(begin);
+                *place = Some(Span {
+                    start: before.start,
+                    length: u32::try_from(length).unwrap_or_default(),
+                });
+            }
+            _ => {
+                *place = u32::try_from(begin)
+                    .ok()
+                    .zip(u32::try_from(length).ok())
+                    .map(|(start, length)| Span { start, length });
+            }
+        }
+    }
+
+    /// Empties a slot.
+    pub fn unset(&mut self, slot: Slot) {
+        if let Some(place) = self.spans.get_mut(usize::from(slot.0)) {
+            *place = None;
+        }
+    }
+
+    /// Bytes that it occupies.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity() + self.spans.capacity() * size_of::<Option<Span>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_set_again_takes_no_more_memory_unless_it_is_longer() {
+        let mut values = Values::new(2);
+        values.set(Slot(0), b"long enough");
+        values.set(Slot(1), b"other");
+        let before = values.bytes.len();
+        values.set(Slot(0), b"short");
+        assert_eq!(values.bytes.len(), before);
+        values.set(Slot(0), b"longer than before");
+        assert_eq!(values.get(Slot(0)), Some(&b"longer than before"[..]));
+        assert_eq!(values.get(Slot(1)), Some(&b"other"[..]));
+    }
+
+    #[test]
+    fn a_slot_is_empty_until_it_is_set_and_after_a_clear() {
+        let mut values = Values::new(1);
+        assert_eq!(values.get(Slot(0)), None);
+        values.set(Slot(0), b"");
+        assert_eq!(values.get(Slot(0)), Some(&b""[..]));
+        values.clear();
+        assert_eq!(values.get(Slot(0)), None);
+        values.set(Slot(7), b"there is no such slot");
+        assert_eq!(values.get(Slot(7)), None);
+    }
+}
