@@ -32,5 +32,5 @@ pub use client::Connection;
 pub use error::Violation;
 pub use error_code::{ErrorCode, GoAway};
 pub use handler::{Closed, Handler, Next};
-pub use head::Head;
+pub use head::{Head, Own};
 pub use settings::Config;
