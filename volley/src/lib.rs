@@ -26,6 +26,8 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod grpc;
+pub mod http;
+pub mod http1;
 pub mod http2;
 pub mod measure;
 pub mod pace;

@@ -1,0 +1,226 @@
+//! Iterations: they begin, do one action after another, and end.
+
+use super::{Core, Driver, Timer};
+use crate::scenario::engine::flight::Flight;
+use crate::scenario::engine::iteration::{Course, Iteration};
+use crate::scenario::plan::{Action, OnFailure, Url};
+use crate::scenario::stub::{Drawn, Failure};
+
+/// A user whose iteration failed before it could send anything waits so long before the next one.
+const NOTHING_SENT_NS: u64 = 100_000_000;
+
+impl Driver<'_> {
+    /// Begins an iteration. Its first action is taken in this turn.
+    pub(super) fn begin(
+        &mut self,
+        course: Course,
+        (load, user): (usize, u64),
+        due_ns: u64,
+        now_ns: u64,
+    ) -> usize {
+        let core = &mut self.core;
+        core.serial += 1;
+        let slots = core.plan.slots.len();
+        let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
+        iteration.values.clear();
+        let iteration = Iteration {
+            serial: core.serial,
+            course,
+            load,
+            user,
+            due_ns,
+            began_ns: now_ns,
+            values: iteration.values,
+            ..Iteration::new(0)
+        };
+        let key = core.iterations.insert(iteration);
+        if let Course::Scenario(scenario) = course {
+            core.tally.iteration_began(scenario, due_ns, now_ns);
+            let draws = core
+                .plan
+                .scenarios
+                .get(scenario)
+                .map_or(&[][..], |scenario| &scenario.draws);
+            for feed in draws {
+                self.draw(key, *feed, now_ns);
+            }
+        }
+        self.core.ready.push(key);
+        key
+    }
+
+    /// Lets the iterations go on that can.
+    pub(super) fn go_on(&mut self, now_ns: u64) {
+        // Those that begin or end meanwhile are added to the list.
+        let mut at = 0;
+        while let Some(key) = self.core.ready.get(at) {
+            self.act(*key, now_ns);
+            at += 1;
+        }
+        self.core.ready.clear();
+        for flight in std::mem::take(&mut self.core.again) {
+            self.send(flight, now_ns);
+        }
+        for (target, link) in std::mem::take(&mut self.core.freed) {
+            if let Some(pool) = self.pools.get_mut(target) {
+                pool.list(link);
+            }
+            self.send_waiting(target, now_ns);
+        }
+    }
+
+    /// Does an iteration's actions until it must wait, or is over.
+    fn act(&mut self, key: usize, now_ns: u64) {
+        let plan = self.core.plan;
+        loop {
+            let Some(iteration) = self.core.iterations.get_mut(key) else {
+                return;
+            };
+            if iteration.open > 0 {
+                return;
+            }
+            if iteration.failed {
+                match iteration.course.on_failure(plan) {
+                    OnFailure::Continue => {}
+                    OnFailure::EndIteration => return self.end(key, now_ns),
+                    OnFailure::EndRun => {
+                        self.stop(now_ns);
+                        return self.end(key, now_ns);
+                    }
+                }
+            }
+            let Some(action) = iteration.course.actions(plan).get(iteration.at) else {
+                iteration.round += 1;
+                if iteration.round >= iteration.course.rounds(plan) {
+                    return self.end(key, now_ns);
+                }
+                iteration.at = 0;
+                continue;
+            };
+            iteration.at += 1;
+            match action {
+                Action::Step(step) => self.start_step(key, *step, now_ns),
+                Action::Together(steps) => {
+                    for step in steps {
+                        self.start_step(key, *step, now_ns);
+                    }
+                }
+                Action::Think { least_ns, most_ns } => {
+                    let ns = fastrand::u64(*least_ns..=*most_ns.max(least_ns));
+                    let serial = iteration.serial;
+                    self.timers
+                        .set(now_ns.saturating_add(ns), Timer::Go(key, serial));
+                    return;
+                }
+                Action::Draw(feed) => self.draw(key, *feed, now_ns),
+            }
+        }
+    }
+
+    fn draw(&mut self, key: usize, feed: usize, now_ns: u64) {
+        let Some(iteration) = self.core.iterations.get_mut(key) else {
+            return;
+        };
+        match self.feeds.draw(feed, iteration.user, &mut iteration.values) {
+            Ok(()) => {}
+            Err(Drawn::Stop) => {
+                iteration.failed = true;
+                self.stop(now_ns);
+            }
+        }
+    }
+
+    /// Makes the request of a step, and sends it if a connection takes it.
+    fn start_step(&mut self, key: usize, step: usize, now_ns: u64) {
+        let core = &mut self.core;
+        let Some(iteration) = core.iterations.get_mut(key) else {
+            return;
+        };
+        core.serial += 1;
+        // Only the first request of an iteration has a schedule.
+        let due_ns = match iteration.has_sent {
+            true => now_ns,
+            false => iteration.due_ns,
+        };
+        iteration.has_sent = true;
+        iteration.open += 1;
+        let mut body = core.bodies.pop().unwrap_or_default();
+        body.clear();
+        let flight = core.flights.insert(Flight {
+            serial: core.serial,
+            iteration: key,
+            step,
+            due_ns,
+            sent_ns: now_ns,
+            body,
+            ..Flight::default()
+        });
+        let flight = u32::try_from(flight).unwrap_or(u32::MAX);
+        core.tally.sent(step);
+        if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
+            let (flights, serial) = (&core.flights, core.serial);
+            let is_open = |key: u32, serial: u64| {
+                let flight = flights.get(key as usize);
+                flight.is_some_and(|flight| flight.serial == serial)
+            };
+            self.deadlines
+                .add(limit_ns, now_ns, flight, serial, is_open);
+        }
+        self.send(flight, now_ns);
+    }
+
+    /// An iteration is over.
+    fn end(&mut self, key: usize, now_ns: u64) {
+        let Some(iteration) = self.core.iterations.try_remove(key) else {
+            return;
+        };
+        let Course::Scenario(scenario) = iteration.course else {
+            return;
+        };
+        let failed = iteration.failed;
+        self.core
+            .tally
+            .iteration_ended(scenario, iteration.began_ns, now_ns, failed);
+        let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
+        let wait_ns = match failed && now_ns == began_ns {
+            true => NOTHING_SENT_NS,
+            false => 0,
+        };
+        self.core.spare.push(iteration);
+        self.user_is_free(load, user, began_ns, now_ns.saturating_add(wait_ns), now_ns);
+    }
+
+    /// Counts what is still open when the run is over.
+    pub(super) fn cut(&mut self, now_ns: u64) {
+        for (_, iteration) in &self.core.iterations {
+            if let Course::Scenario(scenario) = iteration.course {
+                self.core.tally.iteration_cut(scenario, now_ns);
+            }
+        }
+    }
+}
+
+impl Core<'_> {
+    /// A request is over; its iteration may go on.
+    pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Failure>, now_ns: u64) {
+        let Some(flight) = self.flights.try_remove(key) else {
+            return;
+        };
+        self.tally.ended(&flight, now_ns, verdict.as_ref());
+        if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
+            iteration.open = iteration.open.saturating_sub(1);
+            iteration.failed |= verdict.is_err();
+            self.ready.push(flight.iteration);
+        }
+        self.bodies.push(flight.body);
+    }
+
+    /// The target of a step, and its path if that varies.
+    pub(super) fn target_of(&self, flight: &Flight) -> Option<(usize, &Url)> {
+        let step = self.plan.steps.get(flight.step)?;
+        Some(match &step.url {
+            url @ Url::Target { target, .. } => (*target, url),
+            url @ Url::Value { relative_to, .. } => (*relative_to, url),
+        })
+    }
+}
