@@ -313,6 +313,7 @@ fn config(args: &ServeArgs) -> serve::Config {
             garbage_every: args.garbage_every.and_then(NonZeroU64::new),
             close_every: args.close_every.and_then(NonZeroU64::new),
             delay: args.delay,
+            ..serve::Faults::default()
         },
         ..serve::Config::default()
     }

@@ -19,6 +19,7 @@ mod encoding;
 mod farewell;
 mod faults;
 mod inbound;
+mod items;
 mod listener;
 mod message;
 mod outbox;
