@@ -21,7 +21,7 @@ pub(super) const fn bucket_of(ns: u64) -> u16 {
 }
 
 /// The highest value of a bucket.
-pub(super) const fn highest_of(bucket: u16) -> u64 {
+pub(crate) const fn highest_of(bucket: u16) -> u64 {
     let bucket = bucket as u64;
     let dropped = (bucket / (LINEAR / 2)).saturating_sub(1);
     ((bucket - dropped * (LINEAR / 2) + 1) << dropped) - 1

@@ -16,7 +16,7 @@ const DIGITS: u8 = 3;
 /// A distribution of times in nanoseconds. It takes about 270 KB, but only the buckets in use are
 /// ever touched.
 #[derive(Clone, Debug)]
-pub(super) struct Distribution {
+pub(crate) struct Distribution {
     histogram: Histogram<u64>,
     /// Times of 0, the most frequent between messages, are counted separately: one addition.
     zeros: u64,

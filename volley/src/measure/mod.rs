@@ -25,12 +25,15 @@ mod slices;
 mod tally;
 mod warnings;
 
+pub(crate) use bucket::highest_of;
 pub(crate) use checks::Failures;
 pub use chronicle::{Chronicle, Passed, Told};
 pub use count::LATE_NS;
+pub(crate) use distribution::Distribution;
 pub(crate) use errors::Errors;
 pub use facts::RunFacts;
 pub use part::{MergeError, Part};
+pub(crate) use second::Current;
 pub use second::{Bin, SecondCounts};
 pub use tally::{Ended, Outcome, Tally, TallyOptions};
 

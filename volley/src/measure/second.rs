@@ -48,7 +48,7 @@ pub struct SecondCounts {
 
 /// The second that is being counted. The current bin is kept separately, so that counting is one comparison and one
 /// addition.
-pub(super) struct Current {
+pub(crate) struct Current {
     second: SecondCounts,
     /// Since when the current bin counts, and which one it is.
     bin_from_ns: u64,

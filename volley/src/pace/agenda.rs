@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Cursor, Schedule};
+use super::{Cursor, Schedule, Timetable};
 
 /// Which calls of a run are a thread's own: `first`, `first + every`, `first + 2 * every`, …
 ///
@@ -36,33 +36,33 @@ impl Lane {
 /// All moments are absolute. A change takes effect at a moment: whatever was due before it stays due, and from then on
 /// the new rate counts.
 #[derive(Clone, Debug)]
-pub struct Agenda {
+pub struct Agenda<T = Schedule> {
     lane: Lane,
     /// One after another; the last one is in force.
-    parts: VecDeque<Part>,
+    parts: VecDeque<Part<T>>,
     /// Calls that were due in parts that are over.
     before: u64,
     /// Calls that were taken although a change, known too late, made them due later. The next part leaves them out.
     ahead: u64,
     is_paused: bool,
     /// The schedule that begins when a pause ends, if it was changed meanwhile.
-    next: Option<Schedule>,
+    next: Option<T>,
 }
 
 /// A time in which one schedule is in force.
 #[derive(Clone, Debug)]
-struct Part {
-    schedule: Schedule,
-    cursor: Cursor,
+struct Part<T> {
+    schedule: T,
+    cursor: Cursor<T>,
     /// The schedule's time 0. It may lie before the part, if a pause stopped the schedule.
     base_ns: u64,
     from_ns: u64,
     until_ns: u64,
 }
 
-impl Agenda {
+impl<T: Timetable> Agenda<T> {
     /// The calls of a lane from `start_ns` on, when the schedule begins.
-    pub fn new(schedule: &Schedule, lane: Lane, start_ns: u64) -> Self {
+    pub fn new(schedule: &T, lane: Lane, start_ns: u64) -> Self {
         Self {
             lane,
             parts: VecDeque::from([Part::new(schedule, lane, start_ns, start_ns)]),
@@ -100,7 +100,7 @@ impl Agenda {
     }
 
     /// From `at_ns` on, another schedule is in force, and begins there. In a pause, it begins with the pause's end.
-    pub fn change(&mut self, at_ns: u64, schedule: &Schedule) {
+    pub fn change(&mut self, at_ns: u64, schedule: &T) {
         if self.is_paused {
             self.next = Some(schedule.clone());
             return;
@@ -152,7 +152,7 @@ impl Agenda {
         }
     }
 
-    fn add(&mut self, mut part: Part) {
+    fn add(&mut self, mut part: Part<T>) {
         for _ in 0..std::mem::take(&mut self.ahead) {
             part.cursor.next();
         }
@@ -160,8 +160,8 @@ impl Agenda {
     }
 }
 
-impl Part {
-    fn new(schedule: &Schedule, lane: Lane, base_ns: u64, from_ns: u64) -> Self {
+impl<T: Timetable> Part<T> {
+    fn new(schedule: &T, lane: Lane, base_ns: u64, from_ns: u64) -> Self {
         let passed = schedule.count_until(from_ns - base_ns);
         let rounds = passed
             .saturating_sub(lane.first)
@@ -169,7 +169,7 @@ impl Part {
         let first = lane.first.saturating_add(rounds.saturating_mul(lane.every));
         Self {
             schedule: schedule.clone(),
-            cursor: schedule.cursor(first, lane.every),
+            cursor: Cursor::new(schedule.clone(), first, lane.every),
             base_ns,
             from_ns,
             until_ns: u64::MAX,

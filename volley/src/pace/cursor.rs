@@ -1,6 +1,6 @@
 //! One thread's share of a schedule; goes from call to call without a division.
 
-use super::{SECOND_NS, Schedule};
+use super::{Schedule, Timetable};
 
 /// A call to send: its number in the whole run (from 0), and its due time, in nanoseconds after the
 /// schedule's start.
@@ -14,11 +14,11 @@ pub struct Planned {
 /// [`Schedule::cursor`].
 ///
 /// The cursors of all threads together yield each call of the schedule exactly once, at the same
-/// nanosecond as [`Schedule::intended_ns`]. An advance within one step of the schedule takes three
+/// nanosecond as [`Timetable::intended_ns`]. An advance within a time of one rate takes three
 /// additions and a comparison.
 #[derive(Clone, Debug)]
-pub struct Cursor {
-    schedule: Schedule,
+pub struct Cursor<T = Schedule> {
+    schedule: T,
     every: u64,
     next: Option<Planned>,
     /// The end of the period in which the rate, and so `whole_ns` and `part`, stay the same.
@@ -31,8 +31,8 @@ pub struct Cursor {
     part: u64,
 }
 
-impl Cursor {
-    pub(super) fn new(schedule: Schedule, first: u64, every: u64) -> Self {
+impl<T: Timetable> Cursor<T> {
+    pub(super) fn new(schedule: T, first: u64, every: u64) -> Self {
         let mut cursor = Self {
             schedule,
             every: every.max(1),
@@ -76,15 +76,15 @@ impl Cursor {
                 number,
                 intended_ns,
             });
-        let Some(run) = self.schedule.run_at(number) else {
+        let Some(even) = self.schedule.even(number) else {
+            self.run_until_ns = 0;
             return;
         };
-        let calls = u128::from(number) * u128::from(SECOND_NS);
-        let rate = u128::from(run.value);
-        let distance = u128::from(self.every) * u128::from(SECOND_NS);
-        self.rate = u64::from(run.value);
-        self.run_until_ns = run.until_ns;
-        self.rest = ((calls - run.area) % rate) as u64;
+        let distance = u128::from(self.every) * u128::from(even.call);
+        let rate = u128::from(even.rate);
+        self.rate = even.rate;
+        self.run_until_ns = even.until_ns;
+        self.rest = even.rest;
         self.part = (distance % rate) as u64;
         // Beyond 64 bits: after the end of any run, so that the next advance computes from scratch
         // again.
@@ -92,7 +92,7 @@ impl Cursor {
     }
 }
 
-impl Iterator for Cursor {
+impl<T: Timetable> Iterator for Cursor<T> {
     type Item = Planned;
 
     #[inline]

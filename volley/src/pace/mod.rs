@@ -7,17 +7,21 @@
 mod agenda;
 mod cursor;
 mod curve;
+mod phases;
 #[cfg(test)]
 mod properties;
 mod schedule;
 mod spec;
 mod stairs;
+mod timetable;
 mod workers;
 
 pub use agenda::{Agenda, Lane};
 pub use cursor::{Cursor, Planned};
+pub use phases::{Phase, PhasedRate, PhasedUsers};
 pub use schedule::Schedule;
 pub use spec::{PaceError, RateSpec, ScheduleKind, WorkersSpec};
+pub use timetable::{Even, Timetable};
 pub use workers::Workers;
 
 /// Nanoseconds in a second.

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Planned, RateSpec, SECOND_NS, Schedule, ScheduleKind, whole_ns};
+use super::{
+    Agenda, Cursor, Lane, Phase, PhasedRate, PhasedUsers, Planned, RateSpec, SECOND_NS, Schedule,
+    ScheduleKind, Timetable, whole_ns,
+};
 
 /// Any valid schedule, with the flags it was compiled from. Its rates are low enough that five seconds are quickly
 /// tested.
@@ -130,5 +133,102 @@ proptest! {
             gone as u64 + cursor.count_until(ns)
         }).sum();
         prop_assert_eq!(left, schedule.count_until(ns));
+    }
+}
+
+/// Phases whose rates are low enough that all iterations are quickly visited; rates are not whole iterations a second.
+fn any_phases() -> impl Strategy<Value = Vec<Phase>> {
+    let rate = || prop_oneof![Just(0), 1..3_000_u64, 0..2_000_000_000_u64];
+    let length = prop_oneof![Just(0), 1..20_u64, 1..3_000_000_000_u64];
+    let phase = (rate(), rate(), any::<bool>(), length);
+    let phase = phase.prop_map(|(from, to, flat, length_ns)| Phase {
+        from,
+        to: if flat { from } else { to },
+        length_ns: Some(length_ns),
+    });
+    prop::collection::vec(phase, 1..5)
+}
+
+/// Whether iteration `n` is due before a moment, by the integral as a fraction with one denominator per phase.
+fn is_due(phases: &[Phase], n: u64, ns: u64) -> bool {
+    let wanted = i128::from(n) * 2_000_000_000_000_000;
+    let (mut at, mut area) = (0, 0);
+    for phase in phases {
+        let length = i128::from(phase.length_ns.unwrap());
+        let (from, to) = (i128::from(phase.from), i128::from(phase.to));
+        let passed = (i128::from(ns) - at).min(length);
+        if length > 0
+            && passed > 0
+            && (area - wanted) * length + 2 * from * passed * length + (to - from) * passed * passed
+                > 0
+        {
+            return true;
+        }
+        at += length;
+        area += (from + to) * length;
+    }
+    false
+}
+
+proptest! {
+    #[test]
+    fn phases_count_what_rational_arithmetic_counts(phases in any_phases(), n in 0..6_000_u64, ns in 0..9_000_000_000_u64) {
+        let rate = PhasedRate::new(&phases);
+        let count = rate.count_until(ns);
+        prop_assert!(count == 0 || is_due(&phases, count - 1, ns));
+        prop_assert!(!is_due(&phases, count, ns));
+        match rate.intended_ns(n) {
+            Some(ns) => prop_assert!(!is_due(&phases, n, ns) && is_due(&phases, n, ns + 1), "{n} at {ns}"),
+            None => prop_assert!(!is_due(&phases, n, u64::MAX)),
+        }
+    }
+
+    #[test]
+    fn the_cursors_of_all_threads_visit_each_iteration_of_the_phases_once(phases in any_phases(), threads in 1..4_u64) {
+        let rate = PhasedRate::new(&phases);
+        let all = rate.count_until(u64::MAX).min(3_000);
+        let mut visited: Vec<_> = (0..threads)
+            .flat_map(|thread| Cursor::new(rate.clone(), thread, threads).take_while(|one| one.number < all))
+            .collect();
+        visited.sort_by_key(|one| one.number);
+        let planned: Vec<_> = (0..all)
+            .map(|number| Planned { number, intended_ns: rate.intended_ns(number).unwrap() })
+            .collect();
+        prop_assert_eq!(visited, planned);
+    }
+
+    #[test]
+    fn the_agendas_of_all_threads_are_the_whole_through_pauses_and_new_rates(
+        phases in any_phases(), threads in 1..4_u64, at in 0..4_000_000_000_u64, pause in 0..2_000_000_000_u64, rate in 0..900_000_000_u64,
+    ) {
+        const END_NS: u64 = 9 * SECOND_NS;
+        let taken = |lane: Lane| {
+            let mut agenda = Agenda::new(&PhasedRate::new(&phases), lane, 0);
+            agenda.pause(at);
+            agenda.resume(at + pause);
+            agenda.change(at + pause + SECOND_NS, &PhasedRate::constant(rate));
+            let due = agenda.due_until(END_NS);
+            let mut all = Vec::new();
+            while let Some(ns) = agenda.next_ns().filter(|ns| *ns < END_NS) {
+                agenda.take();
+                all.push(ns);
+            }
+            assert_eq!((all.len() as u64, agenda.left_until(END_NS)), (due, 0));
+            all
+        };
+        let whole = Lane { first: 0, every: 1 };
+        let mut parts: Vec<u64> = (0..threads).flat_map(|thread| taken(whole.part(thread, threads))).collect();
+        parts.sort_unstable();
+        prop_assert_eq!(parts, taken(whole));
+    }
+
+    #[test]
+    fn users_change_only_when_it_is_announced(phases in any_phases(), ns in 0..9_000_000_000_u64, part in 0..1_000_u64) {
+        let users = PhasedUsers::new(&phases);
+        let next = users.next_change_after(ns).unwrap_or(u64::MAX);
+        prop_assert!(next > ns);
+        let between = ns + ((next - ns - 1) as u128 * u128::from(part) / 1_000) as u64;
+        prop_assert_eq!(users.active_at(between), users.active_at(ns));
+        prop_assert!(users.active_at(ns) <= users.most());
     }
 }

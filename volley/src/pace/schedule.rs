@@ -2,7 +2,8 @@
 
 use super::curve::Curve;
 use super::stairs::{Run, Stairs};
-use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind};
+use super::timetable::Even;
+use super::{Cursor, PaceError, RateSpec, SECOND_NS, ScheduleKind, Timetable};
 
 /// Calls per second over time, and from it the due time of each call.
 ///
@@ -69,8 +70,29 @@ impl Schedule {
         Cursor::new(self.clone(), first, every)
     }
 
-    pub(super) fn run_at(&self, n: u64) -> Option<Run> {
+    fn run_at(&self, n: u64) -> Option<Run> {
         self.rate.run_at_area(area_of_calls(n))
+    }
+}
+
+impl Timetable for Schedule {
+    fn intended_ns(&self, n: u64) -> Option<u64> {
+        self.intended_ns(n)
+    }
+
+    fn count_until(&self, ns: u64) -> u64 {
+        self.count_until(ns)
+    }
+
+    fn even(&self, n: u64) -> Option<Even> {
+        let run = self.run_at(n)?;
+        let rest = (area_of_calls(n) - run.area) % u128::from(run.value);
+        Some(Even {
+            rate: u64::from(run.value),
+            call: SECOND_NS,
+            rest: rest as u64,
+            until_ns: run.until_ns,
+        })
     }
 }
 

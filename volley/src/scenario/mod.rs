@@ -4,8 +4,10 @@
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 
 pub mod engine;
+pub mod mix;
 pub mod plan;
 pub mod stub;
+pub mod tally;
 mod text;
 mod values;
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use regex::bytes::Regex;
 
 use super::{Slot, Text};
+pub use crate::pace::Phase;
 use crate::request::Method;
 use crate::spec::{Endpoint, Threshold};
 
@@ -381,15 +382,6 @@ pub enum Phases {
     Users(Vec<Phase>),
     /// Iterations that begin at given moments, whatever became of others. In millionths a second.
     Rate(Vec<Phase>),
-}
-
-/// A time in which a number changes evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phase {
-    pub from: u64,
-    pub to: u64,
-    /// `None`: until the run ends by something else.
-    pub length_ns: Option<u64>,
 }
 
 /// Limits of a whole run.

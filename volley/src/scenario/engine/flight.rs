@@ -5,11 +5,25 @@ use std::sync::Arc;
 use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::request::Expected;
-use crate::scenario::stub::Failure;
+use crate::scenario::tally::Reason;
 
 /// The key of a flight; a connection keeps it for each open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightKey(pub u32);
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub reason: Reason,
+    /// What was wrong, for people.
+    pub words: String,
+}
+
+impl Fault {
+    pub fn new(reason: Reason, words: String) -> Self {
+        Self { reason, words }
+    }
+}
 
 /// A request that was sent, or waits for a connection.
 #[derive(Debug, Default)]
@@ -22,19 +36,19 @@ pub struct Flight {
     pub step: usize,
     /// The connection and the stream that carry it; `None`: it waits.
     pub place: Option<Place>,
-    /// When it was due, and when it was sent, in ns.
-    pub due_ns: u64,
+    /// When it was due, if it had such a moment, and when it was sent, in ns.
+    pub due_ns: Option<u64>,
     pub sent_ns: u64,
     /// When the head, or the first reply of a stream, came.
     pub first_ns: Option<u64>,
     /// HTTP status, or gRPC code once that is known.
-    pub status: u16,
+    pub status: Option<u16>,
     /// Whether the head came: the next fields are trailers.
     pub answered: bool,
     /// The body was checked as it came.
     pub is_checked: bool,
     /// The first thing that is wrong with it.
-    pub failure: Option<Box<Failure>>,
+    pub failure: Option<Box<Fault>>,
     /// The body so far, if the step reads it.
     pub body: Vec<u8>,
     /// Bytes of the body so far, read or not.

@@ -33,6 +33,10 @@ pub struct Iteration {
     /// When it was due, and when it began, in ns.
     pub due_ns: u64,
     pub began_ns: u64,
+    /// Its beginning was due at a moment, whatever became of others.
+    pub is_scheduled: bool,
+    /// A feed had no more rows for it.
+    pub out_of_data: bool,
     /// A step has failed.
     pub failed: bool,
     /// A request was sent, or tried.
@@ -93,6 +97,8 @@ impl Iteration {
             open: 0,
             due_ns: 0,
             began_ns: 0,
+            is_scheduled: false,
+            out_of_data: false,
             failed: false,
             has_sent: false,
             values: Values::new(slots),

@@ -7,6 +7,8 @@ mod letter;
 mod pool;
 mod shot;
 mod site;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod wire;
 
@@ -16,7 +18,7 @@ use std::thread;
 
 use crate::engine::{Clock, EngineError};
 use crate::scenario::plan::Plan;
-use crate::scenario::stub::Tally;
+use crate::scenario::tally::Tally;
 use driver::{Common, Driver, Quota};
 use site::Site;
 

@@ -11,9 +11,10 @@ use mio::{Events, Interest, Token};
 use super::{Driver, EngineError};
 use crate::engine::connect_words;
 use crate::engine::names::Route;
+use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::wire::{Phase, Wire};
-use crate::scenario::stub::{Failure, Reason};
+use crate::scenario::tally::Reason;
 
 /// What is said of a connection that did not become ready in time.
 const NO_ANSWER: &str = "nothing answered in time (`http.connect_timeout`)";
@@ -242,7 +243,7 @@ impl Driver<'_> {
         for flight in flights {
             let words = format!("the connection was lost: {reason}");
             self.core
-                .fail(flight, Failure::new(Reason::Lost, words), now_ns);
+                .fail(flight, Fault::new(Reason::Closed, words), now_ns);
         }
     }
 

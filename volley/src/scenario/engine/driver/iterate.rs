@@ -1,10 +1,12 @@
 //! Iterations: they begin, do one action after another, and end.
 
 use super::{Core, Driver, Timer};
+use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
 use crate::scenario::engine::iteration::{Course, Iteration};
-use crate::scenario::plan::{Action, OnFailure, Url};
-use crate::scenario::stub::{Drawn, Failure};
+use crate::scenario::plan::{Action, OnFailure, Phases};
+use crate::scenario::stub::Drawn;
+use crate::scenario::tally::{End, Failure, Timing};
 
 /// A user whose iteration failed before it could send anything waits so long before the next one.
 const NOTHING_SENT_NS: u64 = 100_000_000;
@@ -35,6 +37,14 @@ impl Driver<'_> {
         };
         let key = core.iterations.insert(iteration);
         if let Course::Scenario(scenario) = course {
+            let is_scheduled = matches!(
+                core.plan.loads.get(load).map(|load| &load.phases),
+                Some(Phases::Rate(_))
+            );
+            if let Some(iteration) = core.iterations.get_mut(key) {
+                iteration.is_scheduled = is_scheduled;
+            }
+            let due_ns = is_scheduled.then_some(due_ns);
             core.tally.iteration_began(scenario, due_ns, now_ns);
             let draws = core
                 .plan
@@ -124,7 +134,7 @@ impl Driver<'_> {
         match self.feeds.draw(feed, iteration.user, &mut iteration.values) {
             Ok(()) => {}
             Err(Drawn::Stop) => {
-                iteration.failed = true;
+                (iteration.failed, iteration.out_of_data) = (true, true);
                 self.stop(now_ns);
             }
         }
@@ -138,10 +148,8 @@ impl Driver<'_> {
         };
         core.serial += 1;
         // Only the first request of an iteration has a schedule.
-        let due_ns = match iteration.has_sent {
-            true => now_ns,
-            false => iteration.due_ns,
-        };
+        let is_scheduled = !iteration.has_sent && iteration.is_scheduled;
+        let due_ns = is_scheduled.then_some(iteration.due_ns);
         iteration.has_sent = true;
         iteration.open += 1;
         let mut body = core.bodies.pop().unwrap_or_default();
@@ -156,7 +164,6 @@ impl Driver<'_> {
             ..Flight::default()
         });
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
-        core.tally.sent(step);
         if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
             let (flights, serial) = (&core.flights, core.serial);
             let is_open = |key: u32, serial: u64| {
@@ -178,9 +185,14 @@ impl Driver<'_> {
             return;
         };
         let failed = iteration.failed;
+        let end = match (iteration.out_of_data, failed) {
+            (true, _) => End::OutOfData,
+            (false, true) => End::Failed,
+            (false, false) => End::Ok,
+        };
         self.core
             .tally
-            .iteration_ended(scenario, iteration.began_ns, now_ns, failed);
+            .iteration_ended(scenario, iteration.began_ns, now_ns, end);
         let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
         let wait_ns = match failed && now_ns == began_ns {
             true => NOTHING_SENT_NS,
@@ -191,10 +203,15 @@ impl Driver<'_> {
     }
 
     /// Counts what is still open when the run is over.
-    pub(super) fn cut(&mut self, now_ns: u64) {
+    pub(super) fn cut(&mut self) {
+        for (_, flight) in &self.core.flights {
+            self.core.tally.left_open(flight.step, flight.sent_ns);
+        }
         for (_, iteration) in &self.core.iterations {
             if let Course::Scenario(scenario) = iteration.course {
-                self.core.tally.iteration_cut(scenario, now_ns);
+                self.core
+                    .tally
+                    .iteration_left_open(scenario, iteration.began_ns);
             }
         }
     }
@@ -202,25 +219,36 @@ impl Driver<'_> {
 
 impl Core<'_> {
     /// A request is over; its iteration may go on.
-    pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Failure>, now_ns: u64) {
+    pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Fault>, now_ns: u64) {
         let Some(flight) = self.flights.try_remove(key) else {
             return;
         };
-        self.tally.ended(&flight, now_ns, verdict.as_ref());
+        let timing = Timing {
+            due_ns: flight.due_ns,
+            sent_ns: flight.sent_ns,
+            first_ns: flight.first_ns,
+            end_ns: now_ns,
+        };
+        let failure = verdict.as_ref().map_err(|fault| Failure {
+            reason: fault.reason,
+            what: &fault.words,
+        });
+        self.tally.ended(
+            flight.step,
+            &timing,
+            flight.status,
+            flight.received,
+            failure.as_ref().map(|()| ()).map_err(|failure| failure),
+        );
+        if flight.replies > 0 {
+            self.tally
+                .replies(flight.step, flight.sent_ns, flight.replies, now_ns);
+        }
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();
             self.ready.push(flight.iteration);
         }
         self.bodies.push(flight.body);
-    }
-
-    /// The target of a step, and its path if that varies.
-    pub(super) fn target_of(&self, flight: &Flight) -> Option<(usize, &Url)> {
-        let step = self.plan.steps.get(flight.step)?;
-        Some(match &step.url {
-            url @ Url::Target { target, .. } => (*target, url),
-            url @ Url::Value { relative_to, .. } => (*relative_to, url),
-        })
     }
 }

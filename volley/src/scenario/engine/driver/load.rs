@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Driver, Timer};
-use crate::pace::{Agenda, Lane, Schedule};
+use crate::pace::{Agenda, Lane, PhasedRate, PhasedUsers};
 use crate::scenario::engine::iteration::Course;
-use crate::scenario::plan::{Load, Phase, Phases, Plan, WhenFull};
+use crate::scenario::mix::Mix;
+use crate::scenario::plan::{Load, Phases, Plan, WhenFull};
 
 /// For each load: how many iterations have begun, over all threads.
 #[derive(Debug, Default)]
@@ -27,15 +28,17 @@ pub(super) struct LoadState {
     begins_ns: u64,
     ends_ns: u64,
     kind: Kind,
-    /// Iterations that are open.
-    open: u32,
+    /// Deals out scenarios, from iteration `dealt` on.
+    mix: Mix,
+    dealt: u64,
     is_over: bool,
 }
 
 enum Kind {
     /// By own user: an iteration of it is open or planned.
-    Users(Vec<bool>),
-    Rate(Box<Agenda>),
+    Users(PhasedUsers, Vec<bool>),
+    /// The schedule, and the number of its next iteration.
+    Rate(Box<Agenda<PhasedRate>>, u64),
 }
 
 impl Driver<'_> {
@@ -51,26 +54,34 @@ impl Driver<'_> {
 
     fn load_state(&self, load: &Load, start_ns: u64) -> LoadState {
         let begins_ns = start_ns.saturating_add(load.start_after_ns);
-        let (Phases::Users(phases) | Phases::Rate(phases)) = &load.phases;
-        let lane = Lane { first: 0, every: 1 }.part(self.index.into(), self.common.threads.into());
+        let lane = self.lane();
+        let (kind, length_ns) = match &load.phases {
+            Phases::Users(phases) => {
+                let users = PhasedUsers::new(phases);
+                let own = usize::try_from(lane.count(users.most())).unwrap_or(0);
+                let length_ns = users.end_ns();
+                (Kind::Users(users, vec![false; own]), length_ns)
+            }
+            Phases::Rate(phases) => {
+                let rate = PhasedRate::new(phases);
+                let length_ns = rate.end_ns();
+                let agenda = Agenda::new(&rate, lane, begins_ns);
+                (Kind::Rate(Box::new(agenda), lane.first), length_ns)
+            }
+        };
         LoadState {
             begins_ns,
-            ends_ns: begins_ns.saturating_add(length_ns(phases)),
-            kind: match &load.phases {
-                Phases::Users(phases) => {
-                    let most = phases.iter().map(|phase| phase.from.max(phase.to)).max();
-                    let own = lane.count(most.unwrap_or(0));
-                    Kind::Users(vec![false; usize::try_from(own).unwrap_or(0)])
-                }
-                Phases::Rate(phases) => {
-                    let rate = phases.first().map_or(0, |phase| phase.to / 1_000_000);
-                    let schedule = Schedule::constant(u32::try_from(rate).unwrap_or(u32::MAX));
-                    Kind::Rate(Box::new(Agenda::new(&schedule, lane, begins_ns)))
-                }
-            },
-            open: 0,
+            ends_ns: begins_ns.saturating_add(length_ns.unwrap_or(u64::MAX)),
+            kind,
+            mix: Mix::of(load, &self.common.plan.scenarios),
+            dealt: 0,
             is_over: false,
         }
+    }
+
+    /// The users and iterations of this thread.
+    fn lane(&self) -> Lane {
+        Lane { first: 0, every: 1 }.part(self.index.into(), self.common.threads.into())
     }
 
     /// Lets the users begin that should work by now.
@@ -79,7 +90,7 @@ impl Driver<'_> {
             let wanted = self.wanted_users(at, now_ns);
             let threads = u64::from(self.common.threads);
             let Some(LoadState {
-                kind: Kind::Users(users),
+                kind: Kind::Users(_, users),
                 ..
             }) = self.loads.get_mut(at)
             else {
@@ -101,14 +112,14 @@ impl Driver<'_> {
 
     /// How many users of a load work at a moment, over all threads.
     fn wanted_users(&self, at: usize, now_ns: u64) -> u64 {
-        let (Some(state), Some(load)) = (self.loads.get(at), self.common.plan.loads.get(at)) else {
-            return 0;
-        };
-        match &load.phases {
-            Phases::Users(phases)
+        match self.loads.get(at) {
+            Some(state)
                 if !self.is_stopping && (state.begins_ns..state.ends_ns).contains(&now_ns) =>
             {
-                value_at(phases, now_ns - state.begins_ns)
+                match &state.kind {
+                    Kind::Users(users, _) => users.active_at(now_ns - state.begins_ns),
+                    Kind::Rate(..) => 0,
+                }
             }
             _ => 0,
         }
@@ -140,28 +151,8 @@ impl Driver<'_> {
     }
 
     fn begin_of(&mut self, at: usize, user: u64, number: u64, due_ns: u64, now_ns: u64) {
-        let Some(load) = self.common.plan.loads.get(at) else {
-            return;
-        };
-        let all: u64 = load
-            .scenarios
-            .iter()
-            .map(|(_, weight)| u64::from(*weight))
-            .sum();
-        let mut rest = number % all.max(1);
-        let mut scenarios = load.scenarios.iter();
-        let chosen = scenarios.find(|(_, weight)| match rest.checked_sub(u64::from(*weight)) {
-            Some(left) => {
-                rest = left;
-                false
-            }
-            None => true,
-        });
-        if let Some((scenario, _)) = chosen {
-            if let Some(state) = self.loads.get_mut(at) {
-                state.open += 1;
-            }
-            self.begin(Course::Scenario(*scenario), (at, user), due_ns, now_ns);
+        if let Some(scenario) = self.loads.get_mut(at).and_then(|state| state.deal(number)) {
+            self.begin(Course::Scenario(scenario), (at, user), due_ns, now_ns);
         }
     }
 
@@ -180,11 +171,13 @@ impl Driver<'_> {
             .loads
             .get(at)
             .map_or(0, |load| load.pace_ns);
-        let Some(state) = self.loads.get_mut(at) else {
-            return;
-        };
-        state.open = state.open.saturating_sub(1);
-        if matches!(state.kind, Kind::Rate(_)) {
+        if !matches!(
+            self.loads.get(at),
+            Some(LoadState {
+                kind: Kind::Users(..),
+                ..
+            })
+        ) {
             return;
         }
         let next_ns = from_ns.max(began_ns.saturating_add(pace_ns));
@@ -197,7 +190,7 @@ impl Driver<'_> {
     fn set_busy(&mut self, at: usize, user: u64, is_busy: bool) {
         let own = user / u64::from(self.common.threads.max(1));
         if let Some(LoadState {
-            kind: Kind::Users(users),
+            kind: Kind::Users(_, users),
             ..
         }) = self.loads.get_mut(at)
             && let Some(place) = usize::try_from(own).ok().and_then(|own| users.get_mut(own))
@@ -212,7 +205,7 @@ impl Driver<'_> {
             return None;
         }
         let next = |state: &LoadState| match &state.kind {
-            Kind::Rate(agenda) if !state.is_over => {
+            Kind::Rate(agenda, _) if !state.is_over => {
                 agenda.next_ns().filter(|ns| *ns < state.ends_ns)
             }
             _ => None,
@@ -230,7 +223,7 @@ impl Driver<'_> {
         for at in 0..self.loads.len() {
             while let Some(state) = self.loads.get_mut(at)
                 && !state.is_over
-                && let Kind::Rate(agenda) = &mut state.kind
+                && let Kind::Rate(agenda, next) = &mut state.kind
                 && let Some(due_ns) = agenda.next_ns()
                 && due_ns <= now_ns
                 && due_ns < state.ends_ns
@@ -240,21 +233,22 @@ impl Driver<'_> {
                     break;
                 }
                 agenda.take();
-                let Some(number) = self.take_quota(at) else {
+                let number = *next;
+                *next += u64::from(self.common.threads);
+                if self.take_quota(at).is_none() {
                     break;
-                };
+                }
                 match is_full {
-                    true => self.drop_one(at, number),
+                    true => self.drop_one(at, number, now_ns),
                     false => self.begin_of(at, number, number, due_ns, now_ns),
                 }
             }
         }
     }
 
-    fn drop_one(&mut self, at: usize, _number: u64) {
-        let load = self.common.plan.loads.get(at);
-        if let Some((scenario, _)) = load.and_then(|load| load.scenarios.first()) {
-            self.core.tally.dropped(*scenario, 1);
+    fn drop_one(&mut self, at: usize, number: u64, now_ns: u64) {
+        if let Some(scenario) = self.loads.get_mut(at).and_then(|state| state.deal(number)) {
+            self.core.tally.dropped(scenario, 1, now_ns);
         }
     }
 
@@ -271,7 +265,7 @@ impl Driver<'_> {
             let is_over = |state: &LoadState| {
                 state.is_over
                     || now_ns >= state.ends_ns
-                    || matches!(&state.kind, Kind::Rate(agenda) if agenda.is_over())
+                    || matches!(&state.kind, Kind::Rate(agenda, _) if agenda.is_over())
             };
             if self.loads.iter().all(is_over) {
                 self.stop(now_ns);
@@ -281,23 +275,11 @@ impl Driver<'_> {
     }
 }
 
-fn length_ns(phases: &[Phase]) -> u64 {
-    let lengths = phases
-        .iter()
-        .map(|phase| phase.length_ns.unwrap_or(u64::MAX));
-    lengths.fold(0, u64::saturating_add)
-}
-
-/// The value of phases that change evenly, at a moment of them.
-fn value_at(phases: &[Phase], mut ns: u64) -> u64 {
-    for phase in phases {
-        let length_ns = phase.length_ns.unwrap_or(u64::MAX);
-        if ns < length_ns {
-            let (from, to) = (i128::from(phase.from), i128::from(phase.to));
-            let value = from + (to - from) * i128::from(ns) / i128::from(length_ns);
-            return u64::try_from(value).unwrap_or(0);
-        }
-        ns -= length_ns;
+impl LoadState {
+    /// The scenario of iteration `number` over all threads. Numbers rise.
+    fn deal(&mut self, number: u64) -> Option<usize> {
+        let skipped = usize::try_from(number.saturating_sub(self.dealt)).unwrap_or(usize::MAX);
+        self.dealt = number + 1;
+        self.mix.nth(skipped)
     }
-    0
 }

@@ -27,7 +27,8 @@ use crate::engine::{Clock, EngineError};
 use crate::grpc::Spare;
 use crate::request::RequestError;
 use crate::scenario::plan::{Plan, Request};
-use crate::scenario::stub::{Feeds, Tally};
+use crate::scenario::stub::Feeds;
+use crate::scenario::tally::Tally;
 use load::LoadState;
 pub use load::Quota;
 
@@ -146,7 +147,7 @@ impl<'a> Driver<'a> {
                 ready: Vec::new(),
                 again: Vec::new(),
                 freed: Vec::new(),
-                tally: Tally::new(plan),
+                tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
                 spare_messages: Spare::default(),
                 inflated: Vec::new(),
             },
@@ -189,7 +190,7 @@ impl<'a> Driver<'a> {
             self.wait(&mut events)?;
             self.take_events(&events);
         }
-        self.cut(self.now_ns());
+        self.cut();
         self.hang_up();
         Ok(self.core.tally)
     }

@@ -7,9 +7,11 @@ use mio::Events;
 use super::{ALARM, Core, Driver, READ_BYTES};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
+use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::FlightKey;
 use crate::scenario::engine::wire::Phase;
-use crate::scenario::stub::{Failure, Reason, response};
+use crate::scenario::stub::response;
+use crate::scenario::tally::Reason;
 
 /// Reads from one connection before the others get their turn.
 const READS_AT_ONCE: usize = 8;
@@ -215,15 +217,19 @@ impl Core<'_> {
             return Next::Continue; // trailers
         }
         flight.first_ns = Some(now_ns);
-        flight.status = fields.get(b":status").and_then(number).unwrap_or(0);
+        flight.status = fields.get(b":status").and_then(number);
         let (Some(step), Some(iteration)) = (
             self.plan.steps.get(flight.step),
             self.iterations.get_mut(flight.iteration),
         ) else {
             return Next::Continue;
         };
-        if let Err(failure) = response::at_head(step, flight.status, fields, &mut iteration.values)
-        {
+        if let Err(failure) = response::at_head(
+            step,
+            flight.status.unwrap_or(0),
+            fields,
+            &mut iteration.values,
+        ) {
             flight.failure.get_or_insert_with(|| Box::new(failure));
         }
         Next::Continue
@@ -258,7 +264,7 @@ impl Core<'_> {
                 "the body is over the limit of {} bytes (`limits.body`)",
                 self.plan.limits.body
             );
-            let failure = Failure::new(Reason::TooLarge, words);
+            let failure = Fault::new(Reason::BodyTooLarge, words);
             flight.failure.get_or_insert_with(|| Box::new(failure));
             return Next::Cancel(ErrorCode::Cancel);
         }
@@ -295,12 +301,12 @@ impl Core<'_> {
                 self.again.push(key.0);
                 return;
             }
-            Closed::Refused => Some(Failure::new(
-                Reason::Refused,
+            Closed::Refused => Some(Fault::new(
+                Reason::GoAway,
                 "the server refused it again and again".to_owned(),
             )),
-            Closed::Reset(code) => Some(Failure::new(Reason::Reset, reset_words(code))),
-            Closed::Malformed(rule) => Some(Failure::new(Reason::Protocol, rule.to_owned())),
+            Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
+            Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
         let failure = flight.failure.take().map(|failure| *failure).or(failure);
         self.finish(at, failure.map_or(Ok(()), Err), now_ns);

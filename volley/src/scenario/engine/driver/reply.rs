@@ -8,8 +8,9 @@ use crate::grpc::{PREFIX_LEN, Status, Take};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{ErrorCode, Next};
+use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{Flight, FlightKey};
-use crate::scenario::stub::{Failure, Reason};
+use crate::scenario::tally::Reason;
 
 impl Core<'_> {
     /// A call's headers or trailers came.
@@ -29,13 +30,13 @@ impl Core<'_> {
         let Some(status) = status else {
             return Next::Continue;
         };
-        flight.status = status.code as u16;
+        flight.status = Some(status.code as u16);
         let expected = self
             .plan
             .steps
             .get(flight.step)
             .and_then(|step| step.expect.code);
-        if flight.status != expected.unwrap_or(0) {
+        if flight.status != Some(expected.unwrap_or(0)) {
             let words = format!("{}: {}", status.code.name(), status.message);
             flight.blame(Reason::Status, words);
         }
@@ -104,7 +105,7 @@ impl Core<'_> {
             .as_ref()
             .and_then(|expected| expected.replies());
         if let Some(expected) = expected
-            && flight.status == 0
+            && flight.status == Some(0)
             && expected != flight.replies
         {
             let words = format!("{} replies instead of {expected}", flight.replies);
@@ -118,7 +119,7 @@ impl Flight {
     #[cold]
     pub fn blame(&mut self, reason: Reason, words: String) {
         self.failure
-            .get_or_insert_with(|| Box::new(Failure::new(reason, words)));
+            .get_or_insert_with(|| Box::new(Fault::new(reason, words)));
     }
 
     /// Takes one reply.
@@ -127,7 +128,7 @@ impl Flight {
         if let Some(expected) = &self.expected
             && let Err(mismatch) = expected.check(self.replies, message)
         {
-            self.blame(Reason::Reply, mismatch.to_string());
+            self.blame(Reason::Each(0), mismatch.to_string());
         }
         self.first_ns.get_or_insert(now_ns);
         self.replies += 1;

@@ -1,12 +1,13 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
 use super::{Core, Driver, Sheet};
+use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place};
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::shot::Aim;
 use crate::scenario::engine::site::Site;
 use crate::scenario::plan::Url;
-use crate::scenario::stub::{Failure, Reason};
+use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Slot, Values};
 
@@ -113,6 +114,8 @@ impl Driver<'_> {
             Ok(stream) => {
                 (flight.place, flight.sent_ns) = (Some(Place { wire: at, stream }), now_ns);
                 iteration.wire = Some(at);
+                let length = (scratch.first.len() + scratch.last.len() + scratch.body.len()) as u64;
+                core.tally.sent(step, now_ns, length);
                 if !std::mem::replace(&mut wire.is_touched, true) {
                     touched.push(at);
                 }
@@ -164,7 +167,7 @@ impl Driver<'_> {
         for (key, serial) in std::mem::take(&mut pool.waiting) {
             let flight = self.core.flights.get(key as usize);
             if flight.is_some_and(|flight| flight.serial == serial) {
-                let failure = Failure::new(Reason::Connect, reason.clone());
+                let failure = Fault::new(Reason::Connect, reason.clone());
                 self.core.finish(key as usize, Err(failure), now_ns);
             }
         }
@@ -187,7 +190,7 @@ impl Driver<'_> {
                 self.touch(place.wire);
                 self.look_at_phase(place.wire, now_ns);
             }
-            let failure = Failure::new(Reason::Timeout, "no response in time".to_owned());
+            let failure = Fault::new(Reason::Timeout, "no response in time".to_owned());
             self.core.finish(key as usize, Err(failure), now_ns);
         }
     }
@@ -224,8 +227,8 @@ impl Driver<'_> {
 impl Core<'_> {
     /// Where a request goes: its target; its path in `path`, if that varies.
     #[inline]
-    fn aim(&self, key: usize, sites: &[Site], path: &mut Vec<u8>) -> Result<usize, Failure> {
-        let lost = || Failure::new(Reason::Unrendered, String::new());
+    fn aim(&self, key: usize, sites: &[Site], path: &mut Vec<u8>) -> Result<usize, Fault> {
+        let lost = || Fault::new(Reason::Unrendered, String::new());
         let flight = self.flights.get(key).ok_or_else(lost)?;
         let iteration = self.iterations.get(flight.iteration).ok_or_else(lost)?;
         let step = self.plan.steps.get(flight.step).ok_or_else(lost)?;
@@ -259,13 +262,13 @@ impl Core<'_> {
         sites: &[Site],
         values: &Values,
         path: &mut Vec<u8>,
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize, Fault> {
         let url = values
             .get(slot)
             .ok_or_else(|| self.unrendered(Unrendered::Empty(slot)))?;
         let bad = |why: &str| {
             let words = format!("`{}` {why}", String::from_utf8_lossy(url));
-            Failure::new(Reason::Unrendered, words)
+            Fault::new(Reason::Unrendered, words)
         };
         if url.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
             return Err(bad("has blanks or control characters, so it is no URL"));
@@ -295,17 +298,17 @@ impl Core<'_> {
     }
 
     #[cold]
-    fn unsent(&self, why: Unsent) -> Failure {
+    fn unsent(&self, why: Unsent) -> Fault {
         let words = match why {
             Unsent::Unrendered(why) => return self.unrendered(why),
             Unsent::Message(error) => error.to_string(),
             Unsent::NoHttp2 => "gRPC needs HTTP/2 (`http.version`)".to_owned(),
         };
-        Failure::new(Reason::Unrendered, words)
+        Fault::new(Reason::Unrendered, words)
     }
 
     #[cold]
-    fn unrendered(&self, why: Unrendered) -> Failure {
+    fn unrendered(&self, why: Unrendered) -> Fault {
         let (slot, what) = match why {
             Unrendered::Empty(slot) => (slot, "has no value"),
             Unrendered::Control(slot) => {
@@ -317,12 +320,12 @@ impl Core<'_> {
             .slots
             .get(usize::from(slot.0))
             .map_or("", String::as_str);
-        Failure::new(Reason::Unrendered, format!("`${{{name}}}` {what}"))
+        Fault::new(Reason::Unrendered, format!("`${{{name}}}` {what}"))
     }
 
     /// A request failed.
     #[cold]
-    pub(super) fn fail(&mut self, key: FlightKey, failure: Failure, now_ns: u64) {
+    pub(super) fn fail(&mut self, key: FlightKey, failure: Fault, now_ns: u64) {
         self.finish(key.0 as usize, Err(failure), now_ns);
     }
 }

@@ -1,0 +1,268 @@
+//! Which scenario the next iteration runs: weights that are kept exactly.
+
+use super::plan::{Action, Load, Scenario};
+
+/// Deals iterations out to scenarios.
+///
+/// After any number of iterations, each scenario has had its exact share to within less than one iteration. An
+/// iteration is a task of a scenario that may begin when its share has begun and must begin before it is over; the task
+/// that must begin first is next (earliest deadline first, which keeps all deadlines if the shares sum up to one: Liu
+/// and Layland, 1973).
+///
+/// A thread has one of its own. So each thread runs every scenario, and no thread waits for another.
+#[derive(Clone, Debug)]
+pub struct Mix {
+    shares: Vec<Share>,
+    sum: u64,
+    /// How many iterations of this round have begun. A round has `sum` of them.
+    begun: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Share {
+    scenario: usize,
+    weight: u64,
+    /// Iterations of this round that have begun.
+    begun: u64,
+    /// The next one begins when so many of all have begun,
+    from: u64,
+    /// and before so many have.
+    until: u64,
+}
+
+impl Mix {
+    /// The scenarios of a load. A weight that shares requests is divided by the number of requests of an iteration.
+    #[must_use]
+    pub fn of(load: &Load, scenarios: &[Scenario]) -> Self {
+        if !load.shares_requests {
+            return Self::new(
+                load.scenarios
+                    .iter()
+                    .map(|&(one, weight)| (one, u128::from(weight))),
+            );
+        }
+        let requests = |one: usize| scenarios.get(one).map_or(1, requests).max(1);
+        let multiple = load.scenarios.iter().fold(1_u128, |multiple, &(one, _)| {
+            let requests = u128::from(requests(one));
+            (multiple / gcd(multiple, requests)).saturating_mul(requests)
+        });
+        // Too many different lengths: the shares are no longer exact, but within a billionth.
+        let multiple = multiple.min(1 << 90);
+        Self::new(load.scenarios.iter().map(|&(one, weight)| {
+            (
+                one,
+                multiple / u128::from(requests(one)) * u128::from(weight),
+            )
+        }))
+    }
+
+    /// Scenarios and their weights. One with a weight of 0 never runs.
+    fn new(weights: impl Iterator<Item = (usize, u128)>) -> Self {
+        let weights: Vec<_> = weights.filter(|(_, weight)| *weight > 0).collect();
+        let common = weights
+            .iter()
+            .fold(0, |common, (_, weight)| gcd(common, *weight))
+            .max(1);
+        let most = weights
+            .iter()
+            .map(|(_, weight)| weight / common)
+            .max()
+            .unwrap_or_default();
+        // Sums of weights fit 64 bits.
+        let excess = (u128::BITS - most.leading_zeros()).saturating_sub(40);
+        let weight = |weight: u128| {
+            u64::try_from((weight / common) >> excess)
+                .unwrap_or(u64::MAX)
+                .max(1)
+        };
+        let sum = weights.iter().map(|(_, one)| weight(*one)).sum();
+        let share = |&(scenario, one): &(usize, u128)| Share::new(scenario, weight(one), sum);
+        Self {
+            shares: weights.iter().map(share).collect(),
+            sum,
+            begun: 0,
+        }
+    }
+}
+
+impl Iterator for Mix {
+    type Item = usize;
+
+    /// The scenario of the next iteration; `None` if there are no scenarios.
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let (begun, sum) = (self.begun, self.sum);
+        let ready = self.shares.iter_mut().filter(|share| share.from <= begun);
+        let next = ready.min_by_key(|share| share.until)?;
+        let scenario = next.scenario;
+        next.begun += 1;
+        next.set_times(sum);
+        self.begun += 1;
+        if self.begun == sum {
+            self.begun = 0;
+            for share in &mut self.shares {
+                *share = Share::new(share.scenario, share.weight, sum);
+            }
+        }
+        Some(scenario)
+    }
+}
+
+impl Share {
+    fn new(scenario: usize, weight: u64, sum: u64) -> Self {
+        let mut share = Self {
+            scenario,
+            weight,
+            begun: 0,
+            from: 0,
+            until: 0,
+        };
+        share.set_times(sum);
+        share
+    }
+
+    fn set_times(&mut self, sum: u64) {
+        let (begun, sum, weight) = (
+            u128::from(self.begun),
+            u128::from(sum),
+            u128::from(self.weight),
+        );
+        // At most twice the sum.
+        self.from = (begun * sum / weight) as u64;
+        self.until = ((begun + 1) * sum).div_ceil(weight) as u64;
+    }
+}
+
+/// How many requests an iteration sends if nothing fails.
+#[must_use]
+pub fn requests(scenario: &Scenario) -> u64 {
+    let of_action = |action: &Action| match action {
+        Action::Step(_) => 1,
+        Action::Together(steps) => steps.len() as u64,
+        Action::Think { .. } | Action::Draw(_) => 0,
+    };
+    let once: u64 = scenario.actions.iter().map(of_action).sum();
+    once * u64::from(scenario.repeat.max(1))
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::plan::{OnFailure, Phases};
+    use super::*;
+
+    fn mix(weights: &[u32]) -> Mix {
+        Mix::new(weights.iter().map(|weight| u128::from(*weight)).enumerate())
+    }
+
+    fn counts(drawn: &[usize], scenarios: usize) -> Vec<usize> {
+        (0..scenarios)
+            .map(|one| drawn.iter().filter(|drawn| **drawn == one).count())
+            .collect()
+    }
+
+    #[test]
+    fn eighty_to_twenty_is_exact_over_any_thousand_starts_of_two_threads() {
+        let thread: Vec<usize> = mix(&[80, 20]).take(3000).collect();
+        assert_eq!(thread[..10], [0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+        // However the starts of the two follow one another.
+        for (own, from, other_from) in [
+            (1000, 0, 0),
+            (500, 3, 4),
+            (501, 1, 4),
+            (123, 77, 999),
+            (999, 2, 4),
+        ] {
+            let window = [
+                &thread[from..from + own],
+                &thread[other_from..other_from + 1000 - own],
+            ]
+            .concat();
+            let first = counts(&window, 2)[0];
+            assert!((799..=801).contains(&first), "{first} of {own}");
+        }
+    }
+
+    #[test]
+    fn a_weight_of_zero_never_runs_and_no_weights_are_no_iterations() {
+        assert_eq!(
+            counts(&mix(&[0, 3, 0]).take(50).collect::<Vec<_>>(), 3),
+            [0, 50, 0]
+        );
+        assert_eq!(mix(&[0]).next(), None);
+        assert_eq!(mix(&[]).next(), None);
+    }
+
+    fn scenario(actions: Vec<Action>, repeat: u32) -> Scenario {
+        Scenario {
+            name: String::new(),
+            actions,
+            draws: Vec::new(),
+            repeat,
+            on_failure: OnFailure::EndIteration,
+            keeps_cookies: false,
+        }
+    }
+
+    #[test]
+    fn a_share_of_requests_is_divided_by_the_requests_of_an_iteration() {
+        let think = Action::Think {
+            least_ns: 1,
+            most_ns: 1,
+        };
+        let scenarios = [
+            scenario(
+                vec![Action::Step(0), think, Action::Together(vec![1, 2])],
+                1,
+            ),
+            scenario(vec![Action::Step(3)], 2),
+        ];
+        assert_eq!(scenarios.each_ref().map(requests), [3, 2]);
+        let load = Load {
+            scenarios: vec![(0, 50), (1, 50)],
+            shares_requests: true,
+            phases: Phases::Users(Vec::new()),
+            iterations: None,
+            start_after_ns: 0,
+            pace_ns: 0,
+        };
+        let drawn: Vec<usize> = Mix::of(&load, &scenarios).take(500).collect();
+        assert_eq!(counts(&drawn, 2), [200, 300]);
+        let by_iterations = Load {
+            shares_requests: false,
+            ..load
+        };
+        assert_eq!(
+            counts(
+                &Mix::of(&by_iterations, &scenarios)
+                    .take(500)
+                    .collect::<Vec<_>>(),
+                2
+            ),
+            [250, 250]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn after_any_number_of_iterations_each_scenario_has_its_share_to_within_one(
+            weights in prop::collection::vec(prop_oneof![0..9_u32, 1..2_000_u32, any::<u32>()], 1..9), all in 1..4_000_usize,
+        ) {
+            let sum: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+            prop_assume!(sum > 0);
+            let mut begun = vec![0_u64; weights.len()];
+            for (number, drawn) in (1..).zip(mix(&weights).take(all)) {
+                begun[drawn] += 1;
+                for (weight, begun) in weights.iter().zip(&begun) {
+                    let apart = (begun * sum).abs_diff(u64::from(*weight) * number);
+                    prop_assert!(apart < sum, "{begun} of {number} for {weight} of {sum}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What becomes of the iterations of one scenario.
+
+use super::seconds::Seconds;
+use crate::measure::Distribution;
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every step ended well.
+    Ok,
+    /// A step failed.
+    Failed,
+    /// A feed had no more rows.
+    OutOfData,
+}
+
+/// Plain sums of a scenario. What was due is `begun + dropped + unfed`, and `begun` is `ok + failed + cut_short + open`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IterationCounts {
+    pub begun: u64,
+    pub ok: u64,
+    pub failed: u64,
+    /// Ended early because a feed had no more rows.
+    pub cut_short: u64,
+    /// Without an end when the run ended.
+    pub open: u64,
+    /// Due, and never begun: too many were open.
+    pub dropped: u64,
+    /// Due, and never begun: a feed had no more rows.
+    pub unfed: u64,
+}
+
+/// The iterations of a scenario in one thread, or in several.
+#[derive(Default)]
+pub(crate) struct Iterations {
+    pub counts: IterationCounts,
+    /// Since its first iteration.
+    pub times: Option<Box<IterationTimes>>,
+}
+
+pub(crate) struct IterationTimes {
+    /// From the beginning to the end: of iterations that ended well, think times included.
+    pub duration: Distribution,
+    /// From the due moment to the beginning.
+    pub delay: Distribution,
+    pub seconds: Seconds,
+}
+
+impl Iterations {
+    #[inline]
+    pub fn times(&mut self) -> &mut IterationTimes {
+        self.times.get_or_insert_with(|| {
+            Box::new(IterationTimes {
+                duration: Distribution::new(),
+                delay: Distribution::new(),
+                seconds: Seconds::new(),
+            })
+        })
+    }
+
+    /// Forgets everything, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.counts = IterationCounts::default();
+        if let Some(times) = &mut self.times {
+            times.duration.clear();
+            times.delay.clear();
+            times.seconds.clear();
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.counts.add(&other.counts);
+        match (&mut self.times, other.times) {
+            (Some(times), Some(other)) => {
+                times.duration.merge(&other.duration);
+                times.delay.merge(&other.delay);
+                times.seconds.merge(other.seconds);
+            }
+            (times @ None, other) => *times = other,
+            (Some(_), None) => {}
+        }
+    }
+}
+
+impl IterationCounts {
+    /// Iterations that were to begin.
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        self.begun + self.dropped + self.unfed
+    }
+
+    /// Adds those of another one.
+    pub fn add(&mut self, other: &Self) {
+        self.begun += other.begun;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.cut_short += other.cut_short;
+        self.open += other.open;
+        self.dropped += other.dropped;
+        self.unfed += other.unfed;
+    }
+}

@@ -1,0 +1,102 @@
+//! Why a request failed.
+
+use std::fmt;
+
+/// Why a request failed. Numbers are places in the step's own lists, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// A text of the request needs a value that is missing, or that cannot stand there.
+    Unrendered,
+    /// No host of the target accepted a connection.
+    Connect,
+    /// The TLS handshake failed.
+    Tls,
+    /// No complete response in time.
+    Timeout,
+    /// The peer reset the stream.
+    Reset,
+    /// The connection was going away, and the peer had not begun the request.
+    GoAway,
+    /// The connection ended before the response did.
+    Closed,
+    /// The response breaks the protocol.
+    Protocol,
+    /// The body is larger than `limits.body`.
+    BodyTooLarge,
+    /// The body, or a message, cannot be decoded.
+    Decoding,
+    /// More redirects than the step follows, or one that leads nowhere.
+    Redirects,
+    /// Another status than expected.
+    Status,
+    /// A check of `expect`.
+    Check(u16),
+    /// Another number of replies than expected.
+    Replies,
+    /// A rule for each reply.
+    Each(u16),
+    /// The response took longer than `within`.
+    Late,
+    /// The first reply took longer than `first_within`.
+    FirstLate,
+    /// A value of `save` is missing.
+    Save(u16),
+}
+
+/// A failed request, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure<'a> {
+    pub reason: Reason,
+    /// What was wrong, for people. The first ones are kept.
+    pub what: &'a str,
+}
+
+impl Reason {
+    /// The reason in reports: `timeout`, `check`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unrendered => "cannot be rendered",
+            Self::Connect => "connect",
+            Self::Tls => "TLS",
+            Self::Timeout => "timeout",
+            Self::Reset => "reset",
+            Self::GoAway => "GOAWAY",
+            Self::Closed => "connection closed",
+            Self::Protocol => "protocol",
+            Self::BodyTooLarge => "body too large",
+            Self::Decoding => "cannot be decoded",
+            Self::Redirects => "redirects",
+            Self::Status => "status",
+            Self::Check(_) => "check",
+            Self::Replies => "replies",
+            Self::Each(_) => "each",
+            Self::Late => "late",
+            Self::FirstLate => "first reply late",
+            Self::Save(_) => "missing value",
+        }
+    }
+
+    /// Its place in a list of the step.
+    #[must_use]
+    pub fn index(self) -> Option<usize> {
+        match self {
+            Self::Check(index) | Self::Each(index) | Self::Save(index) => Some(index.into()),
+            _ => None,
+        }
+    }
+
+    /// Whether there was a response with an expected status.
+    #[must_use]
+    pub fn has_status(self) -> bool {
+        self > Self::Status
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())?;
+        self.index()
+            .map_or(Ok(()), |index| write!(out, " {}", index + 1))
+    }
+}
