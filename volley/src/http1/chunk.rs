@@ -37,8 +37,8 @@ pub fn size(line: &[u8]) -> Result<u64, Violation> {
 fn is_extension(rest: &[u8]) -> bool {
     let rest = rest.strip_suffix(b"\r\n").unwrap_or_default();
     let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
-    let rest = rest.trim_ascii_start();
-    rest.is_empty() || (rest.first() == Some(&b';') && !rest.iter().any(is_control))
+    let mut after_space = rest.iter().skip_while(|byte| matches!(byte, b' ' | b'\t'));
+    matches!(after_space.next(), None | Some(b';')) && !rest.iter().any(is_control)
 }
 
 #[cfg(test)]

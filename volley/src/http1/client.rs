@@ -82,15 +82,15 @@ impl<C> Connection<C> {
         }
     }
 
-    /// Whether a request is open.
-    pub fn is_busy(&self) -> bool {
-        self.call.is_some()
-    }
-
     /// How many requests may be opened now: 1 or 0.
     #[inline]
     pub fn capacity(&self) -> usize {
         usize::from(self.phase == Phase::Idle && self.is_reusable())
+    }
+
+    /// Whether a request is open.
+    pub fn is_busy(&self) -> bool {
+        self.call.is_some()
     }
 
     /// Whether a request can follow the open one, as far as is known. If not, finish that one, then reconnect.

@@ -14,8 +14,8 @@ impl<C> Connection<C> {
     /// Takes what was read from the peer, cut anywhere.
     ///
     /// For a request, the order is: `on_headers` (not called for 1xx), any number of `on_data`, `on_headers` again if
-    /// there are trailers, then `on_closed` once; the last one before it says that it ends. After [`Next::Cancel`] the
-    /// connection is of no use, whatever the code.
+    /// there are trailers, then `on_closed` once; the last one before it says that it ends. After a
+    /// [`Next::Cancel`] before the end, whatever its code, the connection is of no use.
     ///
     /// # Errors
     ///
