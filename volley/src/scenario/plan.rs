@@ -41,6 +41,16 @@ pub struct Plan {
     pub control: Option<String>,
 }
 
+impl Plan {
+    /// A step's name in messages.
+    #[must_use]
+    pub fn step_name(&self, step: usize) -> String {
+        self.steps
+            .get(step)
+            .map_or_else(String::new, |step| step.name.clone())
+    }
+}
+
 /// A host, or several that are equal, and how to speak with it.
 #[derive(Clone, Debug)]
 pub struct Target {

@@ -45,6 +45,8 @@ pub struct Flight {
     pub status: Option<u16>,
     /// Whether the head came: the next fields are trailers.
     pub answered: bool,
+    /// The body's `content-encoding`, if it has one and the body is read.
+    pub coding: Option<Box<[u8]>>,
     /// The body was checked as it came.
     pub is_checked: bool,
     /// The first thing that is wrong with it.

@@ -119,7 +119,7 @@ fn phase(value: u64, length_ns: Option<u64>) -> Vec<Phase> {
 
 fn total(plan: &Plan, threads: u32) -> (IterationCounts, Vec<(u64, u64)>) {
     let signal = Arc::new(AtomicBool::new(false));
-    let tallies = run(plan, threads, &signal).unwrap();
+    let tallies = run(plan, threads, &signal).unwrap().tallies;
     let mut iterations = IterationCounts::default();
     let mut steps = vec![(0, 0); plan.steps.len()];
     for mut tally in tallies {

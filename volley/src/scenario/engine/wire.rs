@@ -40,8 +40,6 @@ pub struct Wire {
     pub host: usize,
     /// The link of the target's pool.
     pub link: usize,
-    /// Its serial number among all connections of its thread.
-    pub serial: u64,
     /// When its connecting began.
     pub began_ns: u64,
     /// It is among those to be flushed at the end of the turn.
@@ -88,6 +86,14 @@ impl Http {
         match self {
             Self::One(http) => http.opened() > 0,
             Self::Two(http) => http.was_used(),
+        }
+    }
+
+    /// Whether the server may have closed the connection because it was idle, before it saw the open request.
+    pub fn was_idle(&self) -> bool {
+        match self {
+            Self::One(http) => http.opened() > 1 && !http.has_begun(),
+            Self::Two(_) => false,
         }
     }
 
@@ -164,13 +170,11 @@ impl Wire {
     /// # Errors
     ///
     /// What the host's system said at once.
-    #[allow(clippy::too_many_arguments)]
     pub fn open(
         route: &Arc<Route>,
         tls: Option<&TlsClient>,
         http: Http,
         (target, host, link): (usize, usize, usize),
-        serial: u64,
         now_ns: u64,
     ) -> io::Result<Self> {
         Ok(Self {
@@ -180,7 +184,6 @@ impl Wire {
             target,
             host,
             link,
-            serial,
             began_ns: now_ns,
             is_touched: false,
             blocked: false,

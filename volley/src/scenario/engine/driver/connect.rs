@@ -8,10 +8,10 @@ use std::sync::Arc;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Token};
 
-use super::{Driver, EngineError};
+use super::{Driver, EngineError, Sheet};
 use crate::engine::connect_words;
 use crate::engine::names::Route;
-use crate::scenario::engine::flight::Fault;
+use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::wire::{Phase, Wire};
 use crate::scenario::tally::Reason;
@@ -142,9 +142,8 @@ impl Driver<'_> {
             return Err(io::ErrorKind::NotFound.into());
         };
         let tls = site.hosts.get(host).and_then(|host| host.tls.as_ref());
-        self.serial += 1;
         let place = (target, host, at);
-        let wire = Wire::open(route, tls, site.http(), place, self.serial, now_ns)?;
+        let wire = Wire::open(route, tls, site.http(), place, now_ns)?;
         let entry = self.wires.vacant_entry();
         let key = entry.key();
         self.poll.registry().register(
@@ -228,6 +227,7 @@ impl Driver<'_> {
             return;
         };
         let (target, at, was_attempt) = (wire.target, wire.link, wire.is_attempt());
+        let was_idle = wire.http.was_idle();
         let flights = wire.http.take();
         // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
@@ -241,10 +241,30 @@ impl Driver<'_> {
             (link.wire, link.retry_at_ns) = (None, now_ns);
         }
         for flight in flights {
-            let words = format!("the connection was lost: {reason}");
-            self.core
-                .fail(flight, Fault::new(Reason::Closed, words), now_ns);
+            if was_idle && self.may_repeat(flight) {
+                self.core.again.push(flight.0);
+            } else {
+                let words = format!("the connection was lost: {reason}");
+                self.core
+                    .fail(flight, Fault::new(Reason::Closed, words), now_ns);
+            }
         }
+    }
+
+    /// Whether a request may be sent again that its server has perhaps not seen: once, if it changes nothing twice.
+    fn may_repeat(&mut self, key: FlightKey) -> bool {
+        let Some(flight) = self.core.flights.get_mut(key.0 as usize) else {
+            return false;
+        };
+        let is_idempotent = match self.shots.get(flight.step) {
+            Some(Sheet::Http(shot)) => shot.is_idempotent(),
+            _ => false,
+        };
+        if !is_idempotent || flight.refusals > 0 {
+            return false;
+        }
+        (flight.refusals, flight.place) = (1, None);
+        true
     }
 
     fn drop_wire(&mut self, key: usize) {

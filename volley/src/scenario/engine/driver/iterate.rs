@@ -1,15 +1,22 @@
 //! Iterations: they begin, do one action after another, and end.
 
 use super::{Core, Driver, Timer};
+use crate::report::numbers;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
 use crate::scenario::engine::iteration::{Course, Iteration};
-use crate::scenario::plan::{Action, OnFailure, Phases};
+use crate::scenario::plan::{Action, After, OnFailure, Phases};
 use crate::scenario::stub::Drawn;
-use crate::scenario::tally::{End, Failure, Timing};
+use crate::scenario::tally::{End, Failure, Reason, Timing};
 
 /// A user whose iteration failed before it could send anything waits so long before the next one.
 const NOTHING_SENT_NS: u64 = 100_000_000;
+
+/// A value of setup that could not be asked for is asked for again after this time.
+const REFRESH_AGAIN_NS: u64 = 1_000_000_000;
+
+/// No value of setup is asked for more often than this.
+const LEAST_REFRESH_NS: u64 = 100_000_000;
 
 impl Driver<'_> {
     /// Begins an iteration. Its first action is taken in this turn.
@@ -24,7 +31,7 @@ impl Driver<'_> {
         core.serial += 1;
         let slots = core.plan.slots.len();
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
-        iteration.values.clear();
+        iteration.values.restart(&self.values);
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -181,8 +188,13 @@ impl Driver<'_> {
         let Some(iteration) = self.core.iterations.try_remove(key) else {
             return;
         };
-        let Course::Scenario(scenario) = iteration.course else {
-            return;
+        let scenario = match iteration.course {
+            Course::Scenario(scenario) => scenario,
+            Course::Refresh(at) => return self.refreshed(at, &iteration, now_ns),
+            Course::Setup | Course::Teardown => {
+                self.done = Some(iteration.values);
+                return;
+            }
         };
         let failed = iteration.failed;
         let end = match (iteration.out_of_data, failed) {
@@ -200,6 +212,47 @@ impl Driver<'_> {
         };
         self.core.spare.push(iteration);
         self.user_is_free(load, user, began_ns, now_ns.saturating_add(wait_ns), now_ns);
+    }
+
+    /// A value of setup was asked for again.
+    fn refreshed(&mut self, at: usize, iteration: &Iteration, now_ns: u64) {
+        if iteration.failed {
+            self.timers
+                .set(now_ns.saturating_add(REFRESH_AGAIN_NS), Timer::Refresh(at));
+            return;
+        }
+        let slots = usize::from(self.common.plan.common_slots);
+        self.common.board.set(iteration.values.first(slots));
+        self.next_glance_ns = now_ns;
+        self.values = self.common.board.get();
+        self.plan_refresh(at, now_ns);
+    }
+
+    /// Sets the moment at which a value of setup is asked for again.
+    pub(super) fn plan_refresh(&mut self, at: usize, now_ns: u64) {
+        let Some(refresh) = self.common.plan.refreshes.get(at) else {
+            return;
+        };
+        let after_ns = match &refresh.after {
+            After::Fixed(ns) => Some(*ns),
+            After::Seconds(slot) => {
+                let text = self
+                    .values
+                    .get(*slot)
+                    .and_then(|value| std::str::from_utf8(value).ok());
+                let seconds = text.and_then(|text| text.trim().parse::<f64>().ok());
+                seconds
+                    .filter(|seconds| *seconds > 0.0)
+                    .map(|seconds| (seconds * 1e9) as u64)
+            }
+        };
+        if let Some(after_ns) = after_ns {
+            let wait_ns = after_ns
+                .saturating_sub(refresh.early_ns)
+                .max(LEAST_REFRESH_NS);
+            self.timers
+                .set(now_ns.saturating_add(wait_ns), Timer::Refresh(at));
+        }
     }
 
     /// Counts what is still open when the run is over.
@@ -223,6 +276,7 @@ impl Core<'_> {
         let Some(flight) = self.flights.try_remove(key) else {
             return;
         };
+        let verdict = verdict.and_then(|()| self.in_time(&flight, now_ns));
         let timing = Timing {
             due_ns: flight.due_ns,
             sent_ns: flight.sent_ns,
@@ -247,8 +301,37 @@ impl Core<'_> {
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();
+            if !matches!(iteration.course, Course::Scenario(_))
+                && let Err(fault) = verdict
+            {
+                self.fault.get_or_insert((flight.step, fault));
+            }
             self.ready.push(flight.iteration);
         }
         self.bodies.push(flight.body);
     }
+
+    /// Whether a response came as fast as it must.
+    #[inline]
+    fn in_time(&self, flight: &Flight, now_ns: u64) -> Result<(), Fault> {
+        let Some(expect) = self.plan.steps.get(flight.step).map(|step| &step.expect) else {
+            return Ok(());
+        };
+        let first_ns = flight.first_ns.unwrap_or(now_ns);
+        for (limit_ns, end_ns, reason) in [
+            (expect.within_ns, now_ns, Reason::Late),
+            (expect.first_within_ns, first_ns, Reason::FirstLate),
+        ] {
+            let took_ns = end_ns.saturating_sub(flight.sent_ns);
+            if limit_ns.is_some_and(|limit_ns| took_ns > limit_ns) {
+                return Err(late(reason, took_ns));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn late(reason: Reason, took_ns: u64) -> Fault {
+    Fault::new(reason, format!("it took {}", numbers::duration(took_ns)))
 }

@@ -7,15 +7,15 @@ mod receive;
 mod reply;
 mod send;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 use slab::Slab;
 
-use super::flight::Flight;
-use super::iteration::Iteration;
+use super::flight::{Fault, Flight};
+use super::iteration::{Course, Iteration};
 use super::letter::Letter;
 use super::pool::Pool;
 use super::shot::{Scratch, Shot};
@@ -26,6 +26,7 @@ use crate::engine::alarm::Alarm;
 use crate::engine::{Clock, EngineError};
 use crate::grpc::Spare;
 use crate::request::RequestError;
+use crate::scenario::Values;
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::stub::Feeds;
 use crate::scenario::tally::Tally;
@@ -49,6 +50,35 @@ pub struct Common<'a> {
     pub signal: &'a Arc<AtomicBool>,
     pub threads: u32,
     pub quota: &'a Quota,
+    pub board: &'a Board,
+}
+
+/// The values of setup, which belong to everybody.
+#[derive(Debug, Default)]
+pub struct Board {
+    values: Mutex<Arc<Values>>,
+    /// It rises with each change.
+    version: AtomicU64,
+}
+
+impl Board {
+    /// Replaces the values.
+    pub fn set(&self, values: Values) {
+        *self.values.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(values);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    pub fn get(&self) -> Arc<Values> {
+        Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// An iteration of setup or teardown that is over.
+#[derive(Debug)]
+pub struct Done {
+    pub values: Values,
+    /// The step that failed first, and why.
+    pub fault: Option<(usize, Fault)>,
 }
 
 /// What goes off at a moment.
@@ -58,6 +88,8 @@ enum Timer {
     Go(usize, u64),
     /// A user may begin: load and user.
     User(usize, u64),
+    /// A value of setup grows old: index into the plan's refreshes.
+    Refresh(usize),
 }
 
 /// A step's request, ready to be rendered.
@@ -83,6 +115,8 @@ struct Core<'a> {
     /// Links that can take a request again: target and link.
     freed: Vec<(usize, usize)>,
     tally: Tally,
+    /// The first step that failed outside of a scenario, and why.
+    fault: Option<(usize, Fault)>,
     /// Memory for replies that come in several pieces, and for compressed ones.
     spare_messages: Spare,
     inflated: Vec<u8>,
@@ -108,10 +142,14 @@ pub struct Driver<'a> {
     /// Connections whose socket still holds bytes; and whether its end is known.
     unread: Vec<(usize, bool)>,
     buffer: Vec<u8>,
-    serial: u64,
     next_glance_ns: u64,
     is_stopping: bool,
     ends_ns: u64,
+    /// The values of setup, and their version.
+    values: Arc<Values>,
+    version: u64,
+    /// The iteration of setup or teardown that is over.
+    done: Option<Values>,
 }
 
 impl<'a> Driver<'a> {
@@ -148,6 +186,7 @@ impl<'a> Driver<'a> {
                 again: Vec::new(),
                 freed: Vec::new(),
                 tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
+                fault: None,
                 spare_messages: Spare::default(),
                 inflated: Vec::new(),
             },
@@ -162,37 +201,70 @@ impl<'a> Driver<'a> {
             touched: Vec::new(),
             unread: Vec::new(),
             buffer: vec![0; READ_BYTES],
-            serial: 0,
             next_glance_ns: 0,
             is_stopping: false,
             ends_ns: u64::MAX,
+            values: common.board.get(),
+            version: common.board.version.load(Ordering::Acquire),
+            done: None,
             common,
         })
     }
 
-    /// Runs the load until it is over, and gives up what this thread counted.
+    /// Runs the load, which begins at a moment, until it is over, and gives up what this thread counted.
     ///
     /// # Errors
     ///
     /// What the host refused.
-    pub fn run(mut self) -> Result<Tally, EngineError> {
+    pub fn run(mut self, start_ns: u64) -> Result<Tally, EngineError> {
         let mut events = Events::with_capacity(1024);
-        self.begin_loads(self.now_ns());
-        loop {
-            let now_ns = self.now_ns();
-            if now_ns >= self.next_glance_ns {
-                self.glance(now_ns);
+        self.begin_loads(start_ns);
+        if self.index == 0 {
+            for at in 0..self.common.plan.refreshes.len() {
+                self.plan_refresh(at, start_ns);
             }
-            self.turn(now_ns);
-            if self.is_over(now_ns) {
-                break;
-            }
-            self.wait(&mut events)?;
-            self.take_events(&events);
         }
+        while !self.round(&mut events, Self::is_over)? {}
         self.cut();
         self.hang_up();
         Ok(self.core.tally)
+    }
+
+    /// Runs the steps of setup or of teardown, with the values that everybody has.
+    ///
+    /// # Errors
+    ///
+    /// What the host refused, or a signal came.
+    pub fn once(mut self, course: Course) -> Result<Done, EngineError> {
+        let mut events = Events::with_capacity(1024);
+        let now_ns = self.now_ns();
+        self.begin(course, (0, 0), now_ns, now_ns);
+        let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;
+        while !self.round(&mut events, is_done)? {}
+        self.hang_up();
+        Ok(Done {
+            values: self.done.ok_or(EngineError::Interrupted)?,
+            fault: self.core.fault,
+        })
+    }
+
+    /// Does what is due, and then waits, unless `is_over` says that this was all.
+    fn round(
+        &mut self,
+        events: &mut Events,
+        is_over: impl Fn(&mut Self, u64) -> bool,
+    ) -> Result<bool, EngineError> {
+        let now_ns = self.now_ns();
+        if now_ns >= self.next_glance_ns {
+            self.glance(now_ns);
+        }
+        self.turn(now_ns);
+        if is_over(self, now_ns) {
+            return Ok(true);
+        }
+        self.wait(events)?;
+        self.take_events(events);
+        Ok(false)
     }
 
     /// What is due, and what can go on.
@@ -215,6 +287,11 @@ impl<'a> Driver<'a> {
                     }
                 }
                 Timer::User(load, user) => self.begin_user(load, user, now_ns),
+                Timer::Refresh(at) => {
+                    if !self.is_stopping {
+                        self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
+                    }
+                }
             }
         }
     }
@@ -223,6 +300,10 @@ impl<'a> Driver<'a> {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if self.common.signal.load(Ordering::Relaxed) && !self.is_stopping {
             self.stop(now_ns);
+        }
+        let version = self.common.board.version.load(Ordering::Acquire);
+        if version != self.version {
+            (self.values, self.version) = (self.common.board.get(), version);
         }
         self.call_users(now_ns);
         self.expect_greetings(now_ns);
@@ -265,11 +346,6 @@ impl<'a> Driver<'a> {
 
     fn now_ns(&self) -> u64 {
         self.common.clock.now_ns()
-    }
-
-    /// The index of this thread, from 0.
-    pub fn index(&self) -> u32 {
-        self.index
     }
 }
 

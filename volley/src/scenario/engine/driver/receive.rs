@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
+use crate::http::decode;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::flight::Fault;
@@ -224,6 +225,9 @@ impl Core<'_> {
         ) else {
             return Next::Continue;
         };
+        if response::reads_body(step) {
+            flight.coding = fields.get(b"content-encoding").map(Into::into);
+        }
         if let Err(failure) = response::at_head(
             step,
             flight.status.unwrap_or(0),
@@ -250,7 +254,7 @@ impl Core<'_> {
         if !response::reads_body(step) {
             return Next::Continue;
         }
-        if end && flight.body.is_empty() {
+        if end && flight.body.is_empty() && flight.coding.is_none() {
             flight.is_checked = true;
             if let Some(iteration) = self.iterations.get_mut(flight.iteration)
                 && let Err(failure) = response::at_end(step, data, &mut iteration.values)
@@ -272,6 +276,35 @@ impl Core<'_> {
         Next::Continue
     }
 
+    /// Looks at a body that came in several pieces, or encoded.
+    fn check_body(&mut self, at: usize) {
+        let Some(flight) = self.flights.get_mut(at) else {
+            return;
+        };
+        let (Some(step), Some(iteration)) = (
+            self.plan.steps.get(flight.step),
+            self.iterations.get_mut(flight.iteration),
+        ) else {
+            return;
+        };
+        if flight.is_checked || !response::reads_body(step) {
+            return;
+        }
+        let mut body = flight.body.as_slice();
+        if let Some(coding) = &flight.coding {
+            self.inflated.clear();
+            let decoded = decode(coding, body, self.plan.limits.body, &mut self.inflated);
+            if let Err(error) = decoded {
+                flight.blame(Reason::Decoding, error.to_string());
+                return;
+            }
+            body = &self.inflated;
+        }
+        if let Err(failure) = response::at_end(step, body, &mut iteration.values) {
+            flight.failure.get_or_insert_with(|| Box::new(failure));
+        }
+    }
+
     #[inline]
     fn closed(&mut self, key: FlightKey, why: Closed, now_ns: u64) {
         let at = key.0 as usize;
@@ -283,15 +316,7 @@ impl Core<'_> {
                 if flight.expected.is_some() {
                     Self::grpc_ended(flight);
                 }
-                if let Some(step) = self.plan.steps.get(flight.step)
-                    && !flight.is_checked
-                    && response::reads_body(step)
-                    && let Some(iteration) = self.iterations.get_mut(flight.iteration)
-                    && let Err(failure) =
-                        response::at_end(step, &flight.body, &mut iteration.values)
-                {
-                    flight.failure.get_or_insert_with(|| Box::new(failure));
-                }
+                self.check_body(at);
                 None
             }
             Closed::Cancelled => None,
@@ -308,7 +333,9 @@ impl Core<'_> {
             Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
             Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
-        let failure = flight.failure.take().map(|failure| *failure).or(failure);
+        let flight = self.flights.get_mut(at);
+        let own = flight.and_then(|flight| flight.failure.take());
+        let failure = own.map(|failure| *failure).or(failure);
         self.finish(at, failure.map_or(Ok(()), Err), now_ns);
     }
 }
