@@ -191,7 +191,7 @@ check_go() {
         printf 'not formatted by gofmt: %s\n' "$unformatted"
         return 1
     }
-    for module in frameworks/grpc-go tools/peers/grpc-go; do
+    for module in frameworks/grpc-go tools/peers/grpc-go tools/peers/crud-go; do
         (cd "$module" && go vet ./...)
     done
 }

@@ -50,7 +50,7 @@ impl Default for Config {
             unix: None,
             threads: None,
             tls: None,
-            alpn: vec!["h2".to_owned()],
+            alpn: ["h2", "http/1.1"].map(str::to_owned).into(),
             max_concurrent_streams: None,
             window: 1 << 20,
             token_life: Duration::from_secs(3600),

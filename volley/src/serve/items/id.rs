@@ -53,7 +53,7 @@ impl Id {
 
 /// Fibonacci hashing: neighbours differ in about half of the bits.
 fn check(number: u64) -> u64 {
-    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHECK_BITS)
+    (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHECK_BITS)
 }
 
 #[cfg(test)]
