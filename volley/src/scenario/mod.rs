@@ -4,6 +4,7 @@
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 
 pub mod engine;
+pub mod file;
 pub mod mix;
 pub mod plan;
 pub mod stub;

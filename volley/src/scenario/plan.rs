@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::bytes::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{Slot, Text};
 pub use crate::pace::Phase;
@@ -39,6 +41,8 @@ pub struct Plan {
     pub folder: PathBuf,
     /// `--control`: where the run can be changed.
     pub control: Option<String>,
+    /// Names and values that reports keep.
+    pub tags: Vec<(String, String)>,
 }
 
 impl Plan {
@@ -129,7 +133,8 @@ pub enum Source {
 }
 
 /// How a time is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeFormat {
     /// RFC 3339 in UTC, with milliseconds.
     Rfc3339,
@@ -139,7 +144,8 @@ pub enum TimeFormat {
 }
 
 /// Which row is next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// From the first row on; one position for each user.
     Sequential,
@@ -152,7 +158,8 @@ pub enum Order {
 }
 
 /// What happens after the last row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AtEnd {
     /// The first row again.
     Restart,
@@ -163,7 +170,8 @@ pub enum AtEnd {
 }
 
 /// Who draws from which rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Slice {
     /// Everybody from all rows.
     All,
@@ -203,7 +211,8 @@ pub enum Action {
 }
 
 /// What a failed step does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The iteration is over, as failed.
     #[default]
@@ -407,7 +416,8 @@ pub struct Limits {
 }
 
 /// What becomes of an iteration that is due while too many are open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum WhenFull {
     /// It is counted as dropped.
     Drop,
