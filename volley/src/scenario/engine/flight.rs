@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
+use crate::http::Follow;
 use crate::request::Expected;
 use crate::scenario::tally::Reason;
 
@@ -67,8 +68,25 @@ pub struct Flight {
     pub replies: u64,
     /// How often its server refused it before it began.
     pub refusals: u8,
-    /// How many redirects it has followed.
+    /// Path and query that it was sent with, to which target, and to which of its hosts.
+    pub path: Vec<u8>,
+    pub target: usize,
+    pub host: usize,
+    /// How many redirects it has followed, where the last one led, and where the next one leads.
     pub redirects: u8,
+    pub moved: Option<Box<Moved>>,
+    pub moves: Option<Box<Moved>>,
+}
+
+/// Where a redirect leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    pub target: usize,
+    /// Path and query.
+    pub path: Vec<u8>,
+    pub follow: Follow,
+    /// It leads to another origin, which gets no secrets.
+    pub is_foreign: bool,
 }
 
 /// Where a request is open.

@@ -1,5 +1,6 @@
 //! One pass of a user through a scenario.
 
+use crate::http::Jar;
 use crate::scenario::Values;
 use crate::scenario::plan::{Action, OnFailure, Plan};
 
@@ -42,6 +43,7 @@ pub struct Iteration {
     /// A request was sent, or tried.
     pub has_sent: bool,
     pub values: Values,
+    pub jar: Jar,
     /// The connection that took its last request, by its target: the next one goes there, too, if it can.
     pub wire: Option<usize>,
 }
@@ -69,6 +71,17 @@ impl Course {
         match self {
             Self::Scenario(at) => plan.scenarios.get(at).map_or(1, |scenario| scenario.repeat),
             _ => 1,
+        }
+    }
+
+    /// Whether it sends the cookies that it gets.
+    pub fn keeps_cookies(self, plan: &Plan) -> bool {
+        match self {
+            Self::Scenario(at) => plan
+                .scenarios
+                .get(at)
+                .is_some_and(|scenario| scenario.keeps_cookies),
+            _ => true,
         }
     }
 
@@ -102,6 +115,7 @@ impl Iteration {
             failed: false,
             has_sent: false,
             values: Values::new(slots),
+            jar: Jar::default(),
             wire: None,
         }
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::flight::FlightKey;
+use super::flight::{FlightKey, Moved};
 use super::site::Site;
 use super::wire::Http;
+use crate::http::{Follow, Role};
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
 use crate::http2::{Head, Own};
 use crate::scenario::plan::{HttpRequest, Step, Url};
@@ -17,6 +18,9 @@ pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 /// How a field with the name `:path` begins that no table holds: entry 4 of the static table (RFC 7541 appendix A).
 const PATH: &[u8] = &[0x04];
 
+/// The same for the name `cookie`, never indexed: entry 32.
+const COOKIE: &[u8] = &[0x1f, 0x11];
+
 /// Memory for rendering, which all requests of a thread share.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -25,6 +29,8 @@ pub struct Scratch {
     pub last: Vec<u8>,
     pub body: Vec<u8>,
     pub value: Vec<u8>,
+    /// The value of `cookie`, if it is not empty.
+    pub cookies: Vec<u8>,
 }
 
 /// A step's request.
@@ -53,8 +59,8 @@ pub struct Aim<'a> {
     pub target: usize,
     pub host: usize,
     pub site: &'a Site,
-    /// Lines of cookies, if there are any.
-    pub cookies: Option<&'a [u8]>,
+    /// Where a redirect led.
+    pub moved: Option<&'a Moved>,
 }
 
 impl Varying {
@@ -83,6 +89,23 @@ impl Varying {
 }
 
 impl Aim<'_> {
+    /// A redirect has made a GET of the request.
+    fn drops_body(&self) -> bool {
+        self.moved.is_some_and(|moved| moved.follow == Follow::Get)
+    }
+
+    /// Whether a field of this name is sent, after a redirect.
+    fn sends(&self, name: &str) -> bool {
+        let Some(moved) = self.moved else {
+            return true;
+        };
+        match Role::of(name) {
+            Role::Plain => true,
+            Role::Secret => !moved.is_foreign,
+            Role::Content => !self.drops_body(),
+        }
+    }
+
     /// What `:authority` or `host` says.
     pub fn authority(&self) -> &str {
         let host = self.site.hosts.get(self.host);
@@ -155,13 +178,16 @@ impl Shot {
         scratch: &mut Scratch,
     ) -> Result<u32, Unrendered> {
         scratch.body.clear();
-        if let Some(body) = &self.body {
+        if let Some(body) = self.body.as_ref().filter(|_| !aim.drops_body()) {
             body.render(values, &mut scratch.body)?;
         }
         match http {
             Http::Two(http) => {
                 self.own_fields(aim, values, scratch)?;
-                let head = self.head(aim);
+                let head = match aim.moved {
+                    None => self.head(aim),
+                    Some(_) => Arc::new(self.new_head(aim)),
+                };
                 let ends = scratch.body.is_empty();
                 let own = Own {
                     first: &scratch.first,
@@ -175,7 +201,7 @@ impl Shot {
             }
             Http::One(http) => {
                 self.lines(aim, values, scratch)?;
-                http.open(flight, &scratch.first, &*self.method == "HEAD");
+                http.open(flight, &scratch.first, self.method(aim) == "HEAD");
                 http.send(&scratch.body);
                 Ok(0)
             }
@@ -191,16 +217,18 @@ impl Shot {
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
         scratch.last.clear();
-        if self.path.is_none() {
+        if self.path.is_none() || aim.moved.is_some() {
             literal(PATH, &scratch.path, &mut scratch.first);
         }
-        for varying in &self.varying {
+        for varying in self
+            .varying
+            .iter()
+            .filter(|varying| aim.sends(&varying.name))
+        {
             varying.write(values, scratch)?;
         }
-        if let Some(cookies) = aim.cookies {
-            let mut begin = Vec::new();
-            literal_name(b"cookie", Indexing::Never, &mut begin);
-            literal(&begin, cookies, &mut scratch.last);
+        if !scratch.cookies.is_empty() {
+            literal(COOKIE, &scratch.cookies, &mut scratch.last);
         }
         Ok(())
     }
@@ -222,18 +250,19 @@ impl Shot {
         let scheme = aim.site.scheme();
         let mut fields = Vec::new();
         for (name, value) in [
-            (":method", self.method.as_bytes()),
+            (":method", self.method(aim).as_bytes()),
             (":scheme", scheme.as_bytes()),
             (":authority", authority.as_bytes()),
         ] {
             fields.push(field(name, value));
         }
         let before_own = fields.len();
-        if let Some(path) = &self.path {
+        if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
             fields.push(field(":path", path));
         }
         // HTTP/2 has no `host` beside `:authority` (RFC 9113 section 8.3.1).
-        let constant = self.constant.iter().filter(|(name, _)| &**name != "host");
+        let is_sent = |name: &str| name != "host" && aim.sends(name);
+        let constant = self.constant.iter().filter(|(name, _)| is_sent(name));
         fields.extend(constant.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
     }
@@ -247,27 +276,30 @@ impl Shot {
     ) -> Result<(), Unrendered> {
         let out = &mut scratch.first;
         out.clear();
-        out.extend_from_slice(self.method.as_bytes());
+        let method = self.method(aim);
+        out.extend_from_slice(method.as_bytes());
         out.push(b' ');
-        out.extend_from_slice(self.path.as_deref().unwrap_or(&scratch.path));
+        out.extend_from_slice(&scratch.path);
         out.extend_from_slice(b" HTTP/1.1\r\n");
-        if !self.has("host") {
+        if aim.moved.is_some() || !self.has("host") {
             let authority = aim.authority();
             line(out, "host", authority.as_bytes());
         }
-        for (name, value) in &self.constant {
+        let is_sent = |name: &str| (aim.moved.is_none() || name != "host") && aim.sends(name);
+        for (name, value) in self.constant.iter().filter(|(name, _)| is_sent(name)) {
             line(out, name, value);
         }
-        for Varying { name, value, .. } in &self.varying {
+        for Varying { name, value, .. } in self.varying.iter().filter(|one| is_sent(&one.name)) {
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b": ");
             value.render(values, out)?;
             out.extend_from_slice(b"\r\n");
         }
-        if let Some(cookies) = aim.cookies {
-            line(out, "cookie", cookies);
+        if !scratch.cookies.is_empty() {
+            line(out, "cookie", &scratch.cookies);
         }
-        if self.body.is_some() || matches!(&*self.method, "POST" | "PUT" | "PATCH") {
+        let has_body = self.body.is_some() && !aim.drops_body();
+        if has_body || matches!(method, "POST" | "PUT" | "PATCH") {
             let mut digits = itoa::Buffer::new();
             line(
                 out,
@@ -278,6 +310,15 @@ impl Shot {
         out.extend_from_slice(b"\r\n");
         Ok(())
     }
+
+    /// The method, which a redirect may have changed.
+    pub fn method(&self, aim: Aim<'_>) -> &str {
+        match aim.drops_body() {
+            true => "GET",
+            false => &self.method,
+        }
+    }
+
 
     fn has(&self, name: &str) -> bool {
         self.constant.iter().any(|(known, _)| &**known == name)

@@ -8,6 +8,7 @@ use crate::engine::names::{Names, system};
 use crate::engine::proxy::Proxies;
 use crate::engine::tls;
 use crate::engine::transport::TlsClient;
+use crate::http::HttpUrl;
 use crate::http1;
 use crate::http2;
 use crate::scenario::plan::{Target, Version};
@@ -38,6 +39,9 @@ pub struct SiteHost {
     pub tls: Option<TlsClient>,
     /// What `:authority` or `host` says.
     pub authority: String,
+    /// The host and the port, as cookies and redirects know them.
+    host: String,
+    port: u16,
     /// For people.
     pub label: String,
 }
@@ -113,6 +117,17 @@ fn two() -> Http {
 }
 
 impl SiteHost {
+    /// The URL of a request with this path and query.
+    pub fn url<'a>(&'a self, path: &'a [u8]) -> HttpUrl<'a> {
+        HttpUrl {
+            is_tls: self.tls.is_some(),
+            authority: self.authority.as_bytes(),
+            host: self.host.as_bytes(),
+            port: self.port,
+            target: path,
+        }
+    }
+
     fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, EngineError> {
         let authority = match endpoint {
             Endpoint::Name(address) => {
@@ -138,7 +153,16 @@ impl SiteHost {
             Arc::make_mut(&mut client.config).alpn_protocols = offers;
             client
         });
+        let (host, port) = match endpoint {
+            Endpoint::Name(address) => (
+                spec::without_port(&address.to_string()).to_owned(),
+                address.port,
+            ),
+            Endpoint::Unix(_) => ("localhost".to_owned(), if target.is_tls { 443 } else { 80 }),
+        };
         Ok(Self {
+            host,
+            port,
             names: Names::new(
                 named,
                 Proxies::of_process(),

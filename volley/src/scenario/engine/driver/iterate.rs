@@ -15,6 +15,9 @@ const NOTHING_SENT_NS: u64 = 100_000_000;
 /// A value of setup that could not be asked for is asked for again after this time.
 const REFRESH_AGAIN_NS: u64 = 1_000_000_000;
 
+/// Longer bodies are not kept for the next request.
+const MOST_KEPT: usize = 16 * 1024;
+
 /// No value of setup is asked for more often than this.
 const LEAST_REFRESH_NS: u64 = 100_000_000;
 
@@ -32,6 +35,7 @@ impl Driver<'_> {
         let slots = core.plan.slots.len();
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
+        iteration.jar.clear();
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -40,6 +44,7 @@ impl Driver<'_> {
             due_ns,
             began_ns: now_ns,
             values: iteration.values,
+            jar: iteration.jar,
             ..Iteration::new(0)
         };
         let key = core.iterations.insert(iteration);
@@ -159,8 +164,11 @@ impl Driver<'_> {
         let due_ns = is_scheduled.then_some(iteration.due_ns);
         iteration.has_sent = true;
         iteration.open += 1;
-        let mut body = core.bodies.pop().unwrap_or_default();
-        body.clear();
+        let [body, path] = [(); 2].map(|()| {
+            let mut spare = core.spare_bytes.pop().unwrap_or_default();
+            spare.clear();
+            spare
+        });
         let flight = core.flights.insert(Flight {
             serial: core.serial,
             iteration: key,
@@ -168,6 +176,7 @@ impl Driver<'_> {
             due_ns,
             sent_ns: now_ns,
             body,
+            path,
             ..Flight::default()
         });
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
@@ -308,7 +317,15 @@ impl Core<'_> {
             }
             self.ready.push(flight.iteration);
         }
-        self.bodies.push(flight.body);
+        self.keep(flight.body);
+        self.keep(flight.path);
+    }
+
+    /// Keeps memory for the next request.
+    fn keep(&mut self, bytes: Vec<u8>) {
+        if bytes.capacity() <= MOST_KEPT {
+            self.spare_bytes.push(bytes);
+        }
     }
 
     /// Whether a response came as fast as it must.

@@ -101,12 +101,13 @@ enum Sheet {
 /// The part of a driver that knows no sockets.
 struct Core<'a> {
     plan: &'a Plan,
+    sites: &'a [Site],
     iterations: Slab<Iteration>,
     /// Iterations that are over, for their memory.
     spare: Vec<Iteration>,
     flights: Slab<Flight>,
-    /// Bodies that are over, for their memory.
-    bodies: Vec<Vec<u8>>,
+    /// Bodies and paths that are over, for their memory.
+    spare_bytes: Vec<Vec<u8>>,
     serial: u64,
     /// Iterations that can go on.
     ready: Vec<usize>,
@@ -177,10 +178,11 @@ impl<'a> Driver<'a> {
             alarm,
             core: Core {
                 plan,
+                sites: common.sites,
                 iterations: Slab::new(),
                 spare: Vec::new(),
                 flights: Slab::new(),
-                bodies: Vec::new(),
+                spare_bytes: Vec::new(),
                 serial: 0,
                 ready: Vec::new(),
                 again: Vec::new(),

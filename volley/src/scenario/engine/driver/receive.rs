@@ -1,16 +1,18 @@
 //! Reading: bytes come in, responses are held against what was expected, and iterations go on.
 
 use std::io::ErrorKind;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
-use crate::http::decode;
+use crate::http::{Follow, HttpUrl, decode, follow, resolve};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::FlightKey;
+use crate::scenario::engine::flight::{FlightKey, Moved};
 use crate::scenario::engine::wire::Phase;
+use crate::scenario::plan::Request;
 use crate::scenario::stub::response;
 use crate::scenario::tally::Reason;
 
@@ -225,6 +227,26 @@ impl Core<'_> {
         ) else {
             return Next::Continue;
         };
+        let site = self.sites.get(flight.target);
+        let host = site.and_then(|site| site.hosts.get(flight.host));
+        if let Some(host) = host
+            && iteration.course.keeps_cookies(self.plan)
+        {
+            let set = fields.iter().filter(|(name, _)| *name == b"set-cookie");
+            for (_, value) in set {
+                iteration
+                    .jar
+                    .store(value, &host.url(&flight.path), unix_s());
+            }
+        }
+        if let Request::Http(request) = &step.request
+            && request.redirects > flight.redirects
+            && let Some(location) = fields.get(b"location")
+            && let Some(follow) = follow(flight.status.unwrap_or(0), &request.method)
+        {
+            self.redirect(key, location, follow);
+            return Next::Continue;
+        }
         if response::reads_body(step) {
             flight.coding = fields.get(b"content-encoding").map(Into::into);
         }
@@ -239,6 +261,46 @@ impl Core<'_> {
         Next::Continue
     }
 
+    /// A response leads to another URL, which is asked for when this response is over.
+    #[cold]
+    fn redirect(&mut self, key: FlightKey, location: &[u8], follow: Follow) {
+        let Some(flight) = self.flights.get(key.0 as usize) else {
+            return;
+        };
+        let site = self.sites.get(flight.target);
+        let Some(host) = site.and_then(|site| site.hosts.get(flight.host)) else {
+            return;
+        };
+        let from = host.url(&flight.path);
+        let scheme: &[u8] = if from.is_tls { b"https://" } else { b"http://" };
+        let base = [scheme, from.authority, from.target].concat();
+        let mut url = Vec::new();
+        let resolved = resolve(&base, location, &mut url).and_then(|()| HttpUrl::parse(&url));
+        let moves = resolved.map_err(|error| error.to_string()).and_then(|to| {
+            let target = self.target_of(&to);
+            Ok(Moved {
+                target: target.ok_or("it leads to no target of this file")?,
+                path: to.target.to_vec(),
+                // Once it has become a GET, it stays one.
+                follow: match flight.moved.as_ref().map(|moved| moved.follow) {
+                    Some(Follow::Get) => Follow::Get,
+                    _ => follow,
+                },
+                is_foreign: !to.is_same_origin(&from),
+            })
+        });
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return;
+        };
+        match moves {
+            Ok(moved) => flight.moves = Some(Box::new(moved)),
+            Err(why) => {
+                let location = String::from_utf8_lossy(location);
+                flight.blame(Reason::Redirects, format!("`{location}`: {why}"));
+            }
+        }
+    }
+
     #[inline]
     fn data(&mut self, key: FlightKey, data: &[u8], end: bool, now_ns: u64) -> Next {
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
@@ -251,7 +313,7 @@ impl Core<'_> {
         let Some(step) = self.plan.steps.get(flight.step) else {
             return Next::Continue;
         };
-        if !response::reads_body(step) {
+        if !response::reads_body(step) || flight.moves.is_some() {
             return Next::Continue;
         }
         if end && flight.body.is_empty() && flight.coding.is_none() {
@@ -312,6 +374,13 @@ impl Core<'_> {
             return;
         };
         let failure = match why {
+            Closed::Ended if flight.moves.is_some() && flight.failure.is_none() => {
+                flight.redirects += 1;
+                flight.moved = flight.moves.take();
+                (flight.answered, flight.status, flight.place) = (false, None, None);
+                self.again.push(key.0);
+                return;
+            }
             Closed::Ended => {
                 if flight.expected.is_some() {
                     Self::grpc_ended(flight);
@@ -345,6 +414,14 @@ fn reset_words(code: Result<ErrorCode, u32>) -> String {
         Ok(code) => format!("the server reset the stream: {code:?}"),
         Err(number) => format!("the server reset the stream with the unknown code {number}"),
     }
+}
+
+/// Seconds since 1970, for cookies.
+fn unix_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
 }
 
 /// A status of three digits.

@@ -1,6 +1,7 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
 use super::{Core, Driver, Sheet};
+use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place};
 use crate::scenario::engine::letter::Unsent;
@@ -23,10 +24,7 @@ impl Driver<'_> {
             return;
         };
         let hint = iteration.wire;
-        let target = match self
-            .core
-            .aim(key as usize, self.common.sites, &mut self.scratch.path)
-        {
+        let target = match self.core.aim(key as usize, &mut self.scratch.path) {
             Ok(target) => target,
             Err(failure) => {
                 self.core.finish(key as usize, Err(failure), now_ns);
@@ -92,11 +90,22 @@ impl Driver<'_> {
         let Some(iteration) = core.iterations.get_mut(flight.iteration) else {
             return;
         };
+        (flight.target, flight.host) = (target, wire.host);
+        flight.path.clear();
+        flight.path.extend_from_slice(&scratch.path);
+        scratch.cookies.clear();
+        if !iteration.jar.is_empty()
+            && let Some(host) = site.hosts.get(wire.host)
+        {
+            iteration
+                .jar
+                .write(&host.url(&scratch.path), &mut scratch.cookies);
+        }
         let aim = Aim {
             target,
             host: wire.host,
             site,
-            cookies: None,
+            moved: flight.moved.as_deref(),
         };
         let (http, values) = (&mut wire.http, &iteration.values);
         let written = match sheet {
@@ -146,10 +155,7 @@ impl Driver<'_> {
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.waiting.pop_front();
             }
-            match self
-                .core
-                .aim(key as usize, self.common.sites, &mut self.scratch.path)
-            {
+            match self.core.aim(key as usize, &mut self.scratch.path) {
                 Ok(_) => self.write(key, step, target, wire, now_ns),
                 Err(failure) => self.core.finish(key as usize, Err(failure), now_ns),
             }
@@ -227,18 +233,20 @@ impl Driver<'_> {
 impl Core<'_> {
     /// Where a request goes: its target; its path in `path`, if that varies.
     #[inline]
-    fn aim(&self, key: usize, sites: &[Site], path: &mut Vec<u8>) -> Result<usize, Fault> {
+    fn aim(&self, key: usize, path: &mut Vec<u8>) -> Result<usize, Fault> {
         let lost = || Fault::new(Reason::Unrendered, String::new());
         let flight = self.flights.get(key).ok_or_else(lost)?;
         let iteration = self.iterations.get(flight.iteration).ok_or_else(lost)?;
         let step = self.plan.steps.get(flight.step).ok_or_else(lost)?;
         path.clear();
+        if let Some(moved) = &flight.moved {
+            path.extend_from_slice(&moved.path);
+            return Ok(moved.target);
+        }
         match &step.url {
             Url::Target { target, path: text } => {
-                if text.constant().is_none() {
-                    text.render(&iteration.values, path)
-                        .map_err(|error| self.unrendered(error))?;
-                }
+                text.render(&iteration.values, path)
+                    .map_err(|error| self.unrendered(error))?;
                 Ok(*target)
             }
             Url::Value {
@@ -246,7 +254,7 @@ impl Core<'_> {
                 relative_to,
                 then,
             } => {
-                let target = self.resolve(*slot, *relative_to, sites, &iteration.values, path)?;
+                let target = self.resolve(*slot, *relative_to, &iteration.values, path)?;
                 then.render(&iteration.values, path)
                     .map_err(|error| self.unrendered(error))?;
                 Ok(target)
@@ -259,7 +267,6 @@ impl Core<'_> {
         &self,
         slot: Slot,
         relative_to: usize,
-        sites: &[Site],
         values: &Values,
         path: &mut Vec<u8>,
     ) -> Result<usize, Fault> {
@@ -277,24 +284,26 @@ impl Core<'_> {
             path.extend_from_slice(url);
             return Ok(relative_to);
         }
-        for (at, site) in sites.iter().enumerate() {
-            let rest = url
-                .strip_prefix(site.scheme().as_bytes())
-                .and_then(|rest| rest.strip_prefix(b"://"));
-            for host in &site.hosts {
-                let Some(rest) = rest.and_then(|rest| rest.strip_prefix(host.authority.as_bytes()))
-                else {
-                    continue;
-                };
-                match rest.first() {
-                    None => path.push(b'/'),
-                    Some(b'/') => path.extend_from_slice(rest),
-                    Some(_) => continue,
-                }
-                return Ok(at);
+        let parsed = HttpUrl::parse(url).map_err(|error| bad(&format!("is no URL: {error}")))?;
+        if let Some(target) = self.target_of(&parsed) {
+            match parsed.target.first() {
+                Some(b'/') => {}
+                _ => path.push(b'/'),
             }
+            path.extend_from_slice(parsed.target);
+            return Ok(target);
         }
         Err(bad("leads to no target of this file"))
+    }
+
+    /// The target that a URL leads to.
+    pub(super) fn target_of(&self, url: &HttpUrl<'_>) -> Option<usize> {
+        let is_of = |site: &Site| {
+            site.hosts
+                .iter()
+                .any(|host| host.url(b"/").is_same_origin(url))
+        };
+        self.sites.iter().position(is_of)
     }
 
     #[cold]
