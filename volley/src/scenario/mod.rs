@@ -4,8 +4,9 @@
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 
 pub mod plan;
+pub mod request;
 mod text;
 mod values;
 
-pub use text::{Escape, Piece, Text};
+pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};
