@@ -2,10 +2,12 @@
 
 pub mod cookie;
 mod decode;
+mod percent;
 mod redirect;
 mod url;
 
 pub use cookie::Jar;
 pub use decode::{ACCEPTED, DecodeError, decode};
+pub use percent::push_encoded;
 pub use redirect::{Follow, Role, follow};
 pub use url::{HttpUrl, UrlError, resolve};

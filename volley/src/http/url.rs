@@ -1,5 +1,7 @@
 //! URLs of requests, and references to them (RFC 3986, RFC 9110 §4.2).
 
+use super::percent::push_encoded;
+
 /// Why a URL is of no use for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
@@ -197,7 +199,6 @@ fn port_number(digits: &[u8]) -> Option<u16> {
 
 /// Appends a part of a URL. Bytes that cannot stand in one are percent-encoded (RFC 3986 §2).
 fn push(part: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     if part.iter().all(is_plain) {
         out.extend_from_slice(part);
         return;
@@ -205,11 +206,9 @@ fn push(part: &[u8], out: &mut Vec<u8>) {
     for byte in part {
         if is_plain(byte) {
             out.push(*byte);
-            continue;
+        } else {
+            push_encoded(*byte, out);
         }
-        out.push(b'%');
-        let digit = |value: u8| DIGITS.get(usize::from(value)).copied().unwrap_or_default();
-        out.extend([digit(byte >> 4), digit(byte & 15)]);
     }
 }
 

@@ -7,10 +7,11 @@ pub mod engine;
 pub mod file;
 pub mod mix;
 pub mod plan;
+pub mod request;
 pub mod stub;
 pub mod tally;
 mod text;
 mod values;
 
-pub use text::{Escape, Piece, Text};
+pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};

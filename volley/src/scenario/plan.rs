@@ -264,7 +264,7 @@ pub struct HttpRequest {
     pub method: Box<str>,
     /// Lower-case names, in the file's order; `content-type` and `content-encoding` included.
     pub headers: Vec<(Box<str>, Text)>,
-    /// `None`: no body, and no content-length.
+    /// `None`: no body. HTTP/1.1 says so with `content-length: 0` where the method usually has one.
     pub body: Option<Text>,
     /// How many redirects are followed.
     pub redirects: u8,

@@ -1,6 +1,7 @@
 //! Text with slots: constant bytes, and values that are written as their place requires.
 
 use super::values::{Slot, Values};
+use crate::http::push_encoded;
 
 /// A text that is rendered for each request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -148,19 +149,11 @@ fn json(value: &[u8], out: &mut Vec<u8>) {
 }
 
 fn percent(value: &[u8], blank: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for &byte in value {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte),
             b' ' => out.extend_from_slice(blank),
-            _ => out.extend(
-                [byte >> 4, byte & 15]
-                    .iter()
-                    .fold(vec![b'%'], |mut code, digit| {
-                        code.extend(DIGITS.get(usize::from(*digit)));
-                        code
-                    }),
-            ),
+            _ => push_encoded(byte, out),
         }
     }
 }
