@@ -5,8 +5,9 @@
 
 pub mod json;
 pub mod plan;
+pub mod response;
 mod text;
 mod values;
 
-pub use text::{Escape, Piece, Text};
+pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};
