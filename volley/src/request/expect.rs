@@ -36,9 +36,12 @@ mod wire;
 
 pub use error::{ExpectError, Mismatch};
 pub use expected::Expected;
+pub(crate) use number::Number;
 pub use rules::{Fields, Rules};
 pub use run::Run;
+pub(crate) use walk::skip;
 pub use wire::What;
+pub(crate) use wire::{Fault, Reader, Wire};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 
 pub mod body;
 mod error;
-mod excerpt;
+pub(crate) mod excerpt;
 pub mod expect;
 pub mod head;
 mod marked;

@@ -5,9 +5,11 @@
 
 pub mod engine;
 pub mod file;
+pub mod json;
 pub mod mix;
 pub mod plan;
 pub mod request;
+pub mod response;
 pub mod stub;
 pub mod tally;
 mod text;

@@ -5,7 +5,7 @@ use prost_reflect::{EnumDescriptor, FieldDescriptor, Kind, Value};
 /// How a field's number is encoded, and its range. Values are handled as 64-bit words; signed ones
 /// are sign-extended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Signed32,
     ZigZag32,
     Unsigned32,
@@ -18,11 +18,16 @@ pub(super) enum Number {
 
 impl Number {
     /// None for text, bytes, floats, messages, lists and maps.
-    pub(super) fn of(field: &FieldDescriptor) -> Option<Self> {
+    pub(crate) fn of(field: &FieldDescriptor) -> Option<Self> {
         if field.is_list() || field.is_map() {
             return None;
         }
-        Some(match field.kind() {
+        Self::of_kind(field.kind())
+    }
+
+    /// None for text, bytes, floats and messages.
+    pub(crate) fn of_kind(kind: Kind) -> Option<Self> {
+        Some(match kind {
             Kind::Int32 | Kind::Sfixed32 => Self::Signed32,
             Kind::Sint32 => Self::ZigZag32,
             Kind::Uint32 | Kind::Fixed32 => Self::Unsigned32,
@@ -38,7 +43,7 @@ impl Number {
     }
 
     /// Decodes the word on the wire.
-    pub(super) fn decode(&self, raw: u64) -> u64 {
+    pub(crate) fn decode(&self, raw: u64) -> u64 {
         match self {
             Self::ZigZag32 => {
                 let folded = raw & 0xffff_ffff;
@@ -50,7 +55,7 @@ impl Number {
     }
 
     /// A word truncated to the field's range, as the field's own arithmetic would do.
-    pub(super) fn wrap(&self, word: u64) -> u64 {
+    pub(crate) fn wrap(&self, word: u64) -> u64 {
         match self {
             Self::Signed32 | Self::ZigZag32 | Self::Enum(_) => {
                 i64::from(word as i32).cast_unsigned()
@@ -72,20 +77,33 @@ impl Number {
 
     /// The word as a user reads it.
     pub(super) fn show(&self, word: u64) -> String {
-        match self {
-            Self::Signed32 | Self::ZigZag32 | Self::Signed64 | Self::ZigZag64 => {
-                word.cast_signed().to_string()
-            }
-            Self::Unsigned32 | Self::Unsigned64 => word.to_string(),
-            Self::Bool => (word != 0).to_string(),
+        let mut shown = Vec::new();
+        self.write(word, &mut shown);
+        String::from_utf8_lossy(&shown).into_owned()
+    }
+
+    /// Appends the word as a user reads it.
+    pub(crate) fn write(&self, word: u64, out: &mut Vec<u8>) {
+        let signed = word.cast_signed();
+        let mut digits = itoa::Buffer::new();
+        let text = match self {
+            Self::Unsigned32 | Self::Unsigned64 => digits.format(word),
+            Self::Bool if word != 0 => "true",
+            Self::Bool => "false",
             Self::Enum(values) => {
-                let number = i32::try_from(word.cast_signed()).ok();
-                match number.and_then(|number| values.get_value(number)) {
-                    Some(value) => value.name().to_owned(),
-                    None => word.cast_signed().to_string(),
+                let value = i32::try_from(signed)
+                    .ok()
+                    .and_then(|number| values.get_value(number));
+                match value {
+                    Some(value) => return out.extend_from_slice(value.name().as_bytes()),
+                    None => digits.format(signed),
                 }
             }
-        }
+            Self::Signed32 | Self::ZigZag32 | Self::Signed64 | Self::ZigZag64 => {
+                digits.format(signed)
+            }
+        };
+        out.extend_from_slice(text.as_bytes());
     }
 }
 

@@ -95,6 +95,15 @@ fn field(
     }
 }
 
+/// Skips a field whose key was read.
+///
+/// # Errors
+///
+/// If it is cut short or no protobuf.
+pub(crate) fn skip(reader: &mut Reader, number: u32, wire: Wire) -> Result<(), Fault> {
+    unknown(reader, number, wire, DEEPEST)
+}
+
 /// Skips a field that the schema does not have.
 fn unknown(reader: &mut Reader, number: u32, wire: Wire, depth: u32) -> Result<(), Fault> {
     match wire {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wire {
+pub(crate) enum Wire {
     Varint,
     Fixed64,
     Delimited,
@@ -42,13 +42,13 @@ impl fmt::Display for What {
 
 /// Where and why a message could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) at: usize,
-    pub(super) what: What,
+pub(crate) struct Fault {
+    pub(crate) at: usize,
+    pub(crate) what: What,
 }
 
 /// A part of a message, read from its start. Positions are offsets in the whole message.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
@@ -57,7 +57,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             at: 0,
@@ -66,17 +66,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.at >= self.end
     }
 
     /// An error in what is read next.
-    pub(super) fn fault(&self, what: What) -> Fault {
+    pub(crate) fn fault(&self, what: What) -> Fault {
         Fault { at: self.at, what }
     }
 
     /// An error in the last key.
-    pub(super) fn fault_of_key(&self, what: What) -> Fault {
+    pub(crate) fn fault_of_key(&self, what: What) -> Fault {
         Fault {
             at: self.key_at,
             what,
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A field's number and wire type.
-    pub(super) fn key(&mut self) -> Result<(u32, Wire), Fault> {
+    pub(crate) fn key(&mut self) -> Result<(u32, Wire), Fault> {
         self.key_at = self.at;
         let key = self.varint()?;
         let key = u32::try_from(key).map_err(|_| self.fault_of_key(What::FieldNumber))?;
@@ -104,8 +104,8 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(super) fn varint(&mut self) -> Result<u64, Fault> {
-        let rest = self.bytes.get(self.at..self.end).unwrap_or_default();
+    pub(crate) fn varint(&mut self) -> Result<u64, Fault> {
+        let rest = self.rest();
         if let Some(byte) = rest.first().filter(|byte| **byte < 0x80) {
             self.at += 1;
             return Ok(u64::from(*byte));
@@ -124,17 +124,17 @@ impl<'a> Reader<'a> {
         Err(self.fault(What::CutShort))
     }
 
-    pub(super) fn fixed32(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn fixed32(&mut self) -> Result<u64, Fault> {
         self.fixed()
             .map(|bytes| u64::from(u32::from_le_bytes(bytes)))
     }
 
-    pub(super) fn fixed64(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn fixed64(&mut self) -> Result<u64, Fault> {
         self.fixed().map(u64::from_le_bytes)
     }
 
     /// A reader for the bytes behind a length.
-    pub(super) fn delimited(&mut self) -> Result<Self, Fault> {
+    pub(crate) fn delimited(&mut self) -> Result<Self, Fault> {
         let start = self.at;
         let length = self.varint()?;
         let end = usize::try_from(length)
@@ -158,15 +158,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn is_utf8(&self) -> bool {
-        self.bytes
-            .get(self.at..self.end)
-            .is_some_and(|text| std::str::from_utf8(text).is_ok())
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..self.end).unwrap_or_default()
+    }
+
+    pub(crate) fn is_utf8(&self) -> bool {
+        std::str::from_utf8(self.rest()).is_ok()
     }
 
     fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let rest = self.bytes.get(self.at..self.end).unwrap_or_default();
-        let bytes = *rest
+        let bytes = *self
+            .rest()
             .first_chunk()
             .ok_or_else(|| self.fault(What::CutShort))?;
         self.at += N;

@@ -1,0 +1,41 @@
+//! Cookies that a response sets (RFC 6265 section 5.2).
+
+use crate::http2::hpack::HeaderList;
+
+/// The value that a response gives to a cookie; that of the last field, if several set it.
+pub(super) fn value<'a>(fields: &'a HeaderList, name: &str) -> Option<&'a [u8]> {
+    let all = fields.iter().filter(|(key, _)| *key == b"set-cookie");
+    let values = all.filter_map(|(_, cookie)| {
+        let pair = cookie.split(|byte| *byte == b';').next()?;
+        let equals = pair.iter().position(|byte| *byte == b'=')?;
+        let (key, value) = pair.split_at_checked(equals)?;
+        (key.trim_ascii() == name.as_bytes())
+            .then(|| value.get(1..).unwrap_or_default().trim_ascii())
+    });
+    values.last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_field_that_sets_a_cookie_counts_and_attributes_do_not() {
+        let mut fields = HeaderList::new();
+        for cookie in [
+            "a=1; Path=/; HttpOnly",
+            " b = x=y ;secure",
+            "a=2",
+            "empty=",
+            "no pair; c=3",
+        ] {
+            fields.push(b"set-cookie", cookie.as_bytes());
+        }
+        fields.push(b"cookie", b"a=9");
+        let get = |name| value(&fields, name).map(|value| std::str::from_utf8(value).unwrap());
+        assert_eq!(get("a"), Some("2"));
+        assert_eq!(get("b"), Some("x=y"));
+        assert_eq!(get("empty"), Some(""));
+        assert_eq!((get("c"), get("A"), get("")), (None, None, None));
+    }
+}

@@ -1,0 +1,359 @@
+//! A step's checks and saves, made ready.
+
+use itoa::Buffer;
+use regex::bytes::{CaptureLocations, Regex};
+
+use super::part::{Fields, Known, Place, ReadingError};
+use super::rule::{check, shown};
+use super::{Culprit, Verdicts};
+use crate::grpc::Code;
+use crate::http2::hpack::HeaderList;
+use crate::scenario::json::Found;
+use crate::scenario::plan::{Part, Request, Rule, Save, Step};
+use crate::scenario::{Slot, Values};
+
+/// The most checks of a step: one bit each.
+const MOST: usize = 64;
+
+/// What a response's head says.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// Names in lower case.
+    pub fields: &'a HeaderList,
+    /// Where it came from; empty unless [`Reading::reads_url`].
+    pub url: &'a [u8],
+}
+
+/// What the end of a response adds.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    /// HTTP: the body, decoded. gRPC: the last reply, `None` if there was none. Unread unless [`Reading::reads_body`].
+    pub body: Option<&'a [u8]>,
+    pub trailers: Option<&'a HeaderList>,
+    /// gRPC: the status code.
+    pub code: Option<u16>,
+}
+
+/// A step's checks and saves; each thread has its own.
+#[derive(Debug)]
+pub struct Reading {
+    /// HTTP: ranges of good statuses; gRPC: the code.
+    good: Good,
+    head: Moment,
+    end: Moment,
+    fields: Fields,
+    /// Whether checks or saves need values inside of a body.
+    has_fields: bool,
+    reads_body: bool,
+    reads_url: bool,
+    room: Room,
+    /// The names of slots that checks compare with.
+    names: Vec<(Slot, String)>,
+}
+
+#[derive(Debug)]
+enum Good {
+    Http(Vec<(u16, u16)>),
+    Grpc(u16),
+}
+
+/// Memory that is used for each response again.
+#[derive(Debug, Default)]
+struct Room {
+    part: Vec<u8>,
+    expected: Vec<u8>,
+    found: Found,
+}
+
+/// What is done at the head, or at the end; with the indices that the plan has.
+#[derive(Debug, Default)]
+struct Moment {
+    checks: Vec<(usize, Place, Rule)>,
+    saves: Vec<(usize, Place, Take)>,
+}
+
+/// How a value is taken from a part.
+#[derive(Debug)]
+struct Take {
+    slot: Slot,
+    regex: Option<Group>,
+    default: Option<Box<[u8]>>,
+}
+
+#[derive(Debug)]
+struct Group {
+    regex: Regex,
+    group: usize,
+    places: CaptureLocations,
+}
+
+/// Whether a step needs the body of its response: of gRPC, the last reply.
+#[must_use]
+pub fn reads_body(step: &Step) -> bool {
+    let parts = step.expect.checks.iter().map(|check| &check.part);
+    let mut parts = parts.chain(step.saves.iter().map(|save| &save.part));
+    parts.any(|part| matches!(part, Part::Field(_) | Part::Body))
+}
+
+impl Reading {
+    /// Makes a step's checks and saves ready. `slots`: the names of all slots.
+    ///
+    /// # Errors
+    ///
+    /// If there are more than 64 checks, a field of a gRPC reply does not exist, or a value that the end is compared with is
+    /// saved from the head before.
+    pub fn new(step: &Step, slots: &[String]) -> Result<Self, ReadingError> {
+        let checks = &step.expect.checks;
+        if checks.len() > MOST {
+            return Err(ReadingError::Many(checks.len()));
+        }
+        let is_grpc = matches!(step.request, Request::Grpc(_));
+        let (mut head, mut end) = (Moment::default(), Moment::default());
+        let (mut count, mut names, mut reads_url) = (0, Vec::new(), false);
+        for (index, check) in checks.iter().enumerate() {
+            let moment = match check.part.is_late(is_grpc) {
+                true => &mut end,
+                false => &mut head,
+            };
+            reads_url |= check.part == Part::Url;
+            for slot in check.rule.slots() {
+                let name = slots.get(usize::from(slot.0)).cloned().unwrap_or_default();
+                let is_overwritten = |save: &Save| save.slot == slot && !save.part.is_late(is_grpc);
+                if check.part.is_late(is_grpc) && step.saves.iter().any(is_overwritten) {
+                    return Err(ReadingError::Overwritten(name));
+                }
+                names.push((slot, name));
+            }
+            let place = Place::new(&check.part, &mut count);
+            moment.checks.push((index, place, check.rule.own()));
+        }
+        for (index, save) in step.saves.iter().enumerate() {
+            let moment = match save.part.is_late(is_grpc) {
+                true => &mut end,
+                false => &mut head,
+            };
+            reads_url |= save.part == Part::Url;
+            let place = Place::new(&save.part, &mut count);
+            moment.saves.push((index, place, Take::new(save)));
+        }
+        Ok(Self {
+            good: match is_grpc {
+                true => Good::Grpc(step.expect.code.unwrap_or(0)),
+                false if step.expect.status.is_empty() => Good::Http(vec![(200, 399)]),
+                false => Good::Http(step.expect.status.clone()),
+            },
+            head,
+            end,
+            fields: Fields::new(step)?,
+            has_fields: count > 0,
+            reads_body: reads_body(step),
+            reads_url,
+            room: Room::default(),
+            names,
+        })
+    }
+
+    /// Whether [`End::body`] is needed.
+    #[must_use]
+    pub fn reads_body(&self) -> bool {
+        self.reads_body
+    }
+
+    /// Whether [`Head::url`] is needed.
+    #[must_use]
+    pub fn reads_url(&self) -> bool {
+        self.reads_url
+    }
+
+    /// Reads the head of a response: status, header fields, cookies, URL.
+    pub fn head(&mut self, head: Head, values: &mut Values, verdicts: &mut Verdicts) {
+        if let Good::Http(ranges) = &self.good
+            && !ranges
+                .iter()
+                .any(|(low, high)| (*low..=*high).contains(&head.status))
+        {
+            verdicts.fail(
+                Culprit::Status,
+                format!("expected {}, was {}", listed(ranges), head.status),
+            );
+        }
+        let mut digits = Buffer::new();
+        let known = Known {
+            status: digits.format(head.status),
+            named: Some(head.fields),
+            url: head.url,
+            body: None,
+        };
+        let fields = Err("it is not in the head");
+        self.head
+            .run(known, fields, values, &mut self.room, &self.names, verdicts);
+    }
+
+    /// Reads the end of a response: gRPC code, trailers, body.
+    pub fn end(&mut self, end: End, values: &mut Values, verdicts: &mut Verdicts) {
+        let code = end.code.unwrap_or(2);
+        if let Good::Grpc(good) = self.good
+            && code != good
+        {
+            verdicts.fail(Culprit::Status, other_code(good, code, end.trailers));
+        }
+        let mut digits = Buffer::new();
+        let known = Known {
+            status: digits.format(code),
+            named: end.trailers,
+            url: &[],
+            body: end.body,
+        };
+        let read = match end.body {
+            Some(body) if self.has_fields => self.fields.find(body, &mut self.room.found),
+            _ => Ok(()),
+        };
+        let fields = match &read {
+            Ok(()) => Ok(&self.fields),
+            Err(fault) => Err(fault.as_str()),
+        };
+        self.end
+            .run(known, fields, values, &mut self.room, &self.names, verdicts);
+    }
+}
+
+impl Moment {
+    #[inline]
+    fn run(
+        &mut self,
+        known: Known,
+        fields: Result<&Fields, &str>,
+        values: &mut Values,
+        room: &mut Room,
+        names: &[(Slot, String)],
+        verdicts: &mut Verdicts,
+    ) {
+        let fields = fields.map(|fields| (fields, &room.found));
+        for (index, place, rule) in &self.checks {
+            let part = place.get(known, fields, &mut room.part);
+            let verdict =
+                part.and_then(|part| check(rule, part, values, &mut room.expected, names));
+            if let Err(words) = verdict {
+                verdicts.fail(Culprit::Check(*index), words);
+            }
+        }
+        for (index, place, take) in &mut self.saves {
+            let part = place.get(known, fields, &mut room.part);
+            if let Err(words) = part.and_then(|part| take.save(part, values)) {
+                // What an earlier response gave is no value of this one.
+                values.unset(take.slot);
+                verdicts.fail(Culprit::Save(*index), words);
+            }
+        }
+    }
+}
+
+impl Take {
+    fn new(save: &Save) -> Self {
+        let group = save.regex.as_ref().map(|(regex, group)| Group {
+            regex: Regex::clone(regex),
+            group: *group,
+            places: regex.capture_locations(),
+        });
+        Self {
+            slot: save.slot,
+            regex: group,
+            default: save.default.clone(),
+        }
+    }
+
+    #[inline]
+    fn save(&mut self, part: Option<&[u8]>, values: &mut Values) -> Result<(), String> {
+        let value = match (&mut self.regex, part) {
+            (Some(group), Some(part)) => group.find(part),
+            _ => part,
+        };
+        let value = value
+            .or(self.default.as_deref())
+            .ok_or_else(|| match (&self.regex, part) {
+                (Some(group), Some(part)) => group.missing(part),
+                _ => "it is missing".to_owned(),
+            })?;
+        values.set(self.slot, value);
+        Ok(())
+    }
+}
+
+impl Group {
+    #[inline]
+    fn find<'a>(&mut self, part: &'a [u8]) -> Option<&'a [u8]> {
+        let range = match self.group {
+            0 => self.regex.find(part)?.range(),
+            group => {
+                self.regex.captures_read(&mut self.places, part)?;
+                let (start, end) = self.places.get(group)?;
+                start..end
+            }
+        };
+        part.get(range)
+    }
+
+    #[cold]
+    fn missing(&self, part: &[u8]) -> String {
+        let regex = shown(self.regex.as_str().as_bytes());
+        match self.regex.is_match(part) {
+            true => format!(
+                "group {} of {regex} has no part in {}",
+                self.group,
+                shown(part)
+            ),
+            false => format!("expected a match of {regex}, was {}", shown(part)),
+        }
+    }
+}
+
+impl Rule {
+    /// The slots that it compares with.
+    fn slots(&self) -> Vec<Slot> {
+        match self {
+            Self::Equals(text)
+            | Self::Differs(text)
+            | Self::StartsWith(text)
+            | Self::EndsWith(text)
+            | Self::Contains(text) => text.slots().collect(),
+            Self::Matches(_) | Self::Between(..) | Self::Exists | Self::IsAbsent => Vec::new(),
+        }
+    }
+
+    /// The same with a regex of its own: threads that share one wait for each other.
+    fn own(&self) -> Self {
+        match self {
+            Self::Matches(regex) => Self::Matches(Regex::clone(regex).into()),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Ranges as people write them.
+#[cold]
+fn listed(ranges: &[(u16, u16)]) -> String {
+    let range = |(low, high): &(u16, u16)| match low == high {
+        true => low.to_string(),
+        false => format!("{low} to {high}"),
+    };
+    let ranges: Vec<String> = ranges.iter().map(range).collect();
+    ranges.join(" or ")
+}
+
+#[cold]
+fn other_code(good: u16, code: u16, trailers: Option<&HeaderList>) -> String {
+    let name = |code: u16| match Code::from_u32(code.into()) {
+        Some(code) => code.name().to_owned(),
+        None => code.to_string(),
+    };
+    let message = trailers.and_then(|trailers| trailers.get(b"grpc-message"));
+    let message = message.map(|message| format!(", {}", shown(message)));
+    format!(
+        "expected {}, was {}{}",
+        name(good),
+        name(code),
+        message.unwrap_or_default()
+    )
+}
