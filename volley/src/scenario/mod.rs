@@ -5,6 +5,7 @@
 
 pub mod mix;
 pub mod plan;
+pub mod report;
 pub mod tally;
 mod text;
 mod values;
