@@ -49,7 +49,7 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=10
 
-fuzz_targets=(frame hpack splitter connection run spec part template reflection)
+fuzz_targets=(frame hpack splitter connection http1 run spec part template reflection)
 fuzz_seconds=20
 
 # ---- steps: each is named when it begins, and timed
@@ -191,7 +191,7 @@ check_go() {
         printf 'not formatted by gofmt: %s\n' "$unformatted"
         return 1
     }
-    for module in frameworks/grpc-go tools/peers/grpc-go; do
+    for module in frameworks/grpc-go tools/peers/grpc-go tools/peers/crud-go; do
         (cd "$module" && go vet ./...)
     done
 }

@@ -3,6 +3,8 @@
 //! The modules, lowest layer first. Each uses only modules above it in this list:
 //!
 //! - [`http2`]: the protocol without I/O: bytes in, events and bytes out.
+//! - [`http1`]: the same for HTTP/1.1, with the same handler.
+//! - [`http`]: what both versions share: encodings of bodies, cookies, redirects.
 //! - [`grpc`]: gRPC over HTTP/2: messages, statuses, timeouts.
 //! - [`units`]: how people write times and sizes.
 //! - [`pace`]: when calls are sent.
@@ -26,6 +28,8 @@ pub mod cli;
 pub mod compare;
 pub mod engine;
 pub mod grpc;
+pub mod http;
+pub mod http1;
 pub mod http2;
 pub mod measure;
 pub mod pace;

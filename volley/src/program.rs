@@ -303,6 +303,7 @@ fn config(args: &ServeArgs) -> serve::Config {
         threads: args.threads.and_then(|n| NonZeroUsize::new(n as usize)),
         tls: tls.map(|(cert, key)| serve::Identity { cert, key }),
         max_concurrent_streams: args.max_concurrent_streams,
+        token_life: args.token_life,
         faults: serve::Faults {
             freeze: args.freeze.first().copied(),
             reset_every: args.reset_every.and_then(NonZeroU64::new),
@@ -313,6 +314,13 @@ fn config(args: &ServeArgs) -> serve::Config {
             garbage_every: args.garbage_every.and_then(NonZeroU64::new),
             close_every: args.close_every.and_then(NonZeroU64::new),
             delay: args.delay,
+            delay_every: args.delay_every.and_then(NonZeroU64::new),
+            unanswered_every: args.unanswered_every.and_then(NonZeroU64::new),
+            statuses: args.status_every.clone(),
+            no_location_every: args.no_location_every.and_then(NonZeroU64::new),
+            duplicate_every: args.duplicate_every.and_then(NonZeroU64::new),
+            wrong_value_every: args.wrong_value_every.and_then(NonZeroU64::new),
+            bad_json_every: args.bad_json_every.and_then(NonZeroU64::new),
         },
         ..serve::Config::default()
     }

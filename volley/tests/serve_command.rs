@@ -59,7 +59,8 @@ fn it_says_where_it_listens_and_counts_on_sigusr1_and_at_its_end() {
     });
     let counts = concat!(
         r#"{"connections":1,"calls_started":1,"calls_ok":1,"calls_failed":0,"calls_reset":0,"#,
-        r#""messages_received":1,"messages_sent":10,"calls_open":0}"#
+        r#""messages_received":1,"messages_sent":10,"created":0,"read":0,"patched":0,"deleted":0,"duplicates":0,"#,
+        r#""patch_hash":0,"tokens":0,"calls_open":0,"live":0}"#
     );
     server.signal(Signal::USR1);
     assert_eq!(server.line(), counts);

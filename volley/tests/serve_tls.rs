@@ -118,10 +118,10 @@ fn a_stream_comes_whole_through_tls_and_is_counted() {
 }
 
 #[test]
-fn a_client_that_does_not_speak_h2_is_refused_in_the_handshake() {
+fn a_client_that_speaks_neither_version_is_refused_in_the_handshake() {
     let pem = Pem::new("refused");
     let server = pem.server();
-    let mut client = pem.client(server.address(), "http/1.1");
+    let mut client = pem.client(server.address(), "http/0.9");
     let error = client
         .write_all(&request())
         .expect_err("no protocol in common");
@@ -129,6 +129,22 @@ fn a_client_that_does_not_speak_h2_is_refused_in_the_handshake() {
         error.to_string().contains("NoApplicationProtocol"),
         "{error}"
     );
+}
+
+#[test]
+fn a_client_of_http_1_is_answered_through_tls() {
+    let pem = Pem::new("http1");
+    let server = pem.server();
+    let mut client = pem.client(server.address(), "http/1.1");
+    let request = "POST /v1/items HTTP/1.1\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}";
+    client
+        .write_all(request.as_bytes())
+        .expect("an open connection");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("a clean end");
+    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
+    assert_eq!(client.conn.alpn_protocol(), Some(&b"http/1.1"[..]));
+    assert_eq!(server.counts().created, 1);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! `volley serve`: the reference server of `benchmark.BenchmarkService`, and its faults on demand.
+//! `volley serve`: the reference server of `benchmark.BenchmarkService` and of items, and its faults on demand.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ const FAULTS: &str = "Faults (none by default; calls are counted over all connec
     about = "Serve benchmark.BenchmarkService: a fast reference server that counts calls and messages, and can\n\
              inject faults.\n\n\
              It describes itself by reflection and says by grpc.health.v1 that it serves.\n\n\
+             Over HTTP/1.1 and HTTP/2, items can be created (POST /v1/items), read, changed and deleted\n\
+             (GET, PATCH, DELETE); POST /oauth/token issues tokens.\n\n\
              It prints its counts as one line of JSON on SIGUSR1, and when it stops (SIGINT or SIGTERM)."
 )]
 pub struct ServeArgs {
@@ -54,6 +57,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = SERVER)]
     pub max_concurrent_streams: Option<u32>,
 
+    /// How long a token of /oauth/token says that it is valid (default 1h); no request needs one
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "1h",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = time, help_heading = SERVER)]
+    pub token_life: Duration,
+
     /// Wait this long before each answer
     #[arg(
         long,
@@ -64,9 +77,17 @@ pub struct ServeArgs {
     #[arg(value_parser = time, help_heading = FAULTS)]
     pub delay: Duration,
 
+    /// Let only every N-th answer wait for --delay
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub delay_every: Option<u64>,
+
     /// Stop all work for FOR, starting AT after the first call, as in 2s:1s
     #[arg(long, value_name = "AT:FOR", value_parser = freeze, help_heading = FAULTS)]
     pub freeze: Vec<Freeze>,
+
+    /// Never answer every N-th call
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub unanswered_every: Option<u64>,
 
     /// End every N-th call with RST_STREAM
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
@@ -95,6 +116,26 @@ pub struct ServeArgs {
     /// Close the connection in the middle of every N-th call
     #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
     pub close_every: Option<u64>,
+
+    /// Answer every N-th request of items with this HTTP status, as in 503:100; repeatable
+    #[arg(long, value_name = "STATUS:N", value_parser = status, help_heading = FAULTS)]
+    pub status_every: Vec<(u16, NonZeroU64)>,
+
+    /// Leave `location` out for every N-th new item
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub no_location_every: Option<u64>,
+
+    /// Give the client of every N-th new item the id of the one before
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub duplicate_every: Option<u64>,
+
+    /// Answer every N-th item with a wrong `sku`
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub wrong_value_every: Option<u64>,
+
+    /// Answer every N-th item with broken JSON
+    #[arg(long, value_name = "N", value_parser = positive::<u64>, help_heading = FAULTS)]
+    pub bad_json_every: Option<u64>,
 }
 
 pub(super) fn command() -> Command {
@@ -116,6 +157,9 @@ pub(super) fn parse(argv: &[OsString]) -> Result<ServeArgs, CliExit> {
         )),
         (None, Some(_)) => Err(CliExit::usage(
             "`--tls-key` needs `--tls-cert`: the certificate of the private key",
+        )),
+        _ if args.delay_every.is_some() && args.delay.is_zero() => Err(CliExit::usage(
+            "`--delay-every` needs `--delay`: how long an answer waits",
         )),
         // The server has one freeze only, and no flag is ignored.
         _ if args.freeze.len() > 1 => Err(CliExit::usage("`--freeze` is given twice: keep one")),
@@ -160,6 +204,21 @@ fn freeze(text: &str) -> Result<Freeze, String> {
     })
 }
 
+fn status(text: &str) -> Result<(u16, NonZeroU64), String> {
+    let (status, every) = text
+        .split_once(':')
+        .ok_or("a status and a number are needed, such as `503:100`")?;
+    let status = status
+        .parse()
+        .ok()
+        .filter(|status| (200..600).contains(status));
+    let status = status.ok_or("the status is a number from 200 to 599")?;
+    let every = every
+        .parse()
+        .map_err(|_| "the number is a whole one from 1")?;
+    Ok((status, every))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +244,10 @@ mod tests {
             tls_key: None,
             threads: None,
             max_concurrent_streams: None,
+            token_life: Duration::from_secs(3600),
             delay: Duration::ZERO,
+            delay_every: None,
+            unanswered_every: None,
             freeze: Vec::new(),
             reset_every: None,
             goaway_after: None,
@@ -194,6 +256,11 @@ mod tests {
             truncate_every: None,
             garbage_every: None,
             close_every: None,
+            status_every: Vec::new(),
+            no_location_every: None,
+            duplicate_every: None,
+            wrong_value_every: None,
+            bad_json_every: None,
         };
         assert_eq!(args(""), Ok(expected));
     }
@@ -203,14 +270,19 @@ mod tests {
         let line = "--listen [::1]:0 --tls-cert c --tls-key k --threads 2 --max-concurrent-streams 0 \
                     --delay 5ms --freeze 2s:1s --reset-every 1 --goaway-after 2 \
                     --wrong-value-at 0 --trailers-only-every 3 --truncate-every 4 \
-                    --garbage-every 5 --close-every 6";
+                    --garbage-every 5 --close-every 6 --delay-every 7 --unanswered-every 8 \
+                    --status-every 404:9 --status-every 503:10 --no-location-every 11 \
+                    --duplicate-every 12 --wrong-value-every 13 --bad-json-every 14 --token-life 5s";
         let expected = ServeArgs {
             listen: Listen::Tcp("[::1]:0".parse().unwrap()),
             tls_cert: Some("c".into()),
             tls_key: Some("k".into()),
             threads: Some(2),
             max_concurrent_streams: Some(0),
+            token_life: Duration::from_secs(5),
             delay: Duration::from_millis(5),
+            delay_every: Some(7),
+            unanswered_every: Some(8),
             freeze: vec![Freeze {
                 at: Duration::from_secs(2),
                 length: Duration::from_secs(1),
@@ -222,6 +294,13 @@ mod tests {
             truncate_every: Some(4),
             garbage_every: Some(5),
             close_every: Some(6),
+            status_every: [(404, 9), (503, 10)]
+                .map(|(status, n)| (status, NonZeroU64::new(n).unwrap()))
+                .into(),
+            no_location_every: Some(11),
+            duplicate_every: Some(12),
+            wrong_value_every: Some(13),
+            bad_json_every: Some(14),
         };
         assert_eq!(args(line), Ok(expected));
     }
@@ -243,6 +322,10 @@ mod tests {
                 "`--tls-key` needs `--tls-cert`: the certificate of the private key",
             ),
             (
+                "--delay-every 3",
+                "`--delay-every` needs `--delay`: how long an answer waits",
+            ),
+            (
                 "--listen 8080",
                 "`--listen`: invalid value `8080`: an IP address and a port are needed, \
                  such as `127.0.0.1:8080` or `[::1]:0`, or `unix:/path`",
@@ -258,6 +341,18 @@ mod tests {
             (
                 "--freeze 2s:0",
                 "`--freeze`: invalid value `2s:0`: a duration above 0 is needed",
+            ),
+            (
+                "--status-every 503",
+                "`--status-every`: invalid value `503`: a status and a number are needed, such as `503:100`",
+            ),
+            (
+                "--status-every 99:1",
+                "`--status-every`: invalid value `99:1`: the status is a number from 200 to 599",
+            ),
+            (
+                "--status-every 500:0",
+                "`--status-every`: invalid value `500:0`: the number is a whole one from 1",
             ),
             (
                 "--reset-every 0",

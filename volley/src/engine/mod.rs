@@ -1,34 +1,34 @@
 //! The load loop: threads, each with its own connections, counters and histograms.
 
-mod alarm;
+pub(crate) mod alarm;
 mod book;
 mod call;
 mod conduct;
 mod driver;
-mod encoding;
+pub(crate) mod encoding;
 mod error;
 mod host;
 mod link;
-mod names;
+pub(crate) mod names;
 mod once;
 mod orders;
 mod outcome;
 mod plan;
-mod proxy;
+pub(crate) mod proxy;
 mod reflect;
 mod replies;
 mod script;
 mod shared;
 mod sink;
 mod stage;
-mod tls;
-mod transport;
+pub(crate) mod tls;
+pub(crate) mod transport;
 mod trust;
 mod wire;
 
 pub(crate) use book::Book;
 pub(crate) use conduct::crew;
-pub(crate) use driver::Driver;
+pub(crate) use driver::{Driver, connect_words};
 pub(crate) use host::{Clock, allow_sockets, watch};
 pub(crate) use orders::Line;
 pub(crate) use plan::{MOST_WORKERS, Plan};

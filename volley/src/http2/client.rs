@@ -218,7 +218,7 @@ mod tests {
         let mut settings = Vec::new();
         write_settings(&mut settings, &[]);
         assert_eq!(connection.receive(&settings, &mut Deaf), Ok(()));
-        let head = Arc::new(Head { fields: vec![] });
+        let head = Arc::new(Head::default());
         for opened in 0..2 {
             assert_eq!(
                 (connection.opened(), connection.is_draining()),
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(connection.receive(&settings, &mut Deaf), Ok(()));
         connection.next_id = STREAM_MASK - 2;
         assert_eq!(connection.capacity(), 2);
-        let head = Arc::new(Head { fields: vec![] });
+        let head = Arc::new(Head::default());
         assert_eq!(connection.open((), &head, true), STREAM_MASK - 2);
         assert_eq!(
             (connection.capacity(), connection.is_draining()),

@@ -63,7 +63,8 @@ fn status(value: &[u8]) -> Result<u16, Reason> {
     }
 }
 
-fn number(value: &[u8]) -> Result<u64, Reason> {
+/// The number in a `content-length`.
+pub(crate) fn number(value: &[u8]) -> Result<u64, Reason> {
     const REASON: Reason = "the response's `content-length` is not a number";
     if value.is_empty() {
         return Err(REASON);

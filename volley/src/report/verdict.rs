@@ -98,7 +98,7 @@ impl Figures<'_> {
             Figure::Rate(Rate::Messages) => Some(self.messages as f64 / self.elapsed_s),
             Figure::Time(times, statistic) => time(self.times(times)?, statistic),
             Figure::Count(count) => {
-                let calls = self.count(count) as f64;
+                let calls = self.count(count)? as f64;
                 if unit != Unit::Percent {
                     return Some(calls);
                 }
@@ -116,8 +116,8 @@ impl Figures<'_> {
         self.ok.saturating_add(self.failed)
     }
 
-    fn count(&self, count: Count) -> u64 {
-        match count {
+    fn count(&self, count: Count) -> Option<u64> {
+        Some(match count {
             Count::Ok => self.ok,
             Count::Failed => self.failed,
             Count::Wrong => self.wrong,
@@ -125,7 +125,8 @@ impl Figures<'_> {
             Count::Sent => self.sent,
             Count::Missed => self.missed,
             Count::Late => self.late,
-        }
+            Count::Checks | Count::Dropped | Count::Iterations => return None,
+        })
     }
 
     fn times(&self, times: Times) -> Option<&Latency> {

@@ -73,7 +73,10 @@ impl HeadPlan {
             }
         }
         Ok(Self {
-            constant: Arc::new(Head { fields }),
+            constant: Arc::new(Head {
+                fields,
+                ..Head::default()
+            }),
             varying,
         })
     }
@@ -173,7 +176,10 @@ pub fn of_reflection(spec: &Spec, path: &str) -> Result<Arc<Head>, MetadataError
         let name = Name::new(name)?;
         fields.push(field(&name, value)?);
     }
-    Ok(Arc::new(Head { fields }))
+    Ok(Arc::new(Head {
+        fields,
+        ..Head::default()
+    }))
 }
 
 /// The headers of every gRPC request (gRPC over HTTP/2, Requests); pseudo-headers come first (RFC

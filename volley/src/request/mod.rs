@@ -22,8 +22,9 @@ mod template;
 
 pub use body::Body;
 pub use error::RequestError;
-pub use expect::{ExpectError, Expected, Mismatch, Run};
+pub use expect::{ExpectError, Expected, Mismatch, Rules, Run};
 pub use metadata::MetadataError;
+pub(crate) use metadata::Name as MetadataName;
 pub use schema::{Ask, Method, ReflectError, SchemaError, Shape};
 pub use source::{CallNumber, Request, Source};
 pub use template::{TemplateError, function_groups};

@@ -4,7 +4,7 @@ mod compile;
 mod files;
 mod lookup;
 pub mod reflect;
-mod suggest;
+pub(crate) mod suggest;
 pub mod text;
 
 use std::io;

@@ -3,9 +3,12 @@
 //! A file says what users do; [`plan`] is what it is compiled into, once, before the load. While the load runs, an
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 
+pub mod engine;
+pub mod file;
 pub mod mix;
 pub mod plan;
 pub mod report;
+pub mod stub;
 pub mod tally;
 mod text;
 mod values;

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::bytes::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{Slot, Text};
 pub use crate::pace::Phase;
@@ -39,6 +41,18 @@ pub struct Plan {
     pub folder: PathBuf,
     /// `--control`: where the run can be changed.
     pub control: Option<String>,
+    /// Names and values that reports keep.
+    pub tags: Vec<(String, String)>,
+}
+
+impl Plan {
+    /// A step's name in messages.
+    #[must_use]
+    pub fn step_name(&self, step: usize) -> String {
+        self.steps
+            .get(step)
+            .map_or_else(String::new, |step| step.name.clone())
+    }
 }
 
 /// A host, or several that are equal, and how to speak with it.
@@ -119,7 +133,8 @@ pub enum Source {
 }
 
 /// How a time is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeFormat {
     /// RFC 3339 in UTC, with milliseconds.
     Rfc3339,
@@ -129,7 +144,8 @@ pub enum TimeFormat {
 }
 
 /// Which row is next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Order {
     /// From the first row on; one position for each user.
     Sequential,
@@ -142,7 +158,8 @@ pub enum Order {
 }
 
 /// What happens after the last row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AtEnd {
     /// The first row again.
     Restart,
@@ -153,7 +170,8 @@ pub enum AtEnd {
 }
 
 /// Who draws from which rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Slice {
     /// Everybody from all rows.
     All,
@@ -193,7 +211,8 @@ pub enum Action {
 }
 
 /// What a failed step does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The iteration is over, as failed.
     #[default]
@@ -397,7 +416,8 @@ pub struct Limits {
 }
 
 /// What becomes of an iteration that is due while too many are open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum WhenFull {
     /// It is counted as dropped.
     Drop,

@@ -33,6 +33,30 @@ impl Values {
         self.spans.fill(None);
     }
 
+    /// Forgets all values but those of `common`, whose slots come first.
+    #[inline]
+    pub fn restart(&mut self, common: &Self) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&common.bytes);
+        self.spans.fill(None);
+        for (span, common) in self.spans.iter_mut().zip(&common.spans) {
+            *span = *common;
+        }
+    }
+
+    /// The values of the first `slots` slots alone.
+    #[must_use]
+    pub fn first(&self, slots: usize) -> Self {
+        let mut first = Self::new(slots);
+        for at in 0..slots {
+            let slot = Slot(u16::try_from(at).unwrap_or(u16::MAX));
+            if let Some(value) = self.get(slot) {
+                first.set(slot, value);
+            }
+        }
+        first
+    }
+
     /// The value of a slot; `None` if nothing has filled it.
     #[inline]
     #[must_use]
@@ -107,6 +131,24 @@ mod tests {
         values.set(Slot(0), b"longer than before");
         assert_eq!(values.get(Slot(0)), Some(&b"longer than before"[..]));
         assert_eq!(values.get(Slot(1)), Some(&b"other"[..]));
+    }
+
+    #[test]
+    fn an_iteration_begins_with_the_common_values_and_cannot_change_them() {
+        let mut setup = Values::new(3);
+        setup.set(Slot(1), b"token");
+        setup.set(Slot(2), b"of setup alone");
+        let common = setup.first(2);
+        let mut values = Values::new(3);
+        for _ in 0..2 {
+            values.restart(&common);
+            assert_eq!(values.get(Slot(0)), None);
+            assert_eq!(values.get(Slot(1)), Some(&b"token"[..]));
+            assert_eq!(values.get(Slot(2)), None);
+            values.set(Slot(1), b"mine");
+            values.set(Slot(2), b"other");
+        }
+        assert_eq!(common.get(Slot(1)), Some(&b"token"[..]));
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::ControlFlow;
 
+use super::config::Fate;
 use super::counts::Counts;
 use super::farewell::Failure;
 use super::faults::Fault;
+use super::items::{Exchange, Items};
 use super::outbox::Outbox;
 use super::reply::Piece;
 use super::work::{MAX_MESSAGE, Work};
@@ -21,6 +23,8 @@ const QUEUE_LIMIT: usize = 4096;
 pub(super) struct Call {
     splitter: Splitter,
     pub(super) work: Work,
+    /// It is a request of items, not a gRPC call; `work` is without effect.
+    pub(super) exchange: Option<Box<Exchange>>,
     /// The client has ended its side.
     pub(super) request_done: bool,
     /// What the client may still send.
@@ -43,10 +47,11 @@ pub(super) struct Call {
 
 impl Call {
     /// A call whose client may send `receive_window` bytes and receive `window` bytes.
-    pub(super) fn new(work: Work, fault: Option<Fault>, receive_window: u32, window: u32) -> Self {
+    pub(super) fn new(work: Work, fate: Fate, receive_window: u32, window: u32) -> Self {
         Self {
             splitter: Splitter::default(),
             work,
+            exchange: None,
             request_done: false,
             receive_window: ReceiveWindow::new(receive_window),
             window: SendWindow::new(window),
@@ -54,14 +59,17 @@ impl Call {
             sent: 0,
             piece: Piece::default(),
             truncated: false,
-            fault,
+            fault: fate.fault,
             queued: false,
-            delayed: false,
+            delayed: !fate.is_late,
         }
     }
 
     /// Takes the data of a frame.
     pub(super) fn receive(&mut self, data: &[u8], counts: &mut Counts) {
+        if let Some(exchange) = &mut self.exchange {
+            return exchange.take(data);
+        }
         if self.work.complete {
             return;
         }
@@ -94,9 +102,12 @@ impl Call {
     }
 
     /// The client has sent everything.
-    pub(super) fn end_request(&mut self) {
+    pub(super) fn end_request(&mut self, items: &Items, counts: &mut Counts) {
         self.request_done = true;
-        self.work.end(self.splitter.is_between_messages());
+        match &mut self.exchange {
+            Some(exchange) => exchange.end(self.fault, items, counts),
+            None => self.work.end(self.splitter.is_between_messages()),
+        }
     }
 
     /// Returns what the client has used of its window, once that is half of it, unless too many replies wait.
@@ -119,7 +130,11 @@ impl Call {
     /// Whether there is something to send, or to end.
     #[inline]
     fn is_answerable(&self) -> bool {
-        self.work.is_answerable() || !self.piece.left().is_empty()
+        match &self.exchange {
+            _ if self.fault == Some(Fault::Unanswered) => false,
+            Some(exchange) => exchange.answer.is_made(),
+            None => self.work.is_answerable() || !self.piece.left().is_empty(),
+        }
     }
 
     /// How many replies are left before this call's fault; `None` if it has no such fault.
@@ -154,9 +169,13 @@ impl Hasher for NumberHasher {
     }
 
     fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
         // 2⁶⁴ divided by the golden ratio. hashbrown takes its buckets from the low bits and its tags from the high
         // ones.
-        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ (mixed >> 32);
     }
 }

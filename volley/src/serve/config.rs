@@ -3,9 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use super::faults::{Fault, Faults};
+use super::faults::{Fault, Faults, Hit, Numbers};
+use super::items::Store;
 use crate::http2::window::{DEFAULT_WINDOW, MAX_WINDOW};
 use crate::pace::whole_ns;
 
@@ -27,6 +30,8 @@ pub struct Config {
     /// The window of a client on each stream, in bytes, at most 2³¹ − 1. That of a connection is 16 times as large, and
     /// at least the 65,535 of RFC 9113 §6.9.2.
     pub window: u32,
+    /// How long a token of `/oauth/token` is valid, as its answer says, in whole seconds. No request needs one.
+    pub token_life: Duration,
     /// The faults to make.
     pub faults: Faults,
 }
@@ -45,9 +50,10 @@ impl Default for Config {
             unix: None,
             threads: None,
             tls: None,
-            alpn: vec!["h2".to_owned()],
+            alpn: ["h2", "http/1.1"].map(str::to_owned).into(),
             max_concurrent_streams: None,
             window: 1 << 20,
+            token_life: Duration::from_secs(3600),
             faults: Faults::default(),
         }
     }
@@ -60,8 +66,28 @@ pub(super) struct Rules {
     pub(super) delay_ns: u64,
     pub(super) window: u32,
     pub(super) max_streams: Option<u32>,
-    /// The number of calls of the whole server; used only if a fault needs it.
+    pub(super) store: Arc<Store>,
+    /// The numbers of calls of the whole server; used only if a fault needs them.
+    needs_numbers: bool,
     calls: AtomicU64,
+    items: AtomicU64,
+    creates: AtomicU64,
+}
+
+impl Fate {
+    /// Nothing but the delay.
+    pub(super) const NONE: Self = Self {
+        fault: None,
+        is_late: true,
+    };
+}
+
+/// What happens to a call on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) fault: Option<Fault>,
+    /// Its answer waits for the server's delay, if it has one.
+    pub(super) is_late: bool,
 }
 
 impl Rules {
@@ -71,18 +97,33 @@ impl Rules {
             delay_ns: whole_ns(config.faults.delay),
             window: config.window,
             max_streams: config.max_concurrent_streams,
+            store: Arc::new(Store::new(config.token_life.as_secs())),
+            needs_numbers: config.faults.needs_numbers(),
             calls: AtomicU64::new(0),
+            items: AtomicU64::new(0),
+            creates: AtomicU64::new(0),
         }
     }
 
-    /// Numbers a call, and returns its fault.
-    pub(super) fn draw_fault(&self) -> Option<Fault> {
-        if !self.faults.needs_numbers() {
-            return None;
+    /// Numbers a call, and returns what happens to it.
+    pub(super) fn draw_fate(&self, hit: Hit) -> Fate {
+        if !self.needs_numbers {
+            return Fate::NONE;
         }
         // Relaxed: the numbers only have to be different.
-        self.faults
-            .draw(self.calls.fetch_add(1, Ordering::Relaxed) + 1)
+        let next = |counter: &AtomicU64, is_counted| match is_counted {
+            true => counter.fetch_add(1, Ordering::Relaxed) + 1,
+            false => 0,
+        };
+        let numbers = Numbers {
+            call: next(&self.calls, true),
+            item: next(&self.items, matches!(hit, Hit::Item | Hit::Create)),
+            create: next(&self.creates, hit == Hit::Create),
+        };
+        Fate {
+            fault: self.faults.draw(hit, numbers),
+            is_late: self.faults.delays(numbers),
+        }
     }
 
     /// The window of a whole connection, in bytes.

@@ -7,6 +7,7 @@ use super::call::Streams;
 use super::config::{Config, Rules};
 use super::counts::Counts;
 use super::farewell::{End, Farewell};
+use super::items::{Exchange, Items};
 use super::outbox::Outbox;
 use super::turn::{self, Turn};
 use crate::http2::ErrorCode;
@@ -46,6 +47,9 @@ pub struct ServerSide {
     pub(super) streams: Streams,
     /// The highest stream the client has opened.
     pub(super) highest: u32,
+    pub(super) items: Items,
+    /// Requests that are over, for their buffers.
+    pub(super) spare: Vec<Box<Exchange>>,
     /// What the client may still send on all streams.
     pub(super) receive_window: ReceiveWindow,
     /// What we may still send on all streams.
@@ -89,6 +93,8 @@ impl ServerSide {
             fields: HeaderList::default(),
             streams: Streams::default(),
             highest: 0,
+            items: Items::new(&rules.store),
+            spare: Vec::new(),
             receive_window: ReceiveWindow::new(receive_window),
             window: SendWindow::new(DEFAULT_WINDOW),
             peer: PeerSettings::of_client(),
@@ -136,7 +142,8 @@ impl ServerSide {
                     if !call.request_done {
                         write_rst_stream(self.outbox.buffer(), stream, ErrorCode::NoError);
                     }
-                    self.streams.remove(&stream);
+                    let done = self.streams.remove(&stream);
+                    self.spare.extend(done.and_then(|call| call.exchange));
                     continue;
                 }
                 Turn::Ends(end) => {

@@ -27,6 +27,20 @@ pub struct Counts {
     pub messages_received: u64,
     /// Replies whose last byte was written. The client may have reset the stream by then.
     pub messages_sent: u64,
+    /// Items created. These and the following count when a request is carried out, even if its answer is lost.
+    pub created: u64,
+    /// Items read.
+    pub read: u64,
+    /// Changes of items.
+    pub patched: u64,
+    /// Items deleted.
+    pub deleted: u64,
+    /// Requests for items that had been deleted.
+    pub duplicates: u64,
+    /// The sum of the CRC-32 (IEEE) of the body of each change.
+    pub patch_hash: u64,
+    /// Tokens issued.
+    pub tokens: u64,
 }
 
 impl Counts {
@@ -36,7 +50,13 @@ impl Counts {
         self.calls_started - self.calls_ok - self.calls_failed - self.calls_reset
     }
 
-    /// One line of JSON, without a line end: every field, and `calls_open`.
+    /// Items that exist. One thread may delete what another created, so only the sum of all threads has a meaning.
+    #[must_use]
+    pub fn live(&self) -> u64 {
+        self.created.saturating_sub(self.deleted)
+    }
+
+    /// One line of JSON, without a line end: every field, `calls_open` and `live`.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
@@ -44,10 +64,12 @@ impl Counts {
             #[serde(flatten)]
             counts: &'a Counts,
             calls_open: u64,
+            live: u64,
         }
         let line = Line {
             counts: self,
             calls_open: self.calls_open(),
+            live: self.live(),
         };
         serde_json::to_string(&line).unwrap_or_default()
     }
@@ -62,6 +84,13 @@ impl AddAssign for Counts {
         self.calls_reset += other.calls_reset;
         self.messages_received += other.messages_received;
         self.messages_sent += other.messages_sent;
+        self.created += other.created;
+        self.read += other.read;
+        self.patched += other.patched;
+        self.deleted += other.deleted;
+        self.duplicates += other.duplicates;
+        self.patch_hash = self.patch_hash.wrapping_add(other.patch_hash);
+        self.tokens += other.tokens;
     }
 }
 
@@ -88,11 +117,22 @@ mod tests {
             calls_reset: 1,
             messages_received: 9,
             messages_sent: 20_000,
+            created: 8,
+            read: 1,
+            patched: 7,
+            deleted: 5,
+            duplicates: 3,
+            patch_hash: u64::MAX / 2,
+            tokens: 1,
         };
         let both: Counts = [one, one].into_iter().sum();
         assert_eq!(
             both.to_json(),
-            r#"{"connections":2,"calls_started":20,"calls_ok":8,"calls_failed":4,"calls_reset":2,"messages_received":18,"messages_sent":40000,"calls_open":6}"#
+            concat!(
+                r#"{"connections":2,"calls_started":20,"calls_ok":8,"calls_failed":4,"calls_reset":2,"#,
+                r#""messages_received":18,"messages_sent":40000,"created":16,"read":2,"patched":14,"deleted":10,"#,
+                r#""duplicates":6,"patch_hash":18446744073709551614,"tokens":2,"calls_open":6,"live":6}"#
+            )
         );
     }
 }

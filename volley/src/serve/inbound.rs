@@ -108,7 +108,7 @@ impl ServerSide {
         }
         call.receive(data, counts);
         if frame.has(flag::END_STREAM) {
-            call.end_request();
+            call.end_request(&self.items, counts);
         } else {
             call.return_window(window, stream, &mut self.outbox);
         }

@@ -1,7 +1,8 @@
-//! `volley serve`: a reference server of `benchmark.BenchmarkService`, faster than any generator.
+//! `volley serve`: a reference server of `benchmark.BenchmarkService`, faster than any generator, and of [`items`] over
+//! HTTP/1.1 and HTTP/2.
 //!
 //! It is the maximum that a generator can be tested against, the ground truth for its counts, and a source of faults on
-//! demand. [`connection::ServerSide`] is the protocol without sockets: bytes in, bytes out. A worker thread owns its
+//! demand. [`connection::ServerSide`] and [`http1::Http1`] are the protocols without sockets: bytes in, bytes out. A worker thread owns its
 //! sockets and connections and keeps its own counts. Counts are requested by message, so nothing is shared while bytes
 //! move.
 //!
@@ -18,11 +19,14 @@ mod counts;
 mod encoding;
 mod farewell;
 mod faults;
+mod http1;
 mod inbound;
+mod items;
 mod listener;
 mod message;
 mod outbox;
 mod peer;
+mod protocol;
 mod reference;
 mod replies;
 mod reply;

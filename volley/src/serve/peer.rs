@@ -4,8 +4,8 @@ use std::io;
 
 use mio::event::Event;
 
-use super::connection::ServerSide;
 use super::counts::Counts;
+use super::protocol::Connection;
 use super::socket::Socket;
 
 /// Reads and writes in a row before other clients get their turn.
@@ -25,7 +25,7 @@ pub(super) enum Next {
 /// One client.
 pub(super) struct Peer {
     pub(super) socket: Socket,
-    pub(super) connection: ServerSide,
+    pub(super) connection: Connection,
     /// Events are edges: a socket is readable, or writable, until it reports otherwise.
     readable: bool,
     writable: bool,
@@ -38,7 +38,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new(socket: Socket, connection: ServerSide) -> Self {
+    pub(super) fn new(socket: Socket, connection: Connection) -> Self {
         Self {
             socket,
             connection,
@@ -110,7 +110,7 @@ impl Peer {
 
     /// One write.
     fn write(&mut self, now_ns: u64, counts: &mut Counts) -> io::Result<()> {
-        self.connection.advance(now_ns);
+        self.connection.advance(now_ns, counts);
         if !self.can_write() {
             return Ok(());
         }
@@ -119,7 +119,7 @@ impl Peer {
         match self.socket.write(output) {
             Ok(n) => {
                 self.writable = n == output.len() || !self.socket.is_plain();
-                self.connection.consume_output(n, counts);
+                self.connection.consume_output(n, now_ns, counts);
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

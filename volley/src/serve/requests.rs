@@ -1,25 +1,58 @@
-//! The head of a request, and the methods: the four of `benchmark.BenchmarkService`, and those beside it.
+//! The head of a request, and the methods: the four of `benchmark.BenchmarkService`, and those beside it. All other
+//! requests are for the service of items.
 
 use std::borrow::Cow;
 
 use super::beside::Beside;
 use super::encoding::Encoding;
 use super::farewell::Failure;
+use super::faults::Hit;
+use super::items::{Head, HeadReader};
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 
 /// What a request's headers ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    Rpc(RequestHead),
+    Items(Head),
+}
+
+impl Request {
+    /// The faults that can hit it; `None`: they are not for this one.
+    pub(super) fn hit(self) -> Option<Hit> {
+        match self {
+            Self::Rpc(head) if matches!(head.method, Method::Beside(_)) => None,
+            Self::Rpc(_) => Some(Hit::Rpc),
+            Self::Items(head) => Some(head.hit()),
+        }
+    }
+}
+
+/// What the headers of a gRPC call ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RequestHead {
     pub(super) method: Method,
     pub(super) encoding: Encoding,
 }
 
-/// Reads a call's headers; an error says how to refuse the request.
-pub(super) fn read(headers: &HeaderList) -> Result<RequestHead, Failure> {
+/// Reads a request's headers; an error says how to refuse it.
+pub(super) fn read(headers: &HeaderList) -> Result<Request, Failure> {
     let Some(path) = headers.get(b":path") else {
         return Err(Failure::Http(400));
     };
+    let is_rpc = || {
+        let kind = headers.get(b"content-type").unwrap_or_default();
+        kind.starts_with(b"application/grpc") || Method::from_path(path).is_some()
+    };
+    if Head::serves(path) || !is_rpc() {
+        let mut reader = HeadReader::default();
+        for (name, value) in headers.iter() {
+            reader.field(name, value);
+        }
+        let method = headers.get(b":method").unwrap_or_default();
+        return Ok(Request::Items(reader.head(method, path)));
+    }
     if headers.get(b":method") != Some(b"POST") {
         return Err(Failure::Http(405));
     }
@@ -34,7 +67,7 @@ pub(super) fn read(headers: &HeaderList) -> Result<RequestHead, Failure> {
         return Err(Failure::Status(Code::Unimplemented, Cow::Owned(words)));
     };
     let encoding = Encoding::from_header(headers.get(b"grpc-encoding"));
-    Ok(RequestHead { method, encoding })
+    Ok(Request::Rpc(RequestHead { method, encoding }))
 }
 
 /// The method of a call.

@@ -5,7 +5,7 @@ use super::farewell::{End, Failure};
 use super::faults::Fault;
 use super::outbox::{Mark, Outbox};
 use super::reply::Piece;
-use super::{blocks, reply};
+use super::{blocks, items, reply};
 use crate::http2::ErrorCode;
 use crate::http2::frame::{DEFAULT_MAX_FRAME_SIZE, HEADER_LEN, write_data, write_rst_stream};
 use crate::http2::window::SendWindow;
@@ -13,7 +13,7 @@ use crate::http2::window::SendWindow;
 /// The length of a call's turn, in bytes; then the next call continues.
 const QUANTUM: u64 = 16 << 10;
 /// The bytes of the garbage fault: read as a frame, they announce 16,777,215 bytes, more than any limit here.
-const GARBAGE: &[u8] = &[0xff; 64];
+pub(super) const GARBAGE: &[u8] = &[0xff; 64];
 
 /// Why a call's turn ended.
 pub(super) enum Turn {
@@ -37,6 +37,11 @@ pub(super) fn go_on(
     window: &mut SendWindow,
     wrong_at: Option<u64>,
 ) -> Turn {
+    if let Some(mut exchange) = call.exchange.take() {
+        let turn = items::go_on(call, &mut exchange, stream, outbox, window);
+        call.exchange = Some(exchange);
+        return turn;
+    }
     if !call.headers_sent {
         let is_bare = call.work.replies.peek().is_none() && !call.work.has_unsent();
         if call.work.failure.is_some() && is_bare {
@@ -64,7 +69,7 @@ pub(super) fn go_on(
         let before_fault = call.replies_before_fault();
         if before_fault == Some(0) || (next.is_none() && call.work.complete) {
             match call.fault.take() {
-                None | Some(Fault::TrailersOnly) => return end(call, stream, outbox),
+                None => return end(call, stream, outbox),
                 Some(Fault::Reset) => {
                     write_rst_stream(outbox.buffer(), stream, ErrorCode::InternalError);
                     outbox.mark(Mark::CallFailed);
@@ -81,6 +86,8 @@ pub(super) fn go_on(
                     return Turn::Ends(End::Silent);
                 }
                 Some(Fault::Close) => return Turn::Ends(End::Cut),
+                // Its status is in `work`; the others are for items, or not answered at all.
+                Some(_) => return end(call, stream, outbox),
             }
         }
         let Some((mut value, mut n)) = next else {

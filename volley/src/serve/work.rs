@@ -32,26 +32,30 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// That of a stream which is no call.
+    pub(super) const IDLE: Self = Self {
+        method: Method::GetSum,
+        encoding: Encoding::Identity,
+        messages: 0,
+        first: 0,
+        count: 1,
+        replies: Replies::NONE,
+        unsent: None,
+        complete: false,
+        failure: None,
+    };
+
     pub(super) fn new(head: RequestHead) -> Self {
         Self {
             method: head.method,
             encoding: head.encoding,
-            messages: 0,
-            first: 0,
-            count: 1,
-            replies: Replies::NONE,
-            unsent: None,
-            complete: false,
-            failure: None,
+            ..Self::IDLE
         }
     }
 
     /// A call that ends before it starts.
     pub(super) fn refused(failure: Failure) -> Self {
-        let mut work = Self::new(RequestHead {
-            method: Method::GetSum,
-            encoding: Encoding::Identity,
-        });
+        let mut work = Self::IDLE;
         work.fail(failure);
         work
     }

@@ -11,10 +11,10 @@ use rustls::ServerConfig;
 use slab::Slab;
 
 use super::config::Rules;
-use super::connection::ServerSide;
 use super::counts::Counts;
 use super::faults::FreezeClock;
 use super::peer::{Next, Peer};
+use super::protocol::Connection;
 use super::socket::Socket;
 
 /// The token of the worker's own waker; all others are clients.
@@ -179,7 +179,7 @@ impl Worker {
 
     fn adopt(&mut self, client: socket2::Socket) -> io::Result<()> {
         self.counts.connections += 1;
-        let connection = ServerSide::with_rules(Arc::clone(&self.shared.rules));
+        let connection = Connection::new(Arc::clone(&self.shared.rules));
         let peer = Peer::new(Socket::new(client, self.shared.tls.as_ref())?, connection);
         let entry = self.peers.vacant_entry();
         let interest = Interest::READABLE | Interest::WRITABLE;

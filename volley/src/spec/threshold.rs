@@ -27,6 +27,15 @@ pub struct Threshold {
     pub unit: Unit,
 }
 
+/// A threshold of one part of a run: `p99(crud.create) < 50ms`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selected {
+    /// The condition, without the part.
+    pub threshold: Threshold,
+    /// The scenario, step or check; `None`: the whole run.
+    pub of: Option<String>,
+}
+
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
@@ -83,6 +92,12 @@ pub enum Count {
     Missed,
     /// They were sent late.
     Late,
+    /// Of scenarios: conditions of `expect` that held.
+    Checks,
+    /// Of scenarios: iterations that were due while too many were open.
+    Dropped,
+    /// Of scenarios: iterations that began.
+    Iterations,
 }
 
 /// What is counted per second.
@@ -144,6 +159,9 @@ pub enum ThresholdError {
         /// The limit.
         limit: String,
     },
+    /// A condition of scenarios.
+    #[error("`{0}` is for scenarios: write it into `thresholds` of a scenario file")]
+    Scenario(String),
     /// A condition of `volley compare`.
     #[error("a ratio needs two reports: write `p99 ratio > 1.1` in `volley compare`")]
     Ratio,
@@ -211,11 +229,65 @@ impl FromStr for Threshold {
     type Err = ThresholdError;
 
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let threshold = Self::any(parts(text)?)?;
+        if threshold.figure.is_of_scenarios() {
+            return Err(ThresholdError::Scenario(threshold.figure.to_string()));
+        }
+        Ok(threshold)
+    }
+}
+
+impl FromStr for Selected {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        // A part's name may have any character.
+        let Some((name, rest)) = text
+            .split_once('(')
+            .filter(|(name, _)| !name.contains(['<', '>']))
+        else {
+            let threshold = Threshold::any(parts(text)?)?;
+            return Ok(Self {
+                threshold,
+                of: None,
+            });
+        };
+        let close = rest.match_indices(')').find_map(|(place, _)| {
+            let (of, after) = rest.split_at(place);
+            let after = after.strip_prefix(')')?.trim_start();
+            after.starts_with(['<', '>']).then_some((of, after))
+        });
+        let (of, after) = close.ok_or(ThresholdError::Form)?;
+        let whole = format!("{name} {after}");
+        Ok(Self {
+            threshold: Threshold::any(parts(&whole)?)?,
+            of: Some(of.trim().to_owned()),
+        })
+    }
+}
+
+impl Threshold {
+    /// The threshold that is met if this one is not.
+    #[must_use]
+    pub fn opposite(&self) -> Self {
+        let comparison = self.comparison.opposite();
+        let (sign, other) = (self.comparison.sign(), comparison.sign());
+        Self {
+            text: self
+                .text
+                .replacen(&format!(" {sign} "), &format!(" {other} "), 1),
+            comparison,
+            ..self.clone()
+        }
+    }
+
+    /// A threshold with any figure.
+    fn any(parts: Parts<'_>) -> Result<Self, ThresholdError> {
         let Parts {
             name,
             comparison,
             limit: text,
-        } = parts(text)?;
+        } = parts;
         if name.split_whitespace().any(|word| word == "ratio") {
             return Err(ThresholdError::Ratio);
         }
@@ -263,6 +335,9 @@ fn plain(name: &str) -> Option<Figure> {
         "sent" => Figure::Count(Count::Sent),
         "missed" => Figure::Count(Count::Missed),
         "late" => Figure::Count(Count::Late),
+        "checks" => Figure::Count(Count::Checks),
+        "dropped" => Figure::Count(Count::Dropped),
+        "iterations" => Figure::Count(Count::Iterations),
         _ => Figure::Time(Times::Latency, name.parse().ok()?),
     })
 }
@@ -311,6 +386,14 @@ impl Figure {
         }
     }
 
+    /// Whether only scenarios have it.
+    fn is_of_scenarios(self) -> bool {
+        matches!(
+            self,
+            Self::Count(Count::Checks | Count::Dropped | Count::Iterations)
+        )
+    }
+
     /// Whether only an open loop has it.
     pub(super) fn is_of_open_loop(self) -> bool {
         matches!(self, Self::Time(Times::Service | Times::SendDelay, _))
@@ -326,6 +409,17 @@ impl Comparison {
             Self::AtLeast => ">=",
             Self::Below => "<",
             Self::AtMost => "<=",
+        }
+    }
+
+    /// What holds if this one does not.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Above => Self::AtMost,
+            Self::AtLeast => Self::Below,
+            Self::Below => Self::AtLeast,
+            Self::AtMost => Self::Above,
         }
     }
 
@@ -366,6 +460,9 @@ impl fmt::Display for Figure {
             Self::Count(Count::Sent) => "sent",
             Self::Count(Count::Missed) => "missed",
             Self::Count(Count::Late) => "late",
+            Self::Count(Count::Checks) => "checks",
+            Self::Count(Count::Dropped) => "dropped",
+            Self::Count(Count::Iterations) => "iterations",
             Self::Time(times, statistic) => {
                 if let Some((name, _)) = TIMES.iter().find(|(_, known)| known == times) {
                     write!(out, "{name} ")?;

@@ -121,7 +121,10 @@ fn heads_that_are_sent_again_are_the_same_bytes_and_others_are_their_own() {
         &b"1"[..],
         Indexing::Incremental,
     ));
-    let two = Arc::new(Head { fields });
+    let two = Arc::new(Head {
+        fields,
+        ..Head::default()
+    });
     let first = block(&mut peer, &one);
     let again = block(&mut peer, &one);
     assert!(again.len() < first.len(), "the second block uses the table");
@@ -139,7 +142,10 @@ fn a_head_too_large_for_one_frame_is_continued() {
     let mut peer = Peer::ready();
     let value = vec![b'~'; 20_000];
     let fields = vec![Field::new(&b"x-large"[..], value, Indexing::Without)];
-    let large = Arc::new(Head { fields });
+    let large = Arc::new(Head {
+        fields,
+        ..Head::default()
+    });
     for _ in 0..2 {
         let stream = peer.connection.open('a', &large, true);
         let head = Sent::Headers { stream, end: true };

@@ -103,7 +103,10 @@ impl Peer {
                 ..Config::default()
             }),
             log: Log::default(),
-            head: Arc::new(Head { fields }),
+            head: Arc::new(Head {
+                fields,
+                ..Head::default()
+            }),
         }
     }
 

@@ -472,7 +472,7 @@ fn place_of(turn: usize, tried: usize, count: usize) -> Option<usize> {
 }
 
 /// The reason why connecting failed, and what may help.
-pub(in crate::engine) fn connect_words(error: &io::Error) -> String {
+pub(crate) fn connect_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             "connection refused (is the server running there?)".to_owned()

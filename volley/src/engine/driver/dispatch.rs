@@ -9,6 +9,7 @@ use crate::engine::orders;
 use crate::engine::shared::Due;
 use crate::engine::wire::Phase;
 use crate::grpc::Status;
+use crate::http2::Own;
 use crate::pace::Agenda;
 
 /// With `--async` and no rate: the maximum number of open calls on each connection.
@@ -313,9 +314,11 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
             }
         };
         let call = Call::new(ticket, mark, Arc::clone(&request.expected));
-        let stream = wire
-            .http
-            .open_with(call, &request.head, &request.literals, false);
+        let own = Own {
+            last: &request.literals,
+            ..Own::default()
+        };
+        let stream = wire.http.open_with(call, &request.head, own, false);
         if !self.plan.streaming.is_paced {
             wire.http.send_shared(stream, &request.body.bytes, true);
         }

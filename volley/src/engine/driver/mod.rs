@@ -35,7 +35,7 @@ use crate::measure::Passed;
 use crate::pace::{Agenda, Lane};
 use crate::report::{EndedBy, Use, Warning};
 use crate::spec::Command;
-pub(super) use connect::connect_words;
+pub(crate) use connect::connect_words;
 use due::{Due, FEW_DUES};
 
 /// The maximum size of one read: large enough that a busy link needs few system calls.

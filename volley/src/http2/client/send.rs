@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Connection;
 use crate::http2::error_code::ErrorCode;
 use crate::http2::frame;
-use crate::http2::head::Head;
+use crate::http2::head::{Head, Own};
 use crate::http2::pending::{Kept, Pending};
 use crate::http2::streams::{RequestPhase, ResponsePhase, Stream};
 use crate::http2::window::{DEFAULT_WINDOW, ReceiveWindow, SendWindow};
@@ -19,21 +19,15 @@ impl<C> Connection<C> {
     ///
     /// If [`capacity`](Self::capacity) is 0. No peer can cause this between the two calls.
     pub fn open(&mut self, call: C, head: &Arc<Head>, end_stream: bool) -> u32 {
-        self.open_with(call, head, &[], end_stream)
+        self.open_with(call, head, Own::default(), end_stream)
     }
 
-    /// The same with more fields after those of the head, encoded by [`hpack::literal`](crate::http2::hpack::literal).
+    /// The same with fields of this call alone.
     ///
     /// # Panics
     ///
     /// As [`open`](Self::open).
-    pub fn open_with(
-        &mut self,
-        call: C,
-        head: &Arc<Head>,
-        literals: &[u8],
-        end_stream: bool,
-    ) -> u32 {
+    pub fn open_with(&mut self, call: C, head: &Arc<Head>, own: Own<'_>, end_stream: bool) -> u32 {
         assert!(
             self.capacity() > 0,
             "no stream can be opened: ask `capacity` first"
@@ -46,7 +40,7 @@ impl<C> Connection<C> {
             self.output.bytes(),
             id,
             head,
-            literals,
+            own,
             end_stream,
             max_frame_size,
         );

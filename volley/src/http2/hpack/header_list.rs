@@ -56,6 +56,19 @@ impl HeaderList {
         self.finish(name.len());
     }
 
+    /// The same for a name in any case: it is stored in lower case.
+    #[inline]
+    pub fn push_lower_case(&mut self, name: &[u8], value: &[u8]) {
+        let start = self.end();
+        let bytes = self.begin();
+        bytes.extend_from_slice(name);
+        if let Some(name) = bytes.get_mut(start..) {
+            name.make_ascii_lowercase();
+        }
+        bytes.extend_from_slice(value);
+        self.finish(name.len());
+    }
+
     /// All fields as (name, value).
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let slice = |start, end| self.bytes.get(start..end).unwrap_or_default();
@@ -143,6 +156,16 @@ mod tests {
         assert_eq!(list.get(b"a"), Some(&b"1"[..]));
         assert_eq!(list.get(b"empty"), Some(&b""[..]));
         assert_eq!(list.get(b"b"), None);
+    }
+
+    #[test]
+    fn a_name_may_be_stored_in_lower_case_and_its_value_is_left_alone() {
+        let mut list = HeaderList::new();
+        list.push(b"A", b"B");
+        list.push_lower_case(b"Content-Type", b"Text/HTML");
+        let all: Vec<_> = list.iter().collect();
+        let expected: [(&[u8], &[u8]); 2] = [(b"A", b"B"), (b"content-type", b"Text/HTML")];
+        assert_eq!(all, expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::request::excerpt::list;
 
 /// "did you mean …?" if one name is close; otherwise the list of names, or `none` if there are
 /// none.
-pub(super) fn hint(typed: &str, names: &[String], none: &str) -> String {
+pub(crate) fn hint(typed: &str, names: &[String], none: &str) -> String {
     if names.is_empty() {
         return none.to_owned();
     }

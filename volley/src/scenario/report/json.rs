@@ -40,6 +40,7 @@ struct View<'a> {
     version: &'a str,
     /// The file, or the name of the run.
     name: &'a str,
+    tags: BTreeMap<&'a str, &'a str>,
     /// When the window opened (RFC 3339).
     started: String,
     elapsed_s: f64,
@@ -173,6 +174,11 @@ fn view(report: &Report) -> View<'_> {
         schema: SCHEMA,
         version: &facts.version,
         name: &facts.name,
+        tags: facts
+            .tags
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect(),
         started: timestamp::to_the_ns(facts.started_unix_ns),
         elapsed_s: facts.elapsed_ns as f64 / 1e9,
         ended_by: match facts.ended_by {

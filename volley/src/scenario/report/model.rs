@@ -15,6 +15,8 @@ pub struct Facts {
     pub version: String,
     /// The file, or the name of the run.
     pub name: String,
+    /// Names and values that the file gives the run.
+    pub tags: Vec<(String, String)>,
     /// When the window opened, in nanoseconds of the wall clock since 1970.
     pub started_unix_ns: u64,
     /// From then until the last request ended or was left open. Every rate is divided by this.
@@ -320,6 +322,7 @@ impl Facts {
         Self {
             version: String::new(),
             name: String::new(),
+            tags: Vec::new(),
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
             ended_by: EndedBy::Window,

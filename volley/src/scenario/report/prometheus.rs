@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::model::{Report, StepReport};
+use crate::report::escape::label_name;
 use crate::report::label_value;
 
 /// Writes every metric with its help and type. Labels: `scenario`, `step`, and by metric `outcome`, `status`, `reason`,
@@ -33,6 +34,20 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         head(out, name, help, "gauge")?;
         writeln!(out, "volley_scenario_{name} {value}")?;
     }
+    let name = "run_info";
+    head(out, name, "The run's name and tags.", "gauge")?;
+    let mut labels = vec![("name".to_owned(), facts.name.as_str())];
+    for (tag, value) in &facts.tags {
+        let tag = format!("tag_{}", label_name(tag));
+        if labels.iter().all(|(known, _)| *known != tag) {
+            labels.push((tag, value));
+        }
+    }
+    let labels: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| label(name, value))
+        .collect();
+    writeln!(out, "volley_scenario_{name}{{{}}} 1", labels.join(","))?;
     let name = "iterations";
     head(
         out,

@@ -54,6 +54,7 @@ fn facts(name: &str) -> Facts {
     Facts {
         version: "0.1.0".to_owned(),
         name: name.to_owned(),
+        tags: vec![("commit".to_owned(), "1f4214e".to_owned())],
         started_unix_ns: 1_795_000_000 * S,
         elapsed_ns: 4 * S,
         ended_by: EndedBy::Window,
@@ -198,6 +199,7 @@ pub fn hostile() -> Report {
     names.steps[1].saves[0] = hostile();
     let mut facts = facts(HOSTILE);
     facts.warnings = vec![hostile()];
+    facts.tags = vec![(hostile(), hostile())];
     let mut report = Report::new(tally(HOSTILE), &names, facts);
     report.thresholds = shop().thresholds;
     for verdict in &mut report.thresholds {

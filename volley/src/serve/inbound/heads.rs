@@ -6,11 +6,12 @@ use crate::http2::hpack::HpackError;
 use crate::http2::window::DEFAULT_WINDOW;
 use crate::http2::{ErrorCode, Violation};
 use crate::serve::call::Call;
+use crate::serve::config::Fate;
 use crate::serve::connection::ServerSide;
 use crate::serve::counts::Counts;
 use crate::serve::farewell::Failure;
-use crate::serve::faults::Fault;
-use crate::serve::requests::{self, Method, RequestHead};
+use crate::serve::faults::{Fault, Hit};
+use crate::serve::requests::{self, Request};
 use crate::serve::work::Work;
 
 impl ServerSide {
@@ -68,7 +69,7 @@ impl ServerSide {
                 self.reset(stream, ErrorCode::ProtocolError);
                 return Ok(());
             }
-            call.end_request();
+            call.end_request(&self.items, counts);
             self.go_on(stream, now_ns);
             return Ok(());
         }
@@ -89,7 +90,7 @@ impl ServerSide {
     fn open(
         &mut self,
         stream: u32,
-        head: Result<RequestHead, Failure>,
+        head: Result<Request, Failure>,
         end_stream: bool,
         now_ns: u64,
         counts: &mut Counts,
@@ -103,27 +104,31 @@ impl ServerSide {
             return;
         }
         counts.calls_started += 1;
-        let fault = match &head {
-            // Faults are for the benchmark.
-            Ok(head) if matches!(head.method, Method::Beside(_)) => None,
-            _ => self.rules.draw_fault(),
-        };
+        let hit = head.as_ref().map_or(Some(Hit::Rpc), |head| head.hit());
+        let fate = hit.map_or(Fate::NONE, |hit| self.rules.draw_fate(hit));
+        let mut exchange = None;
         let work = match head {
             Err(failure) => Work::refused(failure),
-            Ok(_) if fault == Some(Fault::TrailersOnly) => Work::refused(Failure::status(
-                Code::Internal,
-                "on purpose: 100 % of this call failed ✗",
-            )),
-            Ok(head) => Work::new(head),
+            Ok(Request::Rpc(_)) if fate.fault == Some(Fault::TrailersOnly) => {
+                let words = "on purpose: 100 % of this call failed ✗";
+                Work::refused(Failure::status(Code::Internal, words))
+            }
+            Ok(Request::Rpc(head)) => Work::new(head),
+            Ok(Request::Items(head)) => {
+                let exchange = exchange.insert(self.spare.pop().unwrap_or_default());
+                exchange.begin(head);
+                Work::IDLE
+            }
         };
         // Until our SETTINGS are acknowledged, the client may use the RFC's own window.
         let receive_window = match self.acknowledged {
             true => self.rules.window,
             false => self.rules.window.max(DEFAULT_WINDOW),
         };
-        let mut call = Call::new(work, fault, receive_window, self.peer.initial_window);
+        let mut call = Call::new(work, fate, receive_window, self.peer.initial_window);
+        call.exchange = exchange;
         if end_stream {
-            call.end_request();
+            call.end_request(&self.items, counts);
         }
         self.streams.insert(stream, call);
         self.farewell.on_call(self.outbox.buffer());

@@ -5,6 +5,7 @@ mod client;
 mod counting;
 mod faults;
 mod flow;
+mod items;
 mod rpcs;
 
 use client::{Client, Seen};

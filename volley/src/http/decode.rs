@@ -1,0 +1,376 @@
+//! Content encodings of bodies (RFC 9110 §8.4).
+
+use std::io::{self, Read};
+
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// What a request may say in `accept-encoding`: all that [`decode`] can read.
+pub const ACCEPTED: &str = "gzip, deflate, br, zstd";
+
+/// The most encodings that one body may have.
+const MOST_LAYERS: usize = 4;
+
+/// Windows of zstd up to this are read, in bytes, however short the body may be (RFC 9659).
+const LEAST_WINDOW: u64 = 8 << 20;
+
+/// Bytes of a body that brotli writes before its memory grows.
+const BROTLI_OUTPUT: usize = 4096;
+
+const GOES_ON: &str = "bytes follow its end";
+
+/// Why a body cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// An encoding that was not offered.
+    #[error(
+        "the body's encoding `{0}` is unknown: offer only gzip, deflate, br and zstd in `accept-encoding`"
+    )]
+    Unknown(String),
+    /// RFC 9110 allows any number.
+    #[error("the body has more than {MOST_LAYERS} encodings")]
+    TooManyLayers,
+    /// It would be longer than the limit, in bytes.
+    #[error(
+        "the body is longer than {most} bytes after decoding: raise the limit with `limits: {{body: …}}`"
+    )]
+    TooLong { most: usize },
+    /// It is not in the encoding that its `content-encoding` names, or its end is missing.
+    #[error("the body is not in its encoding `{encoding}`: {reason}")]
+    Broken { encoding: String, reason: String },
+}
+
+/// Replaces `out` by the decoded body, at most `most` bytes.
+///
+/// `encoding` is the value of `content-encoding`: one name or several in the order in which they were applied, in any
+/// case. `deflate` is read with and without the header of zlib, since servers send both.
+///
+/// # Errors
+///
+/// Then `out` holds anything.
+pub fn decode(
+    encoding: &[u8],
+    body: &[u8],
+    most: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), DecodeError> {
+    let names = encoding.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+    let is_real = |name: &&[u8]| !name.is_empty() && !name.eq_ignore_ascii_case(b"identity");
+    let mut layers = names.rev().filter(is_real);
+    let Some(last) = layers.next() else {
+        if body.len() > most {
+            return Err(DecodeError::TooLong { most });
+        }
+        out.clear();
+        out.extend_from_slice(body);
+        return Ok(());
+    };
+    one(last, body, most, out)?;
+    for (done, name) in layers.enumerate() {
+        if done + 1 == MOST_LAYERS {
+            return Err(DecodeError::TooManyLayers);
+        }
+        let before = std::mem::take(out);
+        one(name, &before, most, out)?;
+    }
+    Ok(())
+}
+
+fn one(name: &[u8], body: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+    let is = |names: &[&str]| {
+        let mut names = names.iter();
+        names.any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    };
+    out.clear();
+    let read = if is(&["gzip", "x-gzip"]) {
+        read_all(MultiGzDecoder::new(body), most, out)
+    } else if is(&["deflate"]) {
+        inflate(body, most, out)
+    } else if is(&["br"]) {
+        brotli(body, most, out)
+    } else if is(&["zstd"]) {
+        zstd(body, most, out)
+    } else {
+        return Err(DecodeError::Unknown(printable(name)));
+    };
+    read.map_err(|error| DecodeError::Broken {
+        encoding: printable(name),
+        reason: error.to_string(),
+    })?;
+    if out.len() > most {
+        return Err(DecodeError::TooLong { most });
+    }
+    Ok(())
+}
+
+/// Reads to the end, or to one byte more than `most` bytes in `out`.
+fn read_all(decoder: impl Read, most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let room = (most as u64)
+        .saturating_add(1)
+        .saturating_sub(out.len() as u64);
+    decoder.take(room).read_to_end(out).map(drop)
+}
+
+/// With the header of zlib (RFC 1950), as RFC 9110 says, or without it, as some servers send.
+fn inflate(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let is_zlib = body.first_chunk().is_some_and(|header: &[u8; 2]| {
+        header[0] & 15 == 8 && u16::from_be_bytes(*header).is_multiple_of(31)
+    });
+    let rest = if is_zlib {
+        let mut decoder = ZlibDecoder::new(body);
+        read_all(&mut decoder, most, out)?;
+        decoder.into_inner()
+    } else {
+        let mut decoder = DeflateDecoder::new(body);
+        read_all(&mut decoder, most, out)?;
+        decoder.into_inner()
+    };
+    if !rest.is_empty() && out.len() <= most {
+        return Err(io::Error::other(GOES_ON));
+    }
+    Ok(())
+}
+
+/// RFC 7932, without large windows.
+fn brotli(body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let alloc = StandardAlloc::default;
+    let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
+    let (mut unread, mut read, mut written, mut total) = (body.len(), 0, 0, 0);
+    while written <= most {
+        let size = (2 * written).max(BROTLI_OUTPUT);
+        out.resize(size.min(most.saturating_add(1)), 0);
+        let mut room = out.len() - written;
+        let result = BrotliDecompressStream(
+            &mut unread,
+            &mut read,
+            body,
+            &mut room,
+            &mut written,
+            out,
+            &mut total,
+            &mut state,
+        );
+        match result {
+            BrotliResult::NeedsMoreOutput => {}
+            BrotliResult::ResultSuccess if unread == 0 => break,
+            BrotliResult::ResultSuccess => return Err(io::Error::other(GOES_ON)),
+            BrotliResult::NeedsMoreInput => return Err(io::ErrorKind::UnexpectedEof.into()),
+            BrotliResult::ResultFailure => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+    out.truncate(written);
+    Ok(())
+}
+
+/// Frames one after another (RFC 8878 §3.1), those to skip included.
+fn zstd(mut body: &[u8], most: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut decoder = FrameDecoder::new();
+    decoder.set_max_window_size(LEAST_WINDOW.max(most as u64));
+    while !body.is_empty() {
+        match decoder.reset(&mut body) {
+            Ok(()) => {}
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                length,
+                ..
+            })) => {
+                let rest = body.get(length as usize..);
+                body = rest.ok_or(io::ErrorKind::UnexpectedEof)?;
+                continue;
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        }
+        while !decoder.is_finished() {
+            let block = BlockDecodingStrategy::UptoBlocks(1);
+            decoder
+                .decode_blocks(&mut body, block)
+                .map_err(io::Error::other)?;
+            read_all(Ready(&mut decoder), most, out)?;
+            if out.len() > most {
+                return Ok(());
+            }
+        }
+        let sum = decoder.get_checksum_from_data();
+        if sum.is_some() && sum != decoder.get_calculated_checksum() {
+            return Err(io::Error::other("its checksum is wrong"));
+        }
+    }
+    Ok(())
+}
+
+/// What a decoder has decoded and need not keep.
+struct Ready<'a>(&'a mut FrameDecoder);
+
+impl Read for Ready<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        self.0.read(target)
+    }
+}
+
+fn printable(name: &[u8]) -> String {
+    name.escape_ascii().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+    use super::*;
+
+    const TEXT: &[u8] =
+        b"A cart, a cart, a cart: carts and carts of apples, and apples again, and again.";
+
+    /// `TEXT` in brotli.
+    const BROTLI: &[u8] =
+        b"\x1b\x4e\x00\x80\x04\x6a\x73\xa9\x1e\x5d\xa4\xdb\x4c\xf1\x51\x8c\x0e\xb6\x39\xc6\x01\xfb\
+        \xbd\x3c\xe0\xc0\x03\xc0\x9e\xc3\x8f\x52\xdc\x1e\xed\xd8\x4f\x4a\xf7\x1b\x4a\x02\x7b\x68\
+        \xdb\x3d\xc3\xc1\x7a\x0a\x32\xac\xaa\x81\xec";
+
+    /// 16 MiB of zeros in brotli.
+    const BROTLI_BOMB: &[u8] =
+        b"\xcb\xff\xff\x3f\xf8\x27\x00\xe2\xb1\x40\x20\xf7\xfe\x8f\xff\xff\x7f\xf0\x4f\x00\xc4\x61\
+        \x11\x80\xee\xfd\xdf";
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn raw_deflate(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstandard(bytes: &[u8]) -> Vec<u8> {
+        compress_to_vec(bytes, CompressionLevel::Fastest)
+    }
+
+    fn decoded(encoding: &str, body: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+        let mut out = vec![1; 9];
+        decode(encoding.as_bytes(), body, most, &mut out).map(|()| out)
+    }
+
+    fn bodies() -> [(&'static str, Vec<u8>); 5] {
+        [
+            ("gzip", gzip(TEXT)),
+            ("deflate", zlib(TEXT)),
+            ("deflate", raw_deflate(TEXT)),
+            ("br", BROTLI.to_vec()),
+            ("zstd", zstandard(TEXT)),
+        ]
+    }
+
+    #[test]
+    fn every_encoding_that_is_offered_is_read_up_to_the_limit_and_no_further() {
+        for (encoding, body) in bodies() {
+            assert!(ACCEPTED.contains(encoding));
+            let most = TEXT.len();
+            assert_eq!(decoded(encoding, &body, most).as_deref(), Ok(TEXT));
+            let (most, too_long) = (most - 1, DecodeError::TooLong { most: most - 1 });
+            assert_eq!(decoded(encoding, &body, most), Err(too_long), "{encoding}");
+        }
+        assert_eq!(decoded("", TEXT, 79).as_deref(), Ok(TEXT));
+        assert_eq!(decoded("identity", TEXT, 79).as_deref(), Ok(TEXT));
+        let too_long = DecodeError::TooLong { most: 78 };
+        assert_eq!(decoded("", TEXT, 78), Err(too_long));
+    }
+
+    #[test]
+    fn a_bomb_takes_no_more_memory_than_the_limit() {
+        let zeros = vec![0; 1 << 24];
+        let deflate = zlib(&zeros);
+        for (encoding, body) in [
+            ("gzip", gzip(&zeros)),
+            ("deflate", deflate),
+            ("br", BROTLI_BOMB.to_vec()),
+            ("zstd", zstandard(&zeros)),
+        ] {
+            assert!(body.len() < 1 << 15, "{encoding}: {}", body.len());
+            let mut out = Vec::new();
+            let most = 1000;
+            let refused = decode(encoding.as_bytes(), &body, most, &mut out);
+            assert_eq!(refused, Err(DecodeError::TooLong { most }), "{encoding}");
+            assert!(out.capacity() < 1 << 14, "{encoding}: {}", out.capacity());
+            let whole = decoded(encoding, &body, 1 << 24).unwrap();
+            assert!(whole == zeros, "{encoding}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_cut_or_goes_on_is_refused() {
+        for (encoding, body) in bodies() {
+            for length in 1..body.len() {
+                let read = decoded(encoding, &body[..length], 1000);
+                assert!(read.is_err(), "{encoding}: {length} of {}", body.len());
+            }
+            let longer = [&body[..], b"more"].concat();
+            let read = decoded(encoding, &longer, 1000);
+            let is_broken = matches!(read, Err(DecodeError::Broken { .. }));
+            assert!(is_broken, "{encoding}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_byte_never_gives_another_text_where_the_encoding_has_a_checksum() {
+        for (encoding, body) in [
+            ("gzip", gzip(TEXT)),
+            ("deflate", zlib(TEXT)),
+            ("zstd", zstandard(TEXT)),
+        ] {
+            let mut refused = 0;
+            for at in 2..body.len() {
+                let mut wrong = body.clone();
+                wrong[at] ^= 1;
+                match decoded(encoding, &wrong, 1000) {
+                    Ok(text) => assert_eq!(text, TEXT, "{encoding}: byte {at}"),
+                    Err(_) => refused += 1,
+                }
+            }
+            assert!(refused > body.len() / 2, "{encoding}: {refused}");
+        }
+    }
+
+    #[test]
+    fn encodings_are_undone_from_the_last_to_the_first() {
+        let twice = gzip(&zstandard(TEXT));
+        assert_eq!(decoded("zstd, GZIP", &twice, 1000).as_deref(), Ok(TEXT));
+        assert!(decoded("gzip, zstd", &twice, 1000).is_err());
+        let five = (0..5).fold(TEXT.to_vec(), |body, _| gzip(&body));
+        let named = decoded("gzip,gzip,gzip,gzip,gzip", &five, 1000);
+        assert_eq!(named, Err(DecodeError::TooManyLayers));
+    }
+
+    #[test]
+    fn members_and_frames_may_follow_each_other() {
+        let (left, right) = TEXT.split_at(20);
+        let members = [gzip(left), gzip(right)].concat();
+        assert_eq!(decoded("x-gzip", &members, 1000).as_deref(), Ok(TEXT));
+        let skipped = b"\x50\x2a\x4d\x18\x03\0\0\0abc";
+        let frames = [&skipped[..], &zstandard(left), skipped, &zstandard(right)].concat();
+        assert_eq!(decoded("zstd", &frames, 1000).as_deref(), Ok(TEXT));
+        let cut = [&zstandard(TEXT)[..], &skipped[..9]].concat();
+        assert!(decoded("zstd", &cut, 1000).is_err());
+    }
+
+    #[test]
+    fn an_unknown_encoding_is_named_in_one_line() {
+        let error = decoded("com\npress", TEXT, 1000).unwrap_err().to_string();
+        assert!(
+            error.contains(r"`com\npress`") && !error.contains('\n'),
+            "{error}"
+        );
+    }
+}

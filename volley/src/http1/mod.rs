@@ -1,0 +1,25 @@
+//! An HTTP/1.1 client without I/O: bytes in, events and bytes out (RFC 9112, RFC 9110). One request at a time.
+//!
+//! Nothing here knows a socket, a clock or a thread. [`Connection`] takes the bytes that a peer sent, and reports to the
+//! same [`Handler`](crate::http2::Handler) as an HTTP/2 connection what they mean: fields come in a
+//! [`HeaderList`](crate::http2::hpack::HeaderList), with names in lower case and `:status` first.
+//!
+//! ```text
+//! bytes read → Connection::{receive, end_of_stream} → Handler::{on_headers, on_data, on_closed}
+//! Connection::{open, send} → Connection::output → bytes to write
+//! ```
+//!
+//! What another recipient could read differently is refused, even where RFC 9112 lets a client repair it: lines that do
+//! not end with CR LF, folded lines, two lengths, a length beside `transfer-encoding`, bytes that no request asked for.
+
+mod chunk;
+mod client;
+mod error;
+mod gather;
+mod head;
+mod receive;
+#[cfg(test)]
+mod tests;
+
+pub use client::{Config, Connection};
+pub use error::Violation;

@@ -1,0 +1,226 @@
+//! What is refused: whatever is broken, and whatever another recipient could read differently.
+
+use super::*;
+
+fn head_with(fields: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\n{fields}\r\n")
+}
+
+fn chunked(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{body}")
+}
+
+#[test]
+fn another_protocol_is_recognized_by_its_first_bytes() {
+    for bytes in [
+        "\0\0\0\u{4}",
+        "SSH-2.0",
+        "HTTP/2",
+        "HTTP/1 ",
+        "\r\nHTTP/1.1",
+        "http/1.1",
+        "<html>",
+    ] {
+        assert_eq!(refused(bytes), Some(Violation::NotHttp1), "{bytes:?}");
+    }
+    assert_eq!(refused("HTTP/"), None);
+}
+
+#[test]
+fn a_head_that_breaks_a_rule_is_refused() {
+    for head in [
+        "HTTP/1.1 20 OK\r\n\r\n",
+        "HTTP/1.1 099 OK\r\n\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1  200 OK\r\n\r\n",
+        "HTTP/1.2 200 OK\r\n\r\n",
+        "HTTP/1.1 200 O\rK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n a: folded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\r\n folded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\r\n\tfolded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na : b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n: b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na b: c\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\rc\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\r\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\0c\r\n\r\n",
+    ] {
+        let violation = refused(head);
+        assert!(
+            matches!(violation, Some(Violation::Head(_))),
+            "{head:?}: {violation:?}"
+        );
+    }
+}
+
+#[test]
+fn every_line_ends_with_both_characters() {
+    for bytes in [
+        "HTTP/1.1 200 OK\n\n",
+        "HTTP/1.1 200 OK\r\na: b\nc: d\r\n\r\n",
+        "HTTP/1.1 200 OK\r\na: b\r\n\n",
+        &chunked("5\nhello"),
+        &chunked("0\r\na: b\n\r\n"),
+    ] {
+        assert_eq!(refused(bytes), Some(Violation::LineEnd), "{bytes:?}");
+    }
+}
+
+#[test]
+fn two_ways_to_frame_a_body_are_refused() {
+    for (fields, expected) in [
+        (
+            "content-length: 5\r\nContent-Length: 6\r\n",
+            Violation::TwoLengths,
+        ),
+        (
+            "content-length: 5\r\ntransfer-encoding: chunked\r\n",
+            Violation::LengthAndCoding,
+        ),
+        (
+            "transfer-encoding: chunked\r\ncontent-length: 5\r\n",
+            Violation::LengthAndCoding,
+        ),
+        ("content-length: 5, 5\r\n", Violation::Length),
+        ("content-length: +5\r\n", Violation::Length),
+        ("content-length: 0x5\r\n", Violation::Length),
+        ("content-length: -1\r\n", Violation::Length),
+        ("content-length:\r\n", Violation::Length),
+        (
+            "content-length: 18446744073709551616\r\n",
+            Violation::Length,
+        ),
+        ("transfer-encoding: gzip, chunked\r\n", Violation::Coding),
+        ("transfer-encoding: identity\r\n", Violation::Coding),
+        ("transfer-encoding: xchunked\r\n", Violation::Coding),
+        (
+            "transfer-encoding: \u{b}chunked\r\n",
+            Violation::Head(httparse::Error::HeaderValue),
+        ),
+        (
+            "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
+            Violation::Coding,
+        ),
+    ] {
+        assert_eq!(refused(&head_with(fields)), Some(expected), "{fields:?}");
+    }
+    let old = "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    assert_eq!(refused(old), Some(Violation::Coding));
+    let twice = "content-length: 0\r\ncontent-length: 0\r\n";
+    assert_eq!(refused(&head_with(twice)), None);
+}
+
+#[test]
+fn broken_chunks_are_refused() {
+    let limit = 1024;
+    let long = "1".repeat(limit);
+    let extension = format!("1;{long}");
+    for (body, expected) in [
+        ("hello", None),
+        ("5x\r\n", Some(Violation::ChunkSize)),
+        ("\r\n", Some(Violation::ChunkSize)),
+        ("11111111111111111\r\n", Some(Violation::ChunkSize)),
+        ("5\r\nhello!!", Some(Violation::ChunkEnd)),
+        ("5\r\nhello\r\r", Some(Violation::ChunkEnd)),
+        ("5\r\nhello\n", Some(Violation::ChunkEnd)),
+        ("5\r\nhello5", None),
+        ("5\r\nhello55", Some(Violation::ChunkEnd)),
+        (&long, Some(Violation::ChunkLineTooLong { limit })),
+        (&extension, Some(Violation::ChunkLineTooLong { limit })),
+        (
+            "0\r\na\r\n\r\n",
+            Some(Violation::Trailers(httparse::Error::HeaderName)),
+        ),
+        (
+            "0\r\n b: c\r\n\r\n",
+            Some(Violation::Trailers(httparse::Error::HeaderName)),
+        ),
+    ] {
+        assert_eq!(refused(&chunked(body)), expected, "{body:?}");
+    }
+}
+
+#[test]
+fn heads_and_trailers_have_limits() {
+    let limit = 1000;
+    let field = |length: usize| format!("a: {}\r\n", "b".repeat(length - 5));
+    let rest = limit - head_with("").len();
+    let fits = head_with(&field(rest));
+    assert_eq!((fits.len(), refused(&fits)), (limit, None));
+    let too_large = Some(Violation::HeadTooLarge { limit });
+    assert_eq!(refused(&head_with(&field(rest + 1))), too_large);
+    assert_eq!(
+        refused(&format!("HTTP/1.1 200 {}", "O".repeat(limit))),
+        too_large
+    );
+    let trailers = |length| chunked(&format!("0\r\n{}\r\n", field(length)));
+    assert_eq!(refused(&trailers(limit - 2)), None);
+    let too_large = Some(Violation::TrailersTooLarge { limit });
+    assert_eq!(refused(&trailers(limit - 1)), too_large);
+
+    let many = head_with(&"a:\r\n".repeat(129));
+    assert_eq!(
+        refused(&many),
+        Some(Violation::TooManyFields { limit: 128 })
+    );
+    assert_eq!(refused(&head_with(&"a:\r\n".repeat(128))), None);
+}
+
+#[test]
+fn bytes_that_no_request_asked_for_are_refused() {
+    let response = head_with("content-length: 0\r\n");
+    let twice = response.repeat(2);
+    assert_eq!(refused(&twice), Some(Violation::Unasked));
+    assert_eq!(
+        refused(&format!("{response}\r\n")),
+        Some(Violation::Unasked)
+    );
+    let mut fresh = connection();
+    let mut recorder = Recorder::default();
+    let unasked = Err(Violation::Unasked);
+    assert_eq!(fresh.receive(response.as_bytes(), &mut recorder), unasked);
+    assert_eq!(fresh.receive(b"", &mut recorder), unasked);
+    assert_eq!(fresh.end_of_stream(&mut recorder), unasked);
+    assert_eq!((fresh.capacity(), recorder.events.len()), (0, 0));
+}
+
+#[test]
+fn nobody_asked_for_another_protocol() {
+    let head = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n";
+    assert_eq!(refused(head), Some(Violation::SwitchedProtocols));
+}
+
+#[test]
+fn a_response_that_is_cut_is_no_response() {
+    for (bytes, expected) in [
+        ("", Violation::ClosedBefore),
+        ("H", Violation::ClosedInHead),
+        ("HTTP/1.1 100 Continue\r\n\r\n", Violation::ClosedInHead),
+        (&head_with("content-length: 2\r\n"), Violation::ClosedInBody),
+        (
+            &format!("{}a", head_with("content-length: 2\r\n")),
+            Violation::ClosedInBody,
+        ),
+        (&chunked(""), Violation::ClosedInBody),
+        (&chunked("5\r\nhello\r\n"), Violation::ClosedInBody),
+        (&chunked("0\r\n"), Violation::ClosedInBody),
+    ] {
+        let (mut connection, _) = answered(bytes, false);
+        let mut recorder = Recorder::default();
+        let closed = connection.end_of_stream(&mut recorder);
+        assert_eq!(
+            (closed, recorder.events.len()),
+            (Err(expected), 0),
+            "{bytes:?}"
+        );
+        assert_eq!(connection.has_begun(), expected != Violation::ClosedBefore);
+        assert_eq!(
+            (connection.capacity(), connection.take_call()),
+            (0, Some(()))
+        );
+    }
+    let mut idle = connection();
+    assert_eq!(idle.end_of_stream(&mut Recorder::default()), Ok(()));
+    assert_eq!(idle.capacity(), 0);
+}

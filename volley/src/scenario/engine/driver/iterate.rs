@@ -1,0 +1,337 @@
+//! Iterations: they begin, do one action after another, and end.
+
+use super::{Core, Driver, Timer};
+use crate::report::numbers;
+use crate::scenario::engine::flight::Fault;
+use crate::scenario::engine::flight::Flight;
+use crate::scenario::engine::iteration::{Course, Iteration};
+use crate::scenario::plan::{Action, After, OnFailure, Phases};
+use crate::scenario::stub::Drawn;
+use crate::scenario::tally::{End, Failure, Reason, Timing};
+
+/// A user whose iteration failed before it could send anything waits so long before the next one.
+const NOTHING_SENT_NS: u64 = 100_000_000;
+
+/// A value of setup that could not be asked for is asked for again after this time.
+const REFRESH_AGAIN_NS: u64 = 1_000_000_000;
+
+/// No value of setup is asked for more often than this.
+const LEAST_REFRESH_NS: u64 = 100_000_000;
+
+impl Driver<'_> {
+    /// Begins an iteration. Its first action is taken in this turn.
+    pub(super) fn begin(
+        &mut self,
+        course: Course,
+        (load, user): (usize, u64),
+        due_ns: u64,
+        now_ns: u64,
+    ) -> usize {
+        let core = &mut self.core;
+        core.serial += 1;
+        let slots = core.plan.slots.len();
+        let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
+        iteration.values.restart(&self.values);
+        let iteration = Iteration {
+            serial: core.serial,
+            course,
+            load,
+            user,
+            due_ns,
+            began_ns: now_ns,
+            values: iteration.values,
+            ..Iteration::new(0)
+        };
+        let key = core.iterations.insert(iteration);
+        if let Course::Scenario(scenario) = course {
+            let is_scheduled = matches!(
+                core.plan.loads.get(load).map(|load| &load.phases),
+                Some(Phases::Rate(_))
+            );
+            if let Some(iteration) = core.iterations.get_mut(key) {
+                iteration.is_scheduled = is_scheduled;
+            }
+            let due_ns = is_scheduled.then_some(due_ns);
+            core.tally.iteration_began(scenario, due_ns, now_ns);
+            let draws = core
+                .plan
+                .scenarios
+                .get(scenario)
+                .map_or(&[][..], |scenario| &scenario.draws);
+            for feed in draws {
+                self.draw(key, *feed, now_ns);
+            }
+        }
+        self.core.ready.push(key);
+        key
+    }
+
+    /// Lets the iterations go on that can.
+    pub(super) fn go_on(&mut self, now_ns: u64) {
+        // Those that begin or end meanwhile are added to the list.
+        let mut at = 0;
+        while let Some(key) = self.core.ready.get(at) {
+            self.act(*key, now_ns);
+            at += 1;
+        }
+        self.core.ready.clear();
+        for flight in std::mem::take(&mut self.core.again) {
+            self.send(flight, now_ns);
+        }
+        for (target, link) in std::mem::take(&mut self.core.freed) {
+            if let Some(pool) = self.pools.get_mut(target) {
+                pool.list(link);
+            }
+            self.send_waiting(target, now_ns);
+        }
+    }
+
+    /// Does an iteration's actions until it must wait, or is over.
+    fn act(&mut self, key: usize, now_ns: u64) {
+        let plan = self.core.plan;
+        loop {
+            let Some(iteration) = self.core.iterations.get_mut(key) else {
+                return;
+            };
+            if iteration.open > 0 {
+                return;
+            }
+            if iteration.failed {
+                match iteration.course.on_failure(plan) {
+                    OnFailure::Continue => {}
+                    OnFailure::EndIteration => return self.end(key, now_ns),
+                    OnFailure::EndRun => {
+                        self.stop(now_ns);
+                        return self.end(key, now_ns);
+                    }
+                }
+            }
+            let Some(action) = iteration.course.actions(plan).get(iteration.at) else {
+                iteration.round += 1;
+                if iteration.round >= iteration.course.rounds(plan) {
+                    return self.end(key, now_ns);
+                }
+                iteration.at = 0;
+                continue;
+            };
+            iteration.at += 1;
+            match action {
+                Action::Step(step) => self.start_step(key, *step, now_ns),
+                Action::Together(steps) => {
+                    for step in steps {
+                        self.start_step(key, *step, now_ns);
+                    }
+                }
+                Action::Think { least_ns, most_ns } => {
+                    let ns = fastrand::u64(*least_ns..=*most_ns.max(least_ns));
+                    let serial = iteration.serial;
+                    self.timers
+                        .set(now_ns.saturating_add(ns), Timer::Go(key, serial));
+                    return;
+                }
+                Action::Draw(feed) => self.draw(key, *feed, now_ns),
+            }
+        }
+    }
+
+    fn draw(&mut self, key: usize, feed: usize, now_ns: u64) {
+        let Some(iteration) = self.core.iterations.get_mut(key) else {
+            return;
+        };
+        match self.feeds.draw(feed, iteration.user, &mut iteration.values) {
+            Ok(()) => {}
+            Err(Drawn::Stop) => {
+                (iteration.failed, iteration.out_of_data) = (true, true);
+                self.stop(now_ns);
+            }
+        }
+    }
+
+    /// Makes the request of a step, and sends it if a connection takes it.
+    fn start_step(&mut self, key: usize, step: usize, now_ns: u64) {
+        let core = &mut self.core;
+        let Some(iteration) = core.iterations.get_mut(key) else {
+            return;
+        };
+        core.serial += 1;
+        // Only the first request of an iteration has a schedule.
+        let is_scheduled = !iteration.has_sent && iteration.is_scheduled;
+        let due_ns = is_scheduled.then_some(iteration.due_ns);
+        iteration.has_sent = true;
+        iteration.open += 1;
+        let mut body = core.bodies.pop().unwrap_or_default();
+        body.clear();
+        let flight = core.flights.insert(Flight {
+            serial: core.serial,
+            iteration: key,
+            step,
+            due_ns,
+            sent_ns: now_ns,
+            body,
+            ..Flight::default()
+        });
+        let flight = u32::try_from(flight).unwrap_or(u32::MAX);
+        if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
+            let (flights, serial) = (&core.flights, core.serial);
+            let is_open = |key: u32, serial: u64| {
+                let flight = flights.get(key as usize);
+                flight.is_some_and(|flight| flight.serial == serial)
+            };
+            self.deadlines
+                .add(limit_ns, now_ns, flight, serial, is_open);
+        }
+        self.send(flight, now_ns);
+    }
+
+    /// An iteration is over.
+    fn end(&mut self, key: usize, now_ns: u64) {
+        let Some(iteration) = self.core.iterations.try_remove(key) else {
+            return;
+        };
+        let scenario = match iteration.course {
+            Course::Scenario(scenario) => scenario,
+            Course::Refresh(at) => return self.refreshed(at, &iteration, now_ns),
+            Course::Setup | Course::Teardown => {
+                self.done = Some(iteration.values);
+                return;
+            }
+        };
+        let failed = iteration.failed;
+        let end = match (iteration.out_of_data, failed) {
+            (true, _) => End::OutOfData,
+            (false, true) => End::Failed,
+            (false, false) => End::Ok,
+        };
+        self.core
+            .tally
+            .iteration_ended(scenario, iteration.began_ns, now_ns, end);
+        let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
+        let wait_ns = match failed && now_ns == began_ns {
+            true => NOTHING_SENT_NS,
+            false => 0,
+        };
+        self.core.spare.push(iteration);
+        self.user_is_free(load, user, began_ns, now_ns.saturating_add(wait_ns), now_ns);
+    }
+
+    /// A value of setup was asked for again.
+    fn refreshed(&mut self, at: usize, iteration: &Iteration, now_ns: u64) {
+        if iteration.failed {
+            self.timers
+                .set(now_ns.saturating_add(REFRESH_AGAIN_NS), Timer::Refresh(at));
+            return;
+        }
+        let slots = usize::from(self.common.plan.common_slots);
+        self.common.board.set(iteration.values.first(slots));
+        self.next_glance_ns = now_ns;
+        self.values = self.common.board.get();
+        self.plan_refresh(at, now_ns);
+    }
+
+    /// Sets the moment at which a value of setup is asked for again.
+    pub(super) fn plan_refresh(&mut self, at: usize, now_ns: u64) {
+        let Some(refresh) = self.common.plan.refreshes.get(at) else {
+            return;
+        };
+        let after_ns = match &refresh.after {
+            After::Fixed(ns) => Some(*ns),
+            After::Seconds(slot) => {
+                let text = self
+                    .values
+                    .get(*slot)
+                    .and_then(|value| std::str::from_utf8(value).ok());
+                let seconds = text.and_then(|text| text.trim().parse::<f64>().ok());
+                seconds
+                    .filter(|seconds| *seconds > 0.0)
+                    .map(|seconds| (seconds * 1e9) as u64)
+            }
+        };
+        if let Some(after_ns) = after_ns {
+            let wait_ns = after_ns
+                .saturating_sub(refresh.early_ns)
+                .max(LEAST_REFRESH_NS);
+            self.timers
+                .set(now_ns.saturating_add(wait_ns), Timer::Refresh(at));
+        }
+    }
+
+    /// Counts what is still open when the run is over.
+    pub(super) fn cut(&mut self) {
+        for (_, flight) in &self.core.flights {
+            self.core.tally.left_open(flight.step, flight.sent_ns);
+        }
+        for (_, iteration) in &self.core.iterations {
+            if let Course::Scenario(scenario) = iteration.course {
+                self.core
+                    .tally
+                    .iteration_left_open(scenario, iteration.began_ns);
+            }
+        }
+    }
+}
+
+impl Core<'_> {
+    /// A request is over; its iteration may go on.
+    pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Fault>, now_ns: u64) {
+        let Some(flight) = self.flights.try_remove(key) else {
+            return;
+        };
+        let verdict = verdict.and_then(|()| self.in_time(&flight, now_ns));
+        let timing = Timing {
+            due_ns: flight.due_ns,
+            sent_ns: flight.sent_ns,
+            first_ns: flight.first_ns,
+            end_ns: now_ns,
+        };
+        let failure = verdict.as_ref().map_err(|fault| Failure {
+            reason: fault.reason,
+            what: &fault.words,
+        });
+        self.tally.ended(
+            flight.step,
+            &timing,
+            flight.status,
+            flight.received,
+            failure.as_ref().map(|()| ()).map_err(|failure| failure),
+        );
+        if flight.replies > 0 {
+            self.tally
+                .replies(flight.step, flight.sent_ns, flight.replies, now_ns);
+        }
+        if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
+            iteration.open = iteration.open.saturating_sub(1);
+            iteration.failed |= verdict.is_err();
+            if !matches!(iteration.course, Course::Scenario(_))
+                && let Err(fault) = verdict
+            {
+                self.fault.get_or_insert((flight.step, fault));
+            }
+            self.ready.push(flight.iteration);
+        }
+        self.bodies.push(flight.body);
+    }
+
+    /// Whether a response came as fast as it must.
+    #[inline]
+    fn in_time(&self, flight: &Flight, now_ns: u64) -> Result<(), Fault> {
+        let Some(expect) = self.plan.steps.get(flight.step).map(|step| &step.expect) else {
+            return Ok(());
+        };
+        let first_ns = flight.first_ns.unwrap_or(now_ns);
+        for (limit_ns, end_ns, reason) in [
+            (expect.within_ns, now_ns, Reason::Late),
+            (expect.first_within_ns, first_ns, Reason::FirstLate),
+        ] {
+            let took_ns = end_ns.saturating_sub(flight.sent_ns);
+            if limit_ns.is_some_and(|limit_ns| took_ns > limit_ns) {
+                return Err(late(reason, took_ns));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn late(reason: Reason, took_ns: u64) -> Fault {
+    Fault::new(reason, format!("it took {}", numbers::duration(took_ns)))
+}

@@ -1,0 +1,355 @@
+//! One thread of a run: its connections, its iterations and its counters.
+
+mod connect;
+mod iterate;
+mod load;
+mod receive;
+mod reply;
+mod send;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mio::{Events, Poll, Token};
+use slab::Slab;
+
+use super::flight::{Fault, Flight};
+use super::iteration::{Course, Iteration};
+use super::letter::Letter;
+use super::pool::Pool;
+use super::shot::{Scratch, Shot};
+use super::site::Site;
+use super::timers::{Deadlines, Timers};
+use super::wire::Wire;
+use crate::engine::alarm::Alarm;
+use crate::engine::{Clock, EngineError};
+use crate::grpc::Spare;
+use crate::request::RequestError;
+use crate::scenario::Values;
+use crate::scenario::plan::{Plan, Request};
+use crate::scenario::stub::Feeds;
+use crate::scenario::tally::Tally;
+use load::LoadState;
+pub use load::Quota;
+
+/// The size of a read.
+const READ_BYTES: usize = 256 * 1024;
+
+/// The alarm's token; connections use the slab's keys.
+const ALARM: Token = Token(usize::MAX);
+
+/// Signals, users and connections are looked at so often.
+const GLANCE_NS: u64 = 50_000_000;
+
+/// What all threads of a run share.
+pub struct Common<'a> {
+    pub plan: &'a Plan,
+    pub sites: &'a [Site],
+    pub clock: Clock,
+    pub signal: &'a Arc<AtomicBool>,
+    pub threads: u32,
+    pub quota: &'a Quota,
+    pub board: &'a Board,
+}
+
+/// The values of setup, which belong to everybody.
+#[derive(Debug, Default)]
+pub struct Board {
+    values: Mutex<Arc<Values>>,
+    /// It rises with each change.
+    version: AtomicU64,
+}
+
+impl Board {
+    /// Replaces the values.
+    pub fn set(&self, values: Values) {
+        *self.values.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(values);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    pub fn get(&self) -> Arc<Values> {
+        Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// An iteration of setup or teardown that is over.
+#[derive(Debug)]
+pub struct Done {
+    pub values: Values,
+    /// The step that failed first, and why.
+    pub fault: Option<(usize, Fault)>,
+}
+
+/// What goes off at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Timer {
+    /// An iteration's thought ends: key and serial.
+    Go(usize, u64),
+    /// A user may begin: load and user.
+    User(usize, u64),
+    /// A value of setup grows old: index into the plan's refreshes.
+    Refresh(usize),
+}
+
+/// A step's request, ready to be rendered.
+enum Sheet {
+    Http(Shot),
+    Grpc(Box<Letter>),
+}
+
+/// The part of a driver that knows no sockets.
+struct Core<'a> {
+    plan: &'a Plan,
+    iterations: Slab<Iteration>,
+    /// Iterations that are over, for their memory.
+    spare: Vec<Iteration>,
+    flights: Slab<Flight>,
+    /// Bodies that are over, for their memory.
+    bodies: Vec<Vec<u8>>,
+    serial: u64,
+    /// Iterations that can go on.
+    ready: Vec<usize>,
+    /// Flights that the server refused before it began, to be sent again.
+    again: Vec<u32>,
+    /// Links that can take a request again: target and link.
+    freed: Vec<(usize, usize)>,
+    tally: Tally,
+    /// The first step that failed outside of a scenario, and why.
+    fault: Option<(usize, Fault)>,
+    /// Memory for replies that come in several pieces, and for compressed ones.
+    spare_messages: Spare,
+    inflated: Vec<u8>,
+}
+
+/// One thread's loop.
+pub struct Driver<'a> {
+    common: Common<'a>,
+    index: u32,
+    poll: Poll,
+    alarm: Alarm,
+    core: Core<'a>,
+    wires: Slab<Wire>,
+    pools: Vec<Pool>,
+    shots: Vec<Sheet>,
+    scratch: Scratch,
+    feeds: Feeds,
+    loads: Vec<LoadState>,
+    timers: Timers<Timer>,
+    deadlines: Deadlines,
+    /// Connections that were written to and must be flushed.
+    touched: Vec<usize>,
+    /// Connections whose socket still holds bytes; and whether its end is known.
+    unread: Vec<(usize, bool)>,
+    buffer: Vec<u8>,
+    next_glance_ns: u64,
+    is_stopping: bool,
+    ends_ns: u64,
+    /// The values of setup, and their version.
+    values: Arc<Values>,
+    version: u64,
+    /// The iteration of setup or teardown that is over.
+    done: Option<Values>,
+}
+
+impl<'a> Driver<'a> {
+    /// A thread's loop before its connections are open.
+    ///
+    /// # Errors
+    ///
+    /// What the host refused.
+    pub fn new(common: Common<'a>, index: u32) -> Result<Self, EngineError> {
+        let poll = Poll::new().map_err(host("open a poll"))?;
+        let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
+        let plan = common.plan;
+        let threads = common.threads.max(1) as usize;
+        let pool = |site: &Site| Pool::new((index..site.connections).step_by(threads));
+        let shots = plan.steps.iter().map(|step| {
+            Ok(match &step.request {
+                Request::Http(request) => Sheet::Http(Shot::new(step, request)),
+                Request::Grpc(request) => Sheet::Grpc(Box::new(Letter::new(step, request)?)),
+            })
+        });
+        let shots = shots.collect::<Result<_, RequestError>>()?;
+        Ok(Self {
+            index,
+            poll,
+            alarm,
+            core: Core {
+                plan,
+                iterations: Slab::new(),
+                spare: Vec::new(),
+                flights: Slab::new(),
+                bodies: Vec::new(),
+                serial: 0,
+                ready: Vec::new(),
+                again: Vec::new(),
+                freed: Vec::new(),
+                tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
+                fault: None,
+                spare_messages: Spare::default(),
+                inflated: Vec::new(),
+            },
+            wires: Slab::new(),
+            pools: common.sites.iter().map(pool).collect(),
+            shots,
+            scratch: Scratch::default(),
+            feeds: Feeds::default(),
+            loads: Vec::new(),
+            timers: Timers::default(),
+            deadlines: Deadlines::default(),
+            touched: Vec::new(),
+            unread: Vec::new(),
+            buffer: vec![0; READ_BYTES],
+            next_glance_ns: 0,
+            is_stopping: false,
+            ends_ns: u64::MAX,
+            values: common.board.get(),
+            version: common.board.version.load(Ordering::Acquire),
+            done: None,
+            common,
+        })
+    }
+
+    /// Runs the load, which begins at a moment, until it is over, and gives up what this thread counted.
+    ///
+    /// # Errors
+    ///
+    /// What the host refused.
+    pub fn run(mut self, start_ns: u64) -> Result<Tally, EngineError> {
+        let mut events = Events::with_capacity(1024);
+        self.begin_loads(start_ns);
+        if self.index == 0 {
+            for at in 0..self.common.plan.refreshes.len() {
+                self.plan_refresh(at, start_ns);
+            }
+        }
+        while !self.round(&mut events, Self::is_over)? {}
+        self.cut();
+        self.hang_up();
+        Ok(self.core.tally)
+    }
+
+    /// Runs the steps of setup or of teardown, with the values that everybody has.
+    ///
+    /// # Errors
+    ///
+    /// What the host refused, or a signal came.
+    pub fn once(mut self, course: Course) -> Result<Done, EngineError> {
+        let mut events = Events::with_capacity(1024);
+        let now_ns = self.now_ns();
+        self.begin(course, (0, 0), now_ns, now_ns);
+        let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;
+        while !self.round(&mut events, is_done)? {}
+        self.hang_up();
+        Ok(Done {
+            values: self.done.ok_or(EngineError::Interrupted)?,
+            fault: self.core.fault,
+        })
+    }
+
+    /// Does what is due, and then waits, unless `is_over` says that this was all.
+    fn round(
+        &mut self,
+        events: &mut Events,
+        is_over: impl Fn(&mut Self, u64) -> bool,
+    ) -> Result<bool, EngineError> {
+        let now_ns = self.now_ns();
+        if now_ns >= self.next_glance_ns {
+            self.glance(now_ns);
+        }
+        self.turn(now_ns);
+        if is_over(self, now_ns) {
+            return Ok(true);
+        }
+        self.wait(events)?;
+        self.take_events(events);
+        Ok(false)
+    }
+
+    /// What is due, and what can go on.
+    fn turn(&mut self, now_ns: u64) {
+        self.ring(now_ns);
+        self.end_late(now_ns);
+        self.arrive(now_ns);
+        self.go_on(now_ns);
+        self.reconnect(now_ns);
+        self.flush_touched(now_ns);
+    }
+
+    fn ring(&mut self, now_ns: u64) {
+        while let Some(timer) = self.timers.pop(now_ns) {
+            match timer {
+                Timer::Go(key, serial) => {
+                    let iteration = self.core.iterations.get(key);
+                    if iteration.is_some_and(|iteration| iteration.serial == serial) {
+                        self.core.ready.push(key);
+                    }
+                }
+                Timer::User(load, user) => self.begin_user(load, user, now_ns),
+                Timer::Refresh(at) => {
+                    if !self.is_stopping {
+                        self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
+                    }
+                }
+            }
+        }
+    }
+
+    fn glance(&mut self, now_ns: u64) {
+        self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
+        if self.common.signal.load(Ordering::Relaxed) && !self.is_stopping {
+            self.stop(now_ns);
+        }
+        let version = self.common.board.version.load(Ordering::Acquire);
+        if version != self.version {
+            (self.values, self.version) = (self.common.board.get(), version);
+        }
+        self.call_users(now_ns);
+        self.expect_greetings(now_ns);
+    }
+
+    /// Sleeps until a socket is ready, or until something is due.
+    fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
+        let now_ns = self.now_ns();
+        let wake_ns = self.next_wake_ns();
+        let can_work = !self.unread.is_empty() || !self.core.ready.is_empty();
+        let timeout = if wake_ns <= now_ns || can_work {
+            Some(Duration::ZERO)
+        } else {
+            self.alarm
+                .set(wake_ns, now_ns)
+                .map_err(host("set a timer"))?;
+            None
+        };
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(host("wait for sockets")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn next_wake_ns(&self) -> u64 {
+        let retries = self.pools.iter().filter_map(Pool::next_retry_ns);
+        [
+            self.timers.next_ns(),
+            self.deadlines.next_ns(),
+            self.next_arrival_ns(),
+            retries.min(),
+            Some(self.ends_ns),
+        ]
+        .into_iter()
+        .flatten()
+        .fold(self.next_glance_ns, u64::min)
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.common.clock.now_ns()
+    }
+}
+
+/// Names what the host refused.
+fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
+    move |error| EngineError::Host { doing, error }
+}

@@ -1,0 +1,357 @@
+//! Reading: bytes come in, responses are held against what was expected, and iterations go on.
+
+use std::io::ErrorKind;
+
+use mio::Events;
+
+use super::{ALARM, Core, Driver, READ_BYTES};
+use crate::http::decode;
+use crate::http2::hpack::HeaderList;
+use crate::http2::{Closed, ErrorCode, Handler, Next};
+use crate::scenario::engine::flight::Fault;
+use crate::scenario::engine::flight::FlightKey;
+use crate::scenario::engine::wire::Phase;
+use crate::scenario::stub::response;
+use crate::scenario::tally::Reason;
+
+/// Reads from one connection before the others get their turn.
+const READS_AT_ONCE: usize = 8;
+
+/// After so many tries, a refusal ends a request.
+const MOST_REFUSALS: u8 = 10;
+
+impl Driver<'_> {
+    /// Handles the sockets that are ready.
+    pub(super) fn take_events(&mut self, events: &Events) {
+        for (key, to_end) in std::mem::take(&mut self.unread) {
+            self.read(key, to_end);
+        }
+        for event in events {
+            if event.token() == ALARM {
+                self.alarm.rang();
+                continue;
+            }
+            let key = event.token().0;
+            if event.is_writable() {
+                self.writable(key);
+            }
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                self.read(key, event.is_read_closed() || event.is_error());
+            }
+        }
+    }
+
+    fn writable(&mut self, key: usize) {
+        let Some(wire) = self.wires.get_mut(key) else {
+            return;
+        };
+        let connecting = wire.phase == Phase::Connecting;
+        if !connecting && !wire.unblock() {
+            return;
+        }
+        let now_ns = self.now_ns();
+        match connecting {
+            true => self.connected(key, now_ns),
+            false => self.flush(key, now_ns),
+        }
+    }
+
+    /// Reads from a connection, up to a limit. `to_end`: its end is known to have come.
+    fn read(&mut self, key: usize, to_end: bool) {
+        for _ in 0..READS_AT_ONCE {
+            let Some(wire) = self.wires.get_mut(key) else {
+                return;
+            };
+            if wire.phase == Phase::Connecting {
+                return;
+            }
+            let filled = wire.transport.fill(&mut self.buffer);
+            let now_ns = self.now_ns();
+            let length = match filled {
+                Ok(0) => return self.ended(key, now_ns),
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    if error.kind() != ErrorKind::WouldBlock {
+                        self.lose(key, &error.to_string(), now_ns);
+                    }
+                    return;
+                }
+            };
+            self.receive(key, length, now_ns);
+            // The socket is drained: more bytes will raise a new event.
+            if length < READ_BYTES && !to_end {
+                return;
+            }
+        }
+        self.unread.push((key, to_end));
+    }
+
+    /// The server has closed a connection.
+    fn ended(&mut self, key: usize, now_ns: u64) {
+        let Some(wire) = self.wires.get_mut(key) else {
+            return;
+        };
+        let was_greeting = wire.is_attempt();
+        let mut sink = Sink {
+            core: &mut self.core,
+            now_ns,
+        };
+        let reason = match wire.http.end(&mut sink) {
+            Err(reason) if !was_greeting => reason,
+            _ => wire.transport.end_words(was_greeting).to_owned(),
+        };
+        self.lose(key, &reason, now_ns);
+    }
+
+    /// Handles the bytes of one read.
+    #[inline]
+    fn receive(&mut self, key: usize, length: usize, now_ns: u64) {
+        let Self {
+            wires,
+            core,
+            buffer,
+            common,
+            ..
+        } = self;
+        let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
+            return;
+        };
+        let (target, link) = (wire.target, wire.link);
+        let mut sink = Sink { core, now_ns };
+        let taken = if wire.phase == Phase::Ready || wire.phase == Phase::Retiring {
+            let http = &mut wire.http;
+            wire.transport
+                .decipher(bytes, |plain| http.receive(plain, &mut sink))
+                .unwrap_or_else(|error| Err(error.to_string()))
+        } else {
+            greet(wire, bytes, common.sites.get(target), &mut sink)
+        };
+        if let Err(reason) = taken {
+            self.lose(key, &reason, now_ns);
+            return;
+        }
+        if wire.transport.is_over() {
+            self.ended(key, now_ns);
+            return;
+        }
+        core.freed.push((target, link));
+        let is_settled = wire.phase == Phase::Ready && !wire.http.is_draining();
+        self.touch(key);
+        if !is_settled {
+            self.flush(key, now_ns);
+            self.look_at_phase(key, now_ns);
+        }
+        self.go_on(now_ns);
+        self.flush_touched(now_ns);
+    }
+}
+
+/// Takes bytes of a connection that is not ready: of a proxy, of the TLS handshake, or the server's SETTINGS.
+#[cold]
+fn greet(
+    wire: &mut crate::scenario::engine::wire::Wire,
+    mut bytes: &[u8],
+    site: Option<&crate::scenario::engine::site::Site>,
+    sink: &mut Sink<'_, '_>,
+) -> Result<(), String> {
+    if wire.phase == Phase::Tunnelling {
+        let Some(taken) = wire.transport.hear_proxy(bytes)? else {
+            return Ok(());
+        };
+        wire.phase = Phase::Greeting;
+        bytes = bytes.get(taken..).unwrap_or_default();
+    }
+    let was_open = wire.transport.is_open();
+    let mut plain = Vec::new();
+    wire.transport
+        .decipher(bytes, |bytes| {
+            plain.extend_from_slice(bytes);
+            Ok::<_, String>(())
+        })
+        .map_err(|error| format!("TLS: {error} (see `tls` of the target)"))??;
+    if !was_open
+        && wire.transport.is_open()
+        && let Some(http) = site.map_or(Ok(None), |site| site.agreed(wire.transport.alpn()))?
+    {
+        wire.http = http;
+    }
+    wire.http.receive(&plain, sink)
+}
+
+/// Handles the events of one read.
+struct Sink<'s, 'a> {
+    core: &'s mut Core<'a>,
+    now_ns: u64,
+}
+
+impl Handler<FlightKey> for Sink<'_, '_> {
+    fn on_headers(&mut self, call: &mut FlightKey, headers: &HeaderList, end_stream: bool) -> Next {
+        self.core.head(*call, headers, end_stream, self.now_ns)
+    }
+
+    fn on_data(&mut self, call: &mut FlightKey, data: &[u8], end_stream: bool) -> Next {
+        self.core.data(*call, data, end_stream, self.now_ns)
+    }
+
+    #[inline]
+    fn on_run(&mut self, call: &mut FlightKey, last: &[u8], frames: &[u8]) -> usize {
+        self.core.grpc_run(*call, last, frames)
+    }
+
+    fn on_closed(&mut self, call: &mut FlightKey, why: Closed) {
+        self.core.closed(*call, why, self.now_ns);
+    }
+}
+
+impl Core<'_> {
+    /// A response's head came, or its trailers.
+    #[inline]
+    fn head(&mut self, key: FlightKey, fields: &HeaderList, end: bool, now_ns: u64) -> Next {
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return Next::Continue;
+        };
+        if flight.expected.is_some() {
+            return self.grpc_head(key, fields, end);
+        }
+        if std::mem::replace(&mut flight.answered, true) {
+            return Next::Continue; // trailers
+        }
+        flight.first_ns = Some(now_ns);
+        flight.status = fields.get(b":status").and_then(number);
+        let (Some(step), Some(iteration)) = (
+            self.plan.steps.get(flight.step),
+            self.iterations.get_mut(flight.iteration),
+        ) else {
+            return Next::Continue;
+        };
+        if response::reads_body(step) {
+            flight.coding = fields.get(b"content-encoding").map(Into::into);
+        }
+        if let Err(failure) = response::at_head(
+            step,
+            flight.status.unwrap_or(0),
+            fields,
+            &mut iteration.values,
+        ) {
+            flight.failure.get_or_insert_with(|| Box::new(failure));
+        }
+        Next::Continue
+    }
+
+    #[inline]
+    fn data(&mut self, key: FlightKey, data: &[u8], end: bool, now_ns: u64) -> Next {
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return Next::Continue;
+        };
+        flight.received += data.len() as u64;
+        if flight.expected.is_some() {
+            return self.grpc_data(key, data, now_ns);
+        }
+        let Some(step) = self.plan.steps.get(flight.step) else {
+            return Next::Continue;
+        };
+        if !response::reads_body(step) {
+            return Next::Continue;
+        }
+        if end && flight.body.is_empty() && flight.coding.is_none() {
+            flight.is_checked = true;
+            if let Some(iteration) = self.iterations.get_mut(flight.iteration)
+                && let Err(failure) = response::at_end(step, data, &mut iteration.values)
+            {
+                flight.failure.get_or_insert_with(|| Box::new(failure));
+            }
+            return Next::Continue;
+        }
+        if flight.body.len() + data.len() > self.plan.limits.body {
+            let words = format!(
+                "the body is over the limit of {} bytes (`limits.body`)",
+                self.plan.limits.body
+            );
+            let failure = Fault::new(Reason::BodyTooLarge, words);
+            flight.failure.get_or_insert_with(|| Box::new(failure));
+            return Next::Cancel(ErrorCode::Cancel);
+        }
+        flight.body.extend_from_slice(data);
+        Next::Continue
+    }
+
+    /// Looks at a body that came in several pieces, or encoded.
+    fn check_body(&mut self, at: usize) {
+        let Some(flight) = self.flights.get_mut(at) else {
+            return;
+        };
+        let (Some(step), Some(iteration)) = (
+            self.plan.steps.get(flight.step),
+            self.iterations.get_mut(flight.iteration),
+        ) else {
+            return;
+        };
+        if flight.is_checked || !response::reads_body(step) {
+            return;
+        }
+        let mut body = flight.body.as_slice();
+        if let Some(coding) = &flight.coding {
+            self.inflated.clear();
+            let decoded = decode(coding, body, self.plan.limits.body, &mut self.inflated);
+            if let Err(error) = decoded {
+                flight.blame(Reason::Decoding, error.to_string());
+                return;
+            }
+            body = &self.inflated;
+        }
+        if let Err(failure) = response::at_end(step, body, &mut iteration.values) {
+            flight.failure.get_or_insert_with(|| Box::new(failure));
+        }
+    }
+
+    #[inline]
+    fn closed(&mut self, key: FlightKey, why: Closed, now_ns: u64) {
+        let at = key.0 as usize;
+        let Some(flight) = self.flights.get_mut(at) else {
+            return;
+        };
+        let failure = match why {
+            Closed::Ended => {
+                if flight.expected.is_some() {
+                    Self::grpc_ended(flight);
+                }
+                self.check_body(at);
+                None
+            }
+            Closed::Cancelled => None,
+            Closed::Refused if flight.refusals < MOST_REFUSALS && !flight.answered => {
+                flight.refusals += 1;
+                flight.place = None;
+                self.again.push(key.0);
+                return;
+            }
+            Closed::Refused => Some(Fault::new(
+                Reason::GoAway,
+                "the server refused it again and again".to_owned(),
+            )),
+            Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
+            Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
+        };
+        let flight = self.flights.get_mut(at);
+        let own = flight.and_then(|flight| flight.failure.take());
+        let failure = own.map(|failure| *failure).or(failure);
+        self.finish(at, failure.map_or(Ok(()), Err), now_ns);
+    }
+}
+
+fn reset_words(code: Result<ErrorCode, u32>) -> String {
+    match code {
+        Ok(code) => format!("the server reset the stream: {code:?}"),
+        Err(number) => format!("the server reset the stream with the unknown code {number}"),
+    }
+}
+
+/// A status of three digits.
+#[inline]
+fn number(value: &[u8]) -> Option<u16> {
+    value.iter().try_fold(0u16, |number, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 10)?;
+        number.checked_mul(10)?.checked_add(digit.into())
+    })
+}

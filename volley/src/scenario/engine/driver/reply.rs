@@ -1,0 +1,193 @@
+//! The responses of gRPC calls.
+
+use std::ops::ControlFlow;
+
+use super::Core;
+use crate::engine::encoding::Encoding;
+use crate::grpc::{PREFIX_LEN, Status, Take};
+use crate::http2::frame::HEADER_LEN;
+use crate::http2::hpack::HeaderList;
+use crate::http2::{ErrorCode, Next};
+use crate::scenario::engine::flight::Fault;
+use crate::scenario::engine::flight::{Flight, FlightKey};
+use crate::scenario::tally::Reason;
+
+impl Core<'_> {
+    /// A call's headers or trailers came.
+    pub(super) fn grpc_head(&mut self, key: FlightKey, fields: &HeaderList, end: bool) -> Next {
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return Next::Continue;
+        };
+        let status = match flight.answered {
+            true => end.then(|| Status::from_trailers(fields)),
+            false => {
+                flight.encoding = Encoding::of(fields);
+                // An OK here is not yet the call's status: the trailers decide.
+                Status::from_headers(fields, end).filter(|status| end || !status.is_ok())
+            }
+        };
+        flight.answered = true;
+        let Some(status) = status else {
+            return Next::Continue;
+        };
+        flight.status = Some(status.code as u16);
+        let expected = self
+            .plan
+            .steps
+            .get(flight.step)
+            .and_then(|step| step.expect.code);
+        if flight.status != Some(expected.unwrap_or(0)) {
+            let words = format!("{}: {}", status.code.name(), status.message);
+            flight.blame(Reason::Status, words);
+        }
+        match end {
+            true => Next::Continue,
+            false => Next::Cancel(ErrorCode::Cancel), // what follows is not gRPC
+        }
+    }
+
+    /// A piece of a call's replies came.
+    #[inline]
+    pub(super) fn grpc_data(&mut self, key: FlightKey, data: &[u8], now_ns: u64) -> Next {
+        let Self {
+            flights,
+            plan,
+            spare_messages,
+            inflated,
+            ..
+        } = self;
+        let Some(flight) = flights.get_mut(key.0 as usize) else {
+            return Next::Continue;
+        };
+        let most = plan.limits.body;
+        if let Some(message) = flight.splitter.only_message(data, most) {
+            return flight.reply(message, now_ns);
+        }
+        let mut splitter = std::mem::take(&mut flight.splitter);
+        let mut replies = Replies {
+            flight,
+            inflated,
+            most,
+            now_ns,
+        };
+        let flow = splitter.push(data, most, spare_messages, &mut replies);
+        flight.splitter = splitter;
+        match flow {
+            Ok(ControlFlow::Continue(())) => Next::Continue,
+            Ok(ControlFlow::Break(())) => Next::Cancel(ErrorCode::Cancel),
+            Err(error) => {
+                flight.blame(Reason::Protocol, error.to_string());
+                Next::Cancel(ErrorCode::Cancel)
+            }
+        }
+    }
+
+    /// Replies of the same form that follow the last one: how many of them are as expected.
+    #[inline]
+    pub(super) fn grpc_run(&mut self, key: FlightKey, last: &[u8], frames: &[u8]) -> usize {
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return 0;
+        };
+        let payload = last.get(HEADER_LEN..).unwrap_or_default();
+        match flight.splitter.only_message(payload, self.plan.limits.body) {
+            Some(message) if !flight.keeps_reply => flight.run(last, message.len(), frames),
+            _ => 0,
+        }
+    }
+
+    /// A call ended well, as far as HTTP/2 knows.
+    pub(super) fn grpc_ended(flight: &mut Flight) {
+        if !flight.splitter.is_between_messages() {
+            flight.blame(Reason::Protocol, "the last reply is cut".to_owned());
+        }
+        let expected = flight
+            .expected
+            .as_ref()
+            .and_then(|expected| expected.replies());
+        if let Some(expected) = expected
+            && flight.status == Some(0)
+            && expected != flight.replies
+        {
+            let words = format!("{} replies instead of {expected}", flight.replies);
+            flight.blame(Reason::Replies, words);
+        }
+    }
+}
+
+impl Flight {
+    /// Notes the first thing that is wrong.
+    #[cold]
+    pub fn blame(&mut self, reason: Reason, words: String) {
+        self.failure
+            .get_or_insert_with(|| Box::new(Fault::new(reason, words)));
+    }
+
+    /// Takes one reply.
+    #[inline]
+    fn reply(&mut self, message: &[u8], now_ns: u64) -> Next {
+        if let Some(expected) = &self.expected
+            && let Err(mismatch) = expected.check(self.replies, message)
+        {
+            self.blame(Reason::Each(0), mismatch.to_string());
+        }
+        self.first_ns.get_or_insert(now_ns);
+        self.replies += 1;
+        if self.keeps_reply {
+            self.body.clear();
+            self.body.extend_from_slice(message);
+        }
+        Next::Continue
+    }
+
+    /// Takes replies of the same form as the last one.
+    #[inline]
+    fn run(&mut self, last: &[u8], message: usize, bytes: &[u8]) -> usize {
+        let run = self
+            .expected
+            .as_ref()
+            .and_then(|expected| expected.run(self.replies));
+        let count = run.map_or(0, |run| run.count(last, message, bytes));
+        self.replies += count as u64;
+        count
+    }
+}
+
+/// The replies of a call that come in one piece.
+struct Replies<'s> {
+    flight: &'s mut Flight,
+    inflated: &'s mut Vec<u8>,
+    most: usize,
+    now_ns: u64,
+}
+
+impl Take<()> for Replies<'_> {
+    #[inline]
+    fn message(&mut self, is_compressed: bool, message: &[u8]) -> ControlFlow<()> {
+        if !is_compressed {
+            self.flight.reply(message, self.now_ns);
+            return ControlFlow::Continue(());
+        }
+        match self
+            .flight
+            .encoding
+            .decode(message, self.most, self.inflated)
+        {
+            Ok(()) => {
+                self.flight.reply(self.inflated, self.now_ns);
+                ControlFlow::Continue(())
+            }
+            Err(status) => {
+                self.flight.blame(Reason::Protocol, status.message);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, last: &[u8], rest: &[u8]) -> usize {
+        match self.flight.keeps_reply {
+            true => 0,
+            false => self.flight.run(last, last.len() - PREFIX_LEN, rest) * last.len(),
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Sending requests: a connection for each, its bytes, and its time limit.
+
+use super::{Core, Driver, Sheet};
+use crate::scenario::engine::flight::Fault;
+use crate::scenario::engine::flight::{FlightKey, Place};
+use crate::scenario::engine::letter::Unsent;
+use crate::scenario::engine::shot::Aim;
+use crate::scenario::engine::site::Site;
+use crate::scenario::plan::Url;
+use crate::scenario::tally::Reason;
+use crate::scenario::text::Unrendered;
+use crate::scenario::{Slot, Values};
+
+impl Driver<'_> {
+    /// Sends a request on the connection that its iteration used last, or on the next one with room. Without one, it
+    /// waits.
+    pub(super) fn send(&mut self, key: u32, now_ns: u64) {
+        let Some(flight) = self.core.flights.get(key as usize) else {
+            return;
+        };
+        let (step, serial) = (flight.step, flight.serial);
+        let Some(iteration) = self.core.iterations.get(flight.iteration) else {
+            return;
+        };
+        let hint = iteration.wire;
+        let target = match self
+            .core
+            .aim(key as usize, self.common.sites, &mut self.scratch.path)
+        {
+            Ok(target) => target,
+            Err(failure) => {
+                self.core.finish(key as usize, Err(failure), now_ns);
+                return;
+            }
+        };
+        let Some(wire) = self.wire_for(target, hint) else {
+            if let Some(pool) = self.pools.get_mut(target) {
+                pool.waiting.push_back((key, serial));
+            }
+            return;
+        };
+        self.write(key, step, target, wire, now_ns);
+    }
+
+    /// A connection with room: the one that was used last, if it is of this target.
+    #[inline]
+    fn wire_for(&mut self, target: usize, hint: Option<usize>) -> Option<usize> {
+        let most = self.common.sites.get(target)?.streams;
+        if let Some(key) = hint
+            && let Some(wire) = self.wires.get(key)
+            && wire.target == target
+            && wire.room(most) > 0
+        {
+            return Some(key);
+        }
+        let pool = self.pools.get_mut(target)?;
+        while let Some(at) = pool.next() {
+            let Some(key) = pool.links.get(at).and_then(|link| link.wire) else {
+                continue;
+            };
+            let room = self.wires.get(key).map_or(0, |wire| wire.room(most));
+            if room > 1 {
+                pool.list(at);
+            }
+            if room > 0 {
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    fn write(&mut self, key: u32, step: usize, target: usize, at: usize, now_ns: u64) {
+        let Self {
+            core,
+            wires,
+            shots,
+            scratch,
+            common,
+            touched,
+            ..
+        } = self;
+        let (Some(wire), Some(sheet), Some(site)) = (
+            wires.get_mut(at),
+            shots.get_mut(step),
+            common.sites.get(target),
+        ) else {
+            return;
+        };
+        let Some(flight) = core.flights.get_mut(key as usize) else {
+            return;
+        };
+        let Some(iteration) = core.iterations.get_mut(flight.iteration) else {
+            return;
+        };
+        let aim = Aim {
+            target,
+            host: wire.host,
+            site,
+            cookies: None,
+        };
+        let (http, values) = (&mut wire.http, &iteration.values);
+        let written = match sheet {
+            Sheet::Http(shot) => shot
+                .write(http, FlightKey(key), aim, values, scratch)
+                .map_err(Unsent::from),
+            Sheet::Grpc(letter) => letter
+                .write(http, FlightKey(key), aim, values, scratch)
+                .map(|(stream, expected)| {
+                    (flight.expected, flight.keeps_reply) = (Some(expected), letter.keeps_reply);
+                    stream
+                }),
+        };
+        match written {
+            Ok(stream) => {
+                (flight.place, flight.sent_ns) = (Some(Place { wire: at, stream }), now_ns);
+                iteration.wire = Some(at);
+                let length = (scratch.first.len() + scratch.last.len() + scratch.body.len()) as u64;
+                core.tally.sent(step, now_ns, length);
+                if !std::mem::replace(&mut wire.is_touched, true) {
+                    touched.push(at);
+                }
+            }
+            Err(unsent) => {
+                let failure = core.unsent(unsent);
+                core.finish(key as usize, Err(failure), now_ns);
+            }
+        }
+    }
+
+    /// Sends what waits for a target, as far as there is room.
+    pub(super) fn send_waiting(&mut self, target: usize, now_ns: u64) {
+        while let Some(pool) = self.pools.get_mut(target)
+            && let Some((key, serial)) = pool.waiting.front().copied()
+        {
+            let flight = self.core.flights.get(key as usize);
+            let Some(step) = flight
+                .filter(|flight| flight.serial == serial)
+                .map(|flight| flight.step)
+            else {
+                pool.waiting.pop_front();
+                continue;
+            };
+            let Some(wire) = self.wire_for(target, None) else {
+                return;
+            };
+            if let Some(pool) = self.pools.get_mut(target) {
+                pool.waiting.pop_front();
+            }
+            match self
+                .core
+                .aim(key as usize, self.common.sites, &mut self.scratch.path)
+            {
+                Ok(_) => self.write(key, step, target, wire, now_ns),
+                Err(failure) => self.core.finish(key as usize, Err(failure), now_ns),
+            }
+        }
+    }
+
+    /// No host of a target answers: what waits for it fails.
+    pub(super) fn refuse_waiting(&mut self, target: usize, now_ns: u64) {
+        let Some(pool) = self.pools.get_mut(target) else {
+            return;
+        };
+        let Some(reason) = pool.is_dead().map(str::to_owned) else {
+            return;
+        };
+        for (key, serial) in std::mem::take(&mut pool.waiting) {
+            let flight = self.core.flights.get(key as usize);
+            if flight.is_some_and(|flight| flight.serial == serial) {
+                let failure = Fault::new(Reason::Connect, reason.clone());
+                self.core.finish(key as usize, Err(failure), now_ns);
+            }
+        }
+    }
+
+    /// Ends the requests whose time is over.
+    pub(super) fn end_late(&mut self, now_ns: u64) {
+        while let Some((key, serial)) = self.deadlines.pop(now_ns) {
+            let Some(flight) = self.core.flights.get(key as usize) else {
+                continue;
+            };
+            if flight.serial != serial {
+                continue;
+            }
+            if let Some(place) = flight.place
+                && let Some(wire) = self.wires.get_mut(place.wire)
+            {
+                wire.http.cancel(place.stream);
+                self.core.freed.push((wire.target, wire.link));
+                self.touch(place.wire);
+                self.look_at_phase(place.wire, now_ns);
+            }
+            let failure = Fault::new(Reason::Timeout, "no response in time".to_owned());
+            self.core.finish(key as usize, Err(failure), now_ns);
+        }
+    }
+
+    pub(super) fn touch(&mut self, key: usize) {
+        if let Some(wire) = self.wires.get_mut(key)
+            && !std::mem::replace(&mut wire.is_touched, true)
+        {
+            self.touched.push(key);
+        }
+    }
+
+    /// Writes what this turn has made.
+    pub(super) fn flush_touched(&mut self, now_ns: u64) {
+        let mut at = 0;
+        while let Some(key) = self.touched.get(at).copied() {
+            if let Some(wire) = self.wires.get_mut(key) {
+                wire.is_touched = false;
+            }
+            self.flush(key, now_ns);
+            at += 1;
+        }
+        self.touched.clear();
+    }
+
+    pub(super) fn flush(&mut self, key: usize, now_ns: u64) {
+        let flushed = self.wires.get_mut(key).map(|wire| wire.flush());
+        if let Some(Err(error)) = flushed {
+            self.lose(key, &error.to_string(), now_ns);
+        }
+    }
+}
+
+impl Core<'_> {
+    /// Where a request goes: its target; its path in `path`, if that varies.
+    #[inline]
+    fn aim(&self, key: usize, sites: &[Site], path: &mut Vec<u8>) -> Result<usize, Fault> {
+        let lost = || Fault::new(Reason::Unrendered, String::new());
+        let flight = self.flights.get(key).ok_or_else(lost)?;
+        let iteration = self.iterations.get(flight.iteration).ok_or_else(lost)?;
+        let step = self.plan.steps.get(flight.step).ok_or_else(lost)?;
+        path.clear();
+        match &step.url {
+            Url::Target { target, path: text } => {
+                if text.constant().is_none() {
+                    text.render(&iteration.values, path)
+                        .map_err(|error| self.unrendered(error))?;
+                }
+                Ok(*target)
+            }
+            Url::Value {
+                slot,
+                relative_to,
+                then,
+            } => {
+                let target = self.resolve(*slot, *relative_to, sites, &iteration.values, path)?;
+                then.render(&iteration.values, path)
+                    .map_err(|error| self.unrendered(error))?;
+                Ok(target)
+            }
+        }
+    }
+
+    /// A whole URL, or a path.
+    fn resolve(
+        &self,
+        slot: Slot,
+        relative_to: usize,
+        sites: &[Site],
+        values: &Values,
+        path: &mut Vec<u8>,
+    ) -> Result<usize, Fault> {
+        let url = values
+            .get(slot)
+            .ok_or_else(|| self.unrendered(Unrendered::Empty(slot)))?;
+        let bad = |why: &str| {
+            let words = format!("`{}` {why}", String::from_utf8_lossy(url));
+            Fault::new(Reason::Unrendered, words)
+        };
+        if url.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+            return Err(bad("has blanks or control characters, so it is no URL"));
+        }
+        if url.first() == Some(&b'/') && url.get(1) != Some(&b'/') {
+            path.extend_from_slice(url);
+            return Ok(relative_to);
+        }
+        for (at, site) in sites.iter().enumerate() {
+            let rest = url
+                .strip_prefix(site.scheme().as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"://"));
+            for host in &site.hosts {
+                let Some(rest) = rest.and_then(|rest| rest.strip_prefix(host.authority.as_bytes()))
+                else {
+                    continue;
+                };
+                match rest.first() {
+                    None => path.push(b'/'),
+                    Some(b'/') => path.extend_from_slice(rest),
+                    Some(_) => continue,
+                }
+                return Ok(at);
+            }
+        }
+        Err(bad("leads to no target of this file"))
+    }
+
+    #[cold]
+    fn unsent(&self, why: Unsent) -> Fault {
+        let words = match why {
+            Unsent::Unrendered(why) => return self.unrendered(why),
+            Unsent::Message(error) => error.to_string(),
+            Unsent::NoHttp2 => "gRPC needs HTTP/2 (`http.version`)".to_owned(),
+        };
+        Fault::new(Reason::Unrendered, words)
+    }
+
+    #[cold]
+    fn unrendered(&self, why: Unrendered) -> Fault {
+        let (slot, what) = match why {
+            Unrendered::Empty(slot) => (slot, "has no value"),
+            Unrendered::Control(slot) => {
+                (slot, "has a line break or NUL, which no header may have")
+            }
+        };
+        let name = self
+            .plan
+            .slots
+            .get(usize::from(slot.0))
+            .map_or("", String::as_str);
+        Fault::new(Reason::Unrendered, format!("`${{{name}}}` {what}"))
+    }
+
+    /// A request failed.
+    #[cold]
+    pub(super) fn fail(&mut self, key: FlightKey, failure: Fault, now_ns: u64) {
+        self.finish(key.0 as usize, Err(failure), now_ns);
+    }
+}

@@ -1,0 +1,81 @@
+//! One request on its way: what its response is held against, and what is known of it so far.
+
+use std::sync::Arc;
+
+use crate::engine::encoding::Encoding;
+use crate::grpc::Splitter;
+use crate::request::Expected;
+use crate::scenario::tally::Reason;
+
+/// The key of a flight; a connection keeps it for each open request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlightKey(pub u32);
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub reason: Reason,
+    /// What was wrong, for people.
+    pub words: String,
+}
+
+impl Fault {
+    pub fn new(reason: Reason, words: String) -> Self {
+        Self { reason, words }
+    }
+}
+
+/// A request that was sent, or waits for a connection.
+#[derive(Debug, Default)]
+pub struct Flight {
+    /// Told apart from an earlier flight with the same key.
+    pub serial: u64,
+    /// The iteration that it belongs to.
+    pub iteration: usize,
+    /// Index into the plan's steps.
+    pub step: usize,
+    /// The connection and the stream that carry it; `None`: it waits.
+    pub place: Option<Place>,
+    /// When it was due, if it had such a moment, and when it was sent, in ns.
+    pub due_ns: Option<u64>,
+    pub sent_ns: u64,
+    /// When the head, or the first reply of a stream, came.
+    pub first_ns: Option<u64>,
+    /// HTTP status, or gRPC code once that is known.
+    pub status: Option<u16>,
+    /// Whether the head came: the next fields are trailers.
+    pub answered: bool,
+    /// The body's `content-encoding`, if it has one and the body is read.
+    pub coding: Option<Box<[u8]>>,
+    /// The body was checked as it came.
+    pub is_checked: bool,
+    /// The first thing that is wrong with it.
+    pub failure: Option<Box<Fault>>,
+    /// The body so far, if the step reads it.
+    pub body: Vec<u8>,
+    /// Bytes of the body so far, read or not.
+    pub received: u64,
+    /// gRPC: what its replies must be.
+    pub expected: Option<Arc<Expected>>,
+    /// How compressed replies are compressed.
+    pub encoding: Encoding,
+    /// Splits a gRPC body into replies.
+    pub splitter: Splitter,
+    /// Something of the last reply is looked at: it is kept in `body`.
+    pub keeps_reply: bool,
+    /// gRPC replies so far.
+    pub replies: u64,
+    /// How often its server refused it before it began.
+    pub refusals: u8,
+    /// How many redirects it has followed.
+    pub redirects: u8,
+}
+
+/// Where a request is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The connection's key.
+    pub wire: usize,
+    /// Its stream; HTTP/1.1: 0.
+    pub stream: u32,
+}

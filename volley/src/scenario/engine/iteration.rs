@@ -1,0 +1,108 @@
+//! One pass of a user through a scenario.
+
+use crate::scenario::Values;
+use crate::scenario::plan::{Action, OnFailure, Plan};
+
+/// What an iteration works through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// The steps before the load.
+    Setup,
+    /// The steps after it.
+    Teardown,
+    /// One action of the setup again: index into the plan's refreshes.
+    Refresh(usize),
+    /// Index into the plan's scenarios.
+    Scenario(usize),
+}
+
+/// An iteration; its memory is used again for the next one.
+#[derive(Debug)]
+pub struct Iteration {
+    /// Told apart from an earlier iteration with the same key.
+    pub serial: u64,
+    pub course: Course,
+    /// The load that began it, and its user; of an open load: its number.
+    pub load: usize,
+    pub user: u64,
+    /// The next action, and how often the actions were done.
+    pub at: usize,
+    pub round: u32,
+    /// How many requests it waits for.
+    pub open: u32,
+    /// When it was due, and when it began, in ns.
+    pub due_ns: u64,
+    pub began_ns: u64,
+    /// Its beginning was due at a moment, whatever became of others.
+    pub is_scheduled: bool,
+    /// A feed had no more rows for it.
+    pub out_of_data: bool,
+    /// A step has failed.
+    pub failed: bool,
+    /// A request was sent, or tried.
+    pub has_sent: bool,
+    pub values: Values,
+    /// The connection that took its last request, by its target: the next one goes there, too, if it can.
+    pub wire: Option<usize>,
+}
+
+impl Course {
+    /// Its actions.
+    pub fn actions(self, plan: &Plan) -> &[Action] {
+        match self {
+            Self::Setup => &plan.setup,
+            Self::Teardown => &plan.teardown,
+            Self::Refresh(at) => {
+                let refresh = plan.refreshes.get(at);
+                let action = refresh.and_then(|refresh| plan.setup.get(refresh.action));
+                action.map_or(&[], std::slice::from_ref)
+            }
+            Self::Scenario(at) => plan
+                .scenarios
+                .get(at)
+                .map_or(&[], |scenario| &scenario.actions),
+        }
+    }
+
+    /// How often they are done.
+    pub fn rounds(self, plan: &Plan) -> u32 {
+        match self {
+            Self::Scenario(at) => plan.scenarios.get(at).map_or(1, |scenario| scenario.repeat),
+            _ => 1,
+        }
+    }
+
+    /// What a failed step does.
+    pub fn on_failure(self, plan: &Plan) -> OnFailure {
+        match self {
+            Self::Scenario(at) => plan
+                .scenarios
+                .get(at)
+                .map_or(OnFailure::EndIteration, |scenario| scenario.on_failure),
+            _ => OnFailure::EndIteration,
+        }
+    }
+}
+
+impl Iteration {
+    /// One without values.
+    pub fn new(slots: usize) -> Self {
+        Self {
+            serial: 0,
+            course: Course::Setup,
+            load: 0,
+            user: 0,
+            at: 0,
+            round: 0,
+            open: 0,
+            due_ns: 0,
+            began_ns: 0,
+            is_scheduled: false,
+            out_of_data: false,
+            failed: false,
+            has_sent: false,
+            values: Values::new(slots),
+            wire: None,
+        }
+    }
+}

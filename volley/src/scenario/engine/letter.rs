@@ -1,0 +1,188 @@
+//! A step's gRPC call, ready to be rendered: whatever never changes is encoded once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::flight::FlightKey;
+use super::shot::{Aim, Scratch, USER_AGENT, Varying, field};
+use super::wire::Http;
+use crate::grpc::timeout;
+use crate::http2::{Head, Own};
+use crate::request::body::Body;
+use crate::request::expect::Rules;
+use crate::request::{Expected, RequestError, messages};
+use crate::scenario::plan::{GrpcRequest, Step};
+use crate::scenario::stub::response;
+use crate::scenario::text::Unrendered;
+use crate::scenario::{Text, Values};
+
+/// A call.
+pub struct Letter {
+    request: GrpcRequest,
+    timeout: Option<Duration>,
+    varying: Vec<Varying>,
+    /// Something of the last reply is looked at.
+    pub keeps_reply: bool,
+    rules: Rules,
+    /// What is sent and expected, if it never changes.
+    fixed: Option<Contents>,
+    /// By target and host.
+    heads: Vec<(usize, usize, Arc<Head>)>,
+}
+
+/// What one call sends, and what its replies must be.
+#[derive(Clone)]
+struct Contents {
+    bytes: Arc<Vec<u8>>,
+    expected: Arc<Expected>,
+}
+
+/// Why a call cannot be sent.
+pub enum Unsent {
+    Unrendered(Unrendered),
+    /// The message is none of its type, or too long.
+    Message(RequestError),
+    /// The connection speaks HTTP/1.1.
+    NoHttp2,
+}
+
+impl From<Unrendered> for Unsent {
+    fn from(error: Unrendered) -> Self {
+        Self::Unrendered(error)
+    }
+}
+
+impl Letter {
+    /// Prepares a step's call.
+    ///
+    /// # Errors
+    ///
+    /// A rule for replies is wrong, or a message that never changes does not fit.
+    pub fn new(step: &Step, request: &GrpcRequest) -> Result<Self, RequestError> {
+        let rules = Rules::new(&step.expect.each, step.expect.replies, &request.method)?;
+        let texts: Option<Vec<&[u8]>> = request.messages.iter().map(Text::constant).collect();
+        let varying = request
+            .metadata
+            .iter()
+            .filter(|(_, value)| value.constant().is_none());
+        let mut letter = Self {
+            request: request.clone(),
+            timeout: step.timeout_ns.map(Duration::from_nanos),
+            varying: varying
+                .map(|(name, value)| Varying::new(name, value))
+                .collect(),
+            keeps_reply: response::reads_body(step),
+            rules,
+            fixed: None,
+            heads: Vec::new(),
+        };
+        if let Some(texts) = texts {
+            letter.fixed = Some(letter.contents(&texts)?);
+        }
+        Ok(letter)
+    }
+
+    /// Sends the call on a connection with room for it. Returns its stream, and what its replies must be.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be rendered: nothing was written.
+    pub fn write(
+        &mut self,
+        http: &mut Http,
+        flight: FlightKey,
+        aim: Aim<'_>,
+        values: &Values,
+        scratch: &mut Scratch,
+    ) -> Result<(u32, Arc<Expected>), Unsent> {
+        let Http::Two(http) = http else {
+            return Err(Unsent::NoHttp2);
+        };
+        scratch.last.clear();
+        for varying in &self.varying {
+            varying.write(values, scratch)?;
+        }
+        let contents = match &self.fixed {
+            Some(contents) => contents.clone(),
+            None => self.render(values, scratch)?,
+        };
+        let own = Own {
+            first: &[],
+            last: &scratch.last,
+        };
+        let head = self.head(aim);
+        let stream = http.open_with(flight, &head, own, false);
+        http.send_shared(stream, &contents.bytes, true);
+        Ok((stream, contents.expected))
+    }
+
+    fn render(&self, values: &Values, scratch: &mut Scratch) -> Result<Contents, Unsent> {
+        scratch.body.clear();
+        let mut ends = Vec::new();
+        for message in &self.request.messages {
+            message.render(values, &mut scratch.body)?;
+            ends.push(scratch.body.len());
+        }
+        let mut begin = 0;
+        let texts = ends.into_iter().map(|end| {
+            let text = scratch.body.get(begin..end).unwrap_or_default();
+            begin = end;
+            text
+        });
+        let texts: Vec<&[u8]> = texts.collect();
+        self.contents(&texts).map_err(Unsent::Message)
+    }
+
+    /// Encodes messages of JSON.
+    fn contents(&self, texts: &[&[u8]]) -> Result<Contents, RequestError> {
+        let mut all = Vec::new();
+        for text in texts {
+            let text = String::from_utf8_lossy(text);
+            all.extend(messages::from_json(&text, &self.request.method.input)?);
+        }
+        let bytes: Vec<&[u8]> = all.iter().map(|message| message.bytes.as_slice()).collect();
+        let sent = (bytes.len() as u64).saturating_mul(self.request.repeat.max(1).into());
+        let fields: Vec<_> = all.iter().map(|message| &message.fields).collect();
+        Ok(Contents {
+            bytes: Body::new(&bytes, sent, false)?.bytes,
+            expected: Arc::new(self.rules.bind(&fields, sent)),
+        })
+    }
+
+    fn head(&mut self, aim: Aim<'_>) -> Arc<Head> {
+        let mut known = self.heads.iter();
+        if let Some((.., head)) = known.find(|head| (head.0, head.1) == (aim.target, aim.host)) {
+            return Arc::clone(head);
+        }
+        let head = Arc::new(self.new_head(aim));
+        self.heads.push((aim.target, aim.host, Arc::clone(&head)));
+        head
+    }
+
+    #[cold]
+    fn new_head(&self, aim: Aim<'_>) -> Head {
+        let timeout = self.timeout.map(timeout::header_value);
+        let mut fields = vec![
+            (":method", "POST"),
+            (":scheme", aim.site.scheme()),
+            (":authority", aim.authority()),
+            (":path", &self.request.method.path),
+            ("te", "trailers"),
+            ("content-type", "application/grpc"),
+            ("user-agent", USER_AGENT),
+        ];
+        fields.extend(timeout.as_deref().map(|timeout| ("grpc-timeout", timeout)));
+        fields.push(("grpc-accept-encoding", "gzip"));
+        let mut fields: Vec<_> = fields
+            .into_iter()
+            .map(|(name, value)| field(name, value.as_bytes()))
+            .collect();
+        let constant =
+            |(name, value): &(Box<str>, Text)| value.constant().map(|value| field(name, value));
+        fields.extend(self.request.metadata.iter().filter_map(constant));
+        Head {
+            fields,
+            before_own: 0,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A thread's connections to one target, and the requests that wait for one.
+
+use std::collections::VecDeque;
+
+/// The first wait before a lost connection is opened again; each failure doubles it, up to a second.
+const FIRST_WAIT_NS: u64 = 20_000_000;
+const LONGEST_WAIT_NS: u64 = 1_000_000_000;
+
+/// The place of one connection; the connection itself may change.
+#[derive(Debug)]
+pub struct Link {
+    /// Its number among the target's connections of all threads.
+    pub number: u32,
+    /// The connection that takes requests, or the latest attempt at one.
+    pub wire: Option<usize>,
+    /// It is among those that may take a request.
+    pub is_listed: bool,
+    /// How many ways were tried in this round.
+    pub tried: usize,
+    /// Rounds in a row that found no way.
+    pub failures: u32,
+    /// When it is tried again, if it has no connection.
+    pub retry_at_ns: u64,
+    /// Why it has none.
+    pub reason: String,
+}
+
+/// The links of a target.
+#[derive(Debug, Default)]
+pub struct Pool {
+    pub links: Vec<Link>,
+    /// Links that may take a request, in turn.
+    listed: VecDeque<usize>,
+    /// Flights that wait for one, with their serials, in the order in which they came.
+    pub waiting: VecDeque<(u32, u64)>,
+}
+
+impl Pool {
+    /// Links with these numbers, without connections.
+    pub fn new(numbers: impl Iterator<Item = u32>) -> Self {
+        let link = |number| Link {
+            number,
+            wire: None,
+            is_listed: false,
+            tried: 0,
+            failures: 0,
+            retry_at_ns: 0,
+            reason: String::new(),
+        };
+        Self {
+            links: numbers.map(link).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Notes that a link may take a request.
+    #[inline]
+    pub fn list(&mut self, link: usize) {
+        if let Some(place) = self.links.get_mut(link)
+            && !std::mem::replace(&mut place.is_listed, true)
+        {
+            self.listed.push_back(link);
+        }
+    }
+
+    /// The link whose turn it is. It must be listed again if it can take more.
+    #[inline]
+    pub fn next(&mut self) -> Option<usize> {
+        let link = self.listed.pop_front()?;
+        if let Some(place) = self.links.get_mut(link) {
+            place.is_listed = false;
+        }
+        Some(link)
+    }
+
+    /// Notes that a link has no connection. The wait grows with each failure.
+    pub fn broke(&mut self, link: usize, reason: String, now_ns: u64) {
+        let Some(link) = self.links.get_mut(link) else {
+            return;
+        };
+        let wait_ns = FIRST_WAIT_NS << link.failures.min(16);
+        link.wire = None;
+        link.retry_at_ns = now_ns.saturating_add(wait_ns.min(LONGEST_WAIT_NS));
+        link.failures += 1;
+        link.reason = reason;
+    }
+
+    /// When the next link without a connection is tried again.
+    pub fn next_retry_ns(&self) -> Option<u64> {
+        let idle = self.links.iter().filter(|link| link.wire.is_none());
+        idle.map(|link| link.retry_at_ns).min()
+    }
+
+    /// Why no link has a connection, if none has and none is being opened.
+    pub fn is_dead(&self) -> Option<&str> {
+        let is_alive = |link: &Link| link.wire.is_some() || link.failures == 0;
+        match self.links.iter().any(is_alive) {
+            true => None,
+            false => self.links.first().map(|link| link.reason.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_take_turns_and_stand_in_the_list_once() {
+        let mut pool = Pool::new(0..3);
+        for link in [0, 2, 0, 1] {
+            pool.list(link);
+        }
+        let all: Vec<_> = std::iter::from_fn(|| pool.next()).collect();
+        assert_eq!(all, [0, 2, 1]);
+        pool.list(0);
+        assert_eq!(pool.next(), Some(0));
+    }
+
+    #[test]
+    fn a_link_that_fails_again_and_again_is_tried_less_and_less_often() {
+        let mut pool = Pool::new(0..1);
+        assert_eq!(pool.is_dead(), None);
+        let waits: Vec<_> = (0..8)
+            .map(|_| {
+                pool.broke(0, "refused".to_owned(), 0);
+                pool.next_retry_ns().unwrap_or_default() / 1_000_000
+            })
+            .collect();
+        assert_eq!(waits, [20, 40, 80, 160, 320, 640, 1000, 1000]);
+        assert_eq!(pool.is_dead(), Some("refused"));
+    }
+}

@@ -1,0 +1,170 @@
+//! A target, ready for connections: addresses, TLS, and the names that requests carry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::engine::EngineError;
+use crate::engine::names::{Names, system};
+use crate::engine::proxy::Proxies;
+use crate::engine::tls;
+use crate::engine::transport::TlsClient;
+use crate::http1;
+use crate::http2;
+use crate::scenario::plan::{Target, Version};
+use crate::spec::{self, Endpoint, LbStrategy, TargetSpec, TlsSpec};
+
+use super::wire::Http;
+
+/// The offers of ALPN.
+const H2: &[u8] = b"h2";
+const H1: &[u8] = b"http/1.1";
+
+/// A target, as all threads use it.
+pub struct Site {
+    pub name: String,
+    pub hosts: Vec<SiteHost>,
+    pub version: Version,
+    /// Connections over all threads.
+    pub connections: u32,
+    /// The most requests on one connection.
+    pub streams: usize,
+    pub connect_timeout_ns: u64,
+    pub fails_back: bool,
+}
+
+/// One of a target's hosts.
+pub struct SiteHost {
+    pub names: Arc<Names>,
+    pub tls: Option<TlsClient>,
+    /// What `:authority` or `host` says.
+    pub authority: String,
+    /// For people.
+    pub label: String,
+}
+
+impl Site {
+    /// Looks the hosts up and reads the files of TLS.
+    ///
+    /// # Errors
+    ///
+    /// A name has no address, or TLS cannot be set up.
+    pub fn new(target: &Target) -> Result<Self, EngineError> {
+        let host = |endpoint| SiteHost::new(target, endpoint);
+        Ok(Self {
+            name: target.name.clone(),
+            hosts: target.hosts.iter().map(host).collect::<Result<_, _>>()?,
+            version: target.version,
+            connections: target.connections.max(1),
+            streams: match target.version {
+                Version::Http1 => 1,
+                _ => target.streams.max(1) as usize,
+            },
+            connect_timeout_ns: target.connect_timeout_ns,
+            fails_back: target.fails_back,
+        })
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        match self.hosts.first().is_some_and(|host| host.tls.is_some()) {
+            true => "https",
+            false => "http",
+        }
+    }
+
+    /// HTTP of a new connection, as far as it is known before the TLS handshake.
+    pub fn http(&self) -> Http {
+        let is_tls = self.scheme() == "https";
+        match self.version {
+            Version::Http2 => two(),
+            Version::Auto if is_tls => two(),
+            Version::Http1 | Version::Auto => one(),
+        }
+    }
+
+    /// HTTP of a connection, once TLS has chosen a protocol; `None`: what it was.
+    ///
+    /// # Errors
+    ///
+    /// The server chose what was not offered.
+    pub fn agreed(&self, alpn: Option<&[u8]>) -> Result<Option<Http>, String> {
+        match (alpn, self.version) {
+            (Some(H2), Version::Http2 | Version::Auto) => Ok(None),
+            (Some(H1) | None, Version::Auto) => Ok(Some(one())),
+            (Some(H1), Version::Http1) | (None, _) => Ok(None),
+            (Some(other), _) => Err(format!(
+                "the server chose `{}`, which was not offered (see `http.version`)",
+                String::from_utf8_lossy(other)
+            )),
+        }
+    }
+}
+
+fn one() -> Http {
+    Http::One(http1::Connection::new(&http1::Config::default()))
+}
+
+fn two() -> Http {
+    let config = http2::Config {
+        window: TargetSpec::default().window,
+        ..http2::Config::default()
+    };
+    Http::Two(Box::new(http2::Connection::new(&config)))
+}
+
+impl SiteHost {
+    fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, EngineError> {
+        let authority = match endpoint {
+            Endpoint::Name(address) => {
+                let default_port = if target.is_tls { 443 } else { 80 };
+                let text = address.to_string();
+                match address.port == default_port {
+                    true => spec::without_port(&text).to_owned(),
+                    false => text,
+                }
+            }
+            Endpoint::Unix(_) => "localhost".to_owned(),
+        };
+        let named = spec::Target {
+            endpoints: vec![endpoint.clone()],
+            authority: authority.clone(),
+        };
+        let tls = tls::client(&tls_spec(target), &named)?.map(|mut client| {
+            let offers = match target.version {
+                Version::Http1 => vec![H1.to_vec()],
+                Version::Http2 => vec![H2.to_vec()],
+                Version::Auto => vec![H2.to_vec(), H1.to_vec()],
+            };
+            Arc::make_mut(&mut client.config).alpn_protocols = offers;
+            client
+        });
+        Ok(Self {
+            names: Names::new(
+                named,
+                Proxies::of_process(),
+                LbStrategy::PickFirst,
+                Duration::ZERO,
+                Box::new(system),
+            )?,
+            tls,
+            authority: target.authority.clone().unwrap_or(authority),
+            label: endpoint.to_string(),
+        })
+    }
+}
+
+/// The part of a run's target that TLS asks for.
+fn tls_spec(target: &Target) -> TargetSpec {
+    TargetSpec {
+        insecure: !target.is_tls,
+        authority: target.authority.clone(),
+        tls: TlsSpec {
+            skip_verify: target.tls.skips_verification,
+            cacert: target.tls.ca.clone(),
+            cert: target.tls.cert.clone(),
+            key: target.tls.key.clone(),
+            cname: target.tls.server_name.clone(),
+        },
+        ..TargetSpec::default()
+    }
+}

@@ -1,0 +1,139 @@
+//! What happens at a given moment: thoughts that end, iterations that may begin, requests that take too long.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+/// Moments, and what is due then.
+#[derive(Debug)]
+pub struct Timers<T> {
+    heap: BinaryHeap<Reverse<(u64, u64, T)>>,
+    serial: u64,
+}
+
+impl<T: Ord> Default for Timers<T> {
+    fn default() -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            serial: 0,
+        }
+    }
+}
+
+impl<T: Ord> Timers<T> {
+    /// Sets one. Those of the same moment go off in the order in which they were set.
+    pub fn set(&mut self, at_ns: u64, what: T) {
+        self.serial += 1;
+        self.heap.push(Reverse((at_ns, self.serial, what)));
+    }
+
+    /// The next moment.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((at_ns, ..))| *at_ns)
+    }
+
+    /// Takes one that is due.
+    pub fn pop(&mut self, now_ns: u64) -> Option<T> {
+        if self.next_ns()? > now_ns {
+            return None;
+        }
+        self.heap.pop().map(|Reverse((.., what))| what)
+    }
+}
+
+/// Time limits of requests. Requests with the same limit end in the order in which they began, so that a queue for each
+/// limit is enough, and adding one costs next to nothing.
+#[derive(Debug, Default)]
+pub struct Deadlines {
+    queues: BTreeMap<u64, Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Moment, flight, serial.
+    waiting: VecDeque<(u64, u32, u64)>,
+    /// When it is so long, those that are over are removed.
+    most: usize,
+}
+
+/// A queue is never tidied while it is shorter than this.
+const SHORT: usize = 1024;
+
+impl Deadlines {
+    /// Notes that a flight ends `limit_ns` after `now_ns` at the latest. `is_open` says which flights are not over.
+    #[inline]
+    pub fn add(
+        &mut self,
+        limit_ns: u64,
+        now_ns: u64,
+        flight: u32,
+        serial: u64,
+        is_open: impl Fn(u32, u64) -> bool,
+    ) {
+        let queue = self.queues.entry(limit_ns).or_default();
+        if queue.waiting.len() >= queue.most.max(SHORT) {
+            queue
+                .waiting
+                .retain(|(_, flight, serial)| is_open(*flight, *serial));
+            queue.most = 2 * queue.waiting.len();
+        }
+        let at_ns = now_ns.saturating_add(limit_ns);
+        queue.waiting.push_back((at_ns, flight, serial));
+    }
+
+    /// The next moment at which one may be too late.
+    pub fn next_ns(&self) -> Option<u64> {
+        let first = |queue: &Queue| queue.waiting.front().map(|(at_ns, ..)| *at_ns);
+        self.queues.values().filter_map(first).min()
+    }
+
+    /// Takes one whose time is over: flight and serial. It may have ended before.
+    pub fn pop(&mut self, now_ns: u64) -> Option<(u32, u64)> {
+        let is_due = |queue: &&mut Queue| {
+            queue
+                .waiting
+                .front()
+                .is_some_and(|(at_ns, ..)| *at_ns <= now_ns)
+        };
+        let queue = self.queues.values_mut().find(is_due)?;
+        let (_, flight, serial) = queue.waiting.pop_front()?;
+        Some((flight, serial))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_go_off_in_the_order_of_their_moments() {
+        let mut timers = Timers::default();
+        for (at_ns, what) in [(5, 'b'), (3, 'a'), (5, 'a')] {
+            timers.set(at_ns, what);
+        }
+        assert_eq!((timers.next_ns(), timers.pop(2)), (Some(3), None));
+        let all: String = std::iter::from_fn(|| timers.pop(5)).collect();
+        assert_eq!(all, "aba");
+    }
+
+    #[test]
+    fn each_limit_has_its_own_queue() {
+        let mut deadlines = Deadlines::default();
+        deadlines.add(100, 0, 1, 10, |_, _| true);
+        deadlines.add(10, 5, 2, 11, |_, _| true);
+        deadlines.add(100, 1, 3, 12, |_, _| true);
+        assert_eq!((deadlines.next_ns(), deadlines.pop(14)), (Some(15), None));
+        let mut all: Vec<_> = std::iter::from_fn(|| deadlines.pop(101)).collect();
+        all.sort_unstable();
+        assert_eq!(all, [(1, 10), (2, 11), (3, 12)]);
+        assert_eq!(deadlines.next_ns(), None);
+    }
+
+    #[test]
+    fn flights_that_are_over_take_no_memory_for_long() {
+        let mut deadlines = Deadlines::default();
+        for serial in 0..100_000 {
+            deadlines.add(u64::MAX, 0, 0, serial, |_, other| other + 10 > serial);
+        }
+        assert!(deadlines.queues[&u64::MAX].waiting.len() <= SHORT);
+    }
+}

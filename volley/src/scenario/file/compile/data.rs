@@ -1,0 +1,412 @@
+//! Feeds: their sources, and which columns are used.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path;
+
+use serde_json::Value;
+
+use super::Compiler;
+use super::names::Scope;
+use crate::request::schema::suggest;
+use crate::scenario::Slot;
+use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::{Columns as By, Feed as Written};
+use crate::scenario::plan::{AtEnd, Feed, Order, Slice, Source};
+
+/// The longest first line of a file of data, in bytes.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The most random letters, or digits of a number.
+const LONGEST_TEXT: usize = 1 << 20;
+
+/// A feed whose used columns are not all known yet.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub feed: Feed,
+    columns: Columns,
+}
+
+#[derive(Debug)]
+enum Columns {
+    One,
+    Named(Vec<String>),
+    /// One for each step.
+    Steps(usize),
+}
+
+impl Draft {
+    /// What can stand in `${}` for it.
+    pub fn known_names(&self) -> Vec<String> {
+        let name = &self.feed.name;
+        match &self.columns {
+            Columns::Named(columns) => columns
+                .iter()
+                .map(|column| format!("{name}.{column}"))
+                .collect(),
+            Columns::One | Columns::Steps(_) => vec![name.clone()],
+        }
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn read_feeds(&mut self, at: &Path) {
+        let file = self.file;
+        for (name, written) in file.data.iter() {
+            let at = at.key(name);
+            self.check_name(&at, name);
+            let source = self.source(&at, written);
+            let feed = self.feed(&at, name, written, source.is_some());
+            // A broken one is known by its name all the same.
+            let (source, columns) = source.unwrap_or((Source::Uuid, Columns::Named(Vec::new())));
+            self.feeds.push(Draft {
+                feed: Feed { source, ..feed },
+                columns,
+            });
+        }
+    }
+
+    fn feed(&mut self, at: &Path, name: &str, written: &Written, is_read: bool) -> Feed {
+        let has_rows = written.csv.is_some()
+            || written.jsonl.is_some()
+            || written.rows.is_some()
+            || written.range.is_some();
+        if !has_rows && is_read {
+            self.refuse(
+                at,
+                &["order", "at_end", "slice", "column"],
+                &[],
+                "is for rows: this source makes a value each time, so drop it",
+            );
+        }
+        if written.range.is_none() {
+            self.refuse(at, &["width"], &[], "is for `range`: drop it");
+        }
+        let order = written.order.unwrap_or(Order::Circular);
+        let at_end = match (written.at_end, order) {
+            (Some(AtEnd::Restart), Order::Unique) => {
+                self.wrong(
+                    &at.key("at_end"),
+                    "no row of `unique` comes twice: write `stop` or `fail`",
+                );
+                AtEnd::Stop
+            }
+            (Some(AtEnd::Stop | AtEnd::Fail), Order::Random) => {
+                self.wrong(&at.key("at_end"), "`random` has no end: drop it");
+                AtEnd::Restart
+            }
+            (Some(at_end), _) => at_end,
+            (None, Order::Unique) => AtEnd::Stop,
+            (None, _) => AtEnd::Restart,
+        };
+        Feed {
+            name: name.to_owned(),
+            source: Source::Uuid,
+            order,
+            at_end,
+            slice: written.slice.unwrap_or(Slice::All),
+            columns: Vec::new(),
+        }
+    }
+
+    fn source(&mut self, at: &Path, written: &Written) -> Option<(Source, Columns)> {
+        let given = [
+            ("csv", written.csv.is_some()),
+            ("jsonl", written.jsonl.is_some()),
+            ("rows", written.rows.is_some()),
+            ("range", written.range.is_some()),
+            ("random", written.random.is_some()),
+            ("random_text", written.random_text.is_some()),
+            ("uuid", written.uuid.is_some()),
+            ("time", written.time.is_some()),
+        ];
+        let given: Vec<&str> = given
+            .iter()
+            .filter(|(_, is)| *is)
+            .map(|(key, _)| *key)
+            .collect();
+        let [key] = given[..] else {
+            let problem = "data has one source: `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` or `time`";
+            self.wrong(at, problem);
+            return None;
+        };
+        let at = at.key(key);
+        let made = |source| Some((source, Columns::One));
+        match written {
+            Written {
+                csv: Some(file), ..
+            } => {
+                let path = self.data_file(&at, file)?;
+                let names = csv_header(&path);
+                let names = self.noted(
+                    &at,
+                    names.map_err(|why| format!("`{}`: {why}", path.display())),
+                )?;
+                let columns = self.columns(&at, written, &names);
+                Some((Source::Csv { file: path, names }, columns))
+            }
+            Written {
+                jsonl: Some(file), ..
+            } => {
+                let path = self.data_file(&at, file)?;
+                let names = first_keys(&path);
+                let names = self.noted(
+                    &at,
+                    names.map_err(|why| format!("`{}`: {why}", path.display())),
+                )?;
+                let columns = self.columns(&at, written, &names);
+                Some((Source::JsonLines { file: path, names }, columns))
+            }
+            Written {
+                rows: Some(rows), ..
+            } => {
+                let (rows, names) = self.rows(&at, rows)?;
+                let columns = match names {
+                    Some(names) => self.columns(&at, written, &names),
+                    None => Columns::One,
+                };
+                Some((Source::Rows(rows), columns))
+            }
+            Written {
+                range: Some((start, end)),
+                ..
+            } => {
+                let width = written.width.unwrap_or(0);
+                if start >= end {
+                    self.wrong(
+                        &at,
+                        "the range is empty: it goes from the first number to before the second",
+                    );
+                }
+                if width > 20 {
+                    self.wrong(&at, "`width` is at most 20");
+                }
+                made(Source::Range {
+                    start: *start,
+                    end: *end,
+                    width,
+                })
+            }
+            Written {
+                random: Some((low, high)),
+                ..
+            } => {
+                if low > high {
+                    self.wrong(&at, "the smaller number comes first");
+                }
+                made(Source::Random {
+                    low: *low,
+                    high: *high,
+                })
+            }
+            Written {
+                random_text: Some(length),
+                ..
+            } => {
+                if !(1..=LONGEST_TEXT).contains(length) {
+                    self.wrong(&at, format!("the length is from 1 to {LONGEST_TEXT}"));
+                }
+                made(Source::RandomText { length: *length })
+            }
+            Written {
+                time: Some(format), ..
+            } => made(Source::Time(*format)),
+            _ => {
+                if written.uuid == Some(false) {
+                    self.wrong(&at, "write `uuid: true`");
+                }
+                made(Source::Uuid)
+            }
+        }
+    }
+
+    /// A file of any size.
+    fn data_file(&mut self, at: &Path, file: &str) -> Option<path::PathBuf> {
+        let path = self.folder.join(file);
+        let found = match std::fs::metadata(&path) {
+            Err(error) => Err(format!("cannot read `{}`: {error}", path.display())),
+            Ok(data) if !data.is_file() => Err(format!("`{}` is not a file", path.display())),
+            Ok(_) => Ok(path),
+        };
+        self.noted(at, found)
+    }
+
+    fn columns(&mut self, at: &Path, written: &Written, names: &[String]) -> Columns {
+        if let Some(twice) = names
+            .iter()
+            .enumerate()
+            .find(|(index, name)| names.iter().take(*index).any(|n| n == *name))
+        {
+            self.wrong(
+                at,
+                format!("two columns are named `{}`: rename one", twice.1),
+            );
+        }
+        match written.column {
+            Some(By::Step) => Columns::Steps(names.len()),
+            None => Columns::Named(names.to_vec()),
+        }
+    }
+
+    /// Rows of the file itself: values, or maps of them by column.
+    #[expect(clippy::type_complexity, reason = "rows, and their names")]
+    fn rows(
+        &mut self,
+        at: &Path,
+        rows: &[Value],
+    ) -> Option<(Vec<Vec<Box<[u8]>>>, Option<Vec<String>>)> {
+        let Some(first) = rows.first() else {
+            self.wrong(at, "no rows: add one");
+            return None;
+        };
+        let names: Option<Vec<String>> = first.as_object().map(|row| row.keys().cloned().collect());
+        let mut table = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            let cells: Option<Vec<Box<[u8]>>> = match (row, &names) {
+                (Value::Object(row), Some(names)) if row.len() == names.len() => {
+                    names.iter().map(|name| cell(row.get(name)?)).collect()
+                }
+                (row, None) => cell(row).map(|cell| vec![cell]),
+                _ => None,
+            };
+            match cells {
+                Some(cells) => table.push(cells),
+                None => self.wrong(
+                    &at.index(index),
+                    "all rows are values, or all are maps with the same columns",
+                ),
+            }
+        }
+        Some((table, names))
+    }
+
+    /// The slot of `name` or `name.column`; `None` if there is no such feed, `Some(None)` if that is wrong.
+    pub(super) fn of_feed(
+        &mut self,
+        scope: &mut Scope,
+        at: &Path,
+        name: &str,
+    ) -> Option<Option<Slot>> {
+        let (feed, column) = match name.split_once('.') {
+            Some((feed, column)) => (feed, Some(column)),
+            None => (name, None),
+        };
+        let index = self
+            .feeds
+            .iter()
+            .position(|draft| draft.feed.name == feed)?;
+        scope.draws.insert(index);
+        Some(self.column(scope, at, index, column))
+    }
+
+    fn column(
+        &mut self,
+        scope: &Scope,
+        at: &Path,
+        feed: usize,
+        column: Option<&str>,
+    ) -> Option<Slot> {
+        let draft = self.feeds.get(feed)?;
+        let name = &draft.feed.name;
+        let number = match (&draft.columns, column) {
+            (Columns::One, None) => Ok(0),
+            (Columns::One, Some(column)) => Err(format!(
+                "`{name}` has no column `{column}`: write `${{{name}}}`"
+            )),
+            (Columns::Steps(columns), None) if scope.step < *columns => Ok(scope.step),
+            (Columns::Steps(columns), None) => Err(format!(
+                "`{name}` has {columns} columns, so the step number {} has none",
+                scope.step + 1
+            )),
+            (Columns::Steps(_), Some(_)) => {
+                Err(format!("the step chooses the column: write `${{{name}}}`"))
+            }
+            // It is broken, and has been reported.
+            (Columns::Named(columns), _) if columns.is_empty() => return self.names.slot(name),
+            (Columns::Named(columns), None) if columns.len() == 1 => Ok(0),
+            (Columns::Named(columns), None) => {
+                let hint = suggest::hint("", columns, "");
+                Err(format!(
+                    "`{name}` has columns: write `${{{name}.column}}`; {hint}"
+                ))
+            }
+            (Columns::Named(columns), Some(column)) => {
+                let place = columns.iter().position(|known| known == column);
+                place.ok_or_else(|| {
+                    let hint = suggest::hint(column, columns, "");
+                    format!("`{name}` has no column `{column}`; {hint}")
+                })
+            }
+        };
+        let label = match (&draft.columns, &number) {
+            (Columns::Named(columns), Ok(number)) => format!("{name}.{}", columns.get(*number)?),
+            (Columns::Steps(_), Ok(number)) => format!("{name}.{number}"),
+            _ => name.clone(),
+        };
+        let number = self.noted(at, number)?;
+        let slot = self.slot(at, &label)?;
+        let columns = &mut self.feeds.get_mut(feed)?.feed.columns;
+        if !columns.contains(&(number, slot)) {
+            columns.push((number, slot));
+        }
+        Some(slot)
+    }
+
+    /// The feed that a step draws from.
+    pub(super) fn draw(&mut self, scope: &mut Scope, at: &Path, name: &str) -> Option<usize> {
+        let index = self.feeds.iter().position(|draft| draft.feed.name == name);
+        match index {
+            Some(index) => {
+                scope.draws.insert(index);
+            }
+            None => {
+                let known: Vec<String> = self
+                    .feeds
+                    .iter()
+                    .map(|draft| draft.feed.name.clone())
+                    .collect();
+                let hint = suggest::hint(name, &known, "name one in `data`");
+                self.wrong(at, format!("there is no data `{name}`; {hint}"));
+            }
+        }
+        index
+    }
+}
+
+/// The text of a value in a row.
+fn cell(value: &Value) -> Option<Box<[u8]>> {
+    match value {
+        Value::String(text) => Some(text.as_bytes().into()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string().into_bytes().into()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The names of a CSV file's columns.
+fn csv_header(path: &path::Path) -> Result<Vec<String>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut reader = csv::Reader::from_reader(file.take(LONGEST_LINE));
+    let header = reader.headers().map_err(|error| error.to_string())?;
+    let names: Vec<String> = header
+        .iter()
+        .map(|name| name.trim_start_matches('\u{feff}').to_owned())
+        .collect();
+    match names[..] {
+        [] => Err("the file is empty: its first line names the columns".to_owned()),
+        _ => Ok(names),
+    }
+}
+
+/// The keys of a JSON-lines file's first row.
+fn first_keys(path: &path::Path) -> Result<Vec<String>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut reader = BufReader::new(file.take(LONGEST_LINE));
+    let mut line = String::new();
+    reader
+        .read_line(&mut line)
+        .map_err(|error| error.to_string())?;
+    match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
+        Ok(Value::Object(row)) if !row.is_empty() => Ok(row.keys().cloned().collect()),
+        _ => Err("its first line is not a JSON object: write one such as `{\"name\": \"a\"}` on each line".to_owned()),
+    }
+}

@@ -1,0 +1,249 @@
+//! What a response must be.
+
+use super::Compiler;
+use super::names::Scope;
+use crate::grpc::Code;
+use crate::request::schema::suggest;
+use crate::request::{Method, Rules};
+use crate::scenario::Escape;
+use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::{
+    Expect as Written, Named, OneOrMany, Rule as WrittenRule, Scalar,
+};
+use crate::scenario::plan::{Check, Expect, Part, Rule};
+
+/// Where a condition stands in the file: `json`.
+type Group<'a> = (&'static str, &'a Named<WrittenRule>);
+
+impl Compiler<'_> {
+    pub(super) fn expect(
+        &mut self,
+        scope: &mut Scope,
+        at: &Path,
+        written: &Written,
+        is_grpc: bool,
+        method: Option<&Method>,
+    ) -> Expect {
+        let (foreign, why): (&[&str], _) = if is_grpc {
+            (
+                &["json", "cookies", "body"],
+                "is for HTTP: a gRPC reply has `fields`",
+            )
+        } else {
+            (
+                &["fields", "replies", "each", "first_within"],
+                "is for `grpc`: an HTTP response has `json` and `body`",
+            )
+        };
+        self.refuse(at, foreign, &[], why);
+        let mut checks = Vec::new();
+        let groups: [Group<'_>; 5] = [
+            ("headers", &written.headers),
+            ("trailers", &written.trailers),
+            ("cookies", &written.cookies),
+            ("json", &written.json),
+            ("fields", &written.fields),
+        ];
+        for (key, rules) in groups {
+            for (name, rule) in rules.iter() {
+                let at = at.key(key).key(name);
+                let part = match key {
+                    "headers" => self.response_header(&at, name).map(Part::Header),
+                    "trailers" => self.response_header(&at, name).map(Part::Trailer),
+                    "cookies" => Some(Part::Cookie(name.into())),
+                    "json" => self.pointer(&at, name).map(Part::Field),
+                    _ if is_grpc => self.field(&at, name, method).map(Part::Field),
+                    _ => None,
+                };
+                let label = match key {
+                    "json" => "json",
+                    plural => plural.trim_end_matches('s'),
+                };
+                if let Some(part) = part {
+                    self.rule(
+                        scope,
+                        &at,
+                        &format!("{label} {name}"),
+                        &part,
+                        rule,
+                        &mut checks,
+                    );
+                }
+            }
+        }
+        if let Some(rule) = &written.body {
+            self.rule(
+                scope,
+                &at.key("body"),
+                "body",
+                &Part::Body,
+                rule,
+                &mut checks,
+            );
+        }
+        let (status, code) = self.statuses(&at.key("status"), written.status.as_ref(), is_grpc);
+        let each: Vec<String> = written.each.iter().cloned().collect();
+        if let Some(method) = method
+            && let Err(error) = Rules::new(&each, written.replies, method)
+        {
+            let key = if each.is_empty() { "replies" } else { "each" };
+            let error = error.to_string().replace("`--expect-replies`", "`replies`");
+            self.wrong(&at.key(key), error.replace("`--expect`", "`each`"));
+        }
+        Expect {
+            status,
+            code,
+            checks,
+            within_ns: written.within.map(|time| time.0),
+            replies: written.replies,
+            each,
+            first_within_ns: written.first_within.map(|time| time.0),
+        }
+    }
+
+    fn statuses(
+        &mut self,
+        at: &Path,
+        written: Option<&OneOrMany<Scalar>>,
+        is_grpc: bool,
+    ) -> (Vec<(u16, u16)>, Option<u16>) {
+        let mut ranges = Vec::new();
+        let mut code = None;
+        let given: Vec<(Path, &Scalar)> = written.iter().flat_map(|list| list.at(at)).collect();
+        for (place, Scalar(text)) in &given {
+            if is_grpc {
+                code = code.or(self.code(place, text));
+                continue;
+            }
+            match range(text) {
+                Some(range) => ranges.push(range),
+                None => {
+                    let remedy = "write a number such as `201`, or a class such as `2xx`";
+                    self.wrong(place, format!("`{text}` is no HTTP status: {remedy}"));
+                }
+            }
+        }
+        if is_grpc && given.len() > 1 {
+            self.wrong(at, "a gRPC call ends with one status: give one");
+        }
+        if written.is_some() && given.is_empty() {
+            self.wrong(at, "no status is allowed: give one, or drop `status`");
+        }
+        (ranges, code)
+    }
+
+    /// A code of gRPC: `NOT_FOUND`, `NotFound` or 5.
+    fn code(&mut self, at: &Path, text: &str) -> Option<u16> {
+        let plain = |text: &str| text.replace('_', "").to_ascii_lowercase();
+        let named = |code: &Code| {
+            plain(&format!("{code:?}")) == plain(text) || (*code as u32).to_string() == text
+        };
+        let code = Code::ALL.iter().find(|code| named(code));
+        if code.is_none() {
+            let known: Vec<String> = Code::ALL
+                .iter()
+                .map(|code| screaming(&format!("{code:?}")))
+                .collect();
+            let hint = suggest::hint(text, &known, "");
+            self.wrong(at, format!("`{text}` is no status of gRPC; {hint}"));
+        }
+        code.and_then(|code| u16::try_from(*code as u32).ok())
+    }
+
+    /// One check for each condition.
+    fn rule(
+        &mut self,
+        scope: &mut Scope,
+        at: &Path,
+        name: &str,
+        part: &Part,
+        rule: &WrittenRule,
+        checks: &mut Vec<Check>,
+    ) {
+        let conditions = &rule.0;
+        let mut add = |name: String, rule| {
+            checks.push(Check {
+                name,
+                part: part.clone(),
+                rule,
+            });
+        };
+        let before = self.mistakes.len();
+        let texts: [(&str, &Option<Scalar>, fn(_) -> Rule); 5] = [
+            ("equals", &conditions.equals, Rule::Equals),
+            ("not", &conditions.not, Rule::Differs),
+            ("starts_with", &conditions.starts_with, Rule::StartsWith),
+            ("ends_with", &conditions.ends_with, Rule::EndsWith),
+            ("contains", &conditions.contains, Rule::Contains),
+        ];
+        let mut any = false;
+        for (key, text, make) in texts {
+            let Some(Scalar(text)) = text else { continue };
+            any = true;
+            if let Some(text) = self.text(scope, &at.key(key), text, Escape::Raw) {
+                let name = if key == "equals" {
+                    name.to_owned()
+                } else {
+                    format!("{name} {key}")
+                };
+                add(name, make(text));
+            }
+        }
+        if let Some(text) = &conditions.matches {
+            any = true;
+            if let Some(regex) = self.regex(&at.key("matches"), text) {
+                add(format!("{name} matches"), Rule::Matches(regex));
+            }
+        }
+        if conditions.at_least.is_some() || conditions.at_most.is_some() {
+            any = true;
+            let least = conditions.at_least.unwrap_or(f64::NEG_INFINITY);
+            let most = conditions.at_most.unwrap_or(f64::INFINITY);
+            if least > most {
+                self.wrong(&at.key("at_most"), "it is below `at_least`: raise it");
+            }
+            add(format!("{name} between"), Rule::Between(least, most));
+        }
+        if let Some(exists) = conditions.exists {
+            if !exists && any {
+                self.wrong(
+                    &at.key("exists"),
+                    "what is absent has no other conditions: drop them",
+                );
+            }
+            any = true;
+            let rule = if exists { Rule::Exists } else { Rule::IsAbsent };
+            add(format!("{name} exists"), rule);
+        }
+        if !any && self.mistakes.len() == before {
+            self.wrong(
+                at,
+                "no condition: give a value, or one such as `exists: true`",
+            );
+        }
+    }
+}
+
+/// `201`, or `2xx`.
+fn range(text: &str) -> Option<(u16, u16)> {
+    if let Some(class) = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX")) {
+        let class: u16 = class.parse().ok()?;
+        return (1..=5)
+            .contains(&class)
+            .then_some((class * 100, class * 100 + 99));
+    }
+    let status: u16 = text.parse().ok()?;
+    (100..=599).contains(&status).then_some((status, status))
+}
+
+/// `NOT_FOUND` of `NotFound`.
+fn screaming(name: &str) -> String {
+    let mut text = String::new();
+    for (place, letter) in name.chars().enumerate() {
+        if letter.is_ascii_uppercase() && place > 0 {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_uppercase());
+    }
+    text
+}

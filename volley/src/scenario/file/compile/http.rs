@@ -1,0 +1,89 @@
+//! HTTP requests: methods and headers.
+
+use super::Compiler;
+use super::names::Scope;
+use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::Step;
+use crate::scenario::plan::HttpRequest;
+use crate::scenario::{Escape, Text};
+
+/// Headers that belong to a connection (RFC 9110 section 7.6.1), or that volley knows better.
+const RESERVED: [&str; 9] = [
+    "connection",
+    "content-length",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "expect",
+];
+
+/// Whether a text is a token (RFC 9110 section 5.6.2).
+pub(super) fn is_token(text: &str) -> bool {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_fine)
+}
+
+impl Compiler<'_> {
+    pub(super) fn method(&mut self, at: &Path, method: &str) -> Option<Box<str>> {
+        if !is_token(method) || method == "CONNECT" {
+            self.wrong(
+                at,
+                format!("`{method}` is no method: write one such as `GET`"),
+            );
+            return None;
+        }
+        Some(method.into())
+    }
+
+    /// A request whose method is known elsewhere.
+    pub(super) fn http(
+        &mut self,
+        scope: &mut Scope,
+        at: &Path,
+        step: &Step,
+    ) -> Option<HttpRequest> {
+        let mut headers = Vec::new();
+        for (name, value) in step.headers.iter() {
+            let at = at.key("headers").key(name);
+            let name = self.header_name(&at, name);
+            let value = self.text(scope, &at, &value.0, Escape::Header);
+            if let Some((name, value)) = name.zip(value) {
+                if headers.iter().any(|(other, _)| *other == name) {
+                    self.wrong(&at, format!("`{name}` stands there twice: keep one"));
+                }
+                headers.push((name, value));
+            }
+        }
+        let body = self.body(scope, at, step)?;
+        if let Some(media_type) = body.media_type
+            && !headers.iter().any(|(name, _)| &**name == "content-type")
+        {
+            headers.push(("content-type".into(), Text::fixed(media_type.into_bytes())));
+        }
+        Some(HttpRequest {
+            method: Box::default(),
+            headers,
+            body: body.text,
+            redirects: step.redirects.unwrap_or(scope.redirects),
+        })
+    }
+
+    /// A header's name in lower case.
+    pub(super) fn header_name(&mut self, at: &Path, name: &str) -> Option<Box<str>> {
+        let lower = name.to_ascii_lowercase();
+        let problem = if lower == "host" || lower == ":authority" {
+            format!("`{name}` is the target's: write `authority` there")
+        } else if RESERVED.contains(&lower.as_str()) {
+            format!("volley sets `{name}` itself: drop it")
+        } else if !is_token(&lower) {
+            format!("`{name}` is no name of a header: use letters, digits and `-`")
+        } else {
+            return Some(lower.into());
+        };
+        self.wrong(at, problem);
+        None
+    }
+}

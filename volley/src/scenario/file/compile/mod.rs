@@ -1,0 +1,195 @@
+//! Turns the file into a plan. Every mistake is noted, and the work goes on with what is left.
+
+mod body;
+mod data;
+mod expect;
+mod grpc;
+mod http;
+mod json;
+mod load;
+mod names;
+mod save;
+mod setup;
+mod step;
+mod target;
+mod text;
+mod thresholds;
+mod url;
+
+use std::path::{self, PathBuf};
+
+use prost_reflect::DescriptorPool;
+
+use super::mistake::{Mistake, Path};
+use super::model::File;
+use super::node::Node;
+use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenFull};
+use data::Draft;
+use names::{Names, Scope};
+
+/// What is known so far.
+pub(super) struct Compiler<'a> {
+    file: &'a File,
+    node: &'a Node,
+    folder: PathBuf,
+    env: &'a dyn Fn(&str) -> Option<String>,
+    mistakes: Vec<Mistake>,
+    names: Names,
+    targets: Vec<Target>,
+    /// Beside `targets`: the most time for a response, in nanoseconds.
+    timeouts: Vec<u64>,
+    feeds: Vec<Draft>,
+    pools: Vec<DescriptorPool>,
+    steps: Vec<Step>,
+    refreshes: Vec<Refresh>,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(
+        file: &'a File,
+        node: &'a Node,
+        path: &path::Path,
+        env: &'a dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let folder = path.parent().unwrap_or(path::Path::new(""));
+        Self {
+            file,
+            node,
+            folder: path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned()),
+            env,
+            mistakes: Vec::new(),
+            names: Names::default(),
+            targets: Vec::new(),
+            timeouts: Vec::new(),
+            feeds: Vec::new(),
+            pools: Vec::new(),
+            steps: Vec::new(),
+            refreshes: Vec::new(),
+        }
+    }
+
+    /// The whole plan.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong.
+    pub fn plan(mut self) -> Result<Plan, Vec<Mistake>> {
+        let root = Path::default();
+        self.read_targets(&root.key("targets"));
+        self.read_protos(&root.key("protos"));
+        self.read_feeds(&root.key("data"));
+        let common_slots = self.read_common(&root.key("setup"));
+        let (setup, common) = self.setup(&root.key("setup"));
+        let scenarios = self.scenarios(&root.key("scenarios"), &common);
+        let teardown = self.teardown(&root.key("teardown"), &common);
+        let loads = self.loads(&root);
+        let thresholds = self.goals(&root.key("thresholds"));
+        let limits = self.limits(&root.key("limits"));
+        let control = self.control(&root.key("control"));
+        self.settle_versions();
+        if !self.mistakes.is_empty() {
+            return Err(self.mistakes);
+        }
+        let tags = self.file.tags.iter();
+        Ok(Plan {
+            targets: self.targets,
+            feeds: self.feeds.into_iter().map(|draft| draft.feed).collect(),
+            steps: self.steps,
+            scenarios,
+            setup,
+            teardown,
+            refreshes: self.refreshes,
+            loads,
+            limits,
+            thresholds,
+            slots: self.names.into_slots(),
+            common_slots,
+            folder: self.folder,
+            control,
+            tags: tags
+                .map(|(name, value)| (name.to_owned(), value.0.clone()))
+                .collect(),
+        })
+    }
+
+    /// Notes a mistake.
+    fn wrong(&mut self, at: &Path, problem: impl Into<String>) {
+        let line = self.node.line(at);
+        self.mistakes
+            .push(Mistake::new(line, at.clone(), problem.into()));
+    }
+
+    /// What is right; what is wrong is noted.
+    fn noted<T, E: std::fmt::Display>(&mut self, at: &Path, result: Result<T, E>) -> Option<T> {
+        result
+            .map_err(|error| self.wrong(at, error.to_string()))
+            .ok()
+    }
+
+    /// Refuses keys of a map, except some.
+    fn refuse(&mut self, at: &Path, keys: &[&str], except: &[&str], why: &str) {
+        for key in keys.iter().filter(|key| !except.contains(key)) {
+            let at = at.key(key);
+            if self.node.has(&at) {
+                self.wrong(&at, format!("`{key}` {why}"));
+            }
+        }
+    }
+
+    fn scenarios(&mut self, at: &Path, common: &Scope) -> Vec<Scenario> {
+        let file = self.file;
+        if file.scenarios.is_empty() {
+            self.wrong(at, "no scenario: add one with its `steps`, such as `scenarios: {main: {steps: [{get: \"${api}/\"}]}}`");
+        }
+        let mut scenarios = Vec::new();
+        for (name, written) in file.scenarios.iter() {
+            let at = at.key(name);
+            if name.is_empty() || name.contains(['.', '(', ')', '<', '>']) {
+                self.wrong(
+                    &at,
+                    "a scenario's name is not empty, and has none of . ( ) < >: choose another",
+                );
+            }
+            if written.steps.is_empty() {
+                self.wrong(&at, "no `steps`: add at least one request");
+            }
+            if written.repeat == Some(0) {
+                self.wrong(&at.key("repeat"), "it is at least 1");
+            }
+            let redirects = written.redirects.or(file.redirects);
+            let mut scope = Scope::new(name, common, &written.steps, redirects);
+            let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
+            scenarios.push(Scenario {
+                name: name.to_owned(),
+                actions,
+                draws: scope.draws.iter().copied().collect(),
+                repeat: written.repeat.unwrap_or(1).max(1),
+                on_failure: written.on_failure.unwrap_or(file.on_failure),
+                keeps_cookies: written.cookies.or(file.cookies).unwrap_or(true),
+            });
+        }
+        scenarios
+    }
+
+    fn limits(&mut self, at: &Path) -> Limits {
+        let written = &self.file.limits;
+        if written.iterations_open == Some(0) {
+            self.wrong(&at.key("iterations_open"), "it is at least 1");
+        }
+        Limits {
+            iterations_open: written.iterations_open.unwrap_or(10_000),
+            when_full: written.when_full.unwrap_or(WhenFull::Drop),
+            drain_ns: written.drain.map_or(30_000_000_000, |time| time.0),
+            body: written.body.map_or(16 << 20, |size| size.0 as usize),
+        }
+    }
+
+    fn control(&mut self, at: &Path) -> Option<String> {
+        let control = self.file.control.clone()?;
+        if crate::spec::address(&control, None).is_err() {
+            let remedy = "give `host:port`, such as `127.0.0.1:6565`";
+            self.wrong(at, format!("`{control}` is no address: {remedy}"));
+        }
+        Some(control)
+    }
+}

@@ -1,0 +1,240 @@
+//! Values that are taken from responses.
+
+use std::sync::Arc;
+
+use regex::bytes::Regex;
+
+use super::Compiler;
+use super::names::Scope;
+use crate::request::Method;
+use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::{Save as Written, Step, Taken};
+use crate::scenario::plan::{After, Part, Pointer, Refresh, Save};
+use crate::units::duration;
+
+/// The name of the slot that holds how long a value lasts.
+pub(super) fn age_name(name: &str) -> String {
+    format!("{name}.age")
+}
+
+impl Compiler<'_> {
+    pub(super) fn saves(
+        &mut self,
+        scope: &Scope,
+        at: &Path,
+        step: &Step,
+        is_grpc: bool,
+        method: Option<&Method>,
+    ) -> Vec<Save> {
+        let mut saves = Vec::new();
+        for (name, Written(taken)) in step.save.iter() {
+            let at = at.key(name);
+            self.check_save_name(scope, &at, name);
+            let part = self.part(&at, taken, is_grpc, method);
+            let regex = self.group(&at, taken);
+            let slot = self.slot(&at, name);
+            let save = part.zip(regex).zip(slot).map(|((part, regex), slot)| Save {
+                slot,
+                part,
+                regex,
+                default: taken.default.as_ref().map(|text| text.0.as_bytes().into()),
+            });
+            saves.extend(save);
+            if let Some(refresh) = &taken.refresh {
+                let age = self.refresh(scope, &at.key("refresh"), name, refresh, is_grpc);
+                saves.extend(age.flatten());
+            }
+        }
+        saves
+    }
+
+    /// A name that nothing else has.
+    fn check_save_name(&mut self, scope: &Scope, at: &Path, name: &str) {
+        self.check_name(at, name);
+        let other = if self.target_named(name).is_some() {
+            "a target"
+        } else if self.feeds.iter().any(|draft| draft.feed.name == name) {
+            "data"
+        } else if scope.common.contains(name) && !scope.is_setup {
+            "a value of `setup`"
+        } else {
+            return;
+        };
+        self.wrong(
+            at,
+            format!("`{name}` is the name of {other}: choose another"),
+        );
+    }
+
+    /// Where a value is taken from.
+    fn part(
+        &mut self,
+        at: &Path,
+        taken: &Taken,
+        is_grpc: bool,
+        method: Option<&Method>,
+    ) -> Option<Part> {
+        let given = [
+            ("header", &taken.header),
+            ("trailer", &taken.trailer),
+            ("cookie", &taken.cookie),
+            ("json", &taken.json),
+            ("field", &taken.field),
+            ("from", &taken.from),
+        ];
+        let mut given = given
+            .iter()
+            .filter_map(|(key, text)| Some((*key, text.as_deref()?)));
+        let (Some((key, text)), None) = (given.next(), given.next()) else {
+            self.wrong(
+                at,
+                "a value has one source: `header`, `trailer`, `cookie`, `json`, `field` or `from`",
+            );
+            return None;
+        };
+        let at = at.key(key);
+        match key {
+            "header" => Some(Part::Header(self.response_header(&at, text)?)),
+            "trailer" => Some(Part::Trailer(self.response_header(&at, text)?)),
+            "cookie" => Some(Part::Cookie(text.into())),
+            "json" if is_grpc => {
+                self.wrong(&at, "a gRPC reply has fields: write `field: a.b`");
+                None
+            }
+            "json" => self.pointer(&at, text).map(Part::Field),
+            "field" if !is_grpc => {
+                self.wrong(&at, "an HTTP response has a body: write `json: /a/b`");
+                None
+            }
+            "field" => self.field(&at, text, method).map(Part::Field),
+            _ => match text {
+                "status" => Some(Part::Status),
+                "body" => Some(Part::Body),
+                "url" => Some(Part::Url),
+                _ => {
+                    self.wrong(
+                        &at,
+                        format!("there is no `{text}`: write `status`, `body` or `url`"),
+                    );
+                    None
+                }
+            },
+        }
+    }
+
+    /// The name of a header of a response, in lower case.
+    pub(super) fn response_header(&mut self, at: &Path, name: &str) -> Option<Box<str>> {
+        let lower = name.to_ascii_lowercase();
+        if !super::http::is_token(&lower) {
+            self.wrong(
+                at,
+                format!("`{name}` is no name of a header: use letters, digits and `-`"),
+            );
+            return None;
+        }
+        Some(lower.into())
+    }
+
+    /// A JSON pointer.
+    pub(super) fn pointer(&mut self, at: &Path, text: &str) -> Option<Pointer> {
+        let key = |key: &str| {
+            let is_escaped = key
+                .split('~')
+                .skip(1)
+                .all(|rest| rest.starts_with(['0', '1']));
+            is_escaped.then(|| key.replace("~1", "/").replace("~0", "~").into())
+        };
+        let keys: Option<Box<[Box<str>]>> = match text.strip_prefix('/') {
+            Some(rest) => rest.split('/').map(key).collect(),
+            None => text.is_empty().then(Box::default),
+        };
+        if keys.is_none() {
+            let remedy = "it begins with `/`, and `~` is written `~0`, such as `/items/0/id`";
+            self.wrong(at, format!("`{text}` is no JSON pointer: {remedy}"));
+        }
+        keys.map(|keys| Pointer {
+            text: text.into(),
+            keys,
+        })
+    }
+
+    /// A regular expression that never changes.
+    pub(super) fn regex(&mut self, at: &Path, text: &str) -> Option<Arc<Regex>> {
+        let regex = Regex::new(text).map_err(|error| {
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default();
+            let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+            format!("`{text}` is no regular expression: {reason}")
+        });
+        self.noted(at, regex).map(Arc::new)
+    }
+
+    fn group(&mut self, at: &Path, taken: &Taken) -> Option<Option<(Arc<Regex>, usize)>> {
+        let Some(text) = &taken.regex else {
+            if taken.group.is_some() {
+                self.wrong(&at.key("group"), "it needs `regex`");
+            }
+            return Some(None);
+        };
+        let regex = self.regex(&at.key("regex"), text)?;
+        let groups = regex.captures_len() - 1;
+        let group = taken.group.unwrap_or(groups.min(1));
+        if group > groups {
+            self.wrong(
+                &at.key("group"),
+                format!("the regular expression has {groups} groups: lower it"),
+            );
+        }
+        Some(Some((regex, group)))
+    }
+
+    /// Notes when a value is asked for again; the value that says so is saved, too.
+    fn refresh(
+        &mut self,
+        scope: &Scope,
+        at: &Path,
+        name: &str,
+        written: &crate::scenario::file::model::Refresh,
+        is_grpc: bool,
+    ) -> Option<Option<Save>> {
+        if !scope.is_setup {
+            self.wrong(
+                at,
+                "only `setup` has values that are asked for again: move the step there",
+            );
+            return None;
+        }
+        let at = at.key("after");
+        let early_ns = written.early.map_or(0, |time| time.0);
+        let (after, save) = if written.after.starts_with('/') {
+            if is_grpc {
+                self.wrong(&at, "a gRPC reply has no JSON: give a time such as `30m`");
+                return None;
+            }
+            let pointer = self.pointer(&at, &written.after)?;
+            let slot = self.slot(&at, &age_name(name))?;
+            let save = Save {
+                slot,
+                part: Part::Field(pointer),
+                regex: None,
+                default: None,
+            };
+            (After::Seconds(slot), Some(save))
+        } else {
+            let remedy = "give a time such as `30m`, or a JSON pointer such as `/expires_in`";
+            let time =
+                duration::parse(&written.after).map_err(|error| format!("{error}; {remedy}"));
+            let time = crate::pace::whole_ns(self.noted(&at, time)?);
+            if time <= early_ns {
+                self.wrong(&at, "it must be longer than `early`");
+            }
+            (After::Fixed(time), None)
+        };
+        self.refreshes.push(Refresh {
+            action: 0,
+            after,
+            early_ns,
+        });
+        Some(save)
+    }
+}

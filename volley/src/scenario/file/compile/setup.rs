@@ -1,0 +1,61 @@
+//! Setup and teardown.
+
+use super::Compiler;
+use super::names::Scope;
+use super::save::age_name;
+use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::Step;
+use crate::scenario::plan::Action;
+
+impl Compiler<'_> {
+    /// Gives the first slots to what setup saves. Returns their number.
+    pub(super) fn read_common(&mut self, at: &Path) -> u16 {
+        let file = self.file;
+        for (index, step) in file.setup.iter().enumerate() {
+            let together = step.together.iter().flatten();
+            for (name, save) in std::iter::once(step)
+                .chain(together)
+                .flat_map(|step| step.save.iter())
+            {
+                let at = at.index(index);
+                self.slot(&at, name);
+                let refresh = save.0.refresh.as_ref();
+                if refresh.is_some_and(|refresh| refresh.after.starts_with('/')) {
+                    self.slot(&at, &age_name(name));
+                }
+            }
+        }
+        u16::try_from(self.names.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The steps of setup, and what scenarios know from them.
+    pub(super) fn setup(&mut self, at: &Path) -> (Vec<Action>, Scope) {
+        let file = self.file;
+        let mut scope = Scope::new("", &Scope::default(), &file.setup, file.redirects);
+        scope.is_setup = true;
+        let actions = self.once(&mut scope, at, &file.setup);
+        let common = Scope {
+            common: scope.saved.keys().cloned().collect(),
+            saved: scope.saved,
+            ..Scope::default()
+        };
+        (actions, common)
+    }
+
+    pub(super) fn teardown(&mut self, at: &Path, common: &Scope) -> Vec<Action> {
+        let file = self.file;
+        let mut scope = Scope::new("", common, &file.teardown, file.redirects);
+        self.once(&mut scope, at, &file.teardown)
+    }
+
+    /// Steps that belong to no iteration draw what they need first.
+    fn once(&mut self, scope: &mut Scope, at: &Path, steps: &[Step]) -> Vec<Action> {
+        let first = self.refreshes.len();
+        let actions = self.actions(scope, at, steps);
+        for refresh in self.refreshes.iter_mut().skip(first) {
+            refresh.action += scope.draws.len();
+        }
+        let draws = scope.draws.iter().copied().map(Action::Draw);
+        draws.chain(actions).collect()
+    }
+}

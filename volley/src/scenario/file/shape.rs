@@ -1,0 +1,122 @@
+//! From the tree to the structs: every key and value that has no place there, with the nearest that has.
+
+use serde_json::Value;
+
+use super::mistake::{Mistake, Path, Segment};
+use super::model::{File, nested};
+use super::node::Node;
+use crate::request::schema::suggest;
+
+/// The most mistakes that are reported at once.
+const MOST: usize = 50;
+
+/// Reads a tree as a file.
+///
+/// # Errors
+///
+/// Everything that does not belong there.
+pub(super) fn read(node: &Node) -> Result<File, Vec<Mistake>> {
+    let mut value = node.value();
+    if !value.is_object() {
+        let problem = "a scenario file is a map with `targets` and `scenarios`".to_owned();
+        return Err(vec![Mistake::new(1_usize, Path::default(), problem)]);
+    }
+    let mut mistakes = Vec::new();
+    let mut seen = Vec::new();
+    loop {
+        let error = match serde_path_to_error::deserialize(value.clone()) {
+            Ok(file) if mistakes.is_empty() => return Ok(file),
+            Ok(_) => return Err(mistakes),
+            Err(error) => error,
+        };
+        let (mut path, message) = nested::place(&error);
+        if let Some(("unknown field", key, _)) = parts(&message) {
+            let is_last = matches!(path.segments().last(), Some(Segment::Key(last)) if last == key);
+            if !is_last {
+                path = path.key(key);
+            }
+        }
+        // An item that was taken away may be needed.
+        if seen.contains(&path) {
+            return Err(mistakes);
+        }
+        let problem = problem(&message);
+        mistakes.push(Mistake::new(node.line(&path), path.clone(), problem));
+        // Without it, the next mistake shows.
+        if mistakes.len() == MOST || !remove(&mut value, &path) {
+            return Err(mistakes);
+        }
+        seen.push(path);
+    }
+}
+
+/// Takes a value away; false if there is none.
+fn remove(value: &mut Value, path: &Path) -> bool {
+    let Some((before, last)) = path.split() else {
+        return false;
+    };
+    let holder = before
+        .iter()
+        .try_fold(value, |value, segment| match segment {
+            Segment::Key(key) => value.get_mut(key),
+            Segment::Index(index) => value.get_mut(index),
+        });
+    match (holder, last) {
+        (Some(Value::Object(map)), Segment::Key(key)) => map.shift_remove(key).is_some(),
+        // The places of the others stay.
+        (Some(Value::Array(items)), Segment::Index(index)) => match items.get_mut(*index) {
+            Some(item) if !item.is_null() => {
+                *item = Value::Null;
+                true
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// `unknown field`, its name, and the names that are known.
+fn parts(message: &str) -> Option<(&str, &str, Vec<String>)> {
+    let (kind, rest) = message.split_once(" `")?;
+    let (name, rest) = rest
+        .rsplit_once("`, ")
+        .and_then(|_| rest.split_once("`, "))?;
+    let known = rest.split('`').skip(1).step_by(2).map(str::to_owned);
+    Some((kind, name, known.collect()))
+}
+
+/// What serde's message means here: it names types of Rust.
+fn problem(message: &str) -> String {
+    match parts(message) {
+        Some(("unknown field", name, known)) => {
+            let hint = suggest::hint(name, &known, "there are none");
+            return format!("unknown key `{name}`; {hint}");
+        }
+        Some(("unknown variant", name, known)) => {
+            let hint = suggest::hint(name, &known, "there are none");
+            return format!("`{name}` is not known; {hint}");
+        }
+        _ => {}
+    }
+    if let Some(name) = message.strip_prefix("missing field ") {
+        return format!("{name} is missing");
+    }
+    let Some((_, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    match expected {
+        "u8" => "a whole number from 0 to 255 is needed".to_owned(),
+        "u32" => format!("a whole number from 0 to {} is needed", u32::MAX),
+        "u64" | "usize" => "a whole number of at least 0 is needed".to_owned(),
+        "i64" => "a whole number is needed".to_owned(),
+        "f64" => "a number is needed".to_owned(),
+        "a boolean" => "`true` or `false` is needed".to_owned(),
+        "a string" | "string or map" => "a text is needed".to_owned(),
+        "a sequence" => "a list is needed".to_owned(),
+        _ if expected.contains("tuple") => {
+            "a list of two numbers is needed, such as `[0, 100]`".to_owned()
+        }
+        _ if expected == "a map" || expected.starts_with("struct ") => "a map is needed".to_owned(),
+        _ => message.to_owned(),
+    }
+}
