@@ -21,6 +21,8 @@ pub struct Link {
     pub failures: u32,
     /// When it is tried again, if it has no connection.
     pub retry_at_ns: u64,
+    /// When it may next try to return to its own host.
+    pub returns_at_ns: u64,
     /// Why it has none.
     pub reason: String,
 }
@@ -45,6 +47,7 @@ impl Pool {
             tried: 0,
             failures: 0,
             retry_at_ns: 0,
+            returns_at_ns: 0,
             reason: String::new(),
         };
         Self {

@@ -1,132 +1,56 @@
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::scenario::plan::{
-    Action, Expect, HttpRequest, Limits, Load, OnFailure, Part, Phase, Phases, Plan, Request, Save,
-    Scenario, Step, Target, TlsFiles, Url, Version, WhenFull,
-};
-use crate::scenario::tally::{IterationCounts, Tally};
-use crate::scenario::{Slot, Text};
+use crate::scenario::file;
+use crate::scenario::plan::Plan;
+use crate::scenario::tally::{IterationCounts, StepCounts};
 use crate::serve::{Config, Reference};
-use crate::spec::{Address, Endpoint};
 
-use super::run;
+use super::{Finished, run};
 
-fn step(name: &str, method: &str, url: Url, body: Option<&str>, status: u16) -> Step {
-    Step {
-        name: name.to_owned(),
-        scenario: "crud".to_owned(),
-        line: 1,
-        url,
-        request: Request::Http(HttpRequest {
-            method: method.into(),
-            headers: vec![("content-type".into(), Text::fixed(*b"application/json"))],
-            body: body.map(|body| Text::fixed(body.as_bytes())),
-            redirects: 0,
-        }),
-        timeout_ns: Some(2_000_000_000),
-        expect: Expect {
-            status: vec![(status, status)],
-            ..Expect::default()
-        },
-        saves: Vec::new(),
+const ITEM: &str = r#"{owner: "o", sku: "s"}"#;
+
+/// A file whose scenario creates, changes and deletes an item; `more` are its other top-level keys.
+fn crud(server: &Reference, more: &str) -> Plan {
+    plan(&format!(
+        r#"
+targets: {{api: "http://{address}"}}
+scenarios:
+  crud:
+    steps:
+      - {{name: create, post: "${{api}}/v1/items", json: {ITEM}, expect: {{status: 201}}, save: {{url: {{header: location}}}}}}
+      - {{name: change, patch: "${{url}}", json: {ITEM}, expect: {{status: 204}}}}
+      - {{name: remove, delete: "${{url}}", expect: {{status: 204}}}}
+{more}"#,
+        address = server.address()
+    ))
+}
+
+fn plan(text: &str) -> Plan {
+    match file::compile(text, Path::new("test.yaml"), &|_| None) {
+        Ok(plan) => plan,
+        Err(mistakes) => panic!("{mistakes}"),
     }
 }
 
-/// Creates, changes and deletes an item.
-fn crud(server: &Reference, version: Version, phases: Phases, iterations: Option<u64>) -> Plan {
-    let url = || Url::Value {
-        slot: Slot(0),
-        relative_to: 0,
-        then: Text::default(),
-    };
-    let items = Url::Target {
-        target: 0,
-        path: Text::fixed(*b"/v1/items"),
-    };
-    let body = r#"{"owner":"o","sku":"s"}"#;
-    let mut create = step("create", "POST", items, Some(body), 201);
-    create.saves.push(Save {
-        slot: Slot(0),
-        part: Part::Header("location".into()),
-        regex: None,
-        default: None,
-    });
-    let address = server.address();
-    Plan {
-        targets: vec![Target {
-            name: "api".to_owned(),
-            hosts: vec![Endpoint::Name(Address {
-                host: address.ip().to_string(),
-                port: address.port(),
-            })],
-            is_tls: false,
-            version,
-            connections: 4,
-            streams: 16,
-            connect_timeout_ns: 5_000_000_000,
-            fails_back: false,
-            authority: None,
-            tls: TlsFiles::default(),
-        }],
-        feeds: Vec::new(),
-        steps: vec![
-            create,
-            step("change", "PATCH", url(), Some(body), 204),
-            step("remove", "DELETE", url(), None, 204),
-        ],
-        scenarios: vec![Scenario {
-            name: "crud".to_owned(),
-            actions: (0..3).map(Action::Step).collect(),
-            draws: Vec::new(),
-            repeat: 1,
-            on_failure: OnFailure::EndIteration,
-            keeps_cookies: false,
-        }],
-        setup: Vec::new(),
-        teardown: Vec::new(),
-        refreshes: Vec::new(),
-        loads: vec![Load {
-            scenarios: vec![(0, 1)],
-            shares_requests: false,
-            phases,
-            iterations,
-            start_after_ns: 0,
-            pace_ns: 0,
-        }],
-        limits: Limits {
-            iterations_open: 1000,
-            when_full: WhenFull::Drop,
-            drain_ns: 5_000_000_000,
-            body: 1 << 20,
-        },
-        thresholds: Vec::new(),
-        slots: vec!["url".to_owned()],
-        common_slots: 0,
-        folder: PathBuf::new(),
-        control: None,
-    }
-}
-
-fn phase(value: u64, length_ns: Option<u64>) -> Vec<Phase> {
-    vec![Phase {
-        from: value,
-        to: value,
-        length_ns,
-    }]
-}
-
-fn total(plan: &Plan, threads: u32) -> (IterationCounts, Vec<(u64, u64)>) {
+fn finished(plan: &Plan, threads: u32) -> Finished {
     let signal = Arc::new(AtomicBool::new(false));
-    let tallies = run(plan, threads, &signal).unwrap().tallies;
+    run(plan, threads, &signal).unwrap()
+}
+
+/// What a run has counted, over all threads.
+fn total(plan: &Plan, threads: u32) -> (IterationCounts, Vec<StepCounts>) {
     let mut iterations = IterationCounts::default();
-    let mut steps = vec![(0, 0); plan.steps.len()];
-    for mut tally in tallies {
-        let passed = Tally::passed(&mut tally, u64::MAX / 2);
-        iterations.add(&passed.scenarios[0]);
+    let mut steps = vec![StepCounts::default(); plan.steps.len()];
+    for mut tally in finished(plan, threads).tallies {
+        let passed = tally.passed(u64::MAX / 2);
+        passed
+            .scenarios
+            .iter()
+            .for_each(|counts| iterations.add(counts));
         for (sum, (counts, _)) in steps.iter_mut().zip(&passed.steps) {
-            *sum = (sum.0 + counts.sent, sum.1 + counts.ok);
+            sum.add(counts);
         }
     }
     (iterations, steps)
@@ -134,31 +58,71 @@ fn total(plan: &Plan, threads: u32) -> (IterationCounts, Vec<(u64, u64)>) {
 
 #[test]
 fn users_do_one_step_after_another_and_the_server_counts_the_same() {
-    let server = Reference::start(Config::default()).unwrap();
-    let plan = crud(
-        &server,
-        Version::Http2,
-        Phases::Users(phase(50, None)),
-        Some(2_000),
+    for version in ["1", "2"] {
+        let server = Reference::start(Config::default()).unwrap();
+        let more = format!(
+            "http: {{version: {version}, connections: 8}}\nload: [{{users: 50}}, {{iterations: 2000}}]"
+        );
+        let plan = crud(&server, &more);
+        let (iterations, steps) = total(&plan, 2);
+        assert_eq!(
+            (iterations.begun, iterations.ok),
+            (2_000, 2_000),
+            "HTTP/{version}"
+        );
+        for step in steps {
+            assert_eq!((step.sent, step.ok), (2_000, 2_000));
+        }
+        let counts = server.counts();
+        assert_eq!((counts.created, counts.patched), (2_000, 2_000));
+        assert_eq!((counts.deleted, counts.live()), (2_000, 0));
+    }
+}
+
+#[test]
+fn a_host_that_is_gone_leaves_its_connections_to_the_others_until_it_is_back() {
+    let [first, second] = [(); 2].map(|()| Reference::start(Config::default()).unwrap());
+    let (gone, there) = (first.address(), second.address());
+    drop(first);
+    let more = format!("http: {{version: 2, connections: 4}}\nload: [{{users: 8, for: 30s}}]");
+    let text = format!(
+        r#"
+targets: {{api: {{hosts: ["http://{gone}", "http://{there}"], failback: true}}}}
+scenarios:
+  one:
+    steps:
+      - {{name: create, post: "${{api}}/v1/items", json: {ITEM}, expect: {{status: 201}}}}
+{more}"#
     );
-    let (iterations, steps) = total(&plan, 2);
-    assert_eq!((iterations.begun, iterations.ok), (2_000, 2_000));
-    assert_eq!(steps, [(2_000, 2_000); 3]);
-    let counts = server.counts();
-    assert_eq!(
-        (counts.created, counts.patched, counts.deleted),
-        (2_000, 2_000, 2_000)
-    );
+    let plan = plan(&text);
+    let signal = Arc::new(AtomicBool::new(false));
+    let back = std::thread::scope(|scope| {
+        let run = scope.spawn(|| run(&plan, 1, &signal).map(|_| ()));
+        while second.counts().created == 0 {
+            std::thread::yield_now();
+        }
+        let config = Config {
+            address: gone,
+            ..Config::default()
+        };
+        let back = Reference::start(config).unwrap();
+        while back.counts().created == 0 {
+            std::thread::yield_now();
+        }
+        signal.store(true, Ordering::Relaxed);
+        run.join().unwrap().unwrap();
+        back
+    });
+    assert!(back.counts().created > 0);
 }
 
 #[test]
 fn a_schedule_begins_as_many_iterations_as_it_says() {
     let server = Reference::start(Config::default()).unwrap();
-    let rate = Phases::Rate(phase(2_000_000_000, Some(500_000_000)));
-    let plan = crud(&server, Version::Http2, rate, None);
-    let (iterations, steps) = total(&plan, 2);
+    let more =
+        "http: {version: 2}\nload: [{rate: 2000/s, for: 500ms}]\nlimits: {iterations_open: 1000}";
+    let (iterations, _) = total(&crud(&server, more), 2);
     assert_eq!(iterations.begun + iterations.dropped, 1_000);
     assert_eq!(iterations.ok, iterations.begun);
-    assert_eq!(steps, [(iterations.begun, iterations.begun); 3]);
     assert_eq!(server.counts().deleted, iterations.begun);
 }

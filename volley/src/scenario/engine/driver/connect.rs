@@ -16,6 +16,9 @@ use crate::scenario::engine::site::Site;
 use crate::scenario::engine::wire::{Phase, Wire};
 use crate::scenario::tally::Reason;
 
+/// A link tries so often to return to its own host.
+const RETURN_NS: u64 = 1_000_000_000;
+
 /// What is said of a connection that did not become ready in time.
 const NO_ANSWER: &str = "nothing answered in time (`http.connect_timeout`)";
 
@@ -130,6 +133,40 @@ impl Driver<'_> {
         None
     }
 
+    /// Tries to move links back to their own hosts.
+    pub(super) fn fail_back(&mut self, now_ns: u64) {
+        let mut away = Vec::new();
+        for (_, wire) in &self.wires {
+            let Some(site) = self
+                .common
+                .sites
+                .get(wire.target)
+                .filter(|site| site.fails_back)
+            else {
+                continue;
+            };
+            let link = self
+                .pools
+                .get_mut(wire.target)
+                .and_then(|pool| pool.links.get_mut(wire.link));
+            if let Some(link) = link
+                && wire.phase == Phase::Ready
+                && wire.host != link.number as usize % site.hosts.len().max(1)
+                && now_ns >= link.returns_at_ns
+            {
+                link.returns_at_ns = now_ns.saturating_add(RETURN_NS);
+                link.tried = 0;
+                away.push((wire.target, wire.link));
+            }
+        }
+        for (target, at) in away {
+            if let Some((host, route)) = self.next_way(target, at) {
+                // If it does not answer, the link stays where it is.
+                let _ = self.open_wire(target, at, host, &route, now_ns);
+            }
+        }
+    }
+
     fn open_wire(
         &mut self,
         target: usize,
@@ -186,8 +223,16 @@ impl Driver<'_> {
                 return;
             }
             wire.phase = Phase::Ready;
-            if let Some(link) = self.link_mut(target, at) {
+            let before = self.link_mut(target, at).and_then(|link| {
                 (link.failures, link.tried) = (0, 0);
+                link.wire.replace(key).filter(|before| *before != key)
+            });
+            // The link has returned to its own host.
+            if let Some(before) = before {
+                if let Some(wire) = self.wires.get_mut(before) {
+                    wire.phase = Phase::Retiring;
+                }
+                self.look_at_phase(before, now_ns);
             }
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.list(at);

@@ -307,6 +307,7 @@ impl<'a> Driver<'a> {
         }
         self.call_users(now_ns);
         self.expect_greetings(now_ns);
+        self.fail_back(now_ns);
     }
 
     /// Sleeps until a socket is ready, or until something is due.
