@@ -47,6 +47,16 @@ impl Distribution {
         self.max_ns = self.max_ns.max(ns);
     }
 
+    /// So many times of the same length.
+    pub fn record_n(&mut self, ns: u64, count: u64) {
+        if count > 0 {
+            self.histogram.saturating_record_n(ns, count);
+            self.sum_ns += u128::from(ns) * u128::from(count);
+            self.min_ns = self.min_ns.min(ns);
+            self.max_ns = self.max_ns.max(ns);
+        }
+    }
+
     #[inline]
     pub fn record_zeros(&mut self, count: u64) {
         self.zeros += count;

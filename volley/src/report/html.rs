@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use super::escape::html;
 use super::model::Report;
 
-mod axis;
-mod drawing;
+pub(crate) mod axis;
+pub(crate) mod drawing;
 mod facts;
-mod figure;
+pub(crate) mod figure;
 mod head;
 mod histogram;
 mod latencies;

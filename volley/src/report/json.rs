@@ -15,7 +15,7 @@ use super::model::{Detail, Report};
 use super::{ghz, timestamp};
 
 mod own;
-pub(super) mod spread;
+pub(crate) mod spread;
 
 /// Writes the report as one line.
 ///

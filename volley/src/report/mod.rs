@@ -5,7 +5,7 @@
 
 pub mod blast;
 pub mod csv;
-mod escape;
+pub(crate) mod escape;
 mod ghz;
 pub mod ghz_options;
 pub mod html;

@@ -8,6 +8,7 @@ pub mod file;
 pub mod json;
 pub mod mix;
 pub mod plan;
+pub mod report;
 pub mod request;
 pub mod response;
 pub mod stub;

@@ -39,6 +39,8 @@ pub struct Passed {
     pub scenarios: Vec<IterationCounts>,
     /// By step: the same, and each second's latencies.
     pub steps: Vec<(StepCounts, Vec<SecondCounts>)>,
+    /// By step: requests that failed before they had an expected status, and the verdicts of its checks.
+    pub checks: Vec<(u64, Vec<CheckCounts>)>,
 }
 
 impl Tally {
@@ -206,7 +208,9 @@ impl Tally {
                     .unwrap_or_default(),
             )
         };
+        let checks = |step: &StepTally| (step.without_status(), step.checks.clone());
         Passed {
+            checks: self.steps.iter().map(checks).collect(),
             scenarios: self.scenarios.iter().map(|one| one.counts).collect(),
             steps: self.steps.iter_mut().map(step).collect(),
         }

@@ -119,6 +119,15 @@ impl StepTally {
         }
     }
 
+    /// Requests that failed before they had an expected status.
+    pub fn without_status(&self) -> u64 {
+        let early = self
+            .failures
+            .iter()
+            .filter(|(reason, _)| !reason.has_status());
+        early.map(|(_, failures)| failures.calls).sum()
+    }
+
     /// Forgets everything, and keeps the memory.
     pub fn clear(&mut self) {
         let mut times = self.times.take();
@@ -142,14 +151,7 @@ impl StepTally {
         for (reason, failures) in other.failures {
             self.failures.entry(reason).or_default().merge(failures);
         }
-        if self.checks.len() < other.checks.len() {
-            self.checks
-                .resize(other.checks.len(), CheckCounts::default());
-        }
-        for (check, other) in self.checks.iter_mut().zip(other.checks) {
-            check.passed += other.passed;
-            check.failed += other.failed;
-        }
+        CheckCounts::add_all(&mut self.checks, &other.checks);
         match (&mut self.times, other.times) {
             (Some(times), Some(other)) => times.merge(*other),
             (times @ None, other) => *times = other,
@@ -168,6 +170,19 @@ impl Times {
             (Some(_), None) => {}
         }
         self.seconds.merge(other.seconds);
+    }
+}
+
+impl CheckCounts {
+    /// Adds the verdicts of the same checks.
+    pub(crate) fn add_all(checks: &mut Vec<Self>, others: &[Self]) {
+        if checks.len() < others.len() {
+            checks.resize(others.len(), Self::default());
+        }
+        for (check, other) in checks.iter_mut().zip(others) {
+            check.passed += other.passed;
+            check.failed += other.failed;
+        }
     }
 }
 

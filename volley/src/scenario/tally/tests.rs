@@ -47,11 +47,12 @@ fn count(tally: &mut Tally, event: &Event) {
         delay_ns,
         what,
     } = *event;
+    // The calls of a thread come in the order of time.
     let end_ns = 10 * S + at_ns;
     let sent_ns = end_ns.saturating_sub(service_ns);
     let due_ns = delay_ns.map(|delay_ns| sent_ns.saturating_sub(delay_ns));
-    tally.iteration_began(step % 2, due_ns, sent_ns);
-    tally.sent(step, sent_ns, 100);
+    tally.iteration_began(step % 2, due_ns, end_ns);
+    tally.sent(step, end_ns, 100);
     if what < 20 {
         tally.left_open(step, sent_ns);
         tally.iteration_left_open(step % 2, sent_ns);
@@ -224,7 +225,8 @@ fn the_seconds_that_passed_are_told_once_with_the_sums_so_far() {
         tally.passed(10 * S),
         Passed {
             scenarios: vec![IterationCounts::default()],
-            steps: vec![Default::default(); 2]
+            steps: vec![Default::default(); 2],
+            checks: vec![Default::default(); 2]
         }
     );
     for at in [0, 1, S, S + 1, S + 2] {

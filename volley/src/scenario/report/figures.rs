@@ -1,0 +1,367 @@
+//! Figures that thresholds name.
+
+use super::super::plan::Goal;
+use super::super::tally::{IterationCounts, StepCounts};
+use super::model::{Report, ScenarioReport, StepReport};
+use crate::report::Latency;
+use crate::report::Verdict;
+use crate::report::latency::decode;
+use crate::spec::Threshold;
+use crate::spec::threshold::{Statistic, Unit};
+
+/// The value of a figure, as a threshold names it: `p99(crud.create)` is the figure `p99` of `crud.create`.
+///
+/// `of`: a scenario, a step (`crud.create`, or `create` in any scenario), or, for `checks`, a check of a step
+/// (`crud.create.json /item/sku`). Without it: all of the load.
+///
+/// | figure | value | in percent of |
+/// |---|---|---|
+/// | `p99` and other percentiles, `mean`, `min`, `max` | ns of requests that ended well, from the due moment where there is one | |
+/// | `service p99` | ns from the sending | |
+/// | `first-byte p99` (or `first-message`) | ns from the sending to the first byte | |
+/// | `iteration p99`, `delay p99` (or `send-delay`) | ns of an iteration; from its due moment to its beginning | |
+/// | `sent`, `ok`, `failed`, `open` (or `cut`) | requests | requests sent |
+/// | `wrong` | requests that failed although they had an expected status | requests sent |
+/// | `rate` | requests that ended, per second | |
+/// | `replies` (or `messages`) | replies of gRPC calls, per second | |
+/// | `iterations`, `iterations-ok`, `iterations-failed` | iterations that began, that ended well, that failed | iterations begun |
+/// | `dropped` (or `missed`) | iterations that were due and never began | iterations due |
+/// | `checks` | checks that passed, the status of each request among them | checks of all requests that ended |
+///
+/// `None` if the run has no such value: no such figure, no such part, or no samples.
+#[must_use]
+pub fn value_of(report: &Report, figure: &str, of: Option<&str>, in_percent: bool) -> Option<f64> {
+    let chosen = Chosen::new(report, of);
+    let words: Vec<&str> = figure.split_whitespace().collect();
+    let (name, statistic) = match words[..] {
+        [name] => (name, name.parse::<Statistic>().ok()),
+        [name, statistic] => (name, Some(statistic.parse().ok()?)),
+        _ => return None,
+    };
+    if let Some(statistic) = statistic {
+        return spread(&chosen.times(name), statistic);
+    }
+    let requests = chosen.requests();
+    let iterations = chosen.iterations();
+    let (number, all) = match name {
+        "sent" => (requests.sent, requests.sent),
+        "ok" => (requests.ok, requests.sent),
+        "failed" => (requests.failed, requests.sent),
+        "open" | "cut" => (requests.open, requests.sent),
+        "iterations" => (iterations?.begun, iterations?.begun),
+        "iterations-ok" => (iterations?.ok, iterations?.begun),
+        "iterations-failed" => (iterations?.failed, iterations?.begun),
+        "wrong" => (
+            requests.failed.saturating_sub(chosen.without_status()),
+            requests.sent,
+        ),
+        "dropped" | "missed" => (iterations?.dropped, iterations?.due()),
+        "checks" => chosen.checks(),
+        "rate" if !chosen.steps.is_empty() => return Some(report.per_s(requests.ended())),
+        "replies" | "messages" if !chosen.steps.is_empty() => {
+            return Some(report.per_s(requests.replies));
+        }
+        _ => return None,
+    };
+    match in_percent {
+        _ if chosen.steps.is_empty() && iterations.is_none() => None,
+        false => Some(number as f64),
+        true => (all > 0).then(|| number as f64 / all as f64 * 100.0),
+    }
+}
+
+/// Compares a run with the thresholds of its file. A figure that is missing has failed.
+#[must_use]
+pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
+    let verdict = |goal: &Goal| {
+        let Threshold {
+            figure,
+            comparison,
+            limit,
+            unit,
+            ..
+        } = &goal.fails_if;
+        let name = figure.to_string();
+        let value = value_of(report, &name, goal.of.as_deref(), *unit == Unit::Percent);
+        Verdict {
+            threshold: goal.text.clone(),
+            figure: goal
+                .of
+                .as_ref()
+                .map_or_else(|| name.clone(), |of| format!("{name}({of})")),
+            value,
+            unit: *unit,
+            failed: value.is_none_or(|value| comparison.holds(value, *limit)),
+        }
+    };
+    goals.iter().map(verdict).collect()
+}
+
+/// The part of a report that a threshold is about.
+struct Chosen<'a> {
+    report: &'a Report,
+    of: Option<&'a str>,
+    /// The scenario, if the part is a whole one.
+    scenario: Option<&'a ScenarioReport>,
+    steps: Vec<&'a StepReport>,
+    /// One of the step's checks.
+    check: Option<usize>,
+}
+
+impl<'a> Chosen<'a> {
+    fn new(report: &'a Report, of: Option<&'a str>) -> Self {
+        let mut chosen = Self {
+            report,
+            of,
+            scenario: None,
+            steps: Vec::new(),
+            check: None,
+        };
+        let steps = |is_chosen: &dyn Fn(&StepReport) -> bool| -> Vec<_> {
+            report.steps.iter().filter(|step| is_chosen(step)).collect()
+        };
+        let Some(of) = of else {
+            chosen.steps = steps(&|step| !step.names.scenario.is_empty());
+            return chosen;
+        };
+        chosen.scenario = report.scenarios.iter().find(|one| one.name == of);
+        chosen.steps = match chosen.scenario {
+            Some(_) => steps(&|step| step.names.scenario == of),
+            None => steps(&|step| step.names.label() == of || step.names.name == of),
+        };
+        if chosen.steps.is_empty() {
+            let check = report.steps.iter().find_map(|step| {
+                let name = of.strip_prefix(&step.names.label())?.strip_prefix('.')?;
+                Some((
+                    step,
+                    step.checks.iter().position(|check| check.name == name)?,
+                ))
+            });
+            chosen.steps.extend(check.map(|(step, _)| step));
+            chosen.check = check.map(|(_, index)| index);
+        }
+        chosen
+    }
+
+    fn times(&self, name: &str) -> Vec<&'a Latency> {
+        let scenarios = || -> Vec<&ScenarioReport> {
+            match self.of {
+                None => self.report.scenarios.iter().collect(),
+                Some(_) => self.scenario.into_iter().collect(),
+            }
+        };
+        let of_steps = |time: fn(&'a StepReport) -> &'a Latency| {
+            self.steps.iter().copied().map(time).collect()
+        };
+        match name {
+            "service" => of_steps(|step| step.service.as_ref().unwrap_or(&step.latency)),
+            "first-byte" | "first-message" => of_steps(|step| &step.first_byte),
+            "iteration" => scenarios().into_iter().map(|one| &one.duration).collect(),
+            "delay" | "send-delay" => scenarios().into_iter().map(|one| &one.delay).collect(),
+            _ if name.parse::<Statistic>().is_err() => Vec::new(),
+            _ => match (self.of, self.scenario) {
+                (None, _) => vec![&self.report.latency],
+                (_, Some(scenario)) => vec![&scenario.latency],
+                _ => of_steps(|step| &step.latency),
+            },
+        }
+    }
+
+    fn requests(&self) -> StepCounts {
+        let mut sum = StepCounts::default();
+        self.steps.iter().for_each(|step| sum.add(&step.counts));
+        sum
+    }
+
+    fn without_status(&self) -> u64 {
+        self.steps.iter().map(|step| step.without_status).sum()
+    }
+
+    /// A single step has no iterations of its own.
+    fn iterations(&self) -> Option<IterationCounts> {
+        match self.of {
+            None => Some(self.report.iterations()),
+            Some(_) => self.scenario.map(|one| one.counts),
+        }
+    }
+
+    /// Checks that passed, and all that there should have been. What a request that failed early never came to has not
+    /// passed.
+    fn checks(&self) -> (u64, u64) {
+        let of_step = |step: &&StepReport| {
+            let ended = step.counts.ended();
+            if let Some(check) = self.check {
+                return (
+                    step.checks.get(check).map_or(0, |check| check.passed),
+                    ended,
+                );
+            }
+            let has_status = ended.saturating_sub(step.without_status);
+            let passed: u64 = step.checks.iter().map(|check| check.passed).sum();
+            (has_status + passed, ended * (1 + step.checks.len() as u64))
+        };
+        let add = |(passed, all): (u64, u64), (more, of): (u64, u64)| (passed + more, all + of);
+        self.steps.iter().map(of_step).fold((0, 0), add)
+    }
+}
+
+/// A statistic of several distributions together, in ns.
+fn spread(latencies: &[&Latency], statistic: Statistic) -> Option<f64> {
+    let latencies: Vec<&&Latency> = latencies
+        .iter()
+        .filter(|latency| latency.samples > 0)
+        .collect();
+    let samples: u64 = latencies.iter().map(|latency| latency.samples).sum();
+    let min_ns = latencies.iter().map(|latency| latency.min_ns).min()?;
+    let max_ns = latencies.iter().map(|latency| latency.max_ns).max()?;
+    Some(match statistic {
+        Statistic::Min => min_ns as f64,
+        Statistic::Max | Statistic::Percentile(1_000_000) => max_ns as f64,
+        Statistic::Mean => {
+            let sum = |latency: &&&Latency| latency.mean_ns as f64 * latency.samples as f64;
+            latencies.iter().map(sum).sum::<f64>() / samples as f64
+        }
+        Statistic::Percentile(rank_ppm) => match latencies[..] {
+            [one] => one.percentile(rank_ppm)? as f64,
+            _ => {
+                let decoded: Option<Vec<_>> = latencies
+                    .iter()
+                    .map(|latency| decode(&latency.histogram))
+                    .collect();
+                let mut recorded = decoded?.concat();
+                recorded.sort_unstable();
+                let rank = (u128::from(rank_ppm) * u128::from(samples)).div_ceil(1_000_000);
+                let mut seen = 0;
+                let at_rank = |(_, count): &&(u64, u64)| {
+                    seen += u128::from(*count);
+                    seen >= rank
+                };
+                let (ns, _) = recorded.iter().find(at_rank)?;
+                (*ns).clamp(min_ns, max_ns) as f64
+            }
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::report::samples;
+
+    #[test]
+    fn figures_are_those_of_the_part_that_is_named() {
+        let report = samples::shop();
+        for (figure, of, in_percent, value) in [
+            ("sent", None, false, Some(43.0)),
+            ("failed", Some("crud"), false, Some(5.0)),
+            ("failed", Some("crud.create"), true, Some(12.5)),
+            ("failed", Some("create"), false, Some(5.0)),
+            ("wrong", Some("crud"), false, Some(3.0)),
+            ("open", Some("orders.watch"), false, Some(1.0)),
+            ("ok", Some("token"), false, Some(1.0)),
+            ("rate", Some("crud.create"), false, Some(10.0)),
+            ("replies", Some("orders"), false, Some(50.0)),
+            ("iterations", None, false, Some(43.0)),
+            ("iterations-failed", Some("crud"), true, Some(12.5)),
+            ("dropped", Some("crud"), false, Some(3.0)),
+            ("dropped", Some("crud"), true, Some(3.0 / 43.0 * 100.0)),
+            ("dropped", Some("crud.create"), false, None),
+            (
+                "checks",
+                Some("crud.create.json /item/sku"),
+                false,
+                Some(36.0),
+            ),
+            (
+                "checks",
+                Some("crud.create.json /item/sku"),
+                true,
+                Some(90.0),
+            ),
+            ("max", None, false, Some(900e6)),
+            ("max", Some("crud"), false, Some(45e6)),
+            ("min", Some("crud.create"), false, Some(6e6)),
+            ("service min", Some("crud.create"), false, Some(5e6)),
+            ("first-byte max", Some("crud.create"), false, Some(4e6)),
+            ("delay mean", Some("crud"), false, Some(1e6)),
+            ("iteration max", Some("orders"), false, Some(900e6)),
+            ("iteration max", Some("crud.create"), false, None),
+            ("p99", Some("nobody"), false, None),
+            ("failed", Some("nobody"), false, None),
+            ("failed", Some("nobody"), true, None),
+            ("wrong p99", None, false, None),
+            ("luck", None, false, None),
+        ] {
+            assert_eq!(
+                value_of(&report, figure, of, in_percent),
+                value,
+                "{figure} of {of:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn thresholds_are_judged_in_the_words_of_the_file_and_a_missing_figure_has_failed() {
+        let goal = |text: &str, fails_if: &str, of: Option<&str>| Goal {
+            fails_if: fails_if.parse().unwrap(),
+            text: text.to_owned(),
+            of: of.map(str::to_owned),
+            abort_after_ns: None,
+        };
+        let goals = [
+            goal(
+                "p99(crud.create) < 45ms",
+                "p99 >= 45ms",
+                Some("crud.create"),
+            ),
+            goal("failed(crud) <= 12.5%", "failed > 12.5%", Some("crud")),
+            goal("p99(nobody) < 1h", "p99 >= 1h", Some("nobody")),
+        ];
+        let verdicts = judge(&samples::shop(), &goals);
+        let shown: Vec<_> = verdicts
+            .iter()
+            .map(|one| (one.figure.as_str(), one.shown(), one.failed))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("p99(crud.create)", "45ms".to_owned(), true),
+                ("failed(crud)", "12.5%".to_owned(), false),
+                ("p99(nobody)", "missing".to_owned(), true)
+            ]
+        );
+        assert_eq!(verdicts[0].threshold, "p99(crud.create) < 45ms");
+    }
+
+    #[test]
+    fn a_percentile_of_several_steps_is_that_of_all_their_requests() {
+        let mut report = samples::shop();
+        report.steps[2].names.name = "create".to_owned();
+        // 35 creations of up to 45 ms, and two streams of 900 ms.
+        let at = |figure| value_of(&report, figure, Some("create"), false).unwrap();
+        assert!((29e6..29.1e6).contains(&at("p50")), "{}", at("p50"));
+        assert!((45e6..45.1e6).contains(&at("p94.5")), "{}", at("p94.5"));
+        assert_eq!((at("p99"), at("p100")), (900e6, 900e6));
+        let exact = value_of(&report, "p97.3", None, false).unwrap();
+        assert!((890e6..=900e6).contains(&exact), "{exact}");
+    }
+
+    #[test]
+    fn checks_that_a_failed_request_never_came_to_have_not_passed() {
+        // Of 40 creations, 38 had their status, 36 of these the right body and 38 the header.
+        let report = samples::shop();
+        let checks = |in_percent| value_of(&report, "checks", Some("crud"), in_percent).unwrap();
+        assert_eq!(checks(false), 38.0 + 36.0 + 38.0);
+        assert_eq!(checks(true), 112.0 / 120.0 * 100.0);
+    }
+
+    #[test]
+    fn a_run_without_requests_has_counts_and_no_shares_or_times() {
+        let report = samples::nothing();
+        assert_eq!(value_of(&report, "failed", None, false), Some(0.0));
+        for figure in ["failed", "dropped", "checks"] {
+            assert_eq!(value_of(&report, figure, None, true), None, "{figure}");
+        }
+        assert_eq!(value_of(&report, "p99", None, false), None);
+    }
+}

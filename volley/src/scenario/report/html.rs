@@ -1,0 +1,343 @@
+//! One self-contained page, with the style of the other reports: no scripts, no requests, light and dark.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::model::{Report, StepReport};
+use super::summary;
+use crate::grpc::Code;
+use crate::report::escape::html;
+use crate::report::html::figure::Table;
+use crate::report::numbers::{duration, grouped, rate};
+use crate::report::{Latency, timestamp};
+
+mod pictures;
+
+/// Writes the whole page.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let title = html(&report.facts.name);
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · volley</title>\n<style>\n{}</style>\n\
+         </head>\n<body>\n",
+        include_str!("../../report/html/style.css")
+    )?;
+    out.write_all(header(report).as_bytes())?;
+    out.write_all(b"<main>\n")?;
+    for part in [
+        tiles(report),
+        warnings(report),
+        thresholds(report),
+        load(report),
+        steps(report),
+        failures(report),
+        checks(report),
+    ] {
+        out.write_all(part.as_bytes())?;
+    }
+    for (place, one) in report.scenarios.iter().enumerate() {
+        out.write_all(pictures::iterations(place, one, report.facts.elapsed_ns).as_bytes())?;
+    }
+    for (place, step) in report.steps.iter().enumerate() {
+        out.write_all(pictures::rates(place, step, report.facts.elapsed_ns).as_bytes())?;
+        out.write_all(pictures::times(place, step, report.facts.elapsed_ns).as_bytes())?;
+    }
+    let version = html(&report.facts.version);
+    write!(
+        out,
+        "</main>\n<footer>Made by volley {version}</footer>\n</body>\n</html>\n"
+    )
+}
+
+fn header(report: &Report) -> String {
+    let facts = &report.facts;
+    let tag =
+        |(tag, value): &(String, String)| format!("<li>{} <b>{}</b></li>", html(tag), html(value));
+    let tags: String = facts.tags.iter().map(tag).collect();
+    let tags = if tags.is_empty() {
+        tags
+    } else {
+        format!("<ul class=\"tags\">{tags}</ul>\n")
+    };
+    format!(
+        "<header>\n<h1>{}</h1>\n<p>{} · {}, {}</p>\n{tags}</header>\n",
+        html(&facts.name),
+        timestamp::to_the_second(facts.started_unix_ns),
+        duration(facts.elapsed_ns).replace(' ', "&nbsp;"),
+        summary::ended(facts.ended_by)
+    )
+}
+
+fn tiles(report: &Report) -> String {
+    let (requests, iterations) = (report.requests(), report.iterations());
+    let dropped = iterations.dropped + iterations.unfed;
+    let tiles = [
+        (
+            "Requests/s",
+            rate(report.per_s(requests.ended())),
+            format!("{} sent", grouped(requests.sent)),
+        ),
+        (
+            "Iterations ok",
+            grouped(iterations.ok),
+            format!(
+                "{} failed, {} never begun",
+                grouped(iterations.failed),
+                grouped(dropped)
+            ),
+        ),
+        (
+            "Requests ok",
+            grouped(requests.ok),
+            format!("{} failed", grouped(requests.failed)),
+        ),
+        (
+            "Latency p50",
+            at(&report.latency, 500_000),
+            report.latency.kind.name().to_owned(),
+        ),
+        (
+            "Latency p99",
+            at(&report.latency, 990_000),
+            format!("max {}", at(&report.latency, 1_000_000)),
+        ),
+    ];
+    let mut out = "<dl class=\"tiles\">\n".to_owned();
+    for (place, (name, value, more)) in tiles.iter().enumerate() {
+        let class = if place == 0 { " class=\"first\"" } else { "" };
+        let _ = writeln!(
+            out,
+            "<div{class}><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"more\">{more}</dd></div>"
+        );
+    }
+    out + "</dl>\n"
+}
+
+fn warnings(report: &Report) -> String {
+    let items: Vec<String> = report
+        .facts
+        .warnings
+        .iter()
+        .map(|warning| format!("<li>{}</li>\n", html(warning)))
+        .collect();
+    if items.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<ul class=\"warnings\" aria-label=\"Warnings\">\n{}</ul>\n",
+        items.concat()
+    )
+}
+
+fn thresholds(report: &Report) -> String {
+    let verdicts = report.thresholds.iter().map(|verdict| {
+        let word = if verdict.failed { "failed" } else { "passed" };
+        vec![verdict.threshold.clone(), verdict.shown(), word.to_owned()]
+    });
+    section(
+        "Thresholds",
+        &["Threshold", "Value", "Verdict"],
+        &[0, 2],
+        verdicts.collect(),
+    )
+}
+
+fn load(report: &Report) -> String {
+    let rows = report.scenarios.iter().map(|one| {
+        let counts = &one.counts;
+        let numbers = [
+            counts.due(),
+            counts.begun,
+            counts.dropped,
+            counts.unfed,
+            counts.ok,
+            counts.failed,
+            counts.cut_short,
+            counts.open,
+        ];
+        let mut row = vec![one.name.clone()];
+        row.extend(numbers.map(grouped));
+        row.extend([at(&one.duration, 500_000), at(&one.duration, 990_000)]);
+        row
+    });
+    let columns = [
+        "Scenario",
+        "Due",
+        "Begun",
+        "Dropped",
+        "Without data",
+        "Ok",
+        "Failed",
+        "Cut short",
+        "Open",
+        "p50",
+        "p99",
+    ];
+    section("Iterations", &columns, &[0], rows.collect())
+}
+
+fn steps(report: &Report) -> String {
+    let status = |step: &StepReport, status: u16| {
+        let code = Code::from_u32(status.into()).filter(|_| step.names.is_grpc);
+        code.map_or_else(|| status.to_string(), |code| code.name().to_owned())
+    };
+    let statuses = |step: &StepReport| {
+        let each = step.statuses.iter();
+        let shown =
+            each.map(|(number, count)| format!("{}: {}", status(step, *number), grouped(*count)));
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let rows = report.steps.iter().map(|step| {
+        let counts = &step.counts;
+        let mut row = vec![step.names.label()];
+        row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
+        row.push(rate(report.per_s(counts.ended())));
+        row.extend(
+            [500_000, 950_000, 990_000, 1_000_000].map(|rank_ppm| at(&step.latency, rank_ppm)),
+        );
+        row.extend([at(&step.first_byte, 500_000), statuses(step)]);
+        row
+    });
+    let columns = [
+        "Step",
+        "Sent",
+        "Ok",
+        "Failed",
+        "Open",
+        "Per second",
+        "p50",
+        "p95",
+        "p99",
+        "Max",
+        "First byte p50",
+        "Statuses",
+    ];
+    section("Steps", &columns, &[0, 11], rows.collect())
+}
+
+fn failures(report: &Report) -> String {
+    let rows = report.steps.iter().flat_map(|step| {
+        let label = step.names.label();
+        step.failures.iter().map(move |failure| {
+            vec![
+                label.clone(),
+                failure.name.clone(),
+                grouped(failure.count),
+                failure.samples.join("; "),
+            ]
+        })
+    });
+    section(
+        "Failures",
+        &["Step", "Reason", "Requests", "First ones"],
+        &[0, 1, 3],
+        rows.collect(),
+    )
+}
+
+fn checks(report: &Report) -> String {
+    let rows = report.steps.iter().flat_map(|step| {
+        let label = step.names.label();
+        step.checks.iter().map(move |check| {
+            vec![
+                label.clone(),
+                check.name.clone(),
+                grouped(check.passed),
+                grouped(check.failed),
+            ]
+        })
+    });
+    section(
+        "Checks",
+        &["Step", "Check", "Passed", "Failed"],
+        &[0, 1],
+        rows.collect(),
+    )
+}
+
+/// A table with a title; nothing without rows.
+fn section(
+    title: &str,
+    columns: &[&str],
+    words: &'static [usize],
+    rows: Vec<Vec<String>>,
+) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let table = Table {
+        columns: columns.iter().map(|column| (*column).to_owned()).collect(),
+        rows,
+        words,
+        full: true,
+        label: title.to_owned(),
+    };
+    format!("<section>\n<h2>{title}</h2>\n{}</section>\n", table.html())
+}
+
+fn at(latency: &Latency, rank_ppm: u32) -> String {
+    latency
+        .percentile(rank_ppm)
+        .map_or_else(|| "–".to_owned(), duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_run_reads_as_expected() {
+        let page =
+            written(&samples::shop()).replace(include_str!("../../report/html/style.css"), "");
+        samples::assert_golden("shop.html", &page);
+    }
+
+    #[test]
+    fn nothing_that_a_server_or_a_file_says_becomes_markup() {
+        let page = written(&samples::hostile());
+        for markup in ["<script", "<b>,", "\u{1b}", "\u{202e}", "\"} 1"] {
+            assert!(!page.contains(markup), "{markup:?}");
+        }
+        assert!(page.contains("&lt;/title&gt;&lt;script&gt;&amp;"));
+        assert_eq!(
+            page.matches("</title>").count(),
+            page.matches("<title").count()
+        );
+    }
+
+    #[test]
+    fn each_step_has_its_pictures_with_a_description_and_a_table() {
+        let page = written(&samples::shop());
+        // Two scenarios, and two steps that lasted longer than an interval.
+        assert_eq!(page.matches("<figure>").count(), 6);
+        assert_eq!(page.matches("<desc ").count(), 18);
+        assert_eq!(page.matches("The same numbers as a table").count(), 6);
+        for request in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!page.contains(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_nothing_has_no_pictures_and_no_lost_coordinate() {
+        let page = written(&samples::nothing());
+        assert!(
+            !page.contains("<figure>") && !page.contains("NaN") && !page.contains("inf"),
+            "{page}"
+        );
+        assert!(page.contains("max –"));
+    }
+}

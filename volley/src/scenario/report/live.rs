@@ -1,0 +1,306 @@
+//! A run while it goes on: lines for the terminal, one for the load and one for each step, and thresholds that fail.
+
+use std::time::Duration;
+
+use super::super::plan::Goal;
+use super::super::tally::{CheckCounts, IterationCounts, Passed, StepCounts};
+use super::figures::judge;
+use super::model::{Facts, Report, ScenarioReport, StepReport, figures};
+use super::names::{Names, StepNames};
+use crate::measure::{Distribution, highest_of};
+use crate::report::numbers::{duration, grouped, rate};
+use crate::report::{Latency, LatencyKind, Verdict, visible};
+
+/// What all threads together have told since the window's opening.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// By thread: its sums so far.
+    threads: Vec<Passed>,
+    /// By step: the main latency of all requests so far.
+    times: Vec<Distribution>,
+    /// By step: how many requests ended within each bucket of times since the last lines.
+    recent: Vec<Vec<(u16, u64)>>,
+    /// By step: requests that had ended when the last lines were drawn.
+    ended_before: Vec<u64>,
+    drawn_at: Duration,
+}
+
+impl Progress {
+    /// For so many threads and steps.
+    #[must_use]
+    pub fn new(threads: usize, steps: usize) -> Self {
+        Self {
+            threads: vec![Passed::default(); threads],
+            times: vec![Distribution::new(); steps],
+            recent: vec![Vec::new(); steps],
+            ended_before: vec![0; steps],
+            drawn_at: Duration::ZERO,
+        }
+    }
+
+    /// Takes what a thread has told.
+    pub fn add(&mut self, thread: usize, mut passed: Passed) {
+        let Some(known) = self.threads.get_mut(thread) else {
+            return;
+        };
+        let steps = self.recent.iter_mut().zip(&mut self.times);
+        for ((recent, times), (_, seconds)) in steps.zip(&mut passed.steps) {
+            for (bucket, count) in seconds.drain(..).flat_map(|second| second.latencies) {
+                recent.push((bucket, count.into()));
+                times.record_n(highest_of(bucket), count.into());
+            }
+        }
+        *known = passed;
+    }
+
+    /// Sums of all scenarios.
+    #[must_use]
+    pub fn iterations(&self) -> IterationCounts {
+        let mut sum = IterationCounts::default();
+        self.threads
+            .iter()
+            .flat_map(|one| &one.scenarios)
+            .for_each(|one| sum.add(one));
+        sum
+    }
+
+    /// Sums of a step.
+    #[must_use]
+    pub fn requests(&self, step: usize) -> StepCounts {
+        let mut sum = StepCounts::default();
+        self.threads
+            .iter()
+            .filter_map(|one| one.steps.get(step))
+            .for_each(|(one, _)| sum.add(one));
+        sum
+    }
+
+    /// The thresholds that fail at this moment. Times are exact to 0.5 %. One whose figure is not known while the run
+    /// goes on is left out: the only times that are known are the main latencies.
+    #[must_use]
+    pub fn failing(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
+        let mut verdicts = judge(&self.report(names, elapsed), goals);
+        verdicts.retain(|verdict| verdict.failed && verdict.value.is_some());
+        verdicts
+    }
+
+    /// A report of what is known so far.
+    fn report(&self, names: &Names, elapsed: Duration) -> Report {
+        let scenarios = names.scenarios.iter().enumerate().map(|(place, name)| {
+            let mut counts = IterationCounts::default();
+            self.threads
+                .iter()
+                .filter_map(|one| one.scenarios.get(place))
+                .for_each(|one| counts.add(one));
+            ScenarioReport::so_far(
+                name,
+                counts,
+                self.latency_of(names, |step| step.scenario == *name),
+            )
+        });
+        let steps =
+            names
+                .steps
+                .iter()
+                .zip(&self.times)
+                .enumerate()
+                .map(|(place, (names, times))| {
+                    let (mut without_status, mut checks) = (0, Vec::new());
+                    for (early, verdicts) in
+                        self.threads.iter().filter_map(|one| one.checks.get(place))
+                    {
+                        without_status += early;
+                        CheckCounts::add_all(&mut checks, verdicts);
+                    }
+                    let latency = figures(times.clone(), LatencyKind::Service);
+                    StepReport::so_far(
+                        names,
+                        self.requests(place),
+                        without_status,
+                        &checks,
+                        latency,
+                    )
+                });
+        Report {
+            facts: Facts::so_far(elapsed),
+            scenarios: scenarios.collect(),
+            steps: steps.collect(),
+            latency: self.latency_of(names, |step| !step.scenario.is_empty()),
+            thresholds: Vec::new(),
+        }
+    }
+
+    fn latency_of(&self, names: &Names, is_own: impl Fn(&StepNames) -> bool) -> Latency {
+        let mut all = Distribution::new();
+        let own = names
+            .steps
+            .iter()
+            .zip(&self.times)
+            .filter(|(step, _)| is_own(step));
+        own.for_each(|(_, times)| all.merge(times));
+        figures(all, LatencyKind::Service)
+    }
+
+    /// The lines for this moment, as plain text without line ends. Rates and times are those since the last lines.
+    ///
+    /// ` 3 s   1,204 begun   1,180 ok   3 failed   0 dropped   21 open`
+    ///
+    /// `     crud.create   400/s   p50 1.20 ms   p99 7.31 ms   3 failed`
+    pub fn lines(&mut self, names: &Names, elapsed: Duration) -> Vec<String> {
+        let sum = self.iterations();
+        let ended = sum.ok + sum.failed + sum.cut_short;
+        let numbers = [
+            (sum.begun, "begun"),
+            (sum.ok, "ok"),
+            (sum.failed, "failed"),
+            (sum.dropped, "dropped"),
+            (sum.begun.saturating_sub(ended), "open"),
+        ];
+        let numbers = numbers.map(|(number, word)| format!("   {} {word}", grouped(number)));
+        let mut lines = vec![format!("{:>2} s{}", elapsed.as_secs(), numbers.concat())];
+        let s = elapsed.saturating_sub(self.drawn_at).as_secs_f64();
+        self.drawn_at = elapsed;
+        let labels: Vec<String> = names
+            .steps
+            .iter()
+            .map(|step| visible(&step.label()).into_owned())
+            .collect();
+        let width = labels
+            .iter()
+            .map(|label| label.chars().count())
+            .max()
+            .unwrap_or_default();
+        for (step, label) in labels.iter().enumerate() {
+            let counts = self.requests(step);
+            let (Some(recent), Some(before)) =
+                (self.recent.get_mut(step), self.ended_before.get_mut(step))
+            else {
+                continue;
+            };
+            let ended =
+                counts.ended() - std::mem::replace(before, counts.ended()).min(counts.ended());
+            let per_s = if s > 0.0 { ended as f64 / s } else { 0.0 };
+            let mut line = format!("     {label:<width$}   {}/s", rate(per_s));
+            recent.sort_unstable();
+            if let Some((p50_ns, p99_ns)) = percentile(recent, 50).zip(percentile(recent, 99)) {
+                line += &format!("   p50 {}   p99 {}", duration(p50_ns), duration(p99_ns));
+            }
+            recent.clear();
+            line += &format!("   {} failed", grouped(counts.failed));
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+/// By nearest rank, of sorted buckets.
+fn percentile(buckets: &[(u16, u64)], percent: u64) -> Option<u64> {
+    let all: u64 = buckets.iter().map(|(_, count)| count).sum();
+    let rank = (all * percent).div_ceil(100);
+    let mut seen = 0;
+    let at_rank = |(_, count): &&(u16, u64)| {
+        seen += count;
+        seen >= rank
+    };
+    buckets
+        .iter()
+        .find(at_rank)
+        .map(|(bucket, _)| highest_of(*bucket))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pace::SECOND_NS as S;
+    use crate::scenario::report::StepNames;
+    use crate::scenario::tally::{End, Failure, Reason, Tally, Timing};
+
+    fn second(tally: &mut Tally, at_ns: u64, requests: u64) -> Passed {
+        for n in 0..requests {
+            let timing = Timing {
+                due_ns: None,
+                sent_ns: at_ns,
+                first_ns: None,
+                end_ns: at_ns + n * 1_000_000,
+            };
+            tally.iteration_began(0, None, at_ns);
+            tally.sent(1, at_ns, 1);
+            tally.ended(1, &timing, Some(200), 1, Ok(()));
+            tally.iteration_ended(0, at_ns, timing.end_ns, End::Ok);
+        }
+        tally.passed(at_ns + S)
+    }
+
+    #[test]
+    fn each_step_has_a_line_with_the_rate_and_the_times_since_the_last_one() {
+        let step = |name: &str| StepNames {
+            name: name.to_owned(),
+            ..StepNames::default()
+        };
+        let names = Names {
+            scenarios: vec!["crud".to_owned()],
+            steps: vec![step("token"), step("create\n")],
+        };
+        let mut progress = Progress::new(2, 2);
+        let mut threads = [Tally::new(1, 2, 0), Tally::new(1, 2, 0)];
+        for (thread, tally) in threads.iter_mut().enumerate() {
+            progress.add(thread, second(tally, 0, 100));
+        }
+        let lines = progress.lines(&names, Duration::from_secs(1));
+        assert_eq!(
+            lines[0],
+            " 1 s   200 begun   200 ok   0 failed   0 dropped   0 open"
+        );
+        assert_eq!(lines[1], "     token      0.00/s   0 failed");
+        assert_eq!(
+            lines[2],
+            r"     create\n   200/s   p50 49.0 ms   p99 98.0 ms   0 failed"
+        );
+        let [first, _] = &mut threads;
+        let timing = Timing {
+            due_ns: None,
+            sent_ns: S,
+            first_ns: None,
+            end_ns: S,
+        };
+        first.ended(
+            1,
+            &timing,
+            None,
+            0,
+            Err(&Failure {
+                reason: Reason::Timeout,
+                what: "2 s",
+            }),
+        );
+        first.dropped(0, 7, S);
+        first.iteration_began(0, None, S);
+        progress.add(0, second(first, S, 10));
+        let lines = progress.lines(&names, Duration::from_secs(3));
+        assert_eq!(
+            lines[0],
+            " 3 s   211 begun   210 ok   0 failed   7 dropped   1 open"
+        );
+        let goal = |fails_if: &str, of: &str| Goal {
+            fails_if: fails_if.parse().unwrap(),
+            text: fails_if.to_owned(),
+            of: Some(of.to_owned()),
+            abort_after_ns: None,
+        };
+        let goals = [
+            goal("p99 > 97ms", "create\n"),
+            goal("p99 > 99ms", "create\n"),
+            goal("failed >= 1", "create\n"),
+            goal("service p99 > 1h", "token"),
+            goal("missed < 8", "crud"),
+            goal("missed < 7", "crud"),
+        ];
+        let failing = progress.failing(&names, &goals, Duration::from_secs(3));
+        let failing: Vec<_> = failing.iter().map(|one| one.threshold.as_str()).collect();
+        assert_eq!(failing, ["p99 > 97ms", "failed >= 1", "missed < 8"]);
+        assert_eq!(
+            lines[2],
+            r"     create\n   5.50/s   p50 4.01 ms   p99 9.01 ms   1 failed"
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! A run as text for people.
+
+use std::io::{self, Write};
+
+use super::super::tally::IterationCounts;
+use super::model::{Report, StepReport};
+use crate::report::model::EndedBy;
+use crate::report::numbers::{duration, grouped, megabytes, rate};
+use crate::report::{Latency, Verdict, visible};
+
+/// How many samples of a failure are shown.
+const SAMPLES: usize = 1;
+
+/// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let facts = &report.facts;
+    let name = visible(&facts.name);
+    writeln!(
+        out,
+        "{name}: {}, {}",
+        duration(facts.elapsed_ns),
+        ended(facts.ended_by)
+    )?;
+    table(&load(report), &[0], out)?;
+    table(&steps(report), &[0], out)?;
+    section("Failed", &failures(report), &[0, 2, 3], out)?;
+    section("Checks", &checks(report), &[0, 1], out)?;
+    let own_cost = format!(
+        "Own cost: {:.2} s of CPU ({} per request), {} peak memory, {} {}",
+        facts.cost.cpu_s,
+        duration((facts.cost.cpu_s * 1e9 / report.requests().ended().max(1) as f64) as u64),
+        megabytes(facts.cost.peak_bytes),
+        facts.threads,
+        if facts.threads == 1 {
+            "thread"
+        } else {
+            "threads"
+        },
+    );
+    writeln!(out, "\n  {own_cost}")?;
+    for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
+        writeln!(out, "  Passed: {}", threshold(verdict))?;
+    }
+    Ok(())
+}
+
+/// Writes a line for each threshold that failed, and for each warning. They go to stderr with every format.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write_failed(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    for verdict in report.thresholds.iter().filter(|verdict| verdict.failed) {
+        writeln!(out, "failed: {}", threshold(verdict))?;
+    }
+    for warning in &report.facts.warnings {
+        writeln!(out, "warning: {}", visible(warning))?;
+    }
+    Ok(())
+}
+
+/// Why a run ended, in words.
+pub(super) fn ended(by: EndedBy) -> &'static str {
+    match by {
+        EndedBy::Finished => "all iterations ended",
+        EndedBy::Window => "ended with its time",
+        EndedBy::Signal => "stopped",
+    }
+}
+
+fn threshold(verdict: &Verdict) -> String {
+    visible(&format!(
+        "{} is {} (`{}`)",
+        verdict.figure,
+        verdict.shown(),
+        verdict.threshold
+    ))
+    .into_owned()
+}
+
+/// What was due, and what became of it.
+fn load(report: &Report) -> Vec<Vec<String>> {
+    let mut rows = vec![words(&[
+        "scenario", "due", "begun", "dropped", "ok", "failed", "open", "p50", "p99",
+    ])];
+    let has_unfed = report.iterations().unfed + report.iterations().cut_short > 0;
+    for one in &report.scenarios {
+        rows.push(load_row(&one.name, &one.counts, &one.duration));
+    }
+    if has_unfed && let Some(head) = rows.first_mut() {
+        head.push("no data".to_owned());
+        for (row, one) in rows.iter_mut().skip(1).zip(&report.scenarios) {
+            row.push(grouped(one.counts.unfed + one.counts.cut_short));
+        }
+    }
+    rows
+}
+
+fn load_row(name: &str, counts: &IterationCounts, duration: &Latency) -> Vec<String> {
+    let numbers = [
+        counts.due(),
+        counts.begun,
+        counts.dropped,
+        counts.ok,
+        counts.failed,
+        counts.open,
+    ]
+    .map(grouped);
+    let mut row = vec![visible(name).into_owned()];
+    row.extend(numbers);
+    row.extend([at(duration, 500_000), at(duration, 990_000)]);
+    row
+}
+
+fn steps(report: &Report) -> Vec<Vec<String>> {
+    let mut rows = vec![words(&[
+        "step", "sent", "ok", "failed", "open", "rate/s", "p50", "p95", "p99", "max",
+    ])];
+    let shown = |step: &&StepReport| step.counts.sent > 0 || !step.names.scenario.is_empty();
+    for step in report.steps.iter().filter(shown) {
+        let counts = &step.counts;
+        let mut row = vec![visible(&step.names.label()).into_owned()];
+        row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
+        row.push(rate(report.per_s(counts.ended())));
+        row.extend([500_000, 950_000, 990_000].map(|rank_ppm| at(&step.latency, rank_ppm)));
+        row.push(at(&step.latency, 1_000_000));
+        rows.push(row);
+    }
+    rows
+}
+
+fn failures(report: &Report) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for step in &report.steps {
+        for failure in &step.failures {
+            let samples: Vec<&str> = failure
+                .samples
+                .iter()
+                .take(SAMPLES)
+                .map(String::as_str)
+                .collect();
+            rows.push(vec![
+                visible(&step.names.label()).into_owned(),
+                grouped(failure.count),
+                visible(&failure.name).into_owned(),
+                visible(&samples.join("; ")).into_owned(),
+            ]);
+        }
+    }
+    rows
+}
+
+fn checks(report: &Report) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for step in &report.steps {
+        for check in &step.checks {
+            rows.push(vec![
+                visible(&step.names.label()).into_owned(),
+                visible(&check.name).into_owned(),
+                format!("{} passed", grouped(check.passed)),
+                format!("{} failed", grouped(check.failed)),
+            ]);
+        }
+    }
+    rows
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn at(latency: &Latency, rank_ppm: u32) -> String {
+    latency
+        .percentile(rank_ppm)
+        .map_or_else(|| "-".to_owned(), duration)
+}
+
+fn section(
+    title: &str,
+    rows: &[Vec<String>],
+    left: &[usize],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    write!(out, "\n  {title}:")?;
+    table(rows, left, out)
+}
+
+/// Columns as wide as their cells; those in `left` are aligned left.
+fn table(rows: &[Vec<String>], left: &[usize], out: &mut impl Write) -> io::Result<()> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let length = |cell: &String| cell.chars().count();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter()
+                .filter_map(|row| row.get(column))
+                .map(length)
+                .max()
+                .unwrap_or_default()
+        })
+        .collect();
+    writeln!(out)?;
+    for row in rows {
+        let mut line = " ".to_owned();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let gap = if column == 0 { " " } else { "   " };
+            line += &if left.contains(&column) {
+                format!("{gap}{cell:<width$}")
+            } else {
+                format!("{gap}{cell:>width$}")
+            };
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::report::samples;
+
+    fn written(report: &Report) -> String {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_run_reads_as_expected() {
+        samples::assert_golden("shop.txt", &written(&samples::shop()));
+    }
+
+    #[test]
+    fn thresholds_that_failed_and_warnings_are_lines_of_their_own() {
+        let mut out = Vec::new();
+        write_failed(&samples::shop(), &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "failed: p99(crud.create) is 61ms (`p99(crud.create) < 50ms`)\nwarning: the clock jumped\n"
+        );
+    }
+
+    #[test]
+    fn a_run_of_nothing_has_its_tables_all_the_same() {
+        let text = written(&samples::nothing());
+        assert!(
+            text.contains(
+                "crud.create       0    0        0      0     0.00     -     -     -     -"
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("Failed"), "{text}");
+    }
+
+    #[test]
+    fn a_hostile_server_or_file_cannot_forge_a_line() {
+        let text = written(&samples::hostile());
+        assert_eq!(
+            text.lines().count(),
+            written(&samples::shop()).lines().count(),
+            "{text}"
+        );
+        assert!(
+            text.chars()
+                .all(|character| character == '\n' || !character.is_control()),
+            "{text}"
+        );
+    }
+}
