@@ -6,6 +6,7 @@ use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
 use crate::request::Expected;
+use crate::scenario::response::{Culprit, Verdicts};
 use crate::scenario::tally::Reason;
 
 /// The key of a flight; a connection keeps it for each open request.
@@ -23,6 +24,25 @@ pub struct Fault {
 impl Fault {
     pub fn new(reason: Reason, words: String) -> Self {
         Self { reason, words }
+    }
+}
+
+impl Flight {
+    /// Whether all went well.
+    pub fn verdict(&mut self) -> Result<(), Fault> {
+        if let Some(failure) = self.failure.take() {
+            return Err(*failure);
+        }
+        let Some(failure) = self.verdicts.failures().first() else {
+            return Ok(());
+        };
+        let index = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let reason = match failure.culprit {
+            Culprit::Status => Reason::Status,
+            Culprit::Check(at) => Reason::Check(index(at)),
+            Culprit::Save(at) => Reason::Save(index(at)),
+        };
+        Err(Fault::new(reason, failure.words.clone()))
     }
 }
 
@@ -50,8 +70,10 @@ pub struct Flight {
     pub coding: Option<Box<[u8]>>,
     /// The body was checked as it came.
     pub is_checked: bool,
-    /// The first thing that is wrong with it.
+    /// The first thing that went wrong on its way.
     pub failure: Option<Box<Fault>>,
+    /// What became of its step's checks and saves.
+    pub verdicts: Verdicts,
     /// The body so far, if the step reads it.
     pub body: Vec<u8>,
     /// Bytes of the body so far, read or not.

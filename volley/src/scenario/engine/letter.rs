@@ -12,7 +12,7 @@ use crate::request::body::Body;
 use crate::request::expect::Rules;
 use crate::request::{Expected, RequestError, messages};
 use crate::scenario::plan::{GrpcRequest, Step};
-use crate::scenario::stub::response;
+use crate::scenario::response::reads_body;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
 
@@ -71,7 +71,7 @@ impl Letter {
             varying: varying
                 .map(|(name, value)| Varying::new(name, value))
                 .collect(),
-            keeps_reply: response::reads_body(step),
+            keeps_reply: reads_body(step),
             rules,
             fixed: None,
             heads: Vec::new(),

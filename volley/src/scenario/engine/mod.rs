@@ -19,7 +19,9 @@ use std::thread;
 use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets};
+use crate::request::RequestError;
 use crate::scenario::plan::Plan;
+use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
 use driver::{Board, Common, Driver, Quota};
 use iteration::Course;
@@ -30,6 +32,10 @@ use site::Site;
 pub enum RunError {
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    #[error(transparent)]
+    Reading(#[from] ReadingError),
     /// The load did not begin.
     #[error("setup: step `{step}` failed: {words}")]
     Setup { step: String, words: String },
@@ -74,7 +80,7 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
     let once = |course| {
         let mut driver = Driver::new(common(u32::MAX), 0)?;
         driver.connect()?;
-        driver.once(course)
+        Ok::<_, RunError>(driver.once(course)?)
     };
     if !plan.setup.is_empty() {
         let done = once(Course::Setup)?;
@@ -90,7 +96,7 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
     };
     if !plan.teardown.is_empty() {
         finished.teardown = match once(Course::Teardown) {
-            Err(error) => Some(error.into()),
+            Err(error) => Some(error),
             Ok(done) => done.fault.map(|(step, fault)| RunError::Teardown {
                 step: plan.step_name(step),
                 words: fault.words,
@@ -104,21 +110,23 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
 fn load<'a>(
     threads: u32,
     common: &(impl Fn(u32) -> Common<'a> + Sync),
-) -> Result<Vec<Tally>, EngineError> {
+) -> Result<Vec<Tally>, RunError> {
     let threads = threads.max(1);
     let barrier = Barrier::new(threads as usize);
     let (start, has_failed) = (OnceLock::new(), AtomicBool::new(false));
     let work = |index| {
         let common = common(threads);
         let clock = common.clock;
-        let connected =
-            Driver::new(common, index).and_then(|mut driver| driver.connect().map(|()| driver));
+        let connected = Driver::new(common, index).and_then(|mut driver| {
+            driver.connect()?;
+            Ok(driver)
+        });
         has_failed.fetch_or(connected.is_err(), Ordering::Relaxed);
         // All begin at one moment, or none.
         barrier.wait();
         match connected? {
-            _ if has_failed.load(Ordering::Relaxed) => Err(EngineError::Interrupted),
-            driver => driver.run(*start.get_or_init(|| clock.now_ns())),
+            _ if has_failed.load(Ordering::Relaxed) => Err(EngineError::Interrupted.into()),
+            driver => Ok(driver.run(*start.get_or_init(|| clock.now_ns()))?),
         }
     };
     let work = &work;
@@ -132,7 +140,8 @@ fn load<'a>(
         });
         let done: Vec<_> = done.collect();
         // The error of the thread that failed is of more use than those of the others.
-        let is_own = |done: &Result<_, _>| !matches!(done, Err(EngineError::Interrupted));
+        let is_own =
+            |done: &Result<_, _>| !matches!(done, Err(RunError::Engine(EngineError::Interrupted)));
         let (own, rest): (Vec<_>, Vec<_>) = done.into_iter().partition(is_own);
         own.into_iter().chain(rest).collect()
     })

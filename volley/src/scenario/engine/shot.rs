@@ -319,7 +319,6 @@ impl Shot {
         }
     }
 
-
     fn has(&self, name: &str) -> bool {
         self.constant.iter().any(|(known, _)| &**known == name)
             || self.varying.iter().any(|known| &*known.name == name)

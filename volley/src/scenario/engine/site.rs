@@ -128,6 +128,17 @@ impl SiteHost {
         }
     }
 
+    /// Appends the URL of a request with this path and query.
+    pub fn write_url(&self, path: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.tls.is_some() {
+            b"https://"
+        } else {
+            b"http://"
+        });
+        out.extend_from_slice(self.authority.as_bytes());
+        out.extend_from_slice(path);
+    }
+
     fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, EngineError> {
         let authority = match endpoint {
             Endpoint::Name(address) => {

@@ -303,6 +303,17 @@ impl Core<'_> {
             flight.received,
             failure.as_ref().map(|()| ()).map_err(|failure| failure),
         );
+        if let Some(step) = self
+            .plan
+            .steps
+            .get(flight.step)
+            .filter(|_| flight.is_checked)
+        {
+            for check in 0..step.expect.checks.len() {
+                let passed = !flight.verdicts.has_failed(check);
+                self.tally.check(flight.step, flight.sent_ns, check, passed);
+            }
+        }
         if flight.replies > 0 {
             self.tally
                 .replies(flight.step, flight.sent_ns, flight.replies, now_ns);

@@ -14,6 +14,7 @@ use std::time::Duration;
 use mio::{Events, Poll, Token};
 use slab::Slab;
 
+use super::RunError;
 use super::flight::{Fault, Flight};
 use super::iteration::{Course, Iteration};
 use super::letter::Letter;
@@ -28,6 +29,7 @@ use crate::grpc::Spare;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::plan::{Plan, Request};
+use crate::scenario::response::Reading;
 use crate::scenario::stub::Feeds;
 use crate::scenario::tally::Tally;
 use load::LoadState;
@@ -106,6 +108,8 @@ struct Core<'a> {
     /// Iterations that are over, for their memory.
     spare: Vec<Iteration>,
     flights: Slab<Flight>,
+    /// By step.
+    readings: Vec<Reading>,
     /// Bodies and paths that are over, for their memory.
     spare_bytes: Vec<Vec<u8>>,
     serial: u64,
@@ -118,6 +122,8 @@ struct Core<'a> {
     tally: Tally,
     /// The first step that failed outside of a scenario, and why.
     fault: Option<(usize, Fault)>,
+    /// Memory for a URL.
+    url: Vec<u8>,
     /// Memory for replies that come in several pieces, and for compressed ones.
     spare_messages: Spare,
     inflated: Vec<u8>,
@@ -158,8 +164,8 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     ///
-    /// What the host refused.
-    pub fn new(common: Common<'a>, index: u32) -> Result<Self, EngineError> {
+    /// What the host refused, or a step that cannot be made ready.
+    pub fn new(common: Common<'a>, index: u32) -> Result<Self, RunError> {
         let poll = Poll::new().map_err(host("open a poll"))?;
         let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
         let plan = common.plan;
@@ -172,6 +178,8 @@ impl<'a> Driver<'a> {
             })
         });
         let shots = shots.collect::<Result<_, RequestError>>()?;
+        let reading = |step| Reading::new(step, &plan.slots);
+        let readings = plan.steps.iter().map(reading).collect::<Result<_, _>>()?;
         Ok(Self {
             index,
             poll,
@@ -182,6 +190,7 @@ impl<'a> Driver<'a> {
                 iterations: Slab::new(),
                 spare: Vec::new(),
                 flights: Slab::new(),
+                readings,
                 spare_bytes: Vec::new(),
                 serial: 0,
                 ready: Vec::new(),
@@ -189,6 +198,7 @@ impl<'a> Driver<'a> {
                 freed: Vec::new(),
                 tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
                 fault: None,
+                url: Vec::new(),
                 spare_messages: Spare::default(),
                 inflated: Vec::new(),
             },

@@ -10,10 +10,10 @@ use crate::http::{Follow, HttpUrl, decode, follow, resolve};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::{FlightKey, Moved};
+use crate::scenario::engine::flight::{Flight, FlightKey, Moved};
 use crate::scenario::engine::wire::Phase;
 use crate::scenario::plan::Request;
-use crate::scenario::stub::response;
+use crate::scenario::response::{End, Head};
 use crate::scenario::tally::Reason;
 
 /// Reads from one connection before the others get their turn.
@@ -217,7 +217,8 @@ impl Core<'_> {
             return self.grpc_head(key, fields, end);
         }
         if std::mem::replace(&mut flight.answered, true) {
-            return Next::Continue; // trailers
+            self.check_body(key.0 as usize, Some(fields));
+            return Next::Continue;
         }
         flight.first_ns = Some(now_ns);
         flight.status = fields.get(b":status").and_then(number);
@@ -247,17 +248,22 @@ impl Core<'_> {
             self.redirect(key, location, follow);
             return Next::Continue;
         }
-        if response::reads_body(step) {
+        let Some(reading) = self.readings.get_mut(flight.step) else {
+            return Next::Continue;
+        };
+        if reading.reads_body() {
             flight.coding = fields.get(b"content-encoding").map(Into::into);
         }
-        if let Err(failure) = response::at_head(
-            step,
-            flight.status.unwrap_or(0),
-            fields,
-            &mut iteration.values,
-        ) {
-            flight.failure.get_or_insert_with(|| Box::new(failure));
+        self.url.clear();
+        if let Some(host) = host.filter(|_| reading.reads_url()) {
+            host.write_url(&flight.path, &mut self.url);
         }
+        let head = Head {
+            status: flight.status.unwrap_or(0),
+            fields,
+            url: &self.url,
+        };
+        reading.head(head, &mut iteration.values, &mut flight.verdicts);
         Next::Continue
     }
 
@@ -272,8 +278,8 @@ impl Core<'_> {
             return;
         };
         let from = host.url(&flight.path);
-        let scheme: &[u8] = if from.is_tls { b"https://" } else { b"http://" };
-        let base = [scheme, from.authority, from.target].concat();
+        let mut base = Vec::new();
+        host.write_url(&flight.path, &mut base);
         let mut url = Vec::new();
         let resolved = resolve(&base, location, &mut url).and_then(|()| HttpUrl::parse(&url));
         let moves = resolved.map_err(|error| error.to_string()).and_then(|to| {
@@ -310,18 +316,21 @@ impl Core<'_> {
         if flight.expected.is_some() {
             return self.grpc_data(key, data, now_ns);
         }
-        let Some(step) = self.plan.steps.get(flight.step) else {
+        let Some(reading) = self.readings.get_mut(flight.step) else {
             return Next::Continue;
         };
-        if !response::reads_body(step) || flight.moves.is_some() {
+        if !reading.reads_body() || flight.moves.is_some() {
             return Next::Continue;
         }
         if end && flight.body.is_empty() && flight.coding.is_none() {
             flight.is_checked = true;
-            if let Some(iteration) = self.iterations.get_mut(flight.iteration)
-                && let Err(failure) = response::at_end(step, data, &mut iteration.values)
-            {
-                flight.failure.get_or_insert_with(|| Box::new(failure));
+            if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
+                let end = End {
+                    body: Some(data),
+                    trailers: None,
+                    code: None,
+                };
+                reading.end(end, &mut iteration.values, &mut flight.verdicts);
             }
             return Next::Continue;
         }
@@ -338,20 +347,21 @@ impl Core<'_> {
         Next::Continue
     }
 
-    /// Looks at a body that came in several pieces, or encoded.
-    fn check_body(&mut self, at: usize) {
+    /// Looks at what the end of a response brings: trailers, and a body that was not looked at as it came.
+    pub(super) fn check_body(&mut self, at: usize, trailers: Option<&HeaderList>) {
         let Some(flight) = self.flights.get_mut(at) else {
             return;
         };
-        let (Some(step), Some(iteration)) = (
-            self.plan.steps.get(flight.step),
+        let (Some(reading), Some(iteration)) = (
+            self.readings.get_mut(flight.step),
             self.iterations.get_mut(flight.iteration),
         ) else {
             return;
         };
-        if flight.is_checked || !response::reads_body(step) {
+        if std::mem::replace(&mut flight.is_checked, true) || flight.moves.is_some() {
             return;
         }
+        let is_grpc = flight.expected.is_some();
         let mut body = flight.body.as_slice();
         if let Some(coding) = &flight.coding {
             self.inflated.clear();
@@ -362,9 +372,12 @@ impl Core<'_> {
             }
             body = &self.inflated;
         }
-        if let Err(failure) = response::at_end(step, body, &mut iteration.values) {
-            flight.failure.get_or_insert_with(|| Box::new(failure));
-        }
+        let end = End {
+            body: (!is_grpc || flight.replies > 0).then_some(body),
+            trailers,
+            code: flight.status.filter(|_| is_grpc),
+        };
+        reading.end(end, &mut iteration.values, &mut flight.verdicts);
     }
 
     #[inline]
@@ -385,7 +398,7 @@ impl Core<'_> {
                 if flight.expected.is_some() {
                     Self::grpc_ended(flight);
                 }
-                self.check_body(at);
+                self.check_body(at, None);
                 None
             }
             Closed::Cancelled => None,
@@ -402,10 +415,8 @@ impl Core<'_> {
             Closed::Reset(code) => Some(Fault::new(Reason::Reset, reset_words(code))),
             Closed::Malformed(rule) => Some(Fault::new(Reason::Protocol, rule.to_owned())),
         };
-        let flight = self.flights.get_mut(at);
-        let own = flight.and_then(|flight| flight.failure.take());
-        let failure = own.map(|failure| *failure).or(failure);
-        self.finish(at, failure.map_or(Ok(()), Err), now_ns);
+        let own = self.flights.get_mut(at).map_or(Ok(()), Flight::verdict);
+        self.finish(at, own.and(failure.map_or(Ok(()), Err)), now_ns);
     }
 }
 
