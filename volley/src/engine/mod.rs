@@ -31,7 +31,7 @@ pub(crate) use conduct::crew;
 pub(crate) use driver::{Driver, connect_words};
 pub(crate) use host::{Clock, allow_sockets, watch};
 pub(crate) use orders::Line;
-pub(crate) use plan::{MOST_WORKERS, Plan};
+pub(crate) use plan::{MOST_WORKERS, Plan, spare_cpus};
 pub(crate) use shared::Shared;
 
 pub use call::Ticket;

@@ -253,22 +253,24 @@ fn most_workers(workers: &Workers, length: Option<Duration>) -> Result<u32, Engi
 /// `--threads`; by default all CPUs that this process is confined to, or else half of the host's,
 /// because the server needs the rest. Never more than the number of connections.
 fn threads(load: &LoadSpec, connections: u32, workers: &Workers) -> u32 {
-    let wanted = load.threads.unwrap_or_else(|| {
-        let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-        let online = std::fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
-            text.lines()
-                .filter(|line| line.starts_with("processor"))
-                .count()
-        });
-        let spare = if allowed < online {
-            allowed
-        } else {
-            allowed / 2
-        };
-        u32::try_from(spare).unwrap_or(1)
-    });
+    let wanted = load.threads.unwrap_or_else(spare_cpus);
     let most = own(load, connections).min(fewest_workers(load, workers));
     wanted.clamp(1, most.max(1))
+}
+
+/// All CPUs that this process is confined to, or else half of the host's, because the server needs the rest.
+pub fn spare_cpus() -> u32 {
+    let allowed = std::thread::available_parallelism().map_or(1, usize::from);
+    let online = std::fs::read_to_string("/proc/cpuinfo").map_or(allowed, |text| {
+        let lines = text.lines();
+        lines.filter(|line| line.starts_with("processor")).count()
+    });
+    let spare = if allowed < online {
+        allowed
+    } else {
+        allowed / 2
+    };
+    u32::try_from(spare).unwrap_or(1)
 }
 
 /// Whether a thread gets a share of the calls, or of a schedule.

@@ -13,17 +13,24 @@ mod timers;
 mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thiserror::Error;
 
-use crate::engine::{Clock, EngineError, allow_sockets};
+use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
+use crate::measure::process;
+use crate::pace;
+use crate::report::{Cost, EndedBy};
 use crate::request::RequestError;
 use crate::scenario::plan::Plan;
+use crate::scenario::report::live::Progress;
+use crate::scenario::report::{Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
-use driver::{Board, Common, Driver, Quota};
+use driver::{Board, Common, Driver, Harvest, Note, Quota};
 use iteration::Course;
 use site::Site;
 
@@ -44,30 +51,51 @@ pub enum RunError {
     Teardown { step: String, words: String },
 }
 
+/// What a run is to be called, and how it is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// For the report.
+    pub name: String,
+    /// Threads that send; `None`: half of the CPUs, but all to which this process is confined.
+    pub threads: Option<u32>,
+}
+
 /// What came of a run.
-#[derive(Default)]
 pub struct Finished {
-    /// By thread.
-    pub tallies: Vec<Tally>,
+    pub report: Report,
     /// What went wrong after the load.
     pub teardown: Option<RunError>,
 }
 
-/// Runs a plan's load on so many threads.
+/// Receives what is known of a run, each second, and how long it has gone on.
+pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
+
+/// Runs a plan: setup, load and teardown. The load ends early if `signal` is set.
 ///
 /// # Errors
 ///
 /// A target cannot be reached, a step of setup failed, or the host refused something.
-pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finished, RunError> {
+pub fn run(
+    plan: &Plan,
+    options: &Options,
+    signal: &Arc<AtomicBool>,
+    on_progress: OnProgress<'_>,
+) -> Result<Finished, RunError> {
     let sites: Vec<Site> = plan
         .targets
         .iter()
         .map(Site::new)
         .collect::<Result<_, _>>()?;
     let connections = sites.iter().map(|site| site.connections);
-    allow_sockets(connections.fold(0, u32::saturating_add));
+    let connections = connections.fold(0, u32::saturating_add);
+    allow_sockets(connections);
+    let fewest = sites.iter().map(|site| site.connections).min().unwrap_or(1);
+    let threads = options
+        .threads
+        .unwrap_or_else(spare_cpus)
+        .clamp(1, fewest.max(1));
     let (quota, board, clock) = (Quota::new(plan), Board::default(), Clock::start());
-    let common = |threads| Common {
+    let common = |threads, post| Common {
         plan,
         sites: &sites,
         clock,
@@ -75,10 +103,11 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
         threads,
         quota: &quota,
         board: &board,
+        post,
     };
     // One connection to each target is enough for these.
     let once = |course| {
-        let mut driver = Driver::new(common(u32::MAX), 0)?;
+        let mut driver = Driver::new(common(u32::MAX, None), 0)?;
         driver.connect()?;
         Ok::<_, RunError>(driver.once(course)?)
     };
@@ -90,10 +119,34 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
         }
         board.set(done.values.first(plan.common_slots.into()));
     }
+    let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
+    let mut facts = Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: options.name.clone(),
+        tags: plan.tags.clone(),
+        started_unix_ns: unix_ns(),
+        elapsed_ns: 0,
+        ended_by: EndedBy::Finished,
+        threads,
+        connections,
+        cost: Cost::default(),
+        warnings: Vec::new(),
+    };
+    let cpu_s = process::cpu_s();
+    for harvest in load(threads, &common, clock, on_progress)? {
+        tally.merge(harvest.tally);
+        facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
+        facts.ended_by = facts.ended_by.over(harvest.ended_by);
+        facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
+    }
+    facts.cost.cpu_s = process::cpu_s() - cpu_s;
+    facts.cost.cpu_total_s = process::cpu_s();
+    facts.cost.peak_bytes = process::peak_bytes();
     let mut finished = Finished {
-        tallies: load(threads, &common)?,
+        report: Report::new(tally, &Names::from(plan), facts),
         teardown: None,
     };
+    finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     if !plan.teardown.is_empty() {
         finished.teardown = match once(Course::Teardown) {
             Err(error) => Some(error),
@@ -106,17 +159,23 @@ pub fn run(plan: &Plan, threads: u32, signal: &Arc<AtomicBool>) -> Result<Finish
     Ok(finished)
 }
 
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, pace::whole_ns)
+}
+
 /// The load itself: what each thread has counted.
 fn load<'a>(
     threads: u32,
-    common: &(impl Fn(u32) -> Common<'a> + Sync),
-) -> Result<Vec<Tally>, RunError> {
-    let threads = threads.max(1);
+    common: &(impl Fn(u32, Option<Sender<Note>>) -> Common<'a> + Sync),
+    clock: Clock,
+    on_progress: OnProgress<'_>,
+) -> Result<Vec<Harvest>, RunError> {
+    let (post, notes) = mpsc::channel();
     let barrier = Barrier::new(threads as usize);
     let (start, has_failed) = (OnceLock::new(), AtomicBool::new(false));
-    let work = |index| {
-        let common = common(threads);
-        let clock = common.clock;
+    let work = |index, post| {
+        let common = common(threads, Some(post));
         let connected = Driver::new(common, index).and_then(|mut driver| {
             driver.connect()?;
             Ok(driver)
@@ -132,8 +191,23 @@ fn load<'a>(
     let work = &work;
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
-            .map(|index| scope.spawn(move || work(index)))
+            .map(|index| {
+                let post = post.clone();
+                scope.spawn(move || work(index, post))
+            })
             .collect();
+        drop(post);
+        let mut progress = None;
+        for (thread, passed) in notes {
+            let progress =
+                progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
+            progress.add(thread as usize, passed);
+            let start_ns = start.get().copied().unwrap_or_default();
+            if thread == 0 {
+                let elapsed_ns = clock.now_ns().saturating_sub(start_ns);
+                on_progress(progress, Duration::from_nanos(elapsed_ns));
+            }
+        }
         let done = workers.into_iter().map(|worker| match worker.join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::scenario::file;
 use crate::scenario::plan::Plan;
-use crate::scenario::tally::{IterationCounts, StepCounts};
+use crate::scenario::report::Report;
 use crate::serve::{Config, Reference};
 
-use super::{Finished, run};
+use super::{Options, run};
 
 const ITEM: &str = r#"{owner: "o", sku: "s"}"#;
 
@@ -34,26 +34,13 @@ fn plan(text: &str) -> Plan {
     }
 }
 
-fn finished(plan: &Plan, threads: u32) -> Finished {
+fn report(plan: &Plan, threads: u32) -> Report {
     let signal = Arc::new(AtomicBool::new(false));
-    run(plan, threads, &signal).unwrap()
-}
-
-/// What a run has counted, over all threads.
-fn total(plan: &Plan, threads: u32) -> (IterationCounts, Vec<StepCounts>) {
-    let mut iterations = IterationCounts::default();
-    let mut steps = vec![StepCounts::default(); plan.steps.len()];
-    for mut tally in finished(plan, threads).tallies {
-        let passed = tally.passed(u64::MAX / 2);
-        passed
-            .scenarios
-            .iter()
-            .for_each(|counts| iterations.add(counts));
-        for (sum, (counts, _)) in steps.iter_mut().zip(&passed.steps) {
-            sum.add(counts);
-        }
-    }
-    (iterations, steps)
+    let options = Options {
+        threads: Some(threads),
+        ..Options::default()
+    };
+    run(plan, &options, &signal, &mut |_, _| ()).unwrap().report
 }
 
 #[test]
@@ -64,14 +51,15 @@ fn users_do_one_step_after_another_and_the_server_counts_the_same() {
             "http: {{version: {version}, connections: 8}}\nload: [{{users: 50}}, {{iterations: 2000}}]"
         );
         let plan = crud(&server, &more);
-        let (iterations, steps) = total(&plan, 2);
+        let report = report(&plan, 2);
+        let iterations = report.iterations();
         assert_eq!(
             (iterations.begun, iterations.ok),
             (2_000, 2_000),
             "HTTP/{version}"
         );
-        for step in steps {
-            assert_eq!((step.sent, step.ok), (2_000, 2_000));
+        for step in &report.steps {
+            assert_eq!((step.counts.sent, step.counts.ok), (2_000, 2_000));
         }
         let counts = server.counts();
         assert_eq!((counts.created, counts.patched), (2_000, 2_000));
@@ -97,7 +85,8 @@ scenarios:
     let plan = plan(&text);
     let signal = Arc::new(AtomicBool::new(false));
     let back = std::thread::scope(|scope| {
-        let run = scope.spawn(|| run(&plan, 1, &signal).map(|_| ()));
+        let run =
+            scope.spawn(|| run(&plan, &Options::default(), &signal, &mut |_, _| ()).map(|_| ()));
         while second.counts().created == 0 {
             std::thread::yield_now();
         }
@@ -121,7 +110,7 @@ fn a_schedule_begins_as_many_iterations_as_it_says() {
     let server = Reference::start(Config::default()).unwrap();
     let more =
         "http: {version: 2}\nload: [{rate: 2000/s, for: 500ms}]\nlimits: {iterations_open: 1000}";
-    let (iterations, _) = total(&crud(&server, more), 2);
+    let iterations = report(&crud(&server, more), 2).iterations();
     assert_eq!(iterations.begun + iterations.dropped, 1_000);
     assert_eq!(iterations.ok, iterations.begun);
     assert_eq!(server.counts().deleted, iterations.begun);

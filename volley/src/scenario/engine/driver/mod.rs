@@ -8,6 +8,7 @@ mod reply;
 mod send;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,12 +27,15 @@ use super::wire::Wire;
 use crate::engine::alarm::Alarm;
 use crate::engine::{Clock, EngineError};
 use crate::grpc::Spare;
+use crate::measure::process;
+use crate::pace::SECOND_NS;
+use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::response::Reading;
 use crate::scenario::stub::Feeds;
-use crate::scenario::tally::Tally;
+use crate::scenario::tally::{Passed, Tally};
 use load::LoadState;
 pub use load::Quota;
 
@@ -53,6 +57,21 @@ pub struct Common<'a> {
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
+    /// Takes what is known each second.
+    pub post: Option<Sender<Note>>,
+}
+
+/// A thread, and what it has counted so far.
+pub type Note = (u32, Passed);
+
+/// What came of a thread.
+pub struct Harvest {
+    pub tally: Tally,
+    /// From the start to the end, in ns.
+    pub elapsed_ns: u64,
+    pub ended_by: EndedBy,
+    /// CPU seconds of the thread since the start.
+    pub cpu_s: f64,
 }
 
 /// The values of setup, which belong to everybody.
@@ -150,7 +169,9 @@ pub struct Driver<'a> {
     unread: Vec<(usize, bool)>,
     buffer: Vec<u8>,
     next_glance_ns: u64,
+    next_note_ns: u64,
     is_stopping: bool,
+    is_signalled: bool,
     ends_ns: u64,
     /// The values of setup, and their version.
     values: Arc<Values>,
@@ -214,7 +235,9 @@ impl<'a> Driver<'a> {
             unread: Vec::new(),
             buffer: vec![0; READ_BYTES],
             next_glance_ns: 0,
+            next_note_ns: u64::MAX,
             is_stopping: false,
+            is_signalled: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
             version: common.board.version.load(Ordering::Acquire),
@@ -228,8 +251,11 @@ impl<'a> Driver<'a> {
     /// # Errors
     ///
     /// What the host refused.
-    pub fn run(mut self, start_ns: u64) -> Result<Tally, EngineError> {
+    pub fn run(mut self, start_ns: u64) -> Result<Harvest, EngineError> {
         let mut events = Events::with_capacity(1024);
+        let cpu_s = process::thread_cpu_s();
+        self.core.tally.reset(start_ns);
+        self.next_note_ns = start_ns.saturating_add(SECOND_NS);
         self.begin_loads(start_ns);
         if self.index == 0 {
             for at in 0..self.common.plan.refreshes.len() {
@@ -237,9 +263,20 @@ impl<'a> Driver<'a> {
             }
         }
         while !self.round(&mut events, Self::is_over)? {}
+        let elapsed_ns = self.now_ns().saturating_sub(start_ns);
+        let ended_by = match (self.is_signalled, self.core.iterations.is_empty()) {
+            (true, _) => EndedBy::Signal,
+            (false, true) => EndedBy::Finished,
+            (false, false) => EndedBy::Window,
+        };
         self.cut();
         self.hang_up();
-        Ok(self.core.tally)
+        Ok(Harvest {
+            tally: self.core.tally,
+            elapsed_ns,
+            ended_by,
+            cpu_s: process::thread_cpu_s() - cpu_s,
+        })
     }
 
     /// Runs the steps of setup or of teardown, with the values that everybody has.
@@ -311,7 +348,15 @@ impl<'a> Driver<'a> {
     fn glance(&mut self, now_ns: u64) {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if self.common.signal.load(Ordering::Relaxed) && !self.is_stopping {
+            self.is_signalled = true;
             self.stop(now_ns);
+        }
+        if now_ns >= self.next_note_ns
+            && let Some(post) = &self.common.post
+        {
+            self.next_note_ns += SECOND_NS;
+            // Nobody may listen any more.
+            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
         }
         let version = self.common.board.version.load(Ordering::Acquire);
         if version != self.version {
