@@ -19,7 +19,11 @@ def scenario(workload: Workload, port: int, duration_s: float) -> str:
     """Return the workload's scenario for a server on `port`, as JSON."""
     plan: dict[str, Any] = yaml.safe_load((HERE / f"{workload.name}.yaml").read_text())
     scheme = "https" if workload.tls else "http"
-    plan["targets"] = dict.fromkeys(plan["targets"], f"{scheme}://127.0.0.1:{port}")
+    here = f"{scheme}://127.0.0.1:{port}"
+    plan["targets"] = {
+        name: {**target, "hosts": here} if isinstance(target, dict) else here
+        for name, target in plan["targets"].items()
+    }
     if "protos" in plan:
         plan["protos"] = [str((HERE / each).resolve()) for each in plan["protos"]]
     for phase in plan["load"]:

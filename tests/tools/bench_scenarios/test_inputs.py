@@ -75,7 +75,8 @@ def test_every_scenario_names_the_connections_and_streams_of_its_workload() -> N
 
 def test_a_scenario_goes_to_the_server_of_the_bench() -> None:
     plan = json.loads(inputs.scenario(CRUD_TLS, 4711, 5.0))
-    assert plan["targets"] == {"api": "https://127.0.0.1:4711"}
+    here = "https://127.0.0.1:4711"
+    assert plan["targets"] == {"api": {"hosts": here, "tls": {"insecure": True}}}
     plan = json.loads(inputs.scenario(GRPC_FLOW, 4712, 5.0))
     assert plan["targets"] == {"rpc": "http://127.0.0.1:4712"}
     (proto,) = plan["protos"]
