@@ -15,6 +15,8 @@ import (
 const (
 	// maxBody is the longest request body, in bytes.
 	maxBody = 64 << 10
+	// A list has at most mostListed items, found among mostLooked.
+	mostListed, mostLooked = 10, 1000
 	// tokenLife is how long a token says that it is valid.
 	tokenLife = time.Hour
 )
@@ -86,9 +88,11 @@ func (s *items) handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, act := range map[string]func(*http.Request, []byte) answer{
 		"POST /v1/items":        s.create,
+		"GET /v1/items":         s.list,
 		"GET /v1/items/{id}":    s.read,
 		"PATCH /v1/items/{id}":  s.patch,
 		"DELETE /v1/items/{id}": s.remove,
+		"GET /v1/stock/{sku}":   stock,
 		"POST /oauth/token":     s.token,
 		"/":                     func(*http.Request, []byte) answer { return absent },
 	} {
@@ -154,6 +158,31 @@ func (s *items) create(_ *http.Request, body []byte) answer {
 	return answer{
 		status: http.StatusCreated, location: "/v1/items/" + made.ID, body: map[string]item{"item": made},
 	}
+}
+
+// list shows some items of an owner.
+func (s *items) list(request *http.Request, _ []byte) answer {
+	owner := request.URL.Query().Get("owner")
+	found := []item{}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	seen := 0
+	for _, each := range s.of {
+		if seen++; seen > mostLooked || len(found) == mostListed {
+			break
+		}
+		if each.Owner != nil && *each.Owner == owner {
+			found = append(found, each)
+		}
+	}
+	return answer{status: http.StatusOK, body: map[string][]item{"items": found}}
+}
+
+// stock is an invented number, always the same one for an article.
+func stock(request *http.Request, _ []byte) answer {
+	sku := request.PathValue("sku")
+	left := crc32.ChecksumIEEE([]byte(sku)) % 100
+	return answer{status: http.StatusOK, body: map[string]any{"sku": sku, "stock": left}}
 }
 
 func (s *items) read(request *http.Request, _ []byte) answer {

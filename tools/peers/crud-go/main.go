@@ -4,9 +4,11 @@
 //	server [-listen 127.0.0.1:0] [-tls FOLDER] [-grpc 127.0.0.1:0] [-log FILE]
 //
 // It serves the items of `volley serve`, with the same counts; volley/README.md describes them.
-// With -grpc, it serves shop.Auth and shop.Orders of volley/examples/shop.proto on another port.
+// It also lists the items of an owner (GET /v1/items?owner=ann) and invents stocks (GET /v1/stock/SKU).
+// With -grpc, it serves shop.Auth and shop.Orders of volley/examples/shop.proto on another port, in
+// plaintext.
 //
-// FOLDER holds server.crt and server.key; without it, both services speak plaintext: HTTP/1.1, or
+// FOLDER holds server.crt and server.key; without it, items are served in plaintext: HTTP/1.1, or
 // HTTP/2 with prior knowledge. FILE gets a line for each request: method, path, and the CRC-32 of
 // the body in hex.
 //
@@ -29,7 +31,6 @@ import (
 	"syscall"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 )
 
 func main() {
@@ -60,7 +61,7 @@ func run(address, folder, shopAddress, file string) error {
 		return err
 	}
 	if shopAddress != "" {
-		if where["grpc"], err = serveShop(rpcs, shopAddress, folder, failed); err != nil {
+		if where["grpc"], err = serveShop(rpcs, shopAddress, failed); err != nil {
 			return err
 		}
 	}
@@ -86,11 +87,6 @@ func run(address, folder, shopAddress, file string) error {
 	}
 }
 
-// certificate returns the files of a folder.
-func certificate(folder string) (certificate, key string) {
-	return filepath.Join(folder, "server.crt"), filepath.Join(folder, "server.key")
-}
-
 // serveItems serves in the background, and returns where.
 func serveItems(service *items, address, folder string, failed chan<- error) (string, error) {
 	listener, err := net.Listen("tcp", address)
@@ -106,28 +102,19 @@ func serveItems(service *items, address, folder string, failed chan<- error) (st
 			failed <- server.Serve(listener)
 			return
 		}
-		cert, key := certificate(folder)
-		failed <- server.ServeTLS(listener, cert, key)
+		certificate, key := filepath.Join(folder, "server.crt"), filepath.Join(folder, "server.key")
+		failed <- server.ServeTLS(listener, certificate, key)
 	}()
 	return listener.Addr().String(), nil
 }
 
 // serveShop serves in the background, and returns where.
-func serveShop(rpcs *shop, address, folder string, failed chan<- error) (string, error) {
-	options := []grpc.ServerOption{grpc.ForceServerCodecV2(wire{})}
-	if folder != "" {
-		cert, key := certificate(folder)
-		identity, err := credentials.NewServerTLSFromFile(cert, key)
-		if err != nil {
-			return "", err
-		}
-		options = append(options, grpc.Creds(identity))
-	}
+func serveShop(rpcs *shop, address string, failed chan<- error) (string, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return "", err
 	}
-	server := grpc.NewServer(options...)
+	server := grpc.NewServer(grpc.ForceServerCodecV2(wire{}))
 	rpcs.register(server)
 	go func() { failed <- server.Serve(listener) }()
 	return listener.Addr().String(), nil

@@ -49,6 +49,7 @@ pub struct ServerSide {
     pub(super) highest: u32,
     pub(super) items: Items,
     /// Requests that are over, for their buffers.
+    #[expect(clippy::vec_box, reason = "they move into calls and back as they are")]
     pub(super) spare: Vec<Box<Exchange>>,
     /// What the client may still send on all streams.
     pub(super) receive_window: ReceiveWindow,
