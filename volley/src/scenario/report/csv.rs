@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::model::Report;
 use crate::report::escape;
 
-const COLUMNS: &str = "scenario,step,sent,ok,failed,open,ended_per_s,mean_ns,min_ns,p50_ns,p90_ns,p95_ns,p99_ns,p999_ns,\
+const COLUMNS: &str = "scenario,step,sent,unsent,ok,failed,open,ended_per_s,mean_ns,min_ns,p50_ns,p90_ns,p95_ns,p99_ns,p999_ns,\
                        max_ns,first_byte_p50_ns,first_byte_p99_ns,checks_passed,checks_failed,sent_bytes,received_bytes,\
                        replies";
 
@@ -30,8 +30,8 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         )?;
         write!(
             out,
-            ",{},{},{},{}",
-            counts.sent, counts.ok, counts.failed, counts.open
+            ",{},{},{},{},{}",
+            counts.sent, counts.unsent, counts.ok, counts.failed, counts.open
         )?;
         write!(out, ",{:.3}", report.per_s(counts.ended()))?;
         for ns in [

@@ -20,8 +20,8 @@ use crate::spec::threshold::{Statistic, Unit};
 /// | `service p99` | ns from the sending | |
 /// | `first-byte p99` (or `first-message`) | ns from the sending to the first byte | |
 /// | `iteration p99`, `delay p99` (or `send-delay`) | ns of an iteration; from its due moment to its beginning | |
-/// | `sent`, `ok`, `failed`, `open` (or `cut`) | requests | requests sent |
-/// | `wrong` | requests that failed although they had an expected status | requests sent |
+/// | `sent`, `ok`, `failed`, `open` (or `cut`) | requests | requests that were to be sent |
+/// | `wrong` | requests that failed although they had an expected status | requests that were to be sent |
 /// | `rate` | requests that ended, per second | |
 /// | `replies` (or `messages`) | replies of gRPC calls, per second | |
 /// | `iterations`, `iterations-ok`, `iterations-failed` | iterations that began, that ended well, that failed | iterations begun |
@@ -44,16 +44,16 @@ pub fn value_of(report: &Report, figure: &str, of: Option<&str>, in_percent: boo
     let requests = chosen.requests();
     let iterations = chosen.iterations();
     let (number, all) = match name {
-        "sent" => (requests.sent, requests.sent),
-        "ok" => (requests.ok, requests.sent),
-        "failed" => (requests.failed, requests.sent),
-        "open" | "cut" => (requests.open, requests.sent),
+        "sent" => (requests.sent, requests.all()),
+        "ok" => (requests.ok, requests.all()),
+        "failed" => (requests.failed, requests.all()),
+        "open" | "cut" => (requests.open, requests.all()),
         "iterations" => (iterations?.begun, iterations?.begun),
         "iterations-ok" => (iterations?.ok, iterations?.begun),
         "iterations-failed" => (iterations?.failed, iterations?.begun),
         "wrong" => (
             requests.failed.saturating_sub(chosen.without_status()),
-            requests.sent,
+            requests.all(),
         ),
         "dropped" | "missed" => (iterations?.dropped, iterations?.due()),
         "checks" => chosen.checks(),

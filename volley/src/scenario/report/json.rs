@@ -75,10 +75,12 @@ struct IterationsView {
     unfed: u64,
 }
 
-/// `sent = ok + failed + open`.
+/// `sent + unsent = ok + failed + open`.
 #[derive(Serialize)]
 struct RequestsView {
     sent: u64,
+    /// Failed before anything was sent.
+    unsent: u64,
     ok: u64,
     failed: u64,
     open: u64,
@@ -216,6 +218,7 @@ fn iterations(counts: &IterationCounts) -> IterationsView {
 fn requests(report: &Report, counts: &StepCounts) -> RequestsView {
     RequestsView {
         sent: counts.sent,
+        unsent: counts.unsent,
         ok: counts.ok,
         failed: counts.failed,
         open: counts.open,

@@ -86,7 +86,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         report,
         out,
         "requests",
-        "Requests by what became of them.",
+        "Requests by what became of them; failed ones include those that could not be sent.",
         outcomes,
     )?;
     let statuses = |step: &StepReport| {

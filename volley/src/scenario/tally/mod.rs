@@ -70,7 +70,17 @@ impl Tally {
         }
     }
 
-    /// A request ended. `status`: the HTTP status or the gRPC code, if there was one; `bytes`: those of the response.
+    /// A request failed before anything was sent. It has no other end.
+    #[cold]
+    pub fn unsent(&mut self, step: usize, now_ns: u64, failure: &Failure<'_>) {
+        let (ns, tells) = (self.since_start(now_ns), self.tells);
+        if let Some(step) = self.counted(step, now_ns) {
+            step.counts.unsent += 1;
+            step.failed(failure, ns, tells);
+        }
+    }
+
+    /// A request that was sent ended. `status`: the HTTP status or the gRPC code, if there was one; `bytes`: those of the response.
     #[inline]
     pub fn ended(
         &mut self,
@@ -112,7 +122,7 @@ impl Tally {
         }
     }
 
-    /// A request was open when the run ended.
+    /// A request that was sent was open when the run ended.
     pub fn left_open(&mut self, step: usize, sent_ns: u64) {
         if let Some(step) = self.counted(step, sent_ns) {
             step.counts.open += 1;

@@ -17,10 +17,12 @@ pub struct Timing {
     pub end_ns: u64,
 }
 
-/// Plain sums of a step. `sent` is `ok + failed + open`.
+/// Plain sums of a step. `sent + unsent` is `ok + failed + open`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCounts {
     pub sent: u64,
+    /// Failed before anything was sent: no connection, or nothing to send.
+    pub unsent: u64,
     pub ok: u64,
     pub failed: u64,
     /// Without an end when the run ended.
@@ -187,6 +189,12 @@ impl CheckCounts {
 }
 
 impl StepCounts {
+    /// Requests that were to be sent.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.sent + self.unsent
+    }
+
     /// Requests that ended.
     #[must_use]
     pub fn ended(&self) -> u64 {
@@ -196,6 +204,7 @@ impl StepCounts {
     /// Adds those of another one.
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
+        self.unsent += other.unsent;
         self.ok += other.ok;
         self.failed += other.failed;
         self.open += other.open;

@@ -179,6 +179,26 @@ fn what_was_sent_before_the_window_is_in_no_figure_and_the_sums_are_exact() {
 }
 
 #[test]
+fn a_request_that_cannot_be_sent_has_failed_and_was_not_sent() {
+    let mut tally = Tally::new(1, 1, 0);
+    let failure = Failure {
+        reason: Reason::Connect,
+        what: "127.0.0.1:1: connection refused",
+    };
+    tally.unsent(0, MS, &failure);
+    tally.reset(2 * MS);
+    tally.unsent(0, MS, &failure);
+    tally.unsent(0, 3 * MS, &failure);
+    let (_, steps) = tally.into_parts();
+    let counts = steps[0].counts;
+    assert_eq!((counts.sent, counts.unsent, counts.failed), (0, 1, 1));
+    assert_eq!(
+        steps[0].failures[&Reason::Connect].first_sample(),
+        failure.what
+    );
+}
+
+#[test]
 fn a_request_with_a_due_moment_has_both_times() {
     let mut tally = Tally::new(1, 2, 0);
     let late = Timing {
