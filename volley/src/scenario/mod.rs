@@ -3,6 +3,7 @@
 //! A file says what users do; [`plan`] is what it is compiled into, once, before the load. While the load runs, an
 //! iteration is a set of [`Values`], and each step renders its request from [`Text`]s and takes values from its response.
 
+pub mod data;
 pub mod engine;
 pub mod file;
 pub mod json;

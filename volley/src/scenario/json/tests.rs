@@ -161,7 +161,7 @@ fn documents() -> impl Strategy<Value = Value> {
         let name = prop_oneof!["[ab01]{0,2}", "[/~\"\\\\\u{e9}\n]{1,2}"];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((name, inner), 0..5).prop_map(|fields| Value::from_iter(fields)),
+            prop::collection::vec((name, inner), 0..5).prop_map(Value::from_iter),
         ]
     })
 }

@@ -9,6 +9,9 @@ use crate::scenario::{Slot, Text, Unrendered, Values};
 /// How many characters of a value a message shows.
 const SHOWN: usize = 80;
 
+/// Whether a part and a text fit.
+type Holds = fn(&[u8], &[u8]) -> bool;
+
 /// A value as a message shows it.
 pub(super) fn shown(value: &[u8]) -> String {
     // A character takes at most four bytes; one more, so that the cut shows.
@@ -29,7 +32,7 @@ pub(super) fn check(
     room: &mut Vec<u8>,
     names: &[(Slot, String)],
 ) -> Result<(), String> {
-    let (text, holds): (_, fn(&[u8], &[u8]) -> bool) = match rule {
+    let (text, holds): (_, Holds) = match rule {
         Rule::Exists if part.is_some() => return Ok(()),
         Rule::IsAbsent => {
             return part.map_or(Ok(()), |part| {

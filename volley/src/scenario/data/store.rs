@@ -1,0 +1,239 @@
+//! What all threads share of the feeds.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::DataError;
+use super::file::{Contents, Table, read};
+use super::record::Format;
+use super::rows::Rows;
+use crate::pace::Lane;
+use crate::scenario::Slot;
+use crate::scenario::plan::{AtEnd, Feed, Order, Slice, Source};
+use crate::spec::Share;
+
+/// The most row numbers that a thread takes at a time.
+const BATCH: u64 = 128;
+
+/// Who draws.
+#[derive(Clone, Copy, Debug)]
+pub struct Crowd {
+    /// Of this process.
+    pub threads: u64,
+    /// Of this process: the most users, or iterations, that are there at a time.
+    pub users: u64,
+    /// This process's part of the load.
+    pub share: Share,
+}
+
+/// How much is kept of files.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes of all rows that are kept whole.
+    pub rows: usize,
+    /// Places of rows that are kept of a larger file, eight bytes each.
+    pub index: usize,
+    /// Bytes of a larger file that all threads together keep of what they have read.
+    pub cache: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            rows: 16 << 20,
+            index: 1 << 20,
+            cache: 16 << 20,
+        }
+    }
+}
+
+/// The feeds of a run.
+#[derive(Debug)]
+pub struct Store {
+    pub(super) feeds: Vec<Shared>,
+    pub(super) crowd: Crowd,
+    /// Bytes that a thread keeps of a large file.
+    pub(super) cache: usize,
+}
+
+/// A feed.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub name: String,
+    pub kind: Kind,
+    pub rows: u64,
+    pub order: Order,
+    pub at_end: AtEnd,
+    pub slice: Slice,
+    pub slots: Vec<Slot>,
+    /// The next row of those who have one position together.
+    next: AtomicU64,
+    batch: u64,
+}
+
+/// What a feed draws from.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Rows(Rows),
+    Table(Table),
+    Range {
+        start: u64,
+        width: usize,
+    },
+    /// Not from rows.
+    Made(Source),
+}
+
+impl Store {
+    /// Opens the feeds of a plan; `folder`: where relative paths begin.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, a row of it is broken, or there are fewer rows than users, threads or processes among which
+    /// they are divided.
+    pub fn open(feeds: &[Feed], folder: &Path, crowd: Crowd) -> Result<Arc<Self>, DataError> {
+        Self::open_within(feeds, folder, crowd, Room::default())
+    }
+
+    /// The same with another limit of memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn open_within(
+        feeds: &[Feed],
+        folder: &Path,
+        crowd: Crowd,
+        mut room: Room,
+    ) -> Result<Arc<Self>, DataError> {
+        let mut all = Vec::new();
+        for feed in feeds {
+            let shared = Shared::open(feed, folder, crowd, room)?;
+            room.rows = room.rows.saturating_sub(shared.kind.kept());
+            all.push(shared);
+        }
+        let threads = usize::try_from(crowd.threads.max(1)).unwrap_or(1);
+        Ok(Arc::new(Self {
+            feeds: all,
+            crowd,
+            cache: room.cache / threads,
+        }))
+    }
+
+    /// Bytes that the rows and places of rows occupy.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.feeds.iter().map(|feed| feed.kind.kept()).sum()
+    }
+
+    /// The numbers of the rows that a user may draw.
+    #[inline]
+    pub(super) fn lane(&self, feed: &Shared, thread: u64, user: u64) -> Lane {
+        let Crowd {
+            threads,
+            users,
+            share,
+        } = self.crowd;
+        let base = match (feed.slice, feed.order) {
+            (Slice::All, Order::Sequential | Order::Circular | Order::Random) => {
+                Lane { first: 0, every: 1 }
+            }
+            _ => share.lane(),
+        };
+        match feed.slice {
+            Slice::User => base.part(user % users.max(1), users.max(1)),
+            Slice::Thread => base.part(thread % threads.max(1), threads.max(1)),
+            Slice::All | Slice::Share => base,
+        }
+    }
+}
+
+impl Kind {
+    pub(super) fn kept(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.kept(),
+            Self::Table(table) => table.kept(),
+            Self::Range { .. } | Self::Made(_) => 0,
+        }
+    }
+
+    fn open(feed: &Feed, folder: &Path, room: Room) -> Result<(Self, u64), DataError> {
+        let columns: Vec<usize> = feed.columns.iter().map(|(column, _)| *column).collect();
+        let (file, format) = match &feed.source {
+            Source::Csv { file, names } => (file, Format::csv(names.len(), columns)),
+            Source::JsonLines { file, names } => {
+                let names = columns
+                    .iter()
+                    .filter_map(|column| names.get(*column).cloned());
+                (file, Format::lines(names.collect()))
+            }
+            Source::Rows(given) => {
+                let mut rows = Rows::new(columns.len());
+                for row in given {
+                    for column in &columns {
+                        rows.push(row.get(*column).map_or(&[], |field| field));
+                    }
+                    rows.end_row();
+                }
+                return Ok((Self::Rows(rows), given.len() as u64));
+            }
+            Source::Range { start, end, width } => {
+                let (start, width) = (*start, *width);
+                return Ok((Self::Range { start, width }, end.saturating_sub(start)));
+            }
+            made => return Ok((Self::Made(made.clone()), u64::MAX)),
+        };
+        Ok(match read(&folder.join(file), format, room)? {
+            Contents::Small(rows) => {
+                let count = rows.count() as u64;
+                (Self::Rows(rows), count)
+            }
+            Contents::Large(table, count) => (Self::Table(table), count),
+        })
+    }
+}
+
+impl Shared {
+    fn open(feed: &Feed, folder: &Path, crowd: Crowd, room: Room) -> Result<Self, DataError> {
+        let (kind, rows) = Kind::open(feed, folder, room)?;
+        let processes = u64::from(crowd.share.of);
+        let (parts, what) = match (feed.slice, feed.order) {
+            (Slice::User, _) => (crowd.users.saturating_mul(processes), "users"),
+            (Slice::Thread, _) => (crowd.threads.saturating_mul(processes), "threads"),
+            (Slice::Share, _) | (_, Order::Unique) => (processes, "processes"),
+            (Slice::All, _) => (1, "users"),
+        };
+        if rows == 0 {
+            let feed = feed.name.clone();
+            return Err(DataError::Empty { feed });
+        }
+        if rows < parts {
+            let feed = feed.name.clone();
+            return Err(DataError::Few {
+                feed,
+                rows,
+                parts,
+                what,
+            });
+        }
+        Ok(Self {
+            name: feed.name.clone(),
+            kind,
+            rows,
+            order: feed.order,
+            at_end: feed.at_end,
+            slice: feed.slice,
+            slots: feed.columns.iter().map(|(_, slot)| *slot).collect(),
+            next: AtomicU64::new(0),
+            // Few rows are dealt out in small parts, so that no thread takes them all.
+            batch: (rows / parts / crowd.threads.max(1) / 8).clamp(1, BATCH),
+        })
+    }
+
+    /// Takes positions for a thread.
+    pub(super) fn take(&self) -> std::ops::Range<u64> {
+        let start = self.next.fetch_add(self.batch, Ordering::Relaxed);
+        start..start + self.batch
+    }
+}
