@@ -15,7 +15,8 @@ fn main() -> ExitCode {
         Ok(Command::Serve(args)) => program::serve(&args),
         Ok(Command::Merge(merge)) => program::merge(&merge),
         Ok(Command::Compare(compare)) => program::compare(&compare),
-        Ok(Command::Schema) => program::schema(),
+        Ok(Command::Schema(of)) => program::schema(of),
+        Ok(Command::Check(file)) => program::check(&file),
         Ok(Command::Text(text)) => program::text(&text),
         Err(exit) => return exit.print(),
     };

@@ -1,6 +1,7 @@
 //! The commands: each turns what the command line says into work, output and an exit status.
 
 mod blast;
+mod check;
 mod compare;
 mod look;
 mod merge;
@@ -17,18 +18,20 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 pub use blast::blast;
+pub use check::check;
 pub use compare::compare;
 pub use look::look;
 pub use merge::merge;
 pub use trial::try_once;
 
-use crate::cli::{Format, Listen, Output, Run, STDOUT, ServeArgs};
+use crate::cli::{Described, Format, Listen, Output, Run, STDOUT, ServeArgs};
 use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
 use crate::report::{
     Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
 };
+use crate::scenario;
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
 use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
@@ -257,14 +260,18 @@ fn remark(output: &Output, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     }
 }
 
-/// Prints the JSON Schema of a file for `--config`.
+/// Prints the JSON Schema of a file.
 ///
 /// # Errors
 ///
 /// If stdout cannot be written to.
-pub fn schema() -> Result<ExitCode, Failure> {
+pub fn schema(of: Described) -> Result<ExitCode, Failure> {
+    let schema = match of {
+        Described::Config => Spec::schema(),
+        Described::Scenario => scenario::file::schema(),
+    };
     buffered(io::stdout().lock(), |out| {
-        serde_json::to_writer_pretty(&mut *out, &Spec::schema())?;
+        serde_json::to_writer_pretty(&mut *out, &schema)?;
         writeln!(out)
     })
     .or_else(unless_hung_up)?;

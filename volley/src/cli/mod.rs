@@ -4,6 +4,7 @@ mod apply;
 mod args;
 mod argv;
 mod blast;
+mod check;
 mod compare;
 mod config;
 mod exit;
@@ -21,6 +22,7 @@ mod usage;
 mod value;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 pub use blast::Blast;
 pub use compare::{Compare, CompareFormat};
@@ -50,10 +52,21 @@ pub enum Command {
     Merge(Box<Merge>),
     /// `volley compare [FLAGS] OLD NEW`
     Compare(Box<Compare>),
-    /// `volley schema`
-    Schema,
+    /// `volley check FILE`
+    Check(PathBuf),
+    /// `volley schema [scenario]`
+    Schema(Described),
     /// `volley completions SHELL` or `volley man [COMMAND]`: this text.
     Text(Vec<u8>),
+}
+
+/// A file that has a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Described {
+    /// That of `--config`.
+    Config,
+    /// That of `volley check`.
+    Scenario,
 }
 
 /// Reads a command line, program name first. Also reads `--config` and payload files, and stdin if
@@ -83,6 +96,7 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
             shell::completions(rest).map(Command::Text)
         }
         Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
+        Some((first, rest)) if first == "check" => check::parse(rest).map(Command::Check),
         Some((first, rest)) if first == "schema" => schema(rest),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)
@@ -97,7 +111,10 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
 fn schema(words: &[OsString]) -> Result<Command, CliExit> {
     shell::help("schema", words)?;
     match words {
-        [] => Ok(Command::Schema),
-        _ => Err(CliExit::usage("`volley schema` takes no flags")),
+        [] => Ok(Command::Schema(Described::Config)),
+        [word] if word == "scenario" => Ok(Command::Schema(Described::Scenario)),
+        _ => Err(CliExit::usage(
+            "write `volley schema` for a file of --config, or `volley schema scenario`",
+        )),
     }
 }

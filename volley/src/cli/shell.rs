@@ -8,18 +8,19 @@ use clap_mangen::Man;
 
 use super::exit::CliExit;
 use super::look::Question;
-use super::{args, blast, compare, merge, serve, trial};
+use super::{args, blast, check, compare, merge, serve, trial};
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
-const COMMANDS: [Entry; 10] = [
+const COMMANDS: [Entry; 11] = [
     (
         "blast",
         "Send many calls at the same moment",
         blast::help_command,
     ),
+    ("check", "Check a scenario file", check::command),
     (
         "compare",
         "Tell what changed from one run to another",
@@ -44,7 +45,7 @@ const COMMANDS: [Entry; 10] = [
     ),
     (
         "schema",
-        "Print the JSON Schema of a file for --config",
+        "Print the JSON Schema of a file for --config, or of a scenario file",
         schema_command,
     ),
     ("serve", "Start a server to try commands on", serve::command),
@@ -65,7 +66,7 @@ fn man_command() -> Command {
 }
 
 fn schema_command() -> Command {
-    Command::new("volley schema")
+    Command::new("volley schema").arg(clap::Arg::new("FILE").value_parser(["scenario"]))
 }
 
 /// The whole program, as help shows it.

@@ -40,8 +40,9 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub(crate) const COMMANDS: [&str; 10] = [
+pub(crate) const COMMANDS: [&str; 11] = [
     "blast",
+    "check",
     "compare",
     "completions",
     "describe",

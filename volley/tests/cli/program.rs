@@ -35,7 +35,7 @@ fn help_goes_to_stdout() {
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
     for (command, usage) in [
-        ("schema", ""),
+        ("schema", " [FILE]"),
         ("completions", " <SHELL>"),
         ("man", " [COMMAND]"),
     ] {

@@ -425,6 +425,7 @@ fn a_command_that_is_misspelt_is_suggested() {
         ("mrege", "merge"),
         ("blst", "blast"),
         ("shema", "schema"),
+        ("chek", "check"),
     ] {
         let line = format!(
             "error: HOST `{typo}` has no port: write `{typo}:8080`, or the port your server has; \

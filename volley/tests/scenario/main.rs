@@ -1,5 +1,6 @@
 //! Scenario files, from their text to a plan or to lines that say what is wrong.
 
+mod check;
 mod mistakes;
 mod plans;
 mod schema;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::visible;
+
 /// A way into the file: `scenarios.crud.steps[0].post`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Path(Vec<Segment>);
@@ -102,7 +104,8 @@ impl Mistakes {
                  problem,
              }| {
                 let colon = if path.is_empty() { "" } else { ": " };
-                format!("{}:{line}: {path}{colon}{problem}", self.file.display())
+                let text = format!("{}:{line}: {path}{colon}{problem}", self.file.display());
+                visible(&text).into_owned()
             },
         )
     }

@@ -87,8 +87,14 @@ impl Compiler<'_> {
             && let Err(error) = Rules::new(&each, written.replies, method)
         {
             let key = if each.is_empty() { "replies" } else { "each" };
-            let error = error.to_string().replace("`--expect-replies`", "`replies`");
-            self.wrong(&at.key(key), error.replace("`--expect`", "`each`"));
+            // It is about the flags of a run.
+            let error = error.to_string();
+            let flag = ["--expect-replies ", "--expect "];
+            let error = flag
+                .into_iter()
+                .find_map(|flag| error.strip_prefix(flag))
+                .unwrap_or(&error);
+            self.wrong(&at.key(key), error);
         }
         Expect {
             status,

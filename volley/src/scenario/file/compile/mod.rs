@@ -8,6 +8,7 @@ mod http;
 mod json;
 mod load;
 mod names;
+mod rows;
 mod save;
 mod setup;
 mod step;
@@ -26,6 +27,10 @@ use super::node::Node;
 use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenFull};
 use data::Draft;
 use names::{Names, Scope};
+use step::asks;
+
+/// The most iterations that can be open.
+const MOST_OPEN: u32 = 10_000_000;
 
 /// What is known so far.
 pub(super) struct Compiler<'a> {
@@ -158,7 +163,15 @@ impl<'a> Compiler<'a> {
             }
             let redirects = written.redirects.or(file.redirects);
             let mut scope = Scope::new(name, common, &written.steps, redirects);
+            let before = self.mistakes.len();
             let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
+            let is_idle = !written.steps.iter().any(asks);
+            if is_idle && !written.steps.is_empty() && self.mistakes.len() == before {
+                self.wrong(
+                    &at.key("steps"),
+                    "none of them is a request: add one, such as `get: ${api}/`",
+                );
+            }
             scenarios.push(Scenario {
                 name: name.to_owned(),
                 actions,
@@ -173,8 +186,14 @@ impl<'a> Compiler<'a> {
 
     fn limits(&mut self, at: &Path) -> Limits {
         let written = &self.file.limits;
-        if written.iterations_open == Some(0) {
-            self.wrong(&at.key("iterations_open"), "it is at least 1");
+        if written
+            .iterations_open
+            .is_some_and(|most| !(1..=MOST_OPEN).contains(&most))
+        {
+            self.wrong(
+                &at.key("iterations_open"),
+                format!("it is from 1 to {MOST_OPEN}"),
+            );
         }
         Limits {
             iterations_open: written.iterations_open.unwrap_or(10_000),

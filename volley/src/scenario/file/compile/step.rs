@@ -4,7 +4,7 @@ use super::Compiler;
 use super::names::{LAST_URL, Scope};
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::Step as Written;
-use crate::scenario::plan::{Action, Expect, Part, Request, Save, Step};
+use crate::scenario::plan::{Action, Part, Request, Save, Step};
 
 /// Keys of a request; of what they say, HTTP and gRPC have some for themselves.
 const REQUEST: [&str; 17] = [
@@ -79,7 +79,12 @@ fn verbs(step: &Written) -> Vec<Verb<'_>> {
     plain.chain(explicit).chain(grpc).collect()
 }
 
-/// How a step is named in messages: `post`.
+/// Whether a step has a request.
+pub(super) fn asks(step: &Written) -> bool {
+    step.together.is_some() || !verbs(step).is_empty()
+}
+
+/// Several keys in a message.
 fn list(keys: &[&str]) -> String {
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     keys.join(" and ")
@@ -127,7 +132,7 @@ impl Compiler<'_> {
         let mut kinds: Vec<&str> = verbs.iter().map(Verb::key).collect();
         kinds.extend(step.together.is_some().then_some("together"));
         kinds.extend(step.draw.is_some().then_some("draw"));
-        match (kinds[..].len(), &step.together, &step.draw, verbs.first()) {
+        match (kinds.len(), &step.together, &step.draw, verbs.first()) {
             (0, ..) => {
                 if step.think.is_none() {
                     let remedy = "add one with its URL, such as `get: ${api}/`";
@@ -298,7 +303,7 @@ impl Compiler<'_> {
             url,
             request,
             timeout_ns: step.timeout.map(|time| time.0).or(timeout),
-            expect: Expect { ..expect },
+            expect,
             saves,
         });
         Some((self.steps.len() - 1, target))

@@ -7,6 +7,9 @@ use crate::scenario::file::model::{Http, TargetMap, Tls};
 use crate::scenario::plan::{Request, Target, TlsFiles, Url, Version};
 use crate::spec::{Endpoint, address};
 
+/// The most connections to a target, and requests on each.
+const MOST: u32 = 65_535;
+
 /// The longest path of a Unix socket on Linux.
 const LONGEST_PATH: usize = 107;
 
@@ -190,8 +193,8 @@ impl Compiler<'_> {
     fn check_http(&mut self, at: &Path, http: &Http) {
         let counts = [("connections", http.connections), ("streams", http.streams)];
         for (key, count) in counts {
-            if count == Some(0) {
-                self.wrong(&at.key(key), "it is at least 1");
+            if count.is_some_and(|count| !(1..=MOST).contains(&count)) {
+                self.wrong(&at.key(key), format!("it is from 1 to {MOST}"));
             }
         }
         for (key, time) in [

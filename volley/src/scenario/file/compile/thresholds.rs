@@ -4,18 +4,30 @@ use super::Compiler;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::plan::Goal;
-use crate::spec::threshold::{Count, Figure, Selected};
+use crate::spec::threshold::{Count, Figure, Selected, ThresholdError};
 
 impl Compiler<'_> {
     pub(super) fn goals(&mut self, at: &Path) -> Vec<Goal> {
         let file = self.file;
         let mut goals = Vec::new();
+        // Steps that are wrong have no names.
+        let all_are_named = self.mistakes.is_empty();
         for (index, written) in file.thresholds.iter().enumerate() {
             let at = at.index(index);
-            let Some(selected) = self.noted(&at, written.0.that.parse::<Selected>()) else {
+            let selected = written
+                .0
+                .that
+                .parse::<Selected>()
+                .map_err(|error| match error {
+                    ThresholdError::Figure(_) => {
+                        format!("{error}; or checks, dropped or iterations")
+                    }
+                    error => error.to_string(),
+                });
+            let Some(selected) = self.noted(&at, selected) else {
                 continue;
             };
-            if let Some(of) = &selected.of {
+            if let Some(of) = selected.of.as_ref().filter(|_| all_are_named) {
                 self.check_selector(&at, &selected, of);
             }
             goals.push(Goal {
@@ -60,10 +72,6 @@ impl Compiler<'_> {
             );
         }
         if known.iter().any(|name| name == of) {
-            return;
-        }
-        // Steps that are wrong have no names here.
-        if !self.mistakes.is_empty() {
             return;
         }
         known.dedup();

@@ -14,6 +14,9 @@ use crate::spec::threshold::number;
 /// The most iterations a second, in millionths.
 const MOST_RATE: f64 = 1e9 * 1e6;
 
+/// The most users.
+const MOST_USERS: u32 = 10_000_000;
+
 /// A time in which a rate, or a number of users, changes evenly.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -78,8 +81,9 @@ fn users(text: &str) -> Result<Users, String> {
     let read = |text: &str| {
         let plain = text.trim().replace('_', "");
         let number: Result<u32, _> = plain.parse();
-        number.map(u64::from).map_err(|_| {
-            format!("`{text}` is no number of users: write `10`, or `0..100` for a ramp")
+        let number = number.ok().filter(|users| *users <= MOST_USERS);
+        number.map(u64::from).ok_or_else(|| {
+            format!("`{text}` is no number of users up to 10,000,000: write `10`, or `0..100` for a ramp")
         })
     };
     let (from, to) = ends(text);
@@ -129,7 +133,7 @@ mod tests {
                 to: 1000
             }))
         );
-        for text in ["1.5", "-1", "many", "", "4294967296"] {
+        for text in ["1.5", "-1", "many", "", "10000001"] {
             assert!(users(text).is_err(), "{text}");
         }
     }

@@ -1,0 +1,74 @@
+//! `volley check`: what a scenario file would do, or everything that is wrong with it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+
+use super::exit::CliExit;
+use super::value::path;
+use super::{argv, help, usage};
+
+const PROGRAM: &str = "volley check";
+
+const ABOUT: &str = "\
+Check a scenario file, and the files that it names, without sending anything. Print what it would
+do: targets, scenarios with their steps, data, load and thresholds. Or list every mistake, one a
+line: the file, the line, the key, what is wrong, and how to mend it.
+
+Exit status: 0 if the file is good, 2 if it is not.";
+
+const EXAMPLES: &str = "\
+Examples:
+  volley check shop.yaml
+
+  An editor that knows JSON Schema completes the keys:
+    volley schema scenario > volley-scenario-1.json";
+
+/// The words of `volley check`, as they are written.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "volley check", about = ABOUT)]
+struct CheckArgs {
+    /// The scenario file, YAML or JSON
+    #[arg(value_name = "FILE", value_parser = path)]
+    file: Option<PathBuf>,
+}
+
+/// Reads the words after `volley check`.
+pub(super) fn parse(words: &[OsString]) -> Result<PathBuf, CliExit> {
+    let matches = argv::matches(PROGRAM, &command(), command, words)?;
+    let args =
+        CheckArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    args.file
+        .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))
+}
+
+pub(super) fn command() -> Command {
+    help::dress(CheckArgs::command(), EXAMPLES)
+        .override_usage("volley check FILE")
+        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &[&str]) -> Result<PathBuf, String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        parse(&words).map_err(|exit| exit.to_string())
+    }
+
+    #[test]
+    fn one_file_is_taken() {
+        assert_eq!(check(&["a.yaml"]), Ok("a.yaml".into()));
+        let line = "error: no FILE: give a scenario file, such as `shop.yaml`";
+        assert_eq!(check(&[]), Err(line.to_owned()));
+        assert!(check(&["a.yaml", "b.yaml"]).is_err());
+    }
+
+    #[test]
+    fn help_says_what_it_does() {
+        let help = command().term_width(100).render_help().to_string();
+        assert_eq!(help, include_str!("../../tests/expected/check-help.txt"));
+    }
+}

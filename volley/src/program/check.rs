@@ -1,0 +1,251 @@
+//! `volley check`: what a scenario file would do.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::{Failure, buffered, unless_hung_up};
+use crate::report::visible;
+use crate::scenario::file;
+use crate::scenario::plan::{
+    Action, Feed, Load, Phase, Phases, Plan, Request, Scenario, Source, Step, Target, Url, Version,
+};
+use crate::scenario::{Piece, Slot, Text};
+use crate::units::duration::GoDuration;
+
+/// The exit status if a file is wrong.
+const WRONG: u8 = 2;
+
+/// Prints what a file would do, or everything that is wrong with it.
+///
+/// # Errors
+///
+/// If the streams cannot be written to.
+pub fn check(path: &Path) -> Result<ExitCode, Failure> {
+    match file::read(path) {
+        Ok(plan) => {
+            let text = outline(&plan);
+            let mut lines = text.lines();
+            buffered(io::stdout().lock(), |out| {
+                lines.try_for_each(|line| writeln!(out, "{}", visible(line)))
+            })
+            .or_else(unless_hung_up)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(mistakes) => {
+            // The exit status stands, even if nobody can read why.
+            let _ = buffered(io::stderr().lock(), |out| {
+                let mut lines = mistakes.lines();
+                lines.try_for_each(|line| writeln!(out, "{line}"))
+            });
+            Ok(ExitCode::from(WRONG))
+        }
+    }
+}
+
+/// A few lines for people.
+fn outline(plan: &Plan) -> String {
+    let mut out = String::new();
+    section(&mut out, "targets", plan.targets.iter().map(target));
+    let setup = plan.setup.iter().flat_map(|action| actions(plan, action));
+    section(&mut out, "setup, once", setup);
+    for scenario in &plan.scenarios {
+        let title = format!("scenario {}{}", scenario.name, repeats(scenario));
+        let steps = scenario
+            .actions
+            .iter()
+            .flat_map(|action| actions(plan, action));
+        section(&mut out, &title, steps);
+    }
+    let teardown = plan
+        .teardown
+        .iter()
+        .flat_map(|action| actions(plan, action));
+    section(&mut out, "teardown, once", teardown);
+    section(&mut out, "data", plan.feeds.iter().map(|it| feed(plan, it)));
+    section(&mut out, "load", plan.loads.iter().map(|it| load(plan, it)));
+    let goals = plan.thresholds.iter().map(|goal| goal.text.clone());
+    section(&mut out, "must hold", goals);
+    out
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        out.push_str(title);
+        out.push('\n');
+    }
+    for line in lines {
+        // Writing to memory cannot fail.
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+fn repeats(scenario: &Scenario) -> String {
+    match scenario.repeat {
+        1 => String::new(),
+        times => format!(", {times} times an iteration"),
+    }
+}
+
+fn target(target: &Target) -> String {
+    let hosts: Vec<String> = target.hosts.iter().map(ToString::to_string).collect();
+    let version = match target.version {
+        Version::Http1 => "HTTP/1.1",
+        Version::Http2 => "HTTP/2",
+        Version::Auto if target.is_tls => "HTTP/2 or HTTP/1.1",
+        Version::Auto => "HTTP/1.1",
+    };
+    let tls = if target.is_tls { " over TLS" } else { "" };
+    let connections = target.connections;
+    format!(
+        "{}: {}, {version}{tls}, {connections} connections",
+        target.name,
+        hosts.join(" ")
+    )
+}
+
+fn actions(plan: &Plan, action: &Action) -> Vec<String> {
+    let of = |index: &usize| plan.steps.get(*index).map(|it| step(plan, it));
+    match action {
+        Action::Step(index) => of(index).into_iter().collect(),
+        Action::Together(steps) => steps
+            .iter()
+            .filter_map(of)
+            .map(|line| format!("together: {line}"))
+            .collect(),
+        Action::Think { least_ns, most_ns } if least_ns == most_ns => {
+            vec![format!("think {}", time(*least_ns))]
+        }
+        Action::Think { least_ns, most_ns } => {
+            vec![format!("think {} to {}", time(*least_ns), time(*most_ns))]
+        }
+        Action::Draw(index) => {
+            let name = plan.feeds.get(*index).map(|feed| &feed.name);
+            name.map(|name| format!("draw {name}"))
+                .into_iter()
+                .collect()
+        }
+    }
+}
+
+fn step(plan: &Plan, step: &Step) -> String {
+    let url = match &step.url {
+        Url::Target { target, path } => {
+            let target = plan
+                .targets
+                .get(*target)
+                .map_or("", |target| target.name.as_str());
+            format!("${{{target}}}{}", shown(plan, path))
+        }
+        Url::Value { slot, then, .. } => format!("{}{}", name(plan, *slot), shown(plan, then)),
+    };
+    let verb = match &step.request {
+        Request::Http(request) => &request.method,
+        Request::Grpc(_) => "grpc",
+    };
+    let line = format!("{verb} {url}");
+    // That is what a step without a name is called.
+    let mut line = if step.name == line {
+        line
+    } else {
+        format!("{}: {line}", step.name)
+    };
+    let saved: Vec<String> = step
+        .saves
+        .iter()
+        .map(|save| name(plan, save.slot))
+        // The others are for volley itself.
+        .filter(|name| !name.contains('.'))
+        .collect();
+    if !saved.is_empty() {
+        line += &format!(" saves {}", saved.join(", "));
+    }
+    line
+}
+
+/// A text as the file has it.
+fn shown(plan: &Plan, text: &Text) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Fixed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Piece::Slot(slot, _) => name(plan, *slot),
+    };
+    text.pieces().iter().map(piece).collect()
+}
+
+fn name(plan: &Plan, slot: Slot) -> String {
+    let name = plan.slots.get(usize::from(slot.0));
+    format!("${{{}}}", name.map_or("", String::as_str))
+}
+
+fn feed(plan: &Plan, feed: &Feed) -> String {
+    let from = |file: &Path| {
+        file.strip_prefix(&plan.folder)
+            .unwrap_or(file)
+            .display()
+            .to_string()
+    };
+    let source = match &feed.source {
+        Source::Csv { file, .. } | Source::JsonLines { file, .. } => from(file),
+        Source::Rows(rows) => format!("{} rows", rows.len()),
+        Source::Range { start, end, .. } => format!("{start} to before {end}"),
+        Source::Random { low, high } => format!("a random number from {low} to {high}"),
+        Source::RandomText { length } => format!("{length} random letters"),
+        Source::Uuid => "a random UUID".to_owned(),
+        Source::Time(_) => "the present time".to_owned(),
+    };
+    let has_rows = matches!(
+        feed.source,
+        Source::Csv { .. } | Source::JsonLines { .. } | Source::Rows(_) | Source::Range { .. }
+    );
+    let order = if has_rows {
+        format!(", {:?}, then {:?}", feed.order, feed.at_end).to_lowercase()
+    } else {
+        String::new()
+    };
+    let unused = if feed.columns.is_empty() {
+        " (unused)"
+    } else {
+        ""
+    };
+    format!("{}: {source}{order}{unused}", feed.name)
+}
+
+fn load(plan: &Plan, load: &Load) -> String {
+    let scenarios: Vec<String> = load
+        .scenarios
+        .iter()
+        .filter_map(|(index, weight)| {
+            let name = &plan.scenarios.get(*index)?.name;
+            Some(match load.scenarios.len() {
+                1 => name.clone(),
+                _ => format!("{name} {weight}"),
+            })
+        })
+        .collect();
+    let (phases, show): (_, fn(u64) -> String) = match &load.phases {
+        Phases::Users(phases) => (phases, |users| format!("{users} users")),
+        Phases::Rate(phases) => (phases, |rate| format!("{}/s", rate as f64 / 1e6)),
+    };
+    let mut parts: Vec<String> = phases.iter().map(|it| phase(it, show)).collect();
+    parts.extend(load.iterations.map(|number| format!("{number} iterations")));
+    format!("{}: {}", scenarios.join(" : "), parts.join(", "))
+}
+
+fn phase(phase: &Phase, show: fn(u64) -> String) -> String {
+    let what = if phase.from == phase.to {
+        show(phase.from)
+    } else {
+        format!("{} to {}", show(phase.from), show(phase.to))
+    };
+    match phase.length_ns {
+        Some(length) => format!("{what} for {}", time(length)),
+        None => what,
+    }
+}
+
+fn time(ns: u64) -> GoDuration {
+    GoDuration(Duration::from_nanos(ns))
+}

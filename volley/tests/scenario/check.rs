@@ -1,0 +1,60 @@
+//! `volley check` and `volley schema scenario`, as programs.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use volley::scenario::file;
+
+use crate::examples;
+
+fn volley(args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.args(args).current_dir(examples()).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn a_good_file_is_outlined() {
+    let expected = include_str!("../expected/check-shop.txt");
+    assert_eq!(
+        volley(&["check", "shop.yaml"]),
+        (0, expected.to_owned(), String::new())
+    );
+}
+
+#[test]
+fn every_mistake_is_a_line_on_stderr_and_the_status_is_2() {
+    let (status, out, errors) = volley(&["check", "shop.proto"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(
+        errors.starts_with("shop.proto:") && errors.ends_with('\n'),
+        "{errors}"
+    );
+    let (status, _, errors) = volley(&["check"]);
+    assert_eq!(
+        (status, errors.as_str()),
+        (
+            2,
+            "error: no FILE: give a scenario file, such as `shop.yaml`\n"
+        )
+    );
+}
+
+#[test]
+fn the_schema_of_a_scenario_file_is_printed() {
+    let (status, out, _) = volley(&["schema", "scenario"]);
+    assert_eq!(
+        (status, serde_json::from_str::<Value>(&out).unwrap()),
+        (0, file::schema())
+    );
+    let line = "error: write `volley schema` for a file of --config, or `volley schema scenario`\n";
+    assert_eq!(
+        volley(&["schema", "spec"]),
+        (2, String::new(), line.to_owned())
+    );
+}
