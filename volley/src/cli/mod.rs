@@ -7,6 +7,7 @@ mod blast;
 mod compare;
 mod config;
 mod exit;
+mod files;
 mod help;
 mod look;
 mod merge;

@@ -46,7 +46,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
         spec.count.details = output.details();
     }
     let start_at = flags.load.start_at.unwrap_or_default();
-    let watched = Watched::new(&flags.watch, &output);
+    let watched = Watched::new(&flags.watch);
     match apply(&flags, &mut spec, stdin).and(watched) {
         Ok(watched) => Ok(Run {
             needs_stdin: payload::is_on_stdin(&flags.data)
