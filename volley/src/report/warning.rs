@@ -85,6 +85,10 @@ pub enum Warning {
     FewConnections { addresses: u64, connections: u32 },
     #[error(
         "the TLS server did not agree to HTTP/2 (it has no ALPN) and was taken to speak it: clients such as grpc-go 1.67 \
+    #[error(
+        "no address was found for `{names}` when the run started: check the name, or drop it from HOST"
+    )]
+    Unresolved { names: String },
          refuse it"
     )]
     NoAlpn,

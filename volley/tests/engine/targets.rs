@@ -470,8 +470,8 @@ fn loopback_and_excluded_hosts_need_no_proxy() {
     let report = through(UNARY.checked(), nobody).report(server.address());
     assert_eq!(report.all_ok(), 10);
     let finished = through(UNARY.checked(), nobody).run("nowhere.test:80");
-    let line =
-        "cannot connect to nowhere.test:80: connection refused (is the server running there?)";
+    let line = "cannot connect to nowhere.test:80 through the proxy 127.0.0.1:1 (`HTTPS_PROXY`): connection refused \
+                (is the server running there?)";
     assert_eq!(finished.error(), line);
     let finished = through(UNARY.checked(), nobody)
         .env("NO_PROXY", ".test")
