@@ -504,3 +504,16 @@ fn a_proxy_that_is_none_is_a_usage_error_without_its_value() {
     assert_eq!(finished.code(), 2, "{finished:?}");
     assert!(!finished.stderr.contains("secret"), "{finished:?}");
 }
+
+#[test]
+fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags("--warmup 300ms -n 20 -c 1 --reconnect-every 10")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 20);
+    let planned = report.number("/planned_reconnects");
+    assert!((1..=3).contains(&planned), "{planned}");
+    assert!(settled(&server).connections > 10);
+}
