@@ -450,3 +450,24 @@ fn what_is_wrong_in_a_section_is_said_with_its_place() {
         assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
     }
 }
+
+#[test]
+fn a_whole_report_is_read_as_its_options() {
+    let options =
+        r#"{"host": "l:1", "proto": "a.proto", "call": "p.S/M", "connections": 3, "details": 7}"#;
+    let report =
+        format!(r#"{{"count": 200, "options": {options}, "details": [], "histogram": null}}"#);
+    let run = with(&file("report.json", &report), &[]).unwrap();
+    assert_eq!((run.spec.load.connections, run.spec.count.details), (3, 7));
+    assert!(run.warnings.is_empty(), "{:?}", run.warnings);
+}
+
+#[test]
+fn an_unknown_key_of_a_section_is_an_error() {
+    let path = file("unknown-inner.json", r#"{"load": {"durration": "5s"}}"#);
+    let line = with(&path, &[]).unwrap_err();
+    assert!(
+        line.contains("unknown-inner.json: load") && line.contains("durration"),
+        "{line}"
+    );
+}

@@ -2,8 +2,8 @@
 //! ghz's own files.
 //!
 //! A key of the second kind is parsed as the flag of the same name, so a file and the command line accept the same
-//! values. Flags override sections. Errors name the file and the key. A key that is no flag has no effect, as in ghz,
-//! but a warning names it.
+//! values. Flags override sections. Errors name the file and the key. A key that is neither has no effect, as in ghz,
+//! but a warning names it; within a section, an unknown key is an error.
 
 mod file;
 
@@ -50,7 +50,14 @@ pub(super) struct Config {
 
 /// Reads a file.
 pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError> {
-    let (sections, flags): (Map<_, _>, Map<_, _>) = file::read(path)?
+    let mut table = file::read(path)?;
+    // A whole report: it counts its calls.
+    if table.get("count").is_some_and(Value::is_number)
+        && let Some(Value::Object(options)) = table.remove("options")
+    {
+        table = options;
+    }
+    let (sections, flags): (Map<_, _>, Map<_, _>) = table
         .into_iter()
         .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
     let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
