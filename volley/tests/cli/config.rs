@@ -252,7 +252,7 @@ fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
     let path = file(
         "unknown.json",
         &format!(
-            r#"{{{base}, "$schema": "x", "conections": 4, "skip-first": 4, "D": "data.json"}}"#
+            r#"{{{base}, "$schema": "x", "conections": 4, "skip-first": 4, "D": "data.json", "n": 4, "h": 1, "q": 1}}"#
         ),
     );
     let run = with(&path, &[]).unwrap();
@@ -262,15 +262,16 @@ fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
             path.display()
         )
     };
+    let all = "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`";
     assert_eq!(
         run.warnings,
         [
             line("conections", "did you mean `connections`?"),
             line("skip-first", "did you mean `skipFirst`?"),
-            line(
-                "D",
-                "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`"
-            ),
+            line("D", "did you mean `data-file`?"),
+            line("n", "did you mean `total`?"),
+            line("h", all),
+            line("q", all),
         ]
     );
     let plain = with(&file("known.json", &format!("{{{base}}}")), &[]).unwrap();

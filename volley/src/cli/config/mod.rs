@@ -167,13 +167,21 @@ fn entry(
 /// Says that a key has no effect.
 fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let flag = format!("--{key}");
-    let suggestion = command
-        .clone()
-        .try_get_matches_from(["volley", &flag])
-        .err()
-        .and_then(|error| usage::suggestion(&error))
-        .map(|flag| flag.trim_start_matches('-').to_owned())
-        .filter(|name| !ONLY_FLAGS.contains(&name.as_str()));
+    let is_short = |arg: &&Arg| {
+        arg.get_short()
+            .is_some_and(|short| *key == short.to_string())
+    };
+    let long = command.get_arguments().find(is_short);
+    let similar = || {
+        let parsed = command.clone().try_get_matches_from(["volley", &flag]);
+        usage::suggestion(&parsed.err()?)
+    };
+    let suggestion = match long {
+        Some(arg) => arg.get_long().map(str::to_owned),
+        None if key.len() == 1 => None,
+        None => similar().map(|flag| flag.trim_start_matches('-').to_owned()),
+    };
+    let suggestion = suggestion.filter(|name| !ONLY_FLAGS.contains(&name.as_str()));
     let hint = match suggestion {
         Some(name) => format!("did you mean `{name}`?"),
         None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),
