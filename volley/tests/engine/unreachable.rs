@@ -147,7 +147,8 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
         .data(UNARY.data)
         .flags("-n 1 -c 1 --skipTLS --connect-timeout 2s")
         .run(server.address());
-    assert!(finished.error().contains("`--insecure`"), "{finished:?}");
+    let words = "TLS: the server does not speak TLS: if it speaks plaintext, use `--insecure` (";
+    assert!(finished.error().contains(words), "{finished:?}");
 }
 
 #[test]
