@@ -40,6 +40,8 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
         return Err(UsageError::StdinTwice { flag });
     }
     set(&mut spec.request.data, payload::data(&args.data, stdin)?);
+    let file = filled_path(&args.data.data_file).or_else(|| filled_path(&args.data.binary_file));
+    set_some(&mut spec.request.data_file, file);
     Ok(())
 }
 
