@@ -57,6 +57,10 @@ _HOST = (
 )
 
 
+# Servers on ports of their own, which the tests of the module share.
+_LINES = "tests/integration/test_ghz_lines.py"
+
+
 class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """One worker runs all tests that need the host for themselves; the other tests go anywhere.
 
@@ -64,6 +68,8 @@ class HostScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(_LINES):
+            return _LINES
         return "host" if nodeid.startswith(_HOST) else nodeid
 
 

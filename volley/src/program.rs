@@ -3,6 +3,7 @@
 mod blast;
 mod check;
 mod compare;
+mod files;
 mod look;
 mod merge;
 mod news;
@@ -10,10 +11,10 @@ mod replies;
 mod trial;
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +25,7 @@ pub use look::look;
 pub use merge::merge;
 pub use trial::try_once;
 
-use crate::cli::{Described, Format, Listen, Output, Run, STDOUT, ServeArgs};
+use crate::cli::{Described, Format, Listen, Output, Run, ServeArgs};
 use crate::engine::{self, EngineError, News, Reading, Session};
 use crate::report::live::Live;
 use crate::report::verdict::{self, Figures};
@@ -35,6 +36,7 @@ use crate::scenario;
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
 use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
+use files::Files;
 use news::NewsDesk;
 
 /// The exit status if a condition of `--fail-if` was met.
@@ -108,9 +110,15 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let session = Session::new(*start_at)?;
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
-    let lines = watched.live_json.as_deref().map(json_lines).transpose()?;
-    let writer = replies::writer(watched)?;
-    let mut log = watched.debug.as_deref().map(debug_log).transpose()?;
+    let mut files = Files::default();
+    let mut open = |flag, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.empty(flag, path)).transpose()
+    };
+    let lines = open("--live-json", &watched.live_json)?.map(JsonLines::new);
+    let mut log = open("--debug", &watched.debug)?.map(DebugLog::new);
+    let saved = open("--save-replies", &watched.save_replies)?;
+    let writer = replies::writer(watched.print_replies, saved);
     if let Some(log) = &mut log {
         log.start(&spec.public(), warnings);
     }
@@ -138,7 +146,9 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
         report.thresholds = verdict::judge(&spec.checks.fail_if, &Figures::from(&report));
     }
     let status = deliver(&report, output, out)?;
-    saved.map(|()| status)
+    saved?;
+    files.keep();
+    Ok(status)
 }
 
 /// Starts what shows the run to others.
@@ -169,30 +179,6 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
         servers.push(server);
     }
     Ok(servers)
-}
-
-/// Opens the file of `--live-json`.
-fn json_lines(path: &Path) -> Result<JsonLines, Failure> {
-    let out: Box<dyn Write + Send> = if path == Path::new(STDOUT) {
-        Box::new(io::stdout())
-    } else {
-        let file = File::create(path).map_err(|error| {
-            io::Error::other(format!(
-                "`--live-json`: cannot write `{}`: {error}",
-                path.display()
-            ))
-        })?;
-        Box::new(file)
-    };
-    Ok(JsonLines::new(out))
-}
-
-/// Opens the file of `--debug`.
-fn debug_log(path: &Path) -> Result<DebugLog, Failure> {
-    DebugLog::create(path).map_err(|error| {
-        let line = format!("`--debug`: cannot write `{}`: {error}", path.display());
-        io::Error::other(line).into()
-    })
 }
 
 /// Says which keys of a file have no effect.
@@ -342,30 +328,26 @@ fn live_line(output: &Output) -> Live<Stderr> {
 /// The destination of the report: a file, or stdout.
 struct Out<'a> {
     file: Option<(&'a Path, File)>,
+    /// After the file: it is removed if nothing is written to it.
+    _files: Files,
 }
 
 impl<'a> Out<'a> {
     /// Opened before the load, so that a problem with it is found early.
     fn open(path: Option<&'a Path>) -> Result<Self, Failure> {
-        let Some(path) = path else {
-            return Ok(Self { file: None });
-        };
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .map_err(|error| unwritable(path, &error))?;
+        let mut files = Files::default();
+        let file = path.map(|path| Ok::<_, Failure>((path, files.open("--output", path)?)));
         Ok(Self {
-            file: Some((path, file)),
+            file: file.transpose()?,
+            _files: files,
         })
     }
 
     fn print(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         match self.file {
-            Some((path, file)) => empty(&file)
+            Some((path, file)) => files::empty(&file)
                 .and_then(|()| buffered(file, write))
-                .map_err(|error| unwritable(path, &error))?,
+                .map_err(|error| files::unwritable("--output", path, &error))?,
             None => buffered(io::stdout().lock(), write)
                 .or_else(unless_hung_up)
                 .map_err(|error| io::Error::other(format!("cannot write the report: {error}")))?,
@@ -381,21 +363,6 @@ fn buffered(
     let mut out = BufWriter::new(out);
     write(&mut out)?;
     out.flush()
-}
-
-/// Truncates the file of an older report. A device or a pipe cannot be truncated, and refuses.
-fn empty(file: &File) -> io::Result<()> {
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-    }
-    Ok(())
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(format!(
-        "`--output`: cannot write `{}`: {error}",
-        path.display()
-    ))
 }
 
 fn print(report: &Report, format: Format, mut out: &mut dyn Write) -> io::Result<()> {

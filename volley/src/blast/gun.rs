@@ -73,7 +73,8 @@ impl<'a> Gun<'a> {
             None => u64::MAX,
         };
         let until_ns = too_late_ns.min(blast.ends_ns);
-        let mut is_cut = false;
+        // Connections that a signal has left unopened say nothing about the server.
+        let mut is_cut = self.driver.is_interrupted();
         while self.driver.book().any_open() {
             let now_ns = self.driver.now_ns();
             if now_ns >= too_late_ns {

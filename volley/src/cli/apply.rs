@@ -9,7 +9,7 @@ use super::args::{
 };
 use super::exit::UsageError;
 use super::options::STDOUT;
-use super::payload;
+use super::{files, payload};
 use crate::engine::StartAt;
 use crate::spec::{
     CheckSpec, CountSpec, LoadSpec, RequestSpec, SchemaSource, Spec, StreamSpec, TargetSpec,
@@ -31,6 +31,7 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
     let name = args.output.name.as_deref();
     set(&mut spec.name, name.map(|name| name.trim().to_owned()));
     spec.check()?;
+    files::check_run(args, spec)?;
     let waits = spec.load.open_on_stdin.then_some("--open-on-stdin");
     let starts = (args.load.start_at == Some(StartAt::Stdin)).then_some("--start-at stdin");
     if let Some(flag) = waits.or(starts)
@@ -39,6 +40,8 @@ pub fn apply(args: &RunArgs, spec: &mut Spec, stdin: &mut impl Read) -> Result<(
         return Err(UsageError::StdinTwice { flag });
     }
     set(&mut spec.request.data, payload::data(&args.data, stdin)?);
+    let file = filled_path(&args.data.data_file).or_else(|| filled_path(&args.data.binary_file));
+    set_some(&mut spec.request.data_file, file);
     Ok(())
 }
 

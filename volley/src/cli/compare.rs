@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 use super::apply::filled_file;
 use super::exit::CliExit;
 use super::value::path;
-use super::{argv, help, usage};
+use super::{argv, files, help, usage};
 use crate::compare::Condition;
 
 const PROGRAM: &str = "volley compare";
@@ -93,6 +93,9 @@ pub(super) fn parse(words: &[OsString]) -> Result<Compare, CliExit> {
     let matches = argv::matches(PROGRAM, &command(), command, words)?;
     let args =
         CompareArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    let output = files::output(args.output.as_deref());
+    files::check(&[output], &[("OLD", &args.old), ("NEW", &args.new)])
+        .map_err(|error| CliExit::usage(error.to_string()))?;
     Ok(Compare {
         old: args.old,
         new: args.new,

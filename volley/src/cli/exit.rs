@@ -96,8 +96,20 @@ pub enum UsageError {
         "`{flag}`: other hosts can reach this address: give a `--control-token` (or $VOLLEY_TOKEN), or listen on localhost"
     )]
     NoToken { flag: &'static str },
-    #[error("`--live-json -` and the report both go to stdout: give the report a file with `-o`")]
-    StdoutTwice,
+    #[error("`{flag} -` and the report both go to stdout: give the report a file with `-o`")]
+    StdoutTwice { flag: &'static str },
+    #[error("`{first}` and `{second}` both write to `{}`: give each a file of its own", .path.display())]
+    WrittenTwice {
+        first: &'static str,
+        second: &'static str,
+        path: PathBuf,
+    },
+    #[error("`{flag}` would overwrite `{}`, the file of `{reads}`: give it another one", .path.display())]
+    Overwritten {
+        flag: &'static str,
+        reads: &'static str,
+        path: PathBuf,
+    },
     #[error("`{first}` and `{second}` both give the {what}: keep one")]
     Twice {
         first: &'static str,

@@ -10,7 +10,7 @@ use super::args::Format;
 use super::exit::CliExit;
 use super::options::Output;
 use super::value::path;
-use super::{args, argv, help, usage};
+use super::{args, argv, files, help, usage};
 use crate::spec::Threshold;
 
 const PROGRAM: &str = "volley merge";
@@ -76,6 +76,9 @@ pub(super) fn parse(words: &[OsString]) -> Result<Merge, CliExit> {
             "no FILE: give the JSON report of every share",
         ));
     }
+    let output = files::output(args.output.output.as_deref());
+    let read: Vec<files::Named<'_>> = args.files.iter().map(|file| ("FILE", &**file)).collect();
+    files::check(&[output], &read).map_err(|error| CliExit::usage(error.to_string()))?;
     Ok(Merge {
         files: args.files,
         fail_if: args.fail_if,

@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod config;
 mod exit;
+mod files;
 mod help;
 mod look;
 mod merge;

@@ -42,9 +42,9 @@ impl Output {
 /// What others see of a run while it goes on, and how they change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// The log goes there.
+    /// The log goes there; `-` is stdout.
     pub debug: Option<PathBuf>,
-    /// A line of JSON for each second goes there; `-` is stdout.
+    /// A line of JSON for each second goes there, as above.
     pub live_json: Option<PathBuf>,
     /// Where the run is shown.
     pub metrics: Option<Address>,
@@ -52,14 +52,14 @@ pub struct Watched {
     pub control: Option<Address>,
     /// How many replies are printed.
     pub print_replies: u64,
-    /// Where all replies are saved.
+    /// Where all replies are saved, as above.
     pub save_replies: Option<PathBuf>,
     /// What clients must know.
     pub token: Option<String>,
 }
 
 impl Watched {
-    pub(super) fn new(args: &WatchArgs, output: &Output) -> Result<Self, UsageError> {
+    pub(super) fn new(args: &WatchArgs) -> Result<Self, UsageError> {
         let token = filled(args.control_token.as_deref());
         let token = token.or_else(|| filled(std::env::var(TOKEN).ok().as_deref()));
         let watched = Self {
@@ -81,9 +81,6 @@ impl Watched {
             {
                 return Err(UsageError::NoToken { flag });
             }
-        }
-        if watched.live_json.as_deref() == Some(STDOUT.as_ref()) && output.file.is_none() {
-            return Err(UsageError::StdoutTwice);
         }
         Ok(watched)
     }

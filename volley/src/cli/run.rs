@@ -10,7 +10,7 @@ use super::args::{self, RunArgs};
 use super::config::Config;
 use super::exit::CliExit;
 use super::options::{Output, Watched};
-use super::{argv, config, payload, usage};
+use super::{argv, config, payload, unused, usage};
 use crate::engine::StartAt;
 use crate::spec::Spec;
 
@@ -38,7 +38,7 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
     let Config {
         mut spec,
         args: flags,
-        warnings,
+        mut warnings,
         ..
     } = with_config(&command, &matches)?;
     let output = Output::new(&flags.output);
@@ -46,9 +46,13 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
         spec.count.details = output.details();
     }
     let start_at = flags.load.start_at.unwrap_or_default();
-    let watched = Watched::new(&flags.watch, &output);
+    let watched = Watched::new(&flags.watch);
     match apply(&flags, &mut spec, stdin).and(watched) {
         Ok(watched) => Ok(Run {
+            warnings: {
+                warnings.extend(unused::warnings(&flags, &spec));
+                warnings
+            },
             needs_stdin: payload::is_on_stdin(&flags.data)
                 || spec.load.open_on_stdin
                 || start_at == StartAt::Stdin,
@@ -56,7 +60,6 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Run, Cl
             start_at,
             output,
             watched,
-            warnings,
         }),
         // The flag to change may be in the file.
         Err(error) => Err(match &flags.target.config {

@@ -1,10 +1,14 @@
-//! Flags of a run that have no effect in another command: they are hidden and refused, never ignored.
+//! Flags without effect. Those of a run that another command does not use are hidden and refused, never ignored. A run
+//! warns of those that others make useless: ghz takes them.
+
+use std::net::IpAddr;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-use super::args;
+use super::args::{self, RunArgs};
 use super::exit::CliExit;
+use crate::spec::{Data, DurationStop, Endpoint, LbStrategy, SchemaSource, Spec, Templates};
 
 /// Leaves flags out of help, by clap's ids.
 pub(super) fn hide(command: Command, unused: &[impl AsRef<str>]) -> Command {
@@ -40,4 +44,88 @@ pub(super) fn refuse(
     Err(CliExit::usage(format!(
         "`--{flag}` has no effect in `{program}`: drop it"
     )))
+}
+
+/// What has no effect in this run because of other flags, one line each.
+pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
+    let Spec {
+        target,
+        request,
+        load,
+        ..
+    } = spec;
+    let has_templates = match &request.data {
+        Data::Json(text) | Data::JsonLines(text) | Data::Csv(text) => text.contains("{{"),
+        Data::Binary(_) => false,
+    } && request.templates != Templates::Off;
+    let has_one_address = target
+        .target()
+        .is_ok_and(|target| match &*target.endpoints {
+            [Endpoint::Name(address)] => address.host.parse::<IpAddr>().is_ok(),
+            endpoints => endpoints.len() == 1,
+        });
+    let asks = request.schema == SchemaSource::Reflection;
+    let has_imports = matches!(&request.schema, SchemaSource::Proto { .. });
+    let (target_args, watch) = (&args.target, &args.watch);
+    let is_served = watch.control.is_some() || watch.metrics.is_some();
+    let useless = [
+        (
+            "protoset",
+            target_args.protoset.is_some() && target_args.proto.is_some(),
+            "beside `--proto`",
+        ),
+        (
+            "import-paths",
+            target_args
+                .import_paths
+                .as_ref()
+                .is_some_and(|paths| !paths.is_empty())
+                && !has_imports,
+            "without `--proto`",
+        ),
+        (
+            "reflect-metadata",
+            !request.reflect_metadata.is_empty() && !asks,
+            "beside `--proto` or `--protoset`: no server is asked",
+        ),
+        (
+            "lb-strategy",
+            target.lb_strategy == LbStrategy::RoundRobin && has_one_address,
+            "on one address",
+        ),
+        (
+            "stream-dynamic-messages",
+            request.stream.dynamic && !has_templates,
+            "on data without templates",
+        ),
+        (
+            "disable-template-functions",
+            args.data.disable_template_functions == Some(true)
+                && request.templates == Templates::Off,
+            "beside `--disable-template-data`",
+        ),
+        (
+            "duration-stop",
+            load.duration_stop == DurationStop::Wait && load.length().is_none(),
+            "without `-z` or `-x`: all calls are waited for",
+        ),
+        (
+            "drain-timeout",
+            load.drain_timeout.is_some() && load.duration_stop != DurationStop::Wait,
+            "without `--duration-stop wait`",
+        ),
+        (
+            "control-token",
+            watch
+                .control_token
+                .as_ref()
+                .is_some_and(|token| !token.is_empty())
+                && !is_served,
+            "without `--control` or `--metrics`",
+        ),
+    ];
+    let useless = useless.into_iter().filter(|(_, is_useless, _)| *is_useless);
+    useless
+        .map(|(flag, _, why)| format!("`--{flag}` has no effect {why}"))
+        .collect()
 }

@@ -60,6 +60,9 @@ pub enum ConditionError {
     Limit(String),
 }
 
+/// The unit of ratios.
+const RATIO: &str = "ratio";
+
 impl FromStr for Condition {
     type Err = ConditionError;
 
@@ -130,7 +133,7 @@ impl Condition {
                     threshold: text.clone(),
                     value: estimate.map(|estimate| estimate.value),
                     interval: estimate.map(|estimate| (estimate.low, estimate.high)),
-                    unit: "ratio",
+                    unit: RATIO,
                     failed: estimate.is_some_and(beyond),
                     words: format!("{figure} ratio {words}"),
                 }
@@ -148,6 +151,22 @@ fn nearest(estimate: Estimate, comparison: Comparison) -> f64 {
 }
 
 impl Judged {
+    /// Whether there is too little data for a ratio.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.unit == RATIO && self.value.is_none()
+    }
+
+    /// In a word.
+    #[must_use]
+    pub fn result(&self) -> &'static str {
+        match self.failed {
+            true => "failed",
+            false if self.is_undecided() => "not decided",
+            false => "passed",
+        }
+    }
+
     /// With its condition, in one line.
     #[must_use]
     pub fn line(&self) -> String {

@@ -7,7 +7,7 @@ use super::run::{Run, Slice};
 use crate::spec::threshold::{Count, Figure, Rate, Statistic, Times, Unit};
 
 /// A percentile needs so many samples on each side of it, in each run; a rate needs so many calls.
-const LEAST_SAMPLES: f64 = 20.0;
+pub(super) const LEAST_SAMPLES: f64 = 20.0;
 
 /// Differences of rates below 0.1 % are never shown: seconds begin and end with calls.
 const RATE_RESOLUTION: f64 = 0.001;

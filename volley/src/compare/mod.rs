@@ -14,6 +14,9 @@ mod run;
 mod simulation;
 pub mod table;
 
+use estimate::LEAST_BATCHES;
+use figures::LEAST_SAMPLES;
+
 pub use condition::{Condition, Judged};
 pub use figures::{Change, Row, Rows, Verdict};
 pub use mismatch::MismatchError;
@@ -41,11 +44,20 @@ impl Comparison {
     ///
     /// If the latencies of these runs do not mean the same.
     pub fn of(old: Run, new: Run, conditions: &[Condition]) -> Result<Self, MismatchError> {
-        let warnings = mismatch::warnings(&old, &new)?;
+        let mut warnings = mismatch::warnings(&old, &new)?;
         let rows = Rows::of(&old, &new);
         let judge = |condition: &Condition| condition.judge(&old, &new);
+        let thresholds: Vec<Judged> = conditions.iter().map(judge).collect();
+        let undecided = thresholds.iter().filter(|judged| judged.is_undecided());
+        warnings.extend(undecided.map(|judged| {
+            format!(
+                "not decided: {}; a ratio needs {LEAST_BATCHES} whole seconds of each run and {LEAST_SAMPLES} calls, and a \
+                 percentile so many on each side of it: run longer",
+                judged.line()
+            )
+        }));
         Ok(Self {
-            thresholds: conditions.iter().map(judge).collect(),
+            thresholds,
             rows,
             warnings,
             old,

@@ -47,7 +47,7 @@ pub fn write(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
         name(&comparison.new.path)
     )?;
     for judged in comparison.thresholds.iter().filter(|judged| !judged.failed) {
-        writeln!(out, "passed: {}", judged.line())?;
+        writeln!(out, "{}: {}", judged.result(), judged.line())?;
     }
     writeln!(out, "{ABOUT}")
 }
@@ -91,12 +91,8 @@ fn list(out: &mut impl Write, lines: impl Iterator<Item = String>) -> io::Result
 }
 
 fn condition(judged: &Judged) -> String {
-    let result = if judged.failed {
-        "**failed**"
-    } else {
-        "passed"
-    };
-    format!("{result}: {}", judged.line())
+    let mark = if judged.failed { "**" } else { "" };
+    format!("{mark}{}{mark}: {}", judged.result(), judged.line())
 }
 
 fn cells(row: &Row) -> [String; 6] {

@@ -45,6 +45,8 @@ pub struct Names {
     version: AtomicU64,
     /// Wakes the thread that looks names up; `None` if there are no names.
     wish: Option<SyncSender<()>>,
+    /// The endpoints that had no address at first.
+    unresolved: Vec<String>,
 }
 
 impl Route {
@@ -86,6 +88,11 @@ impl Names {
         let known = ways(&target, &proxies, &*lookup, &[])?;
         let (wish, wishes) = sync_channel(1);
         let is_named = target.endpoints.iter().any(|one| is_named(one, &proxies));
+        let endpoints = target.endpoints.iter().zip(&known);
+        let unresolved = endpoints.filter(|(_, ways)| ways.is_empty());
+        let unresolved = unresolved
+            .map(|(endpoint, _)| endpoint.to_string())
+            .collect();
         let names = Arc::new(Self {
             target,
             proxies,
@@ -94,6 +101,7 @@ impl Names {
             found: Mutex::new(each_once(&known).into()),
             version: AtomicU64::new(0),
             wish: is_named.then_some(wish),
+            unresolved,
         });
         if is_named {
             let weak = Arc::downgrade(&names);
@@ -126,12 +134,23 @@ impl Names {
             found: Mutex::new(routes.collect()),
             version: AtomicU64::new(0),
             wish: None,
+            unresolved: Vec::new(),
         })
     }
 
     /// What was found last.
     pub fn routes(&self) -> Routes {
         Arc::clone(&self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The endpoints that could not be looked up when the run started.
+    pub fn unresolved(&self) -> &[String] {
+        &self.unresolved
+    }
+
+    /// The target for people.
+    pub fn words(&self) -> String {
+        words(&self.target, &self.routes())
     }
 
     /// It differs from what it was before if others were found since.
@@ -236,6 +255,17 @@ fn ways(
     match failure.filter(|_| all.iter().all(Vec::is_empty)) {
         Some(error) => Err(error),
         None => Ok(all),
+    }
+}
+
+/// A target for people, with the proxy that leads to it.
+pub fn words(target: &Target, routes: &[Arc<Route>]) -> String {
+    match routes.iter().find_map(|route| route.tunnel.as_ref()) {
+        Some((proxy, _)) => format!(
+            "{target} through the proxy {} (`HTTPS_PROXY`)",
+            proxy.address
+        ),
+        None => target.to_string(),
     }
 }
 

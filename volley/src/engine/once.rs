@@ -92,8 +92,8 @@ impl Caller {
     ) -> Result<Self, EngineError> {
         let target = spec.target().map_err(SpecError::from)?;
         let tls = tls::client(spec, &target)?;
-        let shown = target.to_string();
         let routes = names::routes(&target, proxies)?;
+        let shown = names::words(&target, &routes);
         let each = until.saturating_duration_since(Instant::now())
             / u32::try_from(routes.len()).unwrap_or(u32::MAX).max(1);
         let mut reason = String::new();

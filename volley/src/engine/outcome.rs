@@ -107,6 +107,11 @@ fn uses(harvests: &[Harvest<Tally>]) -> BTreeMap<String, Use> {
 
 fn warnings(plan: &Plan, harvests: &[Harvest<Tally>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let unresolved = plan.names.unresolved();
+    if !unresolved.is_empty() {
+        let names = unresolved.join(", ");
+        warnings.push(Warning::Unresolved { names });
+    }
     let open: u64 = harvests.iter().map(|thread| thread.left_open).sum();
     if open > 0 {
         warnings.push(Warning::DrainTimedOut { open });

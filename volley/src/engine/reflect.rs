@@ -12,7 +12,7 @@ use super::once::{Caller, Event, Lost};
 use crate::grpc::Code;
 use crate::grpc::reflection::{Answer, METHOD, Question, Request, Response, SERVICES};
 use crate::report::Warning;
-use crate::request::schema::reflect::{self, MOST_BYTES};
+use crate::request::schema::reflect::{self, MOST_BYTES, Weight};
 use crate::request::{Ask, Body, Method, ReflectError, RequestError, head, schema};
 use crate::spec::Spec;
 
@@ -37,8 +37,8 @@ pub struct Asked<'a> {
     caller: Caller,
     /// The server has answered.
     is_open: bool,
-    /// The bytes of all answers.
-    bytes: usize,
+    /// All its answers.
+    weight: Weight,
     until: Instant,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Asked<'a> {
             spec,
             caller,
             is_open: false,
-            bytes: 0,
+            weight: Weight::default(),
             until,
         })
     }
@@ -136,10 +136,7 @@ impl<'a> Asked<'a> {
                 Err(lost) => return Err(self.lost(&lost)),
                 Ok((Event::Headers(_), _)) => {}
                 Ok((Event::Reply(reply), _)) => {
-                    self.bytes = self.bytes.saturating_add(reply.len());
-                    if self.bytes > MOST_BYTES {
-                        return Err(ReflectError::TooMuch.into());
-                    }
+                    self.weight.add(reply.len())?;
                     let response = Response::decode(reply.as_slice()).ok();
                     let answer = response.and_then(|response| response.answer);
                     answers.push(answer.ok_or(ReflectError::WrongAnswer)?);

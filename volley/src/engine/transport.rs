@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustls::pki_types::ServerName;
-use rustls::{AlertDescription, ClientConnection, PeerMisbehaved};
+use rustls::{AlertDescription, CertificateError, ClientConnection, Error, PeerMisbehaved};
 use socket2::{Socket, Type};
 
 use super::names::Route;
@@ -255,23 +255,52 @@ pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> O
         Err(error) if refuses_http2(&error) => {
             Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
         }
-        Err(error) => Some(format!(
-            "TLS: {error} (untrusted certificate: see `--cacert`, `--skipTLS`; plaintext server: use `--insecure`)"
-        )),
+        Err(error) => Some(format!("TLS: {} ({error})", tls_words(&error))),
     }
+}
+
+/// What a TLS error means, and the flag that helps.
+fn tls_words(error: &io::Error) -> &'static str {
+    use CertificateError as Wrong;
+    match cause(error) {
+        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => {
+            "nobody who is trusted here has signed the server's certificate: name its authority with `--cacert`, or \
+             accept any certificate with `--skipTLS`"
+        }
+        Some(Error::InvalidCertificate(
+            Wrong::NotValidForName | Wrong::NotValidForNameContext { .. },
+        )) => "the server's certificate is for another name: give one that it has with `--cname`",
+        Some(Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. })) => {
+            "the server's certificate has expired: renew it, or accept any with `--skipTLS`"
+        }
+        Some(Error::InvalidCertificate(_)) => {
+            "the server's certificate is not valid: mend it, or accept any with `--skipTLS`"
+        }
+        Some(Error::InvalidMessage(_)) => {
+            "the server does not speak TLS: if it speaks plaintext, use `--insecure`"
+        }
+        Some(Error::AlertReceived(
+            AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnknownCA
+            | AlertDescription::CertificateUnknown,
+        )) => "the server wants a certificate that it trusts: give one with `--cert` and `--key`",
+        _ => "the handshake failed",
+    }
+}
+
+fn cause(error: &io::Error) -> Option<&Error> {
+    error.get_ref().and_then(|cause| cause.downcast_ref())
 }
 
 /// Whether a TLS server has refused HTTP/2, or chose what it was not offered.
 fn refuses_http2(error: &io::Error) -> bool {
-    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     matches!(
-        cause,
+        cause(error),
         Some(
-            rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol)
-                | rustls::Error::PeerMisbehaved(
-                    PeerMisbehaved::SelectedUnofferedApplicationProtocol
-                )
-                | rustls::Error::NoApplicationProtocol
+            Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+                | Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol)
+                | Error::NoApplicationProtocol
         )
     )
 }

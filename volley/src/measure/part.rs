@@ -13,7 +13,9 @@ use super::{RunFacts, SECOND_NS, warnings};
 use crate::pace::Agenda;
 use crate::report::ghz_options;
 use crate::report::latency::{Latency, LatencyKind};
-use crate::report::model::{Calls, Checks, Detail, DetailOutcome, Report, Sends, Series, WarmUp};
+use crate::report::model::{
+    Calls, Checks, Detail, DetailOutcome, EndedBy, Report, Sends, Series, WarmUp,
+};
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::report::warning::Warning;
@@ -190,6 +192,12 @@ impl Part {
             spec.load.share = Share::default();
         }
         let counts = counted.counts;
+        if run.ended_by == EndedBy::Window
+            && let Some(total) = spec.load.own_calls().filter(|total| counts.sent < *total)
+        {
+            let sent = counts.sent;
+            run.warnings.push(Warning::TimeOver { sent, total });
+        }
         let details_most = counted.details.most();
         let includes_failed = spec.count.count_errors;
         let timed = |latency: Distribution, kind| Latency {

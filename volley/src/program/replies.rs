@@ -1,26 +1,17 @@
 //! The replies of a run, printed or saved.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 
-use super::Failure;
-use crate::cli::Watched;
+use super::{Failure, unless_hung_up};
 use crate::pace::whole_ns;
 use crate::report::numbers::duration;
 use crate::report::{Report, Warning};
 use crate::watch::{ReplyWriter, Written};
 
 /// What takes the replies; `None` if nobody asks for them.
-pub fn writer(watched: &Watched) -> Result<Option<ReplyWriter>, Failure> {
-    let file = watched.save_replies.as_deref().map(|path| {
-        File::create(path).map_err(|error| {
-            let path = path.display();
-            io::Error::other(format!("`--save-replies`: cannot write `{path}`: {error}"))
-        })
-    });
-    let file = file.transpose()?;
-    let is_asked_for = watched.print_replies > 0 || file.is_some();
-    Ok(is_asked_for.then(|| ReplyWriter::start(watched.print_replies, file)))
+pub fn writer(printed: u64, saved: Option<Box<dyn Write + Send>>) -> Option<ReplyWriter> {
+    let is_asked_for = printed > 0 || saved.is_some();
+    is_asked_for.then(|| ReplyWriter::start(printed, saved))
 }
 
 /// Adds to a report what its reader must know about the replies.
@@ -36,7 +27,7 @@ pub fn note(report: &mut Report, written: Option<Written>) -> Result<(), Failure
         let waited = duration(whole_ns(written.held_up));
         report.warnings.push(Warning::RepliesHeldUp { waited });
     }
-    written.saved.map_err(|error| {
+    written.saved.or_else(unless_hung_up).map_err(|error| {
         io::Error::other(format!(
             "`--save-replies`: not all replies are saved: {error}"
         ))

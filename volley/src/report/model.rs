@@ -42,7 +42,7 @@ pub struct Report {
     pub connections: u32,
     /// Connections reopened during the run, after a GOAWAY or a loss.
     pub reconnects: u64,
-    /// Connections that were replaced without need: `--reconnect-every`, or another address.
+    /// Connections that were replaced inside the window without need: `--reconnect-every`, or another address.
     pub planned_reconnects: u64,
     /// What went to each address, if there were several.
     pub addresses: BTreeMap<String, Use>,

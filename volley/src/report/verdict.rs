@@ -156,7 +156,11 @@ impl Verdict {
     #[must_use]
     pub fn shown(&self) -> String {
         let Some(value) = self.value else {
-            return "missing".to_owned();
+            let figure = self.figure.parse::<Figure>();
+            return match figure.is_ok_and(Figure::is_of_open_loop) {
+                true => "missing: only an open loop (`--rps` or a load schedule) has it".to_owned(),
+                false => "missing".to_owned(),
+            };
         };
         // All digits that may decide.
         let decimal = |digits: i32| (value * 10f64.powi(digits)).round() / 10f64.powi(digits);
@@ -231,6 +235,11 @@ mod tests {
             ("mean > 2ms", true, "2.125ms"),
             ("gap max > 8ns", true, "9ns"),
             ("first-message p99 > 1s", true, "missing"),
+            (
+                "service mean > 1s",
+                true,
+                "missing: only an open loop (`--rps` or a load schedule) has it",
+            ),
         ] {
             let verdict = judged(&report, text);
             assert_eq!(

@@ -57,6 +57,8 @@ pub enum Warning {
     /// By a key or an order.
     #[error("stopped by order after {after}: the run is shorter than requested")]
     Stopped { after: String },
+    #[error("`-x` ended the run when {sent} of {total} calls were sent: raise it, or lower `-n`")]
+    TimeOver { sent: u64, total: u64 },
     #[error("{} waited through a pause: their response times hold its length", calls(*.waited))]
     Waited { waited: u64 },
     /// `after` is by how much the last one was late.
@@ -83,6 +85,10 @@ pub enum Warning {
          and `--connections`"
     )]
     FewConnections { addresses: u64, connections: u32 },
+    #[error(
+        "no address was found for `{names}` when the run started: check the name, or drop it from HOST"
+    )]
+    Unresolved { names: String },
     #[error(
         "the TLS server did not agree to HTTP/2 (it has no ALPN) and was taken to speak it: clients such as grpc-go 1.67 \
          refuse it"

@@ -1,9 +1,14 @@
+use std::path::{Path, PathBuf};
+
 use thiserror::Error;
 
 use super::excerpt::excerpt;
 use super::expect::ExpectError;
 use super::metadata::MetadataError;
 use super::template::TemplateError;
+
+/// The place of a template in the data.
+pub(super) const DATA: &str = "the data";
 
 /// Why a request cannot be made as specified.
 #[derive(Debug, Error)]
@@ -37,8 +42,17 @@ pub enum RequestError {
         "a message of {length} bytes is over the limit of {max}; raise it with `--max-send-message-size`"
     )]
     TooLong { length: usize, max: usize },
-    #[error("line {line}: {error}")]
-    Row { line: u64, error: Box<RequestError> },
+    #[error("line {line}{}: {error}", in_column(column))]
+    Row {
+        line: u64,
+        column: Option<String>,
+        error: Box<RequestError>,
+    },
+    #[error("`{}`: {error}", .path.display())]
+    InFile {
+        path: PathBuf,
+        error: Box<RequestError>,
+    },
     #[error("the data is not usable CSV: {reason}")]
     Csv { reason: String },
     #[error(
@@ -61,6 +75,37 @@ pub enum RequestError {
 }
 
 impl RequestError {
+    /// Names the file that the data came from, if the data is what is wrong.
+    #[must_use]
+    pub(super) fn in_file(self, path: Option<&Path>) -> Self {
+        let is_of_data = match &self {
+            Self::Row { .. }
+            | Self::Csv { .. }
+            | Self::NoData { .. }
+            | Self::NotJson { .. }
+            | Self::DoesNotFit { .. }
+            | Self::NotBinary { .. } => true,
+            Self::Template { place, .. } => place == DATA,
+            _ => false,
+        };
+        match path.filter(|_| is_of_data) {
+            Some(path) => Self::InFile {
+                path: path.to_owned(),
+                error: Box::new(self),
+            },
+            None => self,
+        }
+    }
+
+    /// Changes what was said of a place in JSON.
+    #[must_use]
+    pub(super) fn with_reason(mut self, change: impl FnOnce(&mut String)) -> Self {
+        if let Self::NotJson { reason, .. } | Self::DoesNotFit { reason, .. } = &mut self {
+            change(reason);
+        }
+        self
+    }
+
     /// Shows what the template produced, if the mistake may be in there.
     #[must_use]
     pub(super) fn rendered(self, json: &str) -> Self {
@@ -84,6 +129,12 @@ impl RequestError {
             other => other,
         }
     }
+}
+
+fn in_column(column: &Option<String>) -> String {
+    column
+        .as_ref()
+        .map_or_else(String::new, |column| format!(", column `{column}`"))
 }
 
 fn listed(fields: &Option<String>) -> String {

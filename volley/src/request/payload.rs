@@ -6,6 +6,7 @@ use prost_reflect::{DynamicMessage, MessageDescriptor};
 use serde_json::Value;
 
 use super::body::{Body, MAX_LEN, PREFIX_LEN, close_frame};
+use super::error::DATA;
 use super::expect::{Expected, Rules};
 use super::marked::Marked;
 use super::messages::{self, Message, is_array};
@@ -437,7 +438,7 @@ fn put(framed: &[u8], request: &mut Request) {
 
 fn wrong(error: TemplateError) -> RequestError {
     RequestError::Template {
-        place: "the data".to_owned(),
+        place: DATA.to_owned(),
         error,
     }
 }

@@ -19,21 +19,27 @@ pub fn each(
     actions: bool,
     mut take: impl FnMut(&str) -> Result<(), RequestError>,
 ) -> Result<(), RequestError> {
-    let mut take = |line: u64, json: &str| {
-        take(json).map_err(|error| RequestError::Row {
-            line,
-            error: Box::new(error),
-        })
+    let wrong = |line: u64, column: Option<&str>, error| RequestError::Row {
+        line,
+        column: column.map(|name| excerpt(name, 60)),
+        error: Box::new(error),
     };
     match data {
         Data::JsonLines(text) => {
             let lines = (1..).zip(unmarked(text).lines());
             let mut rows = lines.filter(|(_, line)| !line.trim().is_empty());
-            rows.try_for_each(|(number, line)| take(number, line))
+            rows.try_for_each(|(number, line)| {
+                // Of JSON in one line, only the column is worth a word.
+                let shorten = |reason: &mut String| {
+                    *reason = reason.replace(" at line 1 column ", " at column ")
+                };
+                take(line).map_err(|error| wrong(number, None, error.with_reason(shorten)))
+            })
         }
         Data::Csv(text) => {
             let mut reader = csv::Reader::from_reader(unmarked(text).as_bytes());
-            let columns = columns(reader.headers().map_err(|error| malformed(&error))?, input)?;
+            let header = reader.headers().map_err(|error| malformed(&error))?.clone();
+            let columns = columns(&header, input)?;
             let mut record = csv::StringRecord::new();
             while reader
                 .read_record(&mut record)
@@ -41,7 +47,25 @@ pub fn each(
             {
                 let line = record.position().map_or(0, csv::Position::line);
                 let row = columns.row(&record, actions);
-                take(line, row.as_deref().unwrap_or("{}"))?;
+                let Err(error) = take(row.as_deref().unwrap_or("{}")) else {
+                    continue;
+                };
+                // The first column that is wrong without the others.
+                let alone = |(place, name)| {
+                    let cells = record.iter().enumerate();
+                    let cells = cells.map(|(at, cell)| if at == place { cell } else { "" });
+                    let row = columns.row(&cells.collect(), actions)?;
+                    Some((name, take(&row).err()?))
+                };
+                let (column, error) = match header.iter().enumerate().find_map(alone) {
+                    Some((name, error)) => (Some(name), error),
+                    None => (None, error),
+                };
+                // The JSON is not the user's.
+                let shorten = |reason: &mut String| {
+                    reason.truncate(reason.rfind(" at line ").unwrap_or(reason.len()))
+                };
+                return Err(wrong(line, column, error.with_reason(shorten)));
             }
             Ok(())
         }

@@ -41,6 +41,11 @@ impl Source {
     ///
     /// Whatever prevents the requests.
     pub fn new(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
+        let file = spec.request.data_file.as_deref();
+        Self::tried(spec, method).map_err(|error| error.in_file(file))
+    }
+
+    fn tried(spec: &Spec, method: &Method) -> Result<Self, RequestError> {
         let mut renderer = Renderer::new(spec, method, None)?;
         for number in 0..renderer.payload.variants() {
             // A template may fail for some calls and not for others.

@@ -139,6 +139,9 @@ pub struct RequestSpec {
     pub call: String,
     /// The messages.
     pub data: Data,
+    /// The file that they came from, for messages.
+    #[serde(skip)]
+    pub data_file: Option<PathBuf>,
     /// Metadata of each call in ghz's form: the value of a `-bin` name is base64. Templates are filled in.
     pub metadata: BTreeMap<String, String>,
     /// Reports show secret metadata, such as `authorization`; otherwise they show `***`.
@@ -440,6 +443,7 @@ impl Default for RequestSpec {
             show_secrets: false,
             call: String::new(),
             data: Data::default(),
+            data_file: None,
             metadata: BTreeMap::new(),
             templates: Templates::default(),
             compress: false,

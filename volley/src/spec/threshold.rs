@@ -395,7 +395,7 @@ impl Figure {
     }
 
     /// Whether only an open loop has it.
-    pub(super) fn is_of_open_loop(self) -> bool {
+    pub(crate) fn is_of_open_loop(self) -> bool {
         matches!(self, Self::Time(Times::Service | Times::SendDelay, _))
     }
 }

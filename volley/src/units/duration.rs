@@ -25,8 +25,8 @@ pub enum DurationError {
     TooLong,
 }
 
-/// Reads a duration: one or more numbers, each with its unit; fractions are allowed. A bare `0`
-/// needs no unit.
+/// Reads a duration: one or more numbers, each with its unit; fractions are allowed, and blanks between them. A bare
+/// `0` needs no unit.
 pub fn parse(text: &str) -> Result<Duration, DurationError> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -65,7 +65,7 @@ fn part(text: &str) -> Result<(u128, &str), DurationError> {
         return Err(DurationError::NoNumber);
     }
     let (unit, after) = split(rest, |c| !c.is_ascii_digit() && c != '.');
-    let unit_ns = match unit {
+    let unit_ns = match unit.trim() {
         "ns" => 1,
         // U+00B5 and U+03BC look the same; Go accepts both.
         "us" | "µs" | "μs" => 1_000,
@@ -75,9 +75,9 @@ fn part(text: &str) -> Result<(u128, &str), DurationError> {
         "h" => 3_600_000_000_000,
         "" => {
             let number = text.strip_suffix(after).unwrap_or(text);
-            return Err(DurationError::NoUnit(number.to_owned()));
+            return Err(DurationError::NoUnit(number.trim_end().to_owned()));
         }
-        other => return Err(DurationError::Unit(other.trim().to_owned())),
+        other => return Err(DurationError::Unit(other.to_owned())),
     };
     let whole = match whole {
         "" => 0,
@@ -227,6 +227,7 @@ mod tests {
             (".5s", 500_000_000),
             ("1.s", 1_000_000_000),
             ("1h2m3.5s", 3_723_500_000_000),
+            (" 1 m  30 s ", 90_000_000_000),
             ("1us2µs3μs4ns", 6_004),
             ("0.000000001s", 1),
             ("0.3333333333333333333h", 1_199_999_999_999),
@@ -253,6 +254,7 @@ mod tests {
                 "{text:?}"
             );
         }
+        assert_eq!(parse("1 30s"), Err(DurationError::NoUnit("1".into())));
         assert_eq!(parse("-1s"), Err(DurationError::Negative));
         assert_eq!(parse("293y"), Err(DurationError::Unit("y".into())));
         for text in ["9223372036854775808ns", "99999999999999999999s", "3000000h"] {

@@ -1,8 +1,6 @@
 //! `--debug`: a log of the run in a file. As in ghz's, each line is a JSON object with a level, a time and a message.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -16,7 +14,7 @@ use crate::spec::Spec;
 
 /// Writes what happens as it happens. If the file takes no more, the run goes on without it.
 pub struct DebugLog {
-    out: Option<BufWriter<File>>,
+    out: Option<BufWriter<Box<dyn Write + Send>>>,
 }
 
 #[derive(Serialize)]
@@ -29,14 +27,11 @@ struct Line<'a> {
 }
 
 impl DebugLog {
-    /// Creates the file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let out = Some(BufWriter::new(File::create(path)?));
-        Ok(Self { out })
+    /// Writes to `out`.
+    #[must_use]
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        let out = Some(BufWriter::new(out));
+        Self { out }
     }
 
     /// A run starts, with a command line of which this has no effect.
@@ -117,6 +112,10 @@ impl DebugLog {
     fn note(&mut self, written: io::Result<()>) {
         if let Err(error) = written {
             self.out = None;
+            // A reader that stops reading is not an error.
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                return;
+            }
             let _ = writeln!(
                 io::stderr(),
                 "warning: `--debug`: {error}; the last lines are missing there"

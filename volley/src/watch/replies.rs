@@ -1,6 +1,5 @@
 //! Replies as lines of JSON: the first on stderr, all in a file.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -34,13 +33,13 @@ pub struct Written {
 }
 
 impl ReplyWriter {
-    /// Starts it: the first `printed` replies go to stderr, all to the file if there is one.
+    /// Starts it: the first `printed` replies go to stderr, all to `saved` if there is one.
     #[must_use]
-    pub fn start(printed: u64, file: Option<File>) -> Self {
-        let replies = Arc::new(Replies::new(printed, file.is_some()));
+    pub fn start(printed: u64, saved: Option<Box<dyn Write + Send>>) -> Self {
+        let replies = Arc::new(Replies::new(printed, saved.is_some()));
         let source = Arc::clone(&replies);
         let thread = thread::spawn(move || {
-            let done = write(&source, file.map(BufWriter::new));
+            let done = write(&source, saved.map(BufWriter::new));
             source.give_up();
             done
         });

@@ -252,7 +252,7 @@ fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
     let path = file(
         "unknown.json",
         &format!(
-            r#"{{{base}, "$schema": "x", "conections": 4, "skip-first": 4, "D": "data.json"}}"#
+            r#"{{{base}, "$schema": "x", "conections": 4, "skip-first": 4, "D": "data.json", "n": 4, "h": 1, "q": 1}}"#
         ),
     );
     let run = with(&path, &[]).unwrap();
@@ -262,15 +262,16 @@ fn a_key_that_is_no_flag_has_no_effect_but_is_named() {
             path.display()
         )
     };
+    let all = "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`";
     assert_eq!(
         run.warnings,
         [
             line("conections", "did you mean `connections`?"),
             line("skip-first", "did you mean `skipFirst`?"),
-            line(
-                "D",
-                "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`"
-            ),
+            line("D", "did you mean `data-file`?"),
+            line("n", "did you mean `total`?"),
+            line("h", all),
+            line("q", all),
         ]
     );
     let plain = with(&file("known.json", &format!("{{{base}}}")), &[]).unwrap();
@@ -449,4 +450,25 @@ fn what_is_wrong_in_a_section_is_said_with_its_place() {
         let line = line.replacen("{}", &path.display().to_string(), 1);
         assert_eq!(with(&path, &[]), Err(format!("error: {line}")));
     }
+}
+
+#[test]
+fn a_whole_report_is_read_as_its_options() {
+    let options =
+        r#"{"host": "l:1", "proto": "a.proto", "call": "p.S/M", "connections": 3, "details": 7}"#;
+    let report =
+        format!(r#"{{"count": 200, "options": {options}, "details": [], "histogram": null}}"#);
+    let run = with(&file("report.json", &report), &[]).unwrap();
+    assert_eq!((run.spec.load.connections, run.spec.count.details), (3, 7));
+    assert!(run.warnings.is_empty(), "{:?}", run.warnings);
+}
+
+#[test]
+fn an_unknown_key_of_a_section_is_an_error() {
+    let path = file("unknown-inner.json", r#"{"load": {"durration": "5s"}}"#);
+    let line = with(&path, &[]).unwrap_err();
+    assert!(
+        line.contains("unknown-inner.json: load") && line.contains("durration"),
+        "{line}"
+    );
 }

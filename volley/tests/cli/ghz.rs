@@ -109,7 +109,7 @@ fn import_paths_are_separated_by_commas() {
 
 #[test]
 fn proto_goes_before_protoset() {
-    assert_eq!(run(&["--protoset", "x.pb"]), run(&[]));
+    assert_eq!(spec(&["--protoset", "x.pb"]), spec(&[]));
 }
 
 #[test]

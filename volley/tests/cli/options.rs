@@ -5,7 +5,7 @@ use std::time::Duration;
 use volley::spec::Data;
 
 use crate::config::with;
-use crate::{file, parse};
+use crate::{BASE, file, parse, run};
 
 /// What ghz 0.121 writes for `--config` of a file with these settings, in its JSON report.
 const OPTIONS: &str = r#"{
@@ -107,4 +107,59 @@ fn options_without_all_of_their_data_or_with_masked_metadata_need_it() {
         "{refusal}"
     );
     assert!(with(&path, &["-m", r#"{"x-token": "abc"}"#]).is_ok());
+}
+
+#[test]
+fn flags_that_others_make_useless_are_warned_of() {
+    for (flags, warning) in [
+        (
+            "--protoset a.pb",
+            "`--protoset` has no effect beside `--proto`",
+        ),
+        (
+            r#"--reflect-metadata {"a":"b"}"#,
+            "`--reflect-metadata` has no effect beside `--proto` or `--protoset`: no server is asked",
+        ),
+        (
+            "--lb-strategy round_robin --authority a 127.0.0.1:1",
+            "`--lb-strategy` has no effect on one address",
+        ),
+        (
+            "--stream-dynamic-messages -d {}",
+            "`--stream-dynamic-messages` has no effect on data without templates",
+        ),
+        (
+            "--disable-template-data --disable-template-functions",
+            "`--disable-template-functions` has no effect beside `--disable-template-data`",
+        ),
+        (
+            "--duration-stop wait",
+            "`--duration-stop` has no effect without `-z` or `-x`: all calls are waited for",
+        ),
+        (
+            "-z 1s --drain-timeout 1s",
+            "`--drain-timeout` has no effect without `--duration-stop wait`",
+        ),
+        (
+            "--control-token t",
+            "`--control-token` has no effect without `--control` or `--metrics`",
+        ),
+    ] {
+        let is_other = flags.ends_with("127.0.0.1:1");
+        let base = if is_other { &BASE[..4] } else { &BASE };
+        let words: Vec<&str> = base.iter().copied().chain(flags.split(' ')).collect();
+        assert_eq!(parse(&words).unwrap().warnings, [warning]);
+    }
+    let words = ["--call", "p.S/M", "-i", "x", "localhost:1"];
+    let warning = "`--import-paths` has no effect without `--proto`";
+    assert_eq!(parse(&words).unwrap().warnings, [warning]);
+    for flags in [
+        "--lb-strategy round_robin -i x",
+        "--async --rps 9 --duration-stop wait -x 1s --drain-timeout 1s",
+        "--stream-dynamic-messages -d {{.X}} --disable-template-functions",
+        "--control-token t --metrics :9090 --duration-stop ignore",
+    ] {
+        let words: Vec<&str> = flags.split(' ').collect();
+        assert!(run(&words).warnings.is_empty(), "{flags}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Command lines that give no run: each ends in one line that names the flag and the remedy.
 
-use crate::{file, parse, refusal};
+use crate::{file, parse, refusal, run};
 
 #[test]
 fn values_of_targets_that_make_no_sense_are_refused_by_name() {
@@ -434,4 +434,64 @@ fn a_command_that_is_misspelt_is_suggested() {
         assert_eq!(parse(&[typo]), Err(line));
     }
     assert!(!parse(&["localhost"]).unwrap_err().contains("did you mean"));
+}
+
+#[test]
+fn no_output_overwrites_another_one_or_what_is_read() {
+    let data = file("overwritten.json", "{}");
+    let data = data.to_str().unwrap();
+    let link = data.replace(".json", ".link");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(data, &link).unwrap();
+    let config = file("overwritten.toml", "concurrency = 5");
+    let config = config.to_str().unwrap();
+    for (flags, line) in [
+        (
+            &["-o", "new", "--live-json", "./new"][..],
+            "`--output` and `--live-json` both write to `./new`: give each a file of its own",
+        ),
+        (
+            &["--debug", data, "--save-replies", &link],
+            &format!(
+                "`--debug` and `--save-replies` both write to `{link}`: give each a file of its own"
+            ),
+        ),
+        (
+            &["-o", "r.json", "--live-json=-", "--debug=-"],
+            "`--live-json` and `--debug` both write to `-`: give each a file of its own",
+        ),
+        (
+            &["--save-replies", "-"],
+            "`--save-replies -` and the report both go to stdout: give the report a file with `-o`",
+        ),
+        (
+            &["-D", data, "-o", &link],
+            &format!(
+                "`--output` would overwrite `{link}`, the file of `--data-file`: give it another one"
+            ),
+        ),
+        (
+            &["--config", config, "--debug", config],
+            &format!(
+                "`--debug` would overwrite `{config}`, the file of `--config`: give it another one \
+                 (flags in `{config}` included)"
+            ),
+        ),
+    ] {
+        assert_eq!(refusal(flags), line);
+    }
+    run(&["-o", "/dev/null", "--debug", "/dev/null", "--live-json=-"]);
+}
+
+#[test]
+fn a_report_of_reports_overwrites_none_of_them() {
+    for (command, name) in [("merge", "FILE"), ("compare", "NEW")] {
+        let line = format!(
+            "error: `--output` would overwrite `b.json`, the file of `{name}`: give it another one"
+        );
+        assert_eq!(
+            parse(&[command, "a.json", "b.json", "-o", "b.json"]),
+            Err(line)
+        );
+    }
 }

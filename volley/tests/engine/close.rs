@@ -96,6 +96,16 @@ fn a_longest_duration_ends_a_run_of_n_calls() {
         .report(server.address());
     assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
     assert_eq!(report.json["endReason"], "timeout");
+    assert!(
+        report.warns_of("`-x` ended the run when 10 of 100 calls were sent"),
+        "{:?}",
+        report.warnings()
+    );
+    let report = UNARY
+        .run()
+        .flags("-z 50ms -x 200ms -c 10")
+        .report(server.address());
+    assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
 }
 
 #[test]

@@ -267,3 +267,23 @@ fn what_is_no_report_is_refused_with_the_file() {
     let (code, _, stderr) = compare(&good, &scratch.path("missing.json"), &[]);
     assert_eq!((code, stderr.lines().count()), (2, 1), "{stderr}");
 }
+
+#[test]
+fn a_condition_that_short_runs_cannot_decide_is_named() {
+    let scratch = Scratch::new();
+    let server = reference(Faults::default());
+    let report = UNARY.run().flags("-n 200 -c 4").report(server.address());
+    let short = written(&scratch, "short", &report);
+    for format in ["summary", "markdown"] {
+        let flags = ["--fail-if", "p50 ratio > 1.1", "-O", format];
+        let (code, stdout, stderr) = compare(&short, &short, &flags);
+        assert_eq!(code, 0, "{stderr}");
+        let line = "not decided: p50 ratio has too little data (`--fail-if 'p50 ratio > 1.1'`)";
+        assert!(
+            stderr.contains(&format!("warning: {line}; a ratio needs 5 whole seconds")),
+            "{stderr}"
+        );
+        assert!(stdout.contains(line), "{stdout}");
+        assert!(!stdout.contains("passed"), "{stdout}");
+    }
+}

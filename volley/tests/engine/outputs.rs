@@ -301,3 +301,42 @@ fn a_method_there_is_not_is_a_usage_error() {
     assert!(finished.stderr.contains("GetSum"), "{finished:?}");
     assert_eq!(finished.stderr.lines().count(), 1, "{finished:?}");
 }
+
+#[test]
+fn a_dash_is_stdout_for_every_output() {
+    let server = reference(Faults::default());
+    let scratch = Scratch::new();
+    for (flag, key) in [
+        ("--live-json", "second"),
+        ("--debug", "message"),
+        ("--save-replies", "call"),
+    ] {
+        let run = UNARY.run().flags("-n 5 -c 1").arg(flag).arg("-").arg("-o");
+        let finished = run.arg(scratch.path("report.json")).run(server.address());
+        assert_eq!(finished.code(), 0, "{finished:?}");
+        let line = finished.stdout.lines().next().unwrap();
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line.get(key).is_some(), "{line}");
+    }
+    assert!(!std::path::Path::new("-").exists());
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_empty_file_of_its_own() {
+    let scratch = Scratch::new();
+    let older = scratch.write("older.json", "");
+    let [report, live, replies] =
+        ["report.json", "live.jsonl", "replies.jsonl"].map(|name| scratch.path(name));
+    let run = || UNARY.run().flags("--connect-timeout 1s");
+    let run_to = |path| run().arg("-o").arg(path);
+    let finished = run_to(&report)
+        .arg("--live-json")
+        .arg(&live)
+        .arg("--save-replies")
+        .arg(&replies)
+        .run("127.0.0.1:1");
+    finished.error();
+    run_to(&older).run("127.0.0.1:1").error();
+    let left = [&report, &live, &replies, &older].map(|path| path.exists());
+    assert_eq!(left, [false, false, false, true]);
+}

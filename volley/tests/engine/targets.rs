@@ -470,8 +470,8 @@ fn loopback_and_excluded_hosts_need_no_proxy() {
     let report = through(UNARY.checked(), nobody).report(server.address());
     assert_eq!(report.all_ok(), 10);
     let finished = through(UNARY.checked(), nobody).run("nowhere.test:80");
-    let line =
-        "cannot connect to nowhere.test:80: connection refused (is the server running there?)";
+    let line = "cannot connect to nowhere.test:80 through the proxy 127.0.0.1:1 (`HTTPS_PROXY`): connection refused \
+                (is the server running there?)";
     assert_eq!(finished.error(), line);
     let finished = through(UNARY.checked(), nobody)
         .env("NO_PROXY", ".test")
@@ -503,4 +503,17 @@ fn a_proxy_that_is_none_is_a_usage_error_without_its_value() {
     let finished = run.flags("-n 1 -c 1").run("nowhere.test:80");
     assert_eq!(finished.code(), 2, "{finished:?}");
     assert!(!finished.stderr.contains("secret"), "{finished:?}");
+}
+
+#[test]
+fn connections_that_are_replaced_in_the_warm_up_are_not_counted() {
+    let server = reference(Faults::default());
+    let report = UNARY
+        .checked()
+        .flags("--warmup 300ms -n 20 -c 1 --reconnect-every 10")
+        .report(server.address());
+    assert_eq!(report.all_ok(), 20);
+    let planned = report.number("/planned_reconnects");
+    assert!((1..=3).contains(&planned), "{planned}");
+    assert!(settled(&server).connections > 10);
 }

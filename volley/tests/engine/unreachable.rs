@@ -82,6 +82,20 @@ fn a_name_that_means_nothing_is_named() {
 }
 
 #[test]
+fn a_name_of_several_that_means_nothing_is_warned_of() {
+    let server = reference(Faults::default());
+    let name = format!("{}:80", "x".repeat(70));
+    for flags in ["", "--lb-strategy round_robin"] {
+        let run = UNARY.checked().flags("-n 10 -c 2").flags(flags);
+        let report = run.report(format!("{},{name}", server.address()));
+        assert_eq!(report.all_ok(), 10);
+        let words = format!("no address was found for `{name}` when the run started");
+        assert!(report.warns_of(&words), "{:?}", report.warnings());
+        assert!(report.stderr.contains(&words), "{}", report.stderr);
+    }
+}
+
+#[test]
 fn a_name_with_several_addresses_is_tried_until_one_answers() {
     // It listens only on 127.0.0.1, and most hosts resolve that name to ::1 first.
     let server = reference(Faults::default());
@@ -133,7 +147,8 @@ fn tls_to_a_port_in_clear_text_says_which_flag_helps() {
         .data(UNARY.data)
         .flags("-n 1 -c 1 --skipTLS --connect-timeout 2s")
         .run(server.address());
-    assert!(finished.error().contains("`--insecure`"), "{finished:?}");
+    let words = "TLS: the server does not speak TLS: if it speaks plaintext, use `--insecure` (";
+    assert!(finished.error().contains(words), "{finished:?}");
 }
 
 #[test]

@@ -139,7 +139,11 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
     for (spec, expected) in [
         (
             csv("int32\n1\nx\n"),
-            "line 3: the data does not fit `everything.All`: ",
+            "line 3, column `int32`: the data does not fit `everything.All`: ",
+        ),
+        (
+            csv("int32,inner.inner.value,bool\n1,2,true\n1,x,true\n"),
+            "line 3, column `inner.inner.value`: the data does not fit `everything.All`: ",
         ),
         (
             csv("int32,bool\n1\n"),
@@ -182,6 +186,10 @@ fn rows_that_cannot_be_sent_are_refused_with_their_line() {
     ] {
         let error = refusal(&spec, &method);
         assert!(error.starts_with(expected), "{error}");
+        assert!(!error.contains("at line"), "{error}");
+        let mut spec = spec;
+        spec.request.data_file = Some("users.csv".into());
+        assert_eq!(refusal(&spec, &method), format!("`users.csv`: {error}"));
     }
 }
 

@@ -127,7 +127,7 @@ fn a_server_with_tls_is_asked_over_tls() {
     }
     let line = error(&["--cacert", cert, call[0], call[1], &host], 1);
     assert!(
-        line.contains("TLS: ") && line.contains("`--cacert`"),
+        line.contains("TLS: ") && line.contains("`--cname`"),
         "{line}"
     );
 }

@@ -58,7 +58,7 @@ pub struct OutputArgs {
 )]
 pub struct WatchArgs {
     /// Write a log to a file: lines of JSON for the start, each second, each change, the kept calls
-    /// of --details, and the end
+    /// of --details, and the end; - is stdout
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub debug: Option<PathBuf>,
 
@@ -80,7 +80,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub print_replies: Option<u64>,
 
-    /// + Save all replies and statuses, a line of JSON each; the load waits for the file if it must
+    /// + Save all replies and statuses, a line of JSON each; the load waits for the file if it
+    ///   must; - is stdout
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub save_replies: Option<PathBuf>,
 

@@ -2,8 +2,8 @@
 //! ghz's own files.
 //!
 //! A key of the second kind is parsed as the flag of the same name, so a file and the command line accept the same
-//! values. Flags override sections. Errors name the file and the key. A key that is no flag has no effect, as in ghz,
-//! but a warning names it.
+//! values. Flags override sections. Errors name the file and the key. A key that is neither has no effect, as in ghz,
+//! but a warning names it; within a section, an unknown key is an error.
 
 mod file;
 
@@ -50,7 +50,14 @@ pub(super) struct Config {
 
 /// Reads a file.
 pub(super) fn read(command: &Command, path: &Path) -> Result<Config, ConfigError> {
-    let (sections, flags): (Map<_, _>, Map<_, _>) = file::read(path)?
+    let mut table = file::read(path)?;
+    // A whole report: it counts its calls.
+    if table.get("count").is_some_and(Value::is_number)
+        && let Some(Value::Object(options)) = table.remove("options")
+    {
+        table = options;
+    }
+    let (sections, flags): (Map<_, _>, Map<_, _>) = table
         .into_iter()
         .partition(|(key, _)| SECTIONS.contains(&key.as_str()));
     let spec = serde_path_to_error::deserialize(Value::Object(sections)).map_err(|error| {
@@ -160,13 +167,21 @@ fn entry(
 /// Says that a key has no effect.
 fn unknown(command: &Command, path: &Path, key: &str) -> String {
     let flag = format!("--{key}");
-    let suggestion = command
-        .clone()
-        .try_get_matches_from(["volley", &flag])
-        .err()
-        .and_then(|error| usage::suggestion(&error))
-        .map(|flag| flag.trim_start_matches('-').to_owned())
-        .filter(|name| !ONLY_FLAGS.contains(&name.as_str()));
+    let is_short = |arg: &&Arg| {
+        arg.get_short()
+            .is_some_and(|short| *key == short.to_string())
+    };
+    let long = command.get_arguments().find(is_short);
+    let similar = || {
+        let parsed = command.clone().try_get_matches_from(["volley", &flag]);
+        usage::suggestion(&parsed.err()?)
+    };
+    let suggestion = match long {
+        Some(arg) => arg.get_long().map(str::to_owned),
+        None if key.len() == 1 => None,
+        None => similar().map(|flag| flag.trim_start_matches('-').to_owned()),
+    };
+    let suggestion = suggestion.filter(|name| !ONLY_FLAGS.contains(&name.as_str()));
     let hint = match suggestion {
         Some(name) => format!("did you mean `{name}`?"),
         None => "keys are the long names of flags (see `volley --help`), or the sections of `volley schema`".to_owned(),

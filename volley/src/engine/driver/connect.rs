@@ -209,7 +209,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
 
     fn unreachable(&self, reason: String) -> EngineError {
         EngineError::Connect {
-            target: self.plan.target.clone(),
+            target: self.plan.names.words(),
             reason,
         }
     }

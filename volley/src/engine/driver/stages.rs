@@ -109,6 +109,7 @@ impl<B: Book, S: Script> Driver<'_, B, S> {
         }
         self.opening_cpu_s = process::thread_cpu_s();
         self.desk.book.reset(self.opens_ns);
+        self.planned_reconnects = 0;
         self.count_uses();
         self.quota = self.plan.quota_of(self.index);
         self.agenda = self.new_agenda(opens_ns);

@@ -21,6 +21,25 @@ const MOST_NAMES: usize = 10_000;
 /// The most bytes of all answers of a server together, and of the files in them.
 pub const MOST_BYTES: usize = 16 << 20;
 
+/// How many bytes a server has sent.
+#[derive(Default)]
+pub struct Weight(usize);
+
+impl Weight {
+    /// Adds so many.
+    ///
+    /// # Errors
+    ///
+    /// If that is too much.
+    pub fn add(&mut self, bytes: usize) -> Result<(), ReflectError> {
+        self.0 = self.0.saturating_add(bytes);
+        match self.0 > MOST_BYTES {
+            true => Err(ReflectError::TooMuch),
+            false => Ok(()),
+        }
+    }
+}
+
 /// The server does not know the symbol.
 const NOT_FOUND: i32 = Code::NotFound as i32;
 
@@ -116,7 +135,7 @@ pub fn pool<A: Ask>(server: &mut A, symbols: &[String]) -> Result<DescriptorPool
 struct Gathered {
     files: Vec<FileDescriptorProto>,
     names: HashSet<String>,
-    bytes: usize,
+    weight: Weight,
     /// How many of `files` were looked through for imports.
     seen: usize,
     /// Why there is no file of a symbol, other than that the server does not know it.
@@ -151,10 +170,7 @@ impl Gathered {
 
     fn decode(&mut self, answer: Files) -> Result<(), ReflectError> {
         for file in answer.files {
-            self.bytes = self.bytes.saturating_add(file.len());
-            if self.bytes > MOST_BYTES {
-                return Err(ReflectError::TooMuch);
-            }
+            self.weight.add(file.len())?;
             let file = FileDescriptorProto::decode(file.as_slice());
             self.add(file.map_err(|_| ReflectError::NotAFile)?);
         }

@@ -5,11 +5,12 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use volley::http2::frame::Kind;
 use volley::serve::Faults;
 
 use super::{Sweep, blast, total};
 use crate::common::shape::SERVER_STREAM;
-use crate::common::{Volley, reference, until};
+use crate::common::{Volley, reference, scripted, until};
 
 #[test]
 fn a_sweep_that_is_cut_short_reports_the_blasts_that_were_over() {
@@ -63,6 +64,34 @@ fn ctrl_c_ends_a_sweep_with_a_report() {
     assert!(sweep.warns_of("interrupted"));
     assert!(!sweep.warns_of("cut short"));
     assert!(sweep.ok() >= 2);
+}
+
+#[test]
+fn a_signal_while_a_connection_is_opened_again_fails_no_call() {
+    let (say, begun) = std::sync::mpsc::channel();
+    let address = scripted::accept(move |number| {
+        let say = say.clone();
+        move |mut socket| {
+            if number == 0 {
+                return scripted::converse(socket, |header, peer| {
+                    let is_asked = header.kind == Kind::Data;
+                    if is_asked {
+                        peer.answer(header.stream, &[8, 42]);
+                    }
+                    !is_asked
+                });
+            }
+            let _ = say.send(());
+            std::io::copy(&mut socket, &mut std::io::sink()).map(|_| ())
+        }
+    });
+    let flags = "--requests 1 --connections 1 --repetitions 1000 -x 10m --connect-timeout 10m";
+    let running = blast().flags(flags).start(address);
+    begun.recv_timeout(Duration::from_secs(30)).unwrap();
+    kill_process(Pid::from_raw(running.pid()).unwrap(), Signal::INT).unwrap();
+    let sweep = Sweep::of(&running.wait());
+    assert_eq!((sweep.ok(), sweep.failed()), (1, BTreeMap::new()));
+    assert!(sweep.warns_of("interrupted"));
 }
 
 #[test]
