@@ -12,7 +12,6 @@ pub mod plan;
 pub mod report;
 pub mod request;
 pub mod response;
-pub mod stub;
 pub mod tally;
 mod text;
 mod values;

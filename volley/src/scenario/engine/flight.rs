@@ -57,7 +57,9 @@ pub struct Flight {
     pub step: usize,
     /// The connection and the stream that carry it; `None`: it waits.
     pub place: Option<Place>,
-    /// When it was due, if it had such a moment, and when it was sent, in ns.
+    /// It was sent, perhaps not for the last time.
+    pub was_sent: bool,
+    /// When it was due, if it had such a moment, and when it was first sent, in ns.
     pub due_ns: Option<u64>,
     pub sent_ns: u64,
     /// When the head, or the first reply of a stream, came.

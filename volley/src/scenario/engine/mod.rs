@@ -22,14 +22,16 @@ use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
-use crate::pace;
+use crate::pace::{self, PhasedUsers};
 use crate::report::{Cost, EndedBy};
 use crate::request::RequestError;
-use crate::scenario::plan::Plan;
+use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
+use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
+use crate::spec::Share;
 use driver::{Board, Common, Driver, Harvest, Note, Quota};
 use iteration::Course;
 use site::Site;
@@ -43,6 +45,11 @@ pub enum RunError {
     Request(#[from] RequestError),
     #[error(transparent)]
     Reading(#[from] ReadingError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The load ended early, and is counted.
+    #[error(transparent)]
+    Undrawn(#[from] Undrawn),
     /// The load did not begin.
     #[error("setup: step `{step}` failed: {words}")]
     Setup { step: String, words: String },
@@ -63,8 +70,8 @@ pub struct Options {
 /// What came of a run.
 pub struct Finished {
     pub report: Report,
-    /// What went wrong after the load.
-    pub teardown: Option<RunError>,
+    /// What ended the load early, or went wrong after it.
+    pub failure: Option<RunError>,
 }
 
 /// Receives what is known of a run, each second, and how long it has gone on.
@@ -94,6 +101,13 @@ pub fn run(
         .threads
         .unwrap_or_else(spare_cpus)
         .clamp(1, fewest.max(1));
+    let crowd = Crowd {
+        threads: threads.into(),
+        users: most_users(plan),
+        share: Share::default(),
+    };
+    let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
+    let seed = fastrand::u64(..);
     let (quota, board, clock) = (Quota::new(plan), Board::default(), Clock::start());
     let common = |threads, post| Common {
         plan,
@@ -103,6 +117,8 @@ pub fn run(
         threads,
         quota: &quota,
         board: &board,
+        store: &store,
+        seed,
         post,
     };
     // One connection to each target is enough for these.
@@ -132,9 +148,10 @@ pub fn run(
         cost: Cost::default(),
         warnings: Vec::new(),
     };
-    let cpu_s = process::cpu_s();
+    let (cpu_s, mut failure) = (process::cpu_s(), None);
     for harvest in load(threads, &common, clock, on_progress)? {
         tally.merge(harvest.tally);
+        failure = failure.or(harvest.undrawn.map(RunError::from));
         facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
         facts.ended_by = facts.ended_by.over(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
@@ -144,19 +161,29 @@ pub fn run(
     facts.cost.peak_bytes = process::peak_bytes();
     let mut finished = Finished {
         report: Report::new(tally, &Names::from(plan), facts),
-        teardown: None,
+        failure,
     };
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     if !plan.teardown.is_empty() {
-        finished.teardown = match once(Course::Teardown) {
+        let failure = match once(Course::Teardown) {
             Err(error) => Some(error),
             Ok(done) => done.fault.map(|(step, fault)| RunError::Teardown {
                 step: plan.step_name(step),
                 words: fault.words,
             }),
         };
+        finished.failure = finished.failure.or(failure);
     }
     Ok(finished)
+}
+
+/// The most users, or iterations, that are there at a time.
+fn most_users(plan: &Plan) -> u64 {
+    let most = |load: &Load| match &load.phases {
+        Phases::Users(phases) => PhasedUsers::new(phases).most(),
+        Phases::Rate(_) => plan.limits.iterations_open.into(),
+    };
+    plan.loads.iter().map(most).fold(0, u64::saturating_add)
 }
 
 fn unix_ns() -> u64 {

@@ -105,7 +105,7 @@ impl Site {
 }
 
 fn one() -> Http {
-    Http::One(http1::Connection::new(&http1::Config::default()))
+    Http::One(Box::new(http1::Connection::new(&http1::Config::default())))
 }
 
 fn two() -> Http {

@@ -72,7 +72,7 @@ fn a_host_that_is_gone_leaves_its_connections_to_the_others_until_it_is_back() {
     let [first, second] = [(); 2].map(|()| Reference::start(Config::default()).unwrap());
     let (gone, there) = (first.address(), second.address());
     drop(first);
-    let more = format!("http: {{version: 2, connections: 4}}\nload: [{{users: 8, for: 30s}}]");
+    let more = "http: {version: 2, connections: 4}\nload: [{users: 8, for: 30s}]";
     let text = format!(
         r#"
 targets: {{api: {{hosts: ["http://{gone}", "http://{there}"], failback: true}}}}

@@ -26,7 +26,7 @@ pub enum Phase {
 
 /// HTTP on a connection.
 pub enum Http {
-    One(http1::Connection<FlightKey>),
+    One(Box<http1::Connection<FlightKey>>),
     Two(Box<http2::Connection<FlightKey>>),
 }
 

@@ -2,11 +2,11 @@
 
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
+use crate::scenario::data::Undrawn;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
 use crate::scenario::engine::iteration::{Course, Iteration};
 use crate::scenario::plan::{Action, After, OnFailure, Phases};
-use crate::scenario::stub::Drawn;
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
 /// A user whose iteration failed before it could send anything waits so long before the next one.
@@ -53,8 +53,12 @@ impl Driver<'_> {
                 core.plan.loads.get(load).map(|load| &load.phases),
                 Some(Phases::Rate(_))
             );
-            if let Some(iteration) = core.iterations.get_mut(key) {
-                iteration.is_scheduled = is_scheduled;
+            if let Some(iteration) = core.iterations.get_mut(key)
+                && is_scheduled
+            {
+                iteration.is_scheduled = true;
+                // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
+                iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
             }
             let due_ns = is_scheduled.then_some(due_ns);
             core.tally.iteration_began(scenario, due_ns, now_ns);
@@ -103,10 +107,10 @@ impl Driver<'_> {
             }
             if iteration.failed {
                 match iteration.course.on_failure(plan) {
-                    OnFailure::Continue => {}
-                    OnFailure::EndIteration => return self.end(key, now_ns),
+                    OnFailure::Continue if !iteration.out_of_data => {}
+                    OnFailure::Continue | OnFailure::EndIteration => return self.end(key, now_ns),
                     OnFailure::EndRun => {
-                        self.stop(now_ns);
+                        self.halt(now_ns);
                         return self.end(key, now_ns);
                     }
                 }
@@ -143,12 +147,17 @@ impl Driver<'_> {
         let Some(iteration) = self.core.iterations.get_mut(key) else {
             return;
         };
-        match self.feeds.draw(feed, iteration.user, &mut iteration.values) {
-            Ok(()) => {}
-            Err(Drawn::Stop) => {
-                (iteration.failed, iteration.out_of_data) = (true, true);
-                self.stop(now_ns);
-            }
+        let drawn = self.feeds.draw(feed, iteration.user, &mut iteration.values);
+        let Err(undrawn) = drawn else {
+            return;
+        };
+        (iteration.failed, iteration.out_of_data) = (true, true);
+        let load = iteration.load;
+        if let Undrawn::Stop(_) = undrawn {
+            self.end_load(load);
+        } else {
+            self.undrawn.get_or_insert(undrawn);
+            self.halt(now_ns);
         }
     }
 
@@ -266,7 +275,12 @@ impl Driver<'_> {
 
     /// Counts what is still open when the run is over.
     pub(super) fn cut(&mut self) {
-        for (_, flight) in &self.core.flights {
+        for (_, flight) in self
+            .core
+            .flights
+            .iter()
+            .filter(|(_, flight)| flight.was_sent)
+        {
             self.core.tally.left_open(flight.step, flight.sent_ns);
         }
         for (_, iteration) in &self.core.iterations {
@@ -292,17 +306,20 @@ impl Core<'_> {
             first_ns: flight.first_ns,
             end_ns: now_ns,
         };
-        let failure = verdict.as_ref().map_err(|fault| Failure {
+        let failure = verdict.as_ref().err().map(|fault| Failure {
             reason: fault.reason,
             what: &fault.words,
         });
-        self.tally.ended(
-            flight.step,
-            &timing,
-            flight.status,
-            flight.received,
-            failure.as_ref().map(|()| ()).map_err(|failure| failure),
-        );
+        match &failure {
+            Some(failure) if !flight.was_sent => self.tally.unsent(flight.step, now_ns, failure),
+            _ => self.tally.ended(
+                flight.step,
+                &timing,
+                flight.status,
+                flight.received,
+                failure.as_ref().map_or(Ok(()), Err),
+            ),
+        }
         if let Some(step) = self
             .plan
             .steps

@@ -28,9 +28,8 @@ pub(super) struct LoadState {
     begins_ns: u64,
     ends_ns: u64,
     kind: Kind,
-    /// Deals out scenarios, from iteration `dealt` on.
+    /// Deals out scenarios.
     mix: Mix,
-    dealt: u64,
     is_over: bool,
 }
 
@@ -74,7 +73,6 @@ impl Driver<'_> {
             ends_ns: begins_ns.saturating_add(length_ns.unwrap_or(u64::MAX)),
             kind,
             mix: Mix::of(load, &self.common.plan.scenarios),
-            dealt: 0,
             is_over: false,
         }
     }
@@ -114,7 +112,9 @@ impl Driver<'_> {
     fn wanted_users(&self, at: usize, now_ns: u64) -> u64 {
         match self.loads.get(at) {
             Some(state)
-                if !self.is_stopping && (state.begins_ns..state.ends_ns).contains(&now_ns) =>
+                if !self.is_stopping
+                    && !state.is_over
+                    && (state.begins_ns..state.ends_ns).contains(&now_ns) =>
             {
                 match &state.kind {
                     Kind::Users(users, _) => users.active_at(now_ns - state.begins_ns),
@@ -129,7 +129,7 @@ impl Driver<'_> {
     pub(super) fn begin_user(&mut self, at: usize, user: u64, now_ns: u64) {
         let is_wanted = user < self.wanted_users(at, now_ns);
         match is_wanted.then(|| self.take_quota(at)).flatten() {
-            Some(number) => self.begin_of(at, user, number, now_ns, now_ns),
+            Some(_) => self.begin_of(at, user, now_ns, now_ns),
             None => self.set_busy(at, user, false),
         }
     }
@@ -150,8 +150,8 @@ impl Driver<'_> {
         is_left.then_some(number)
     }
 
-    fn begin_of(&mut self, at: usize, user: u64, number: u64, due_ns: u64, now_ns: u64) {
-        if let Some(scenario) = self.loads.get_mut(at).and_then(|state| state.deal(number)) {
+    fn begin_of(&mut self, at: usize, user: u64, due_ns: u64, now_ns: u64) {
+        if let Some(scenario) = self.deal(at) {
             self.begin(Course::Scenario(scenario), (at, user), due_ns, now_ns);
         }
     }
@@ -239,15 +239,27 @@ impl Driver<'_> {
                     break;
                 }
                 match is_full {
-                    true => self.drop_one(at, number, now_ns),
-                    false => self.begin_of(at, number, number, due_ns, now_ns),
+                    true => self.drop_one(at, now_ns),
+                    false => self.begin_of(at, number, due_ns, now_ns),
                 }
             }
         }
     }
 
-    fn drop_one(&mut self, at: usize, number: u64, now_ns: u64) {
-        if let Some(scenario) = self.loads.get_mut(at).and_then(|state| state.deal(number)) {
+    /// The scenario of the next iteration of a load.
+    fn deal(&mut self, at: usize) -> Option<usize> {
+        self.loads.get_mut(at)?.mix.next()
+    }
+
+    /// No iteration of a load begins any more on this thread.
+    pub(super) fn end_load(&mut self, at: usize) {
+        if let Some(state) = self.loads.get_mut(at) {
+            state.is_over = true;
+        }
+    }
+
+    fn drop_one(&mut self, at: usize, now_ns: u64) {
+        if let Some(scenario) = self.deal(at) {
             self.core.tally.dropped(scenario, 1, now_ns);
         }
     }
@@ -272,14 +284,5 @@ impl Driver<'_> {
             }
         }
         self.is_stopping && (self.core.iterations.is_empty() || now_ns >= self.ends_ns)
-    }
-}
-
-impl LoadState {
-    /// The scenario of iteration `number` over all threads. Numbers rise.
-    fn deal(&mut self, number: u64) -> Option<usize> {
-        let skipped = usize::try_from(number.saturating_sub(self.dealt)).unwrap_or(usize::MAX);
-        self.dealt = number + 1;
-        self.mix.nth(skipped)
     }
 }

@@ -32,9 +32,9 @@ use crate::pace::SECOND_NS;
 use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
+use crate::scenario::data::{Feeds, Store, Undrawn};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::response::Reading;
-use crate::scenario::stub::Feeds;
 use crate::scenario::tally::{Passed, Tally};
 use load::LoadState;
 pub use load::Quota;
@@ -57,6 +57,9 @@ pub struct Common<'a> {
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
+    /// The rows of all feeds, and the seed of random values.
+    pub store: &'a Arc<Store>,
+    pub seed: u64,
     /// Takes what is known each second.
     pub post: Option<Sender<Note>>,
 }
@@ -72,6 +75,8 @@ pub struct Harvest {
     pub ended_by: EndedBy,
     /// CPU seconds of the thread since the start.
     pub cpu_s: f64,
+    /// A feed gave no row, which ends the run as failed.
+    pub undrawn: Option<Undrawn>,
 }
 
 /// The values of setup, which belong to everybody.
@@ -80,6 +85,8 @@ pub struct Board {
     values: Mutex<Arc<Values>>,
     /// It rises with each change.
     version: AtomicU64,
+    /// Something that happened ends the run.
+    is_halted: AtomicBool,
 }
 
 impl Board {
@@ -178,6 +185,7 @@ pub struct Driver<'a> {
     version: u64,
     /// The iteration of setup or teardown that is over.
     done: Option<Values>,
+    undrawn: Option<Undrawn>,
 }
 
 impl<'a> Driver<'a> {
@@ -227,7 +235,7 @@ impl<'a> Driver<'a> {
             pools: common.sites.iter().map(pool).collect(),
             shots,
             scratch: Scratch::default(),
-            feeds: Feeds::default(),
+            feeds: Feeds::new(common.store, index.into(), common.seed),
             loads: Vec::new(),
             timers: Timers::default(),
             deadlines: Deadlines::default(),
@@ -242,6 +250,7 @@ impl<'a> Driver<'a> {
             values: common.board.get(),
             version: common.board.version.load(Ordering::Acquire),
             done: None,
+            undrawn: None,
             common,
         })
     }
@@ -276,6 +285,7 @@ impl<'a> Driver<'a> {
             elapsed_ns,
             ended_by,
             cpu_s: process::thread_cpu_s() - cpu_s,
+            undrawn: self.undrawn,
         })
     }
 
@@ -347,9 +357,11 @@ impl<'a> Driver<'a> {
 
     fn glance(&mut self, now_ns: u64) {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
-        if self.common.signal.load(Ordering::Relaxed) && !self.is_stopping {
-            self.is_signalled = true;
-            self.stop(now_ns);
+        if !self.is_stopping {
+            self.is_signalled = self.common.signal.load(Ordering::Relaxed);
+            if self.is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
+                self.stop(now_ns);
+            }
         }
         if now_ns >= self.next_note_ns
             && let Some(post) = &self.common.post
@@ -400,6 +412,12 @@ impl<'a> Driver<'a> {
         .into_iter()
         .flatten()
         .fold(self.next_glance_ns, u64::min)
+    }
+
+    /// Ends the load of all threads.
+    fn halt(&mut self, now_ns: u64) {
+        self.common.board.is_halted.store(true, Ordering::Relaxed);
+        self.stop(now_ns);
     }
 
     fn now_ns(&self) -> u64 {

@@ -121,10 +121,14 @@ impl Driver<'_> {
         };
         match written {
             Ok(stream) => {
-                (flight.place, flight.sent_ns) = (Some(Place { wire: at, stream }), now_ns);
+                flight.place = Some(Place { wire: at, stream });
                 iteration.wire = Some(at);
-                let length = (scratch.first.len() + scratch.last.len() + scratch.body.len()) as u64;
-                core.tally.sent(step, now_ns, length);
+                // A redirect, or a request that was refused, is no other request.
+                if !std::mem::replace(&mut flight.was_sent, true) {
+                    flight.sent_ns = now_ns;
+                    let length = scratch.first.len() + scratch.last.len() + scratch.body.len();
+                    core.tally.sent(step, now_ns, length as u64);
+                }
                 if !std::mem::replace(&mut wire.is_touched, true) {
                     touched.push(at);
                 }
