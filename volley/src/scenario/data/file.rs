@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::error::DataError;
-use super::record::{Fault, Format, LONGEST, Records};
+use super::record::{Fault, Format, Records};
 use super::rows::Rows;
 use super::store::Room;
 
@@ -171,7 +171,7 @@ fn broken(path: &Path, file: &File, at: u64, reason: String) -> DataError {
         line += memchr::memchr_iter(b'\n', &bytes).count() as u64;
         from = to;
     }
-    let row = part(file, at, at + LONGEST).unwrap_or_default();
+    let row = part(file, at, at + BLOCK).unwrap_or_default();
     let ends = row.iter().take_while(|byte| byte.is_ascii_whitespace());
     line += ends.filter(|byte| **byte == b'\n').count() as u64;
     DataError::Broken {
