@@ -252,7 +252,7 @@ impl FromStr for Selected {
                 of: None,
             });
         };
-        let close = rest.match_indices(')').find_map(|(place, _)| {
+        let close = rest.rmatch_indices(')').find_map(|(place, _)| {
             let (of, after) = rest.split_at(place);
             let after = after.strip_prefix(')')?.trim_start();
             after.starts_with(['<', '>']).then_some((of, after))
