@@ -252,7 +252,7 @@ impl FromStr for Selected {
                 of: None,
             });
         };
-        let close = rest.match_indices(')').find_map(|(place, _)| {
+        let close = rest.rmatch_indices(')').find_map(|(place, _)| {
             let (of, after) = rest.split_at(place);
             let after = after.strip_prefix(')')?.trim_start();
             after.starts_with(['<', '>']).then_some((of, after))
@@ -555,6 +555,47 @@ mod tests {
                 (shown, limit, unit)
             );
             assert_eq!(read(&threshold.text), threshold);
+        }
+    }
+
+    #[test]
+    fn a_threshold_of_scenarios_may_be_about_one_part() {
+        for (text, shown, of) in [
+            ("p99(crud.create) < 50ms", "p99 < 50ms", Some("crud.create")),
+            ("checks( a ) > 99.9%", "checks > 99.9%", Some("a")),
+            (
+                "first-message p50(GET /a(b)>c) <= 1s",
+                "first-message p50 <= 1s",
+                Some("GET /a(b)>c"),
+            ),
+            ("dropped < 0.1%", "dropped < 0.1%", None),
+            ("iterations >= 7", "iterations >= 7", None),
+        ] {
+            let selected: Selected = text.parse().unwrap();
+            assert_eq!(
+                (selected.threshold.text.as_str(), selected.of.as_deref()),
+                (shown, of)
+            );
+        }
+        for text in ["p99(a < 1s", "p99(a) 1s", "p99)a( < 1s", "(a) < 1s"] {
+            assert!(text.parse::<Selected>().is_err(), "{text}");
+        }
+        assert_eq!(
+            refusal("checks > 99%"),
+            "`checks` is for scenarios: write it into `thresholds` of a scenario file"
+        );
+    }
+
+    #[test]
+    fn the_opposite_holds_if_a_threshold_does_not() {
+        for (text, opposite) in [
+            ("p99 > 1s", "p99 <= 1s"),
+            ("p99 >= 1s", "p99 < 1s"),
+            ("p99 < 1s", "p99 >= 1s"),
+            ("p99 <= 1s", "p99 > 1s"),
+        ] {
+            assert_eq!(read(text).opposite(), read(opposite));
+            assert_eq!(read(opposite).opposite(), read(text));
         }
     }
 

@@ -5,15 +5,18 @@ use super::names::Scope;
 use crate::grpc::Code;
 use crate::request::schema::suggest;
 use crate::request::{Method, Rules};
-use crate::scenario::Escape;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{
     Expect as Written, Named, OneOrMany, Rule as WrittenRule, Scalar,
 };
 use crate::scenario::plan::{Check, Expect, Part, Rule};
+use crate::scenario::{Escape, Text};
 
 /// Where a condition stands in the file: `json`.
 type Group<'a> = (&'static str, &'a Named<WrittenRule>);
+
+/// What a condition becomes.
+type Make = fn(Text) -> Rule;
 
 impl Compiler<'_> {
     pub(super) fn expect(
@@ -175,7 +178,7 @@ impl Compiler<'_> {
             });
         };
         let before = self.mistakes.len();
-        let texts: [(&str, &Option<Scalar>, fn(_) -> Rule); 5] = [
+        let texts: [(&str, &Option<Scalar>, Make); 5] = [
             ("equals", &conditions.equals, Rule::Equals),
             ("not", &conditions.not, Rule::Differs),
             ("starts_with", &conditions.starts_with, Rule::StartsWith),
