@@ -58,7 +58,8 @@ impl Driver<'_> {
             {
                 iteration.is_scheduled = true;
                 // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
-                iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
+                iteration.user =
+                    key as u64 * u64::from(self.common.threads) + u64::from(self.index);
             }
             let due_ns = is_scheduled.then_some(due_ns);
             core.tally.iteration_began(scenario, due_ns, now_ns);
