@@ -181,7 +181,7 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
     Ok(servers)
 }
 
-/// Says which keys of a file have no effect.
+/// Prints what the user must know before the run.
 fn warn(warnings: &[String], output: &Output) {
     for warning in warnings.iter().filter(|_| !output.quiet) {
         // If nobody reads this, the run continues.

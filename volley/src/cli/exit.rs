@@ -104,7 +104,7 @@ pub enum UsageError {
         second: &'static str,
         path: PathBuf,
     },
-    #[error("`{flag}` would overwrite `{}`, the file of `{reads}`: give it another one", .path.display())]
+    #[error("`{flag}` would overwrite `{}`, which is read (`{reads}`): give `{flag}` another file", .path.display())]
     Overwritten {
         flag: &'static str,
         reads: &'static str,

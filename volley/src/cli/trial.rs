@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::apply;
-use super::args::{self, RunArgs};
+use super::args::{self, RunArgs, WatchArgs};
 use super::config::Config;
 use super::exit::{CliExit, UsageError};
 use super::options::{Format, Output};
@@ -101,11 +101,13 @@ pub(super) fn parse(words: &[OsString], stdin: &mut impl Read) -> Result<Trial, 
 fn resolve(config: Config, own: &OwnArgs, stdin: &mut impl Read) -> Result<Trial, UsageError> {
     let Config {
         mut spec,
-        args: flags,
+        args: mut flags,
         warnings,
         ..
     } = config;
     let output = Output::new(&flags.output);
+    // It writes none of the files of a load.
+    flags.watch = WatchArgs::default();
     apply(&flags, &mut spec, stdin)?;
     if !matches!(
         output.format,
@@ -169,6 +171,15 @@ mod tests {
     fn the_parser_is_sound() {
         args::parser(plain()).debug_assert();
         help_command().debug_assert();
+    }
+
+    #[test]
+    fn the_files_of_a_load_do_not_matter() {
+        let config = std::env::temp_dir().join(format!("volley-try-{}.json", std::process::id()));
+        std::fs::write(&config, r#"{"live-json": "-"}"#).unwrap();
+        let parsed = trial(&format!("--config {}", config.display()));
+        std::fs::remove_file(&config).unwrap();
+        assert_eq!(parsed.map(|trial| trial.output.file), Ok(None));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
+use super::apply::filled_path;
 use super::args::{self, RunArgs};
 use super::exit::CliExit;
 use crate::spec::{Data, DurationStop, Endpoint, LbStrategy, SchemaSource, Spec, Templates};
@@ -71,7 +72,8 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
     let useless = [
         (
             "protoset",
-            target_args.protoset.is_some() && target_args.proto.is_some(),
+            filled_path(&target_args.protoset).is_some()
+                && filled_path(&target_args.proto).is_some(),
             "beside `--proto`",
         ),
         (
@@ -79,7 +81,7 @@ pub(super) fn warnings(args: &RunArgs, spec: &Spec) -> Vec<String> {
             target_args
                 .import_paths
                 .as_ref()
-                .is_some_and(|paths| !paths.is_empty())
+                .is_some_and(|paths| paths.iter().any(|path| !path.as_os_str().is_empty()))
                 && !has_imports,
             "without `--proto`",
         ),

@@ -10,7 +10,7 @@ use super::chronicle::{Chronicle, History};
 use super::distribution::Distribution;
 use super::tally::{Counted, Tally};
 use super::{RunFacts, SECOND_NS, warnings};
-use crate::pace::Agenda;
+use crate::pace::{Agenda, whole_ns};
 use crate::report::ghz_options;
 use crate::report::latency::{Latency, LatencyKind};
 use crate::report::model::{
@@ -192,7 +192,9 @@ impl Part {
             spec.load.share = Share::default();
         }
         let counts = counted.counts;
+        let limit_ns = spec.load.length().map(whole_ns);
         if run.ended_by == EndedBy::Window
+            && limit_ns.is_some_and(|limit_ns| run.elapsed_ns >= limit_ns)
             && let Some(total) = spec.load.own_calls().filter(|total| counts.sent < *total)
         {
             let sent = counts.sent;

@@ -158,7 +158,7 @@ impl Verdict {
         let Some(value) = self.value else {
             let figure = self.figure.parse::<Figure>();
             return match figure.is_ok_and(Figure::is_of_open_loop) {
-                true => "missing: only an open loop (`--rps` or a load schedule) has it".to_owned(),
+                true => "missing: no call has it; only an open loop (`--rps` or a load schedule) measures it".to_owned(),
                 false => "missing".to_owned(),
             };
         };
@@ -238,7 +238,7 @@ mod tests {
             (
                 "service mean > 1s",
                 true,
-                "missing: only an open loop (`--rps` or a load schedule) has it",
+                "missing: no call has it; only an open loop (`--rps` or a load schedule) measures it",
             ),
         ] {
             let verdict = judged(&report, text);

@@ -57,7 +57,7 @@ pub enum Warning {
     /// By a key or an order.
     #[error("stopped by order after {after}: the run is shorter than requested")]
     Stopped { after: String },
-    #[error("`-x` ended the run when {sent} of {total} calls were sent: raise it, or lower `-n`")]
+    #[error("`-x` ended the run after {sent} of {total} calls: raise `-x`, or lower `-n`")]
     TimeOver { sent: u64, total: u64 },
     #[error("{} waited through a pause: their response times hold its length", calls(*.waited))]
     Waited { waited: u64 },

@@ -25,8 +25,8 @@ pub enum DurationError {
     TooLong,
 }
 
-/// Reads a duration: one or more numbers, each with its unit; fractions are allowed, and blanks between them. A bare
-/// `0` needs no unit.
+/// Reads a duration: one or more numbers, each with its unit. A number may have a fraction, and
+/// blanks may stand around units. A bare `0` needs no unit.
 pub fn parse(text: &str) -> Result<Duration, DurationError> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);

@@ -158,6 +158,7 @@ fn flags_that_others_make_useless_are_warned_of() {
         "--async --rps 9 --duration-stop wait -x 1s --drain-timeout 1s",
         "--stream-dynamic-messages -d {{.X}} --disable-template-functions",
         "--control-token t --metrics :9090 --duration-stop ignore",
+        "--protoset ",
     ] {
         let words: Vec<&str> = flags.split(' ').collect();
         assert!(run(&words).warnings.is_empty(), "{flags}");

@@ -467,13 +467,13 @@ fn no_output_overwrites_another_one_or_what_is_read() {
         (
             &["-D", data, "-o", &link],
             &format!(
-                "`--output` would overwrite `{link}`, the file of `--data-file`: give it another one"
+                "`--output` would overwrite `{link}`, which is read (`--data-file`): give `--output` another file"
             ),
         ),
         (
             &["--config", config, "--debug", config],
             &format!(
-                "`--debug` would overwrite `{config}`, the file of `--config`: give it another one \
+                "`--debug` would overwrite `{config}`, which is read (`--config`): give `--debug` another file \
                  (flags in `{config}` included)"
             ),
         ),
@@ -487,7 +487,7 @@ fn no_output_overwrites_another_one_or_what_is_read() {
 fn a_report_of_reports_overwrites_none_of_them() {
     for (command, name) in [("merge", "FILE"), ("compare", "NEW")] {
         let line = format!(
-            "error: `--output` would overwrite `b.json`, the file of `{name}`: give it another one"
+            "error: `--output` would overwrite `b.json`, which is read (`{name}`): give `--output` another file"
         );
         assert_eq!(
             parse(&[command, "a.json", "b.json", "-o", "b.json"]),

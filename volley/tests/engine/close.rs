@@ -97,7 +97,7 @@ fn a_longest_duration_ends_a_run_of_n_calls() {
     assert_eq!((report.exit, report.sent(), report.cut()), (1, 10, 10));
     assert_eq!(report.json["endReason"], "timeout");
     assert!(
-        report.warns_of("`-x` ended the run when 10 of 100 calls were sent"),
+        report.warns_of("`-x` ended the run after 10 of 100 calls"),
         "{:?}",
         report.warnings()
     );

@@ -56,6 +56,20 @@ fn a_server_that_dies_for_good_ends_the_run_with_what_was_counted() {
 }
 
 #[test]
+fn a_longest_duration_is_not_blamed_for_a_server_that_died() {
+    let server = server_at(any_port());
+    let running = UNARY
+        .checked()
+        .flags("-n 100000000 -x 10m --connect-timeout 300ms -c 8")
+        .start(server.address());
+    until(&server, |counts| counts.calls_ok > 200);
+    drop(server);
+    let report = running.wait().report();
+    assert!(report.warns_of("the server went away"));
+    assert!(!report.warns_of("`-x`"), "{:?}", report.warnings());
+}
+
+#[test]
 fn a_window_that_outlives_its_server_says_that_there_was_no_load() {
     let server = server_at(any_port());
     let running = UNARY
