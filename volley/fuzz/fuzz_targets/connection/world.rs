@@ -39,7 +39,12 @@ impl World {
                 ..Config::default()
             }),
             calls: Calls::default(),
-            heads: [one, two].map(|fields| Arc::new(Head { fields })),
+            heads: [one, two].map(|fields| {
+                Arc::new(Head {
+                    fields,
+                    ..Head::default()
+                })
+            }),
             chunk,
             result: Ok(()),
             fed: Vec::new(),
