@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Ok(Command::Merge(merge)) => program::merge(&merge),
         Ok(Command::Compare(compare)) => program::compare(&compare),
         Ok(Command::Schema(of)) => program::schema(of),
+        Ok(Command::Scenario(run)) => program::run_scenario(&run),
         Ok(Command::Check(file)) => program::check(&file),
         Ok(Command::Text(text)) => program::text(&text),
         Err(exit) => return exit.print(),

@@ -8,6 +8,7 @@ mod look;
 mod merge;
 mod news;
 mod replies;
+mod scenario;
 mod trial;
 
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ pub use check::check;
 pub use compare::compare;
 pub use look::look;
 pub use merge::merge;
+pub use scenario::run_scenario;
 pub use trial::try_once;
 
 use crate::cli::{Described, Format, Listen, Output, Run, ServeArgs};
@@ -32,7 +34,7 @@ use crate::report::verdict::{self, Figures};
 use crate::report::{
     Report, Verdict, csv, html, influx, json, own_section, prometheus, summary, visible,
 };
-use crate::scenario;
+use crate::scenario::file::schema as scenario_schema;
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
 use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
@@ -254,7 +256,7 @@ fn remark(output: &Output, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 pub fn schema(of: Described) -> Result<ExitCode, Failure> {
     let schema = match of {
         Described::Config => Spec::schema(),
-        Described::Scenario => scenario::file::schema(),
+        Described::Scenario => scenario_schema(),
     };
     buffered(io::stdout().lock(), |out| {
         serde_json::to_writer_pretty(&mut *out, &schema)?;

@@ -48,7 +48,8 @@ Examples:
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
 `volley merge` makes one report of those of several processes: see `volley merge --help`.
 `volley compare` tells what changed from one run to another: see `volley compare --help`.
-`volley check` says what a scenario file would do: see `volley check --help`.
+`volley run` runs scenarios, requests that depend on each other: see `volley run --help`.
+`volley check` reports what such a file would do: see `volley check --help`.
 `volley schema` prints the JSON Schema of a file for --config.
 `volley schema scenario` prints that of a scenario file.
 `volley completions SHELL` prints completions for bash, elvish, fish, powershell or zsh.

@@ -15,6 +15,7 @@ mod merge;
 mod options;
 mod payload;
 mod run;
+mod scenario;
 pub mod serve;
 mod shell;
 mod trial;
@@ -33,6 +34,7 @@ pub use look::{Look, Question};
 pub use merge::Merge;
 pub use options::{Format, Output, STDOUT, Watched};
 pub use run::Run;
+pub use scenario::{ScenarioFormat, ScenarioRun};
 pub use serve::{Listen, ServeArgs};
 pub use trial::Trial;
 
@@ -53,6 +55,8 @@ pub enum Command {
     Merge(Box<Merge>),
     /// `volley compare [FLAGS] OLD NEW`
     Compare(Box<Compare>),
+    /// `volley run [FLAGS] FILE`
+    Scenario(Box<ScenarioRun>),
     /// `volley check FILE`
     Check(PathBuf),
     /// `volley schema [scenario]`
@@ -97,6 +101,9 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
             shell::completions(rest).map(Command::Text)
         }
         Some((first, rest)) if first == "man" => shell::man(rest).map(Command::Text),
+        Some((first, rest)) if first == "run" => {
+            scenario::parse(rest).map(Box::new).map(Command::Scenario)
+        }
         Some((first, rest)) if first == "check" => check::parse(rest).map(Command::Check),
         Some((first, rest)) if first == "schema" => schema(rest),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())

@@ -8,13 +8,13 @@ use clap_mangen::Man;
 
 use super::exit::CliExit;
 use super::look::Question;
-use super::{args, blast, check, compare, merge, serve, trial};
+use super::{args, blast, check, compare, merge, scenario, serve, trial};
 
 /// The name of a command, what it does, and its flags.
 type Entry = (&'static str, &'static str, fn() -> Command);
 
 /// The commands beside a run.
-const COMMANDS: [Entry; 11] = [
+const COMMANDS: [Entry; 12] = [
     (
         "blast",
         "Send many calls at the same moment",
@@ -43,6 +43,7 @@ const COMMANDS: [Entry; 11] = [
         "Make one report of those of several processes",
         merge::command,
     ),
+    ("run", "Run the scenarios of a file", scenario::command),
     (
         "schema",
         "Print the JSON Schema of a file for --config, or of a scenario file",

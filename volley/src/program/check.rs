@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Failure, buffered, unless_hung_up};
 use crate::report::visible;
-use crate::scenario::file;
+use crate::scenario::file::{self, Mistakes};
 use crate::scenario::plan::{
     Action, Feed, Load, Phase, Phases, Plan, Request, Scenario, Source, Step, Target, Url, Version,
 };
@@ -34,15 +34,18 @@ pub fn check(path: &Path) -> Result<ExitCode, Failure> {
             .or_else(unless_hung_up)?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(mistakes) => {
-            // The exit status stands, even if nobody can read why.
-            let _ = buffered(io::stderr().lock(), |out| {
-                let mut lines = mistakes.lines();
-                lines.try_for_each(|line| writeln!(out, "{line}"))
-            });
-            Ok(ExitCode::from(WRONG))
-        }
+        Err(mistakes) => Ok(refuse(&mistakes)),
     }
+}
+
+/// Prints everything that is wrong with a file.
+pub fn refuse(mistakes: &Mistakes) -> ExitCode {
+    // The exit status stands, even if nobody can read why.
+    let _ = buffered(io::stderr().lock(), |out| {
+        let mut lines = mistakes.lines();
+        lines.try_for_each(|line| writeln!(out, "{line}"))
+    });
+    ExitCode::from(WRONG)
 }
 
 /// A few lines for people.

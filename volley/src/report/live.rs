@@ -128,6 +128,67 @@ impl<W: Write> Live<W> {
     }
 }
 
+/// Draws lines over the previous ones if `out` is a terminal; otherwise writes nothing.
+#[derive(Debug)]
+pub struct LiveTable<W: Write> {
+    out: W,
+    is_terminal: bool,
+    drawn: usize,
+}
+
+impl<W: Write> LiveTable<W> {
+    /// As [`Live::new`].
+    pub fn new(out: W, is_terminal: bool) -> Self {
+        Self {
+            out,
+            is_terminal,
+            drawn: 0,
+        }
+    }
+
+    /// Replaces the previous lines.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing to `out`. A run need not end because of one.
+    pub fn draw(&mut self, lines: &[String]) -> io::Result<()> {
+        if !self.is_terminal {
+            return Ok(());
+        }
+        let mut text = self.back();
+        // A line that is cut instead of wrapped keeps the count of lines right.
+        text += "\x1b[?7l";
+        for line in lines {
+            text += line;
+            text.push('\n');
+        }
+        text += "\x1b[?7h";
+        self.drawn = lines.len();
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Removes the lines.
+    ///
+    /// # Errors
+    ///
+    /// Errors of writing to `out`.
+    pub fn clear(&mut self) -> io::Result<()> {
+        let text = self.back();
+        self.drawn = 0;
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// To the first of the drawn lines, and empties the screen from there on.
+    fn back(&self) -> String {
+        match self.drawn {
+            0 => String::new(),
+            lines => format!("\x1b[{lines}F\x1b[J"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,5 +271,21 @@ mod tests {
         live.draw(&line(&MOMENT)).unwrap();
         live.clear().unwrap();
         assert_eq!(out, b"");
+    }
+
+    #[test]
+    fn lines_replace_the_previous_ones_and_leave_nothing() {
+        let mut table = LiveTable::new(Vec::new(), true);
+        table.draw(&["a".to_owned(), "b".to_owned()]).unwrap();
+        table.draw(&["c".to_owned()]).unwrap();
+        table.clear().unwrap();
+        table.clear().unwrap();
+        let text = String::from_utf8(table.out).unwrap();
+        let expected = "\x1b[?7la\nb\n\x1b[?7h\x1b[2F\x1b[J\x1b[?7lc\n\x1b[?7h\x1b[1F\x1b[J";
+        assert_eq!(text, expected);
+        let mut hidden = LiveTable::new(Vec::new(), false);
+        hidden.draw(&["a".to_owned()]).unwrap();
+        hidden.clear().unwrap();
+        assert_eq!(hidden.out, b"");
     }
 }

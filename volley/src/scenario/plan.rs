@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::{Slot, Text};
 pub use crate::pace::Phase;
 use crate::request::Method;
+use crate::spec::threshold::Selected;
 use crate::spec::{Endpoint, Threshold};
 
 /// Everything that a run needs.
@@ -436,4 +437,16 @@ pub struct Goal {
     pub of: Option<String>,
     /// The run ends as soon as it has failed for this time.
     pub abort_after_ns: Option<u64>,
+}
+
+impl From<&Selected> for Goal {
+    /// A condition of `--fail-if`.
+    fn from(selected: &Selected) -> Self {
+        Self {
+            fails_if: selected.threshold.clone(),
+            text: selected.threshold.text.clone(),
+            of: selected.of.clone(),
+            abort_after_ns: None,
+        }
+    }
 }

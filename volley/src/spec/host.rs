@@ -40,7 +40,7 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub(crate) const COMMANDS: [&str; 11] = [
+pub(crate) const COMMANDS: [&str; 12] = [
     "blast",
     "check",
     "compare",
@@ -49,6 +49,7 @@ pub(crate) const COMMANDS: [&str; 11] = [
     "list",
     "man",
     "merge",
+    "run",
     "schema",
     "serve",
     "try",

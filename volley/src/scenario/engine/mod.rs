@@ -58,6 +58,18 @@ pub enum RunError {
     Teardown { step: String, words: String },
 }
 
+impl RunError {
+    /// Whether the file, or what it names, must be mended.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Engine(error) => error.is_usage(),
+            Self::Request(_) | Self::Reading(_) | Self::Data(_) => true,
+            Self::Undrawn(_) | Self::Setup { .. } | Self::Teardown { .. } => false,
+        }
+    }
+}
+
 /// What a run is to be called, and how it is made.
 #[derive(Clone, Debug, Default)]
 pub struct Options {

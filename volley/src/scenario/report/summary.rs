@@ -48,7 +48,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a line for each threshold that failed, and for each warning. They go to stderr with every format.
+/// Writes a line for each threshold that failed. They go to stderr with every format.
 ///
 /// # Errors
 ///
@@ -57,6 +57,15 @@ pub fn write_failed(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for verdict in report.thresholds.iter().filter(|verdict| verdict.failed) {
         writeln!(out, "failed: {}", threshold(verdict))?;
     }
+    Ok(())
+}
+
+/// Writes a line for each thing that the reader must know. They go to stderr with every format.
+///
+/// # Errors
+///
+/// Errors of writing to `out`.
+pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for warning in &report.facts.warnings {
         writeln!(out, "warning: {}", visible(warning))?;
     }

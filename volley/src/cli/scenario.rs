@@ -1,0 +1,179 @@
+//! `volley run`: a scenario file as load.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+
+use super::apply::filled_file;
+use super::exit::CliExit;
+use super::value::path;
+use super::{argv, files, help, usage};
+use crate::spec::threshold::Selected;
+
+const PROGRAM: &str = "volley run";
+
+const ABOUT: &str = "\
+Run the scenarios of a file: setup, load, teardown. `volley check FILE` reports what it would do.
+
+A CONDITION is FIGURE or FIGURE(PART), a comparison and a limit: 'p99(create) > 50ms',
+'failed(crud) > 1%', 'checks < 99.9%', 'dropped > 0'. A PART is a scenario, a step, or both:
+crud.create. The file's own thresholds say what must hold; a CONDITION says what must not.
+
+Exit status: 0 if all thresholds hold, or if there are none and no iteration failed; 1 if an
+iteration failed, nothing succeeded, or the run broke off; 2 if the file is wrong; 99 if a threshold
+failed.";
+
+const EXAMPLES: &str = "\
+Examples:
+  volley run shop.yaml
+  volley run shop.yaml --fail-if 'p99(create) > 50ms' --fail-if 'failed > 0.1%'
+  volley run shop.yaml -O html -o shop.html";
+
+/// What `volley run` is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScenarioRun {
+    pub file: PathBuf,
+    /// Threads that send; `None`: as many as suit the host.
+    pub threads: Option<u32>,
+    /// Conditions under which the run has failed, besides those of the file.
+    pub fail_if: Vec<Selected>,
+    /// Where the report goes; `None`: stdout.
+    pub output: Option<PathBuf>,
+    pub format: ScenarioFormat,
+    /// Neither live lines nor warnings are printed.
+    pub quiet: bool,
+}
+
+/// How a report of scenarios is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScenarioFormat {
+    #[default]
+    Summary,
+    Json,
+    Pretty,
+    Csv,
+    Html,
+    Prometheus,
+}
+
+/// The words of `volley run`, as they are written.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "volley run", about = ABOUT)]
+struct RunWords {
+    /// The scenario file, YAML or JSON
+    #[arg(value_name = "FILE", value_parser = path)]
+    file: Option<PathBuf>,
+
+    /// Threads that send (default: half of the CPUs, at most one for each connection)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Load")]
+    threads: Option<u32>,
+
+    /// Exit with status 99 if this is so; repeatable
+    #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
+    fail_if: Vec<Selected>,
+
+    /// Write the report to a file (default: stdout)
+    #[arg(short = 'o', long, value_name = "FILE", value_parser = path, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// summary (default), json, pretty, csv, html or prometheus
+    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    format: Option<ScenarioFormat>,
+
+    /// Print nothing but the report, errors and failed thresholds
+    #[arg(long, help_heading = "Output")]
+    quiet: bool,
+}
+
+fn format(word: &str) -> Result<ScenarioFormat, String> {
+    Ok(match word {
+        "summary" => ScenarioFormat::Summary,
+        "json" => ScenarioFormat::Json,
+        "pretty" => ScenarioFormat::Pretty,
+        "csv" => ScenarioFormat::Csv,
+        "html" => ScenarioFormat::Html,
+        "prometheus" => ScenarioFormat::Prometheus,
+        _ => return Err("use summary, json, pretty, csv, html or prometheus".to_owned()),
+    })
+}
+
+/// Reads the words after `volley run`.
+pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
+    let matches = argv::matches(PROGRAM, &command(), command, words)?;
+    let args =
+        RunWords::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
+    let file = args
+        .file
+        .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
+    let output = files::output(args.output.as_deref());
+    files::check(&[output], &[("FILE", &file)])
+        .map_err(|error| CliExit::usage(error.to_string()))?;
+    Ok(ScenarioRun {
+        file,
+        threads: args.threads,
+        fail_if: args.fail_if,
+        output: filled_file(&args.output),
+        format: args.format.unwrap_or_default(),
+        quiet: args.quiet,
+    })
+}
+
+pub(super) fn command() -> Command {
+    help::dress(RunWords::command(), EXAMPLES)
+        .override_usage("volley run [FLAGS] FILE")
+        .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(words: &[&str]) -> Result<ScenarioRun, String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        parse(&words).map_err(|exit| exit.to_string())
+    }
+
+    #[test]
+    fn a_file_thresholds_and_a_format_are_taken() {
+        let parsed = run(&[
+            "a.yaml",
+            "--fail-if",
+            "p99(create) > 50ms",
+            "-O",
+            "csv",
+            "--threads",
+            "2",
+        ]);
+        let parsed = parsed.unwrap();
+        assert_eq!((parsed.file, parsed.threads), ("a.yaml".into(), Some(2)));
+        assert_eq!(
+            (parsed.fail_if.len(), parsed.format),
+            (1, ScenarioFormat::Csv)
+        );
+    }
+
+    #[test]
+    fn anything_else_is_refused_in_one_line() {
+        for words in [
+            &[][..],
+            &["a", "b"],
+            &["a", "-O", "xml"],
+            &["a", "--threads", "0"],
+            &["a", "--fail-if", "p99"],
+            &["a.yaml", "-o", "a.yaml"],
+        ] {
+            let line = run(words).unwrap_err();
+            assert!(
+                line.starts_with("error: ") && !line.contains('\n'),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_says_what_it_does() {
+        let help = command().term_width(100).render_help().to_string();
+        assert_eq!(help, include_str!("../../tests/expected/run-help.txt"));
+    }
+}
