@@ -5,6 +5,7 @@ pub mod flight;
 mod iteration;
 mod letter;
 mod pool;
+mod record;
 mod shot;
 mod site;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use crate::report::{Cost, EndedBy};
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::plan::{Load, Phases, Plan};
+use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
@@ -77,6 +79,8 @@ pub struct Options {
     pub name: String,
     /// Threads that send; `None`: half of the CPUs, but all to which this process is confined.
     pub threads: Option<u32>,
+    /// Takes single requests, for a log.
+    pub records: Option<Arc<Records>>,
 }
 
 /// What came of a run.
@@ -121,6 +125,9 @@ pub fn run(
     let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
     let seed = fastrand::u64(..);
     let (quota, board, clock) = (Quota::new(plan), Board::default(), Clock::start());
+    if let Some(records) = &options.records {
+        records.begin(unix_ns().saturating_sub(clock.now_ns()));
+    }
     let common = |threads, post| Common {
         plan,
         sites: &sites,
@@ -131,6 +138,7 @@ pub fn run(
         board: &board,
         store: &store,
         seed,
+        records: options.records.as_deref(),
         post,
     };
     // One connection to each target is enough for these.

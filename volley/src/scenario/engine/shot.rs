@@ -90,12 +90,12 @@ impl Varying {
 
 impl Aim<'_> {
     /// A redirect has made a GET of the request.
-    fn drops_body(&self) -> bool {
+    pub fn drops_body(&self) -> bool {
         self.moved.is_some_and(|moved| moved.follow == Follow::Get)
     }
 
     /// Whether a field of this name is sent, after a redirect.
-    fn sends(&self, name: &str) -> bool {
+    pub fn sends(&self, name: &str) -> bool {
         let Some(moved) = self.moved else {
             return true;
         };

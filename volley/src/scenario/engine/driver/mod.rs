@@ -34,6 +34,7 @@ use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store, Undrawn};
 use crate::scenario::plan::{Plan, Request};
+use crate::scenario::record::Records;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
 use load::LoadState;
@@ -60,6 +61,7 @@ pub struct Common<'a> {
     /// The rows of all feeds, and the seed of random values.
     pub store: &'a Arc<Store>,
     pub seed: u64,
+    pub records: Option<&'a Records>,
     /// Takes what is known each second.
     pub post: Option<Sender<Note>>,
 }
@@ -130,6 +132,10 @@ enum Sheet {
 struct Core<'a> {
     plan: &'a Plan,
     sites: &'a [Site],
+    records: Option<&'a Records>,
+    /// Of this thread, to number iterations: of `threads`, number `index`.
+    threads: u32,
+    index: u32,
     iterations: Slab<Iteration>,
     /// Iterations that are over, for their memory.
     spare: Vec<Iteration>,
@@ -216,6 +222,9 @@ impl<'a> Driver<'a> {
             core: Core {
                 plan,
                 sites: common.sites,
+                records: common.records,
+                threads: common.threads,
+                index,
                 iterations: Slab::new(),
                 spare: Vec::new(),
                 flights: Slab::new(),
