@@ -38,7 +38,7 @@ pub struct Shot {
     /// `None`: it differs from iteration to iteration.
     path: Option<Box<[u8]>>,
     /// HTTP/1.1.
-    lines: request::Head,
+    lines: Box<request::Head>,
     /// HTTP/2.
     heads: Heads,
     varying: Vec<Varying>,
@@ -96,7 +96,7 @@ impl Shot {
                 Url::Target { path, .. } => path.constant().map(Into::into),
                 Url::Value { .. } => None,
             },
-            lines: request::Head::new(&request),
+            lines: Box::new(request::Head::new(&request)),
             heads: Heads::default(),
             varying: Varying::of(&request.headers),
             request,
