@@ -249,12 +249,11 @@ fn at(latency: &Latency, rank_ppm: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]
