@@ -2,6 +2,7 @@
 
 mod driver;
 pub mod flight;
+mod heads;
 mod iteration;
 mod letter;
 mod pool;
