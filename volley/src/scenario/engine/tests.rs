@@ -1,3 +1,7 @@
+mod faults;
+mod peer;
+mod wires;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
