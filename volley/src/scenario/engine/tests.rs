@@ -1,3 +1,6 @@
+mod fake;
+mod load;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
