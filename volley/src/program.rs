@@ -7,6 +7,7 @@ mod files;
 mod look;
 mod merge;
 mod news;
+mod once;
 mod replies;
 mod scenario;
 mod trial;
@@ -129,7 +130,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let report = match &writer {
         None => engine::run(spec, session, on_news),
         Some(writer) => {
-            let script = |spec: &_, method: &_| Reading::new(spec, method, writer.replies());
+            let script = |spec: &_, method: &_| Reading::new(spec, method, writer.source());
             engine::run_script(spec, script, session, on_news)
         }
     };

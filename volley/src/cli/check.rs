@@ -16,14 +16,26 @@ Check a scenario file, and the files that it names, without sending anything. Pr
 do: targets, scenarios with their steps, data, load and thresholds. Or list every mistake, one a
 line: the file, the line, the key, what is wrong, and how to mend it.
 
-Exit status: 0 if the file is good, 2 if it is not.";
+With --once, run the setup, one iteration of each scenario, and the teardown, and show each request
+(>), each response (<), and what was saved. Secrets are masked.
+
+Exit status: 0 if the file is good, 2 if it is not; with --once, 1 if a step failed.";
 
 const EXAMPLES: &str = "\
 Examples:
   volley check shop.yaml
+  volley check --once shop.yaml
 
   An editor that knows JSON Schema completes the keys:
     volley schema scenario > volley-scenario-1.json";
+
+/// What `volley check` is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub file: PathBuf,
+    /// Each scenario is run once, and shown.
+    pub once: bool,
+}
 
 /// The words of `volley check`, as they are written.
 #[derive(Clone, Debug, Parser)]
@@ -32,20 +44,27 @@ struct CheckArgs {
     /// The scenario file, YAML or JSON
     #[arg(value_name = "FILE", value_parser = path)]
     file: Option<PathBuf>,
+
+    /// Run each scenario once, and show each request and response
+    #[arg(long)]
+    once: bool,
 }
 
 /// Reads the words after `volley check`.
-pub(super) fn parse(words: &[OsString]) -> Result<PathBuf, CliExit> {
+pub(super) fn parse(words: &[OsString]) -> Result<Check, CliExit> {
     let matches = argv::matches(PROGRAM, &command(), command, words)?;
     let args =
         CheckArgs::from_arg_matches(&matches).map_err(|error| usage::exit(PROGRAM, &error))?;
-    args.file
-        .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))
+    let file = args
+        .file
+        .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
+    let once = args.once;
+    Ok(Check { file, once })
 }
 
 pub(super) fn command() -> Command {
     help::dress(CheckArgs::command(), EXAMPLES)
-        .override_usage("volley check FILE")
+        .override_usage("volley check [--once] FILE")
         .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
 }
 
@@ -53,14 +72,17 @@ pub(super) fn command() -> Command {
 mod tests {
     use super::*;
 
-    fn check(words: &[&str]) -> Result<PathBuf, String> {
+    fn check(words: &[&str]) -> Result<Check, String> {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         parse(&words).map_err(|exit| exit.to_string())
     }
 
     #[test]
     fn one_file_is_taken() {
-        assert_eq!(check(&["a.yaml"]), Ok("a.yaml".into()));
+        for (words, once) in [(&["a.yaml"][..], false), (&["--once", "a.yaml"], true)] {
+            let file = "a.yaml".into();
+            assert_eq!(check(words), Ok(Check { file, once }));
+        }
         let line = "error: no FILE: give a scenario file, such as `shop.yaml`";
         assert_eq!(check(&[]), Err(line.to_owned()));
         assert!(check(&["a.yaml", "b.yaml"]).is_err());

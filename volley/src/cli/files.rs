@@ -60,7 +60,8 @@ pub fn output(path: Option<&Path>) -> Named<'_> {
     ("--output", path.unwrap_or(Path::new(STDOUT)))
 }
 
-fn given<'a>(files: &[(&'static str, &'a Option<PathBuf>)]) -> impl Iterator<Item = Named<'a>> {
+/// Those that are given.
+pub fn given<'a>(files: &[(&'static str, &'a Option<PathBuf>)]) -> impl Iterator<Item = Named<'a>> {
     let given = files
         .iter()
         .filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));

@@ -24,9 +24,9 @@ mod usage;
 mod value;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 pub use blast::Blast;
+pub use check::Check;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
@@ -57,8 +57,8 @@ pub enum Command {
     Compare(Box<Compare>),
     /// `volley run [FLAGS] FILE`
     Scenario(Box<ScenarioRun>),
-    /// `volley check FILE`
-    Check(PathBuf),
+    /// `volley check [--once] FILE`
+    Check(Check),
     /// `volley schema [scenario]`
     Schema(Described),
     /// `volley completions SHELL` or `volley man [COMMAND]`: this text.

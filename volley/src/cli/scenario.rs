@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 
-use super::apply::filled_file;
+use super::apply::{filled_file, filled_path};
 use super::exit::CliExit;
 use super::value::path;
 use super::{argv, files, help, usage};
@@ -41,6 +41,10 @@ pub struct ScenarioRun {
     /// Where the report goes; `None`: stdout.
     pub output: Option<PathBuf>,
     pub format: ScenarioFormat,
+    /// Where a line for each request goes.
+    pub log: Option<PathBuf>,
+    /// Where requests that failed go, with all that was sent and received.
+    pub save_failures: Option<PathBuf>,
     /// Neither live lines nor warnings are printed.
     pub quiet: bool,
 }
@@ -81,6 +85,15 @@ struct RunWords {
     #[arg(short = 'O', long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
     format: Option<ScenarioFormat>,
 
+    /// Write a line of JSON for each request
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = "Output")]
+    log: Option<PathBuf>,
+
+    /// Write a line of JSON for each of the first 1,000 requests that fail, with what was sent and
+    /// what came back; secrets are masked
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = "Output")]
+    save_failures: Option<PathBuf>,
+
     /// Print nothing but the report, errors and failed thresholds
     #[arg(long, help_heading = "Output")]
     quiet: bool,
@@ -106,14 +119,22 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
     let file = args
         .file
         .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
-    let output = files::output(args.output.as_deref());
-    files::check(&[output], &[("FILE", &file)])
+    let logs = [
+        ("--log", &args.log),
+        ("--save-failures", &args.save_failures),
+    ];
+    let written: Vec<_> = std::iter::once(files::output(args.output.as_deref()))
+        .chain(files::given(&logs))
+        .collect();
+    files::check(&written, &[("FILE", &file)])
         .map_err(|error| CliExit::usage(error.to_string()))?;
     Ok(ScenarioRun {
         file,
         threads: args.threads,
         fail_if: args.fail_if,
         output: filled_file(&args.output),
+        log: filled_path(&args.log),
+        save_failures: filled_path(&args.save_failures),
         format: args.format.unwrap_or_default(),
         quiet: args.quiet,
     })
@@ -162,6 +183,8 @@ mod tests {
             &["a", "--threads", "0"],
             &["a", "--fail-if", "p99"],
             &["a.yaml", "-o", "a.yaml"],
+            &["a.yaml", "--log", "-"],
+            &["a.yaml", "--log", "l", "--save-failures", "l"],
         ] {
             let line = run(words).unwrap_err();
             assert!(

@@ -2,23 +2,17 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, OnceLock};
 
 use prost_reflect::MessageDescriptor;
 
 use super::call::Ticket;
+use super::outbox::Outbox;
 use super::script::{Plain, Script};
 use crate::grpc::Status;
 use crate::measure::Outcome;
 use crate::request::{Method, Request, RequestError};
 use crate::spec::Spec;
-
-/// The most bytes that wait for the reader.
-const MOST_BYTES: usize = 16 << 20;
-
-/// What a record takes beside its message.
-const RECORD_BYTES: usize = mem::size_of::<Record>();
 
 /// What happened on a call.
 #[derive(Debug, PartialEq)]
@@ -34,35 +28,13 @@ pub enum Record {
     Ended { call: u64, outcome: Outcome },
 }
 
-/// What has come since the last time.
-#[derive(Debug, Default)]
-pub struct Taken {
-    pub records: Vec<Record>,
-    /// Nothing comes any more.
-    pub is_over: bool,
-}
-
 /// The place where the load leaves replies, and their reader takes them.
 #[derive(Debug)]
 pub struct Replies {
     most_printed: u64,
-    /// All are wanted, so that the load waits for a slow reader. Otherwise it goes on without it.
-    saves: bool,
     printed: AtomicU64,
     kind: OnceLock<MessageDescriptor>,
-    waiting: Mutex<Waiting>,
-    filled: Condvar,
-    emptied: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    taken: Taken,
-    bytes: usize,
-    /// The reader takes no more.
-    is_deaf: bool,
-    dropped: u64,
-    held_up: Duration,
+    outbox: Outbox<Record>,
 }
 
 impl Replies {
@@ -71,12 +43,9 @@ impl Replies {
     pub fn new(most_printed: u64, saves: bool) -> Self {
         Self {
             most_printed,
-            saves,
             printed: AtomicU64::new(0),
             kind: OnceLock::new(),
-            waiting: Mutex::default(),
-            filled: Condvar::new(),
-            emptied: Condvar::new(),
+            outbox: Outbox::new(saves),
         }
     }
 
@@ -85,44 +54,9 @@ impl Replies {
         self.kind.get()
     }
 
-    /// Waits for records, and takes them all.
-    pub fn take(&self) -> Taken {
-        let mut waiting = self.lock();
-        while waiting.taken.records.is_empty() && !waiting.taken.is_over {
-            waiting = self
-                .filled
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        waiting.bytes = 0;
-        self.emptied.notify_all();
-        let is_over = waiting.taken.is_over;
-        mem::replace(
-            &mut waiting.taken,
-            Taken {
-                records: Vec::new(),
-                is_over,
-            },
-        )
-    }
-
-    /// The reader takes no more: nobody waits for it.
-    pub fn give_up(&self) {
-        self.lock().is_deaf = true;
-        self.emptied.notify_all();
-    }
-
-    /// Nothing comes any more.
-    pub fn close(&self) {
-        self.lock().taken.is_over = true;
-        self.filled.notify_all();
-    }
-
-    /// How many replies were not printed because the reader was slow, and how long the load waited for it, all threads
-    /// together.
-    pub fn lost(&self) -> (u64, Duration) {
-        let waiting = self.lock();
-        (waiting.dropped, waiting.held_up)
+    /// Where their reader finds them.
+    pub fn outbox(&self) -> &Outbox<Record> {
+        &self.outbox
     }
 
     /// Whether the next reply is one of the first.
@@ -131,40 +65,13 @@ impl Replies {
             && self.printed.fetch_add(1, Ordering::Relaxed) < self.most_printed
     }
 
-    /// Leaves a record to the reader. Waits for room only if all are to be saved.
+    /// Leaves a record to the reader.
     fn push(&self, record: Record) {
-        let bytes = RECORD_BYTES
-            + match &record {
-                Record::Reply { message, .. } => message.len(),
-                Record::Ended { .. } => 0,
-            };
-        let mut waiting = self.lock();
-        let mut began = None;
-        while waiting.bytes > 0 && waiting.bytes + bytes > MOST_BYTES && !waiting.is_deaf {
-            if !self.saves {
-                waiting.dropped += 1;
-                return;
-            }
-            began.get_or_insert_with(Instant::now);
-            waiting = self
-                .emptied
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        waiting.held_up += began.map_or(Duration::ZERO, |began: Instant| began.elapsed());
-        if waiting.is_deaf {
-            return;
-        }
-        waiting.bytes += bytes;
-        waiting.taken.records.push(record);
-        if waiting.taken.records.len() == 1 {
-            self.filled.notify_one();
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // It is always whole.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        let bytes = match &record {
+            Record::Reply { message, .. } => message.len(),
+            Record::Ended { .. } => 0,
+        };
+        self.outbox.push(record, mem::size_of::<Record>() + bytes);
     }
 }
 
@@ -213,7 +120,7 @@ impl Script for Reading {
 
     fn reply(&mut self, call: u64, index: u64, message: &[u8]) {
         let is_printed = self.replies.is_printed();
-        if is_printed || self.replies.saves {
+        if is_printed || self.replies.outbox.waits() {
             self.replies.push(Record::Reply {
                 call,
                 index,
@@ -224,7 +131,7 @@ impl Script for Reading {
     }
 
     fn ended(&mut self, ticket: &Ticket, outcome: &Outcome) {
-        if self.replies.saves {
+        if self.replies.outbox.waits() {
             let (call, outcome) = (ticket.number, outcome.clone());
             self.replies.push(Record::Ended { call, outcome });
         }
@@ -233,53 +140,7 @@ impl Script for Reading {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use super::*;
-
-    fn reply(length: usize) -> Record {
-        Record::Reply {
-            call: 0,
-            index: 0,
-            message: vec![0; length],
-            is_printed: false,
-        }
-    }
-
-    #[test]
-    fn without_room_what_is_only_printed_is_dropped_and_counted() {
-        let replies = Replies::new(9, false);
-        replies.push(reply(MOST_BYTES));
-        replies.push(reply(1));
-        replies.push(reply(1));
-        assert_eq!(replies.lost(), (2, Duration::ZERO));
-        assert_eq!(replies.take().records.len(), 1);
-    }
-
-    #[test]
-    fn without_room_what_is_saved_waits_for_the_reader() {
-        let replies = Replies::new(0, true);
-        replies.push(reply(MOST_BYTES));
-        thread::scope(|scope| {
-            let second = scope.spawn(|| replies.push(reply(1)));
-            // The second cannot have been left here before the first is taken.
-            assert_eq!(replies.take().records.len(), 1);
-            second.join().unwrap();
-            assert_eq!(replies.take().records.len(), 1);
-        });
-        assert_eq!(replies.lost().0, 0);
-    }
-
-    #[test]
-    fn nobody_waits_for_a_reader_that_gave_up() {
-        let replies = Replies::new(0, true);
-        replies.push(reply(MOST_BYTES));
-        replies.give_up();
-        replies.push(reply(1));
-        replies.close();
-        assert_eq!(replies.take().records.len(), 1);
-        assert!(replies.take().is_over);
-    }
 
     #[test]
     fn only_the_first_are_printed() {

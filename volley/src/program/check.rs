@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::once::once;
 use super::{Failure, buffered, unless_hung_up};
+use crate::cli::Check;
 use crate::report::visible;
 use crate::scenario::file::{self, Mistakes};
 use crate::scenario::plan::{
@@ -18,13 +20,14 @@ use crate::units::duration::GoDuration;
 /// The exit status if a file is wrong.
 const WRONG: u8 = 2;
 
-/// Prints what a file would do, or everything that is wrong with it.
+/// Prints what a file would do, or does it once, or prints everything that is wrong with it.
 ///
 /// # Errors
 ///
-/// If the streams cannot be written to.
-pub fn check(path: &Path) -> Result<ExitCode, Failure> {
-    match file::read(path) {
+/// If the streams cannot be written to, or a target cannot be reached.
+pub fn check(args: &Check) -> Result<ExitCode, Failure> {
+    match file::read(&args.file) {
+        Ok(plan) if args.once => once(plan),
         Ok(plan) => {
             let text = outline(&plan);
             let mut lines = text.lines();

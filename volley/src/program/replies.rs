@@ -6,12 +6,12 @@ use super::{Failure, unless_hung_up};
 use crate::pace::whole_ns;
 use crate::report::numbers::duration;
 use crate::report::{Report, Warning};
-use crate::watch::{ReplyWriter, Written};
+use crate::watch::{ReplyWriter, Written, reply_writer};
 
 /// What takes the replies; `None` if nobody asks for them.
 pub fn writer(printed: u64, saved: Option<Box<dyn Write + Send>>) -> Option<ReplyWriter> {
     let is_asked_for = printed > 0 || saved.is_some();
-    is_asked_for.then(|| ReplyWriter::start(printed, saved))
+    is_asked_for.then(|| reply_writer(printed, saved))
 }
 
 /// Adds to a report what its reader must know about the replies.
@@ -27,7 +27,7 @@ pub fn note(report: &mut Report, written: Option<Written>) -> Result<(), Failure
         let waited = duration(whole_ns(written.held_up));
         report.warnings.push(Warning::RepliesHeldUp { waited });
     }
-    written.saved.or_else(unless_hung_up).map_err(|error| {
+    written.done.or_else(unless_hung_up).map_err(|error| {
         io::Error::other(format!(
             "`--save-replies`: not all replies are saved: {error}"
         ))

@@ -1,17 +1,24 @@
 //! `volley run`: a scenario file as load.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::check::refuse;
+use super::files::Files;
 use super::{Failure, Out, THRESHOLD_FAILED, buffered, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun};
 use crate::engine;
+use crate::pace::whole_ns;
 use crate::report::live::LiveTable;
+use crate::report::numbers::{duration, grouped};
 use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file;
 use crate::scenario::plan::{Goal, Plan};
+use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{Names, Report, csv, html, json, prometheus, summary};
+use crate::watch::{RecordWriter, Written, record_writer};
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
@@ -38,9 +45,12 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));
     let out = Out::open(args.output.as_deref())?;
     let signal = engine::watch()?;
+    let mut files = Files::default();
+    let writer = records(&plan, args, &mut files)?;
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
+        records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };
     let (names, stderr) = (Names::from(&plan), io::stderr());
     let is_shown = stderr.is_terminal() && !args.quiet;
@@ -50,7 +60,13 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         let _ = table.draw(&progress.lines(&names, elapsed));
     });
     let _ = table.clear();
-    let finished = finished?;
+    let left_out = writer
+        .as_ref()
+        .map_or(0, |writer| writer.source().left_out());
+    let written = writer.map(RecordWriter::finish);
+    let mut finished = finished?;
+    let report = &mut finished.report;
+    let saved = note(report, written, left_out);
     let report = &finished.report;
     out.print(|out| print(report, args.format, out))?;
     buffered(io::stderr().lock(), |mut out| {
@@ -60,10 +76,66 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         summary::write_failed(report, &mut out)
     })
     .or_else(unless_hung_up)?;
+    saved?;
+    files.keep();
     match finished.failure {
         Some(error) => Err(error.into()),
         None => Ok(status(&plan, report)),
     }
+}
+
+/// What takes single requests; `None` if nobody asks for them.
+fn records(
+    plan: &Plan,
+    args: &ScenarioRun,
+    files: &mut Files,
+) -> Result<Option<RecordWriter>, Failure> {
+    let mut open = |flag, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| files.empty(flag, path)).transpose()
+    };
+    let log = open("--log", &args.log)?;
+    let failures = open("--save-failures", &args.save_failures)?;
+    if log.is_none() && failures.is_none() {
+        return Ok(None);
+    }
+    let keeps = Keeps {
+        outcomes: log.is_some(),
+        contents: match failures {
+            Some(_) => Contents::Failures,
+            None => Contents::Nothing,
+        },
+    };
+    Ok(Some(record_writer(
+        Records::new(plan, keeps),
+        log,
+        failures,
+    )))
+}
+
+/// Adds to a report what its reader must know about the files of single requests.
+fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<(), Failure> {
+    let Some(written) = written else {
+        return Ok(());
+    };
+    let warnings = &mut report.facts.warnings;
+    if left_out > 0 {
+        warnings.push(format!(
+            "{} more requests failed than `--save-failures` keeps",
+            grouped(left_out)
+        ));
+    }
+    if !written.held_up.is_zero() {
+        let waited = duration(whole_ns(written.held_up));
+        warnings.push(format!(
+            "the load waited {waited}, all threads together, for `--log` or `--save-failures` to be written: its latencies are too long"
+        ));
+    }
+    let done = written.done.or_else(unless_hung_up);
+    done.map_err(|error| {
+        let line = format!("`--log` or `--save-failures`: not all requests are written: {error}");
+        io::Error::other(line).into()
+    })
 }
 
 /// Thresholds decide. Without any, every iteration must succeed.

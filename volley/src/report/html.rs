@@ -5,7 +5,6 @@
 
 use std::io::{self, Write};
 
-use super::escape::html;
 use super::model::Report;
 
 pub(crate) mod axis;
@@ -16,6 +15,7 @@ mod head;
 mod histogram;
 mod latencies;
 mod outcomes;
+pub(crate) mod page;
 mod percentiles;
 mod rates;
 
@@ -30,21 +30,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     } else {
         &report.name
     };
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{} · volley</title>\n<style>\n{}</style>\n\
-         </head>\n<body>\n",
-        html(title),
-        include_str!("html/style.css")
-    )?;
     let parts = [
+        page::begin(title),
         head::header(report, title),
         "<main>\n".to_owned(),
         head::tiles(report),
-        head::warnings(report),
+        page::warnings(&report.warnings),
         outcomes::thresholds(report),
         rates::section(report),
         percentiles::section(report),
@@ -53,10 +44,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         outcomes::section(report),
         facts::section(report),
         "</main>\n".to_owned(),
-        format!(
-            "<footer>Made by volley {}</footer>\n</body>\n</html>\n",
-            html(&report.version)
-        ),
+        page::end(&report.version),
     ];
     parts
         .iter()
@@ -66,12 +54,10 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::report::samples::{self, written_by};
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]
@@ -89,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_few_calls_read_as_expected() {
-        let page = written(&samples::few_calls()).replace(include_str!("html/style.css"), "");
+        let page = written(&samples::few_calls()).replace(page::STYLE, "");
         assert_eq!(page, include_str!("samples/few_calls.html"));
     }
 

@@ -199,13 +199,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::report::samples;
-
-    fn written(report: &Report, write: impl Fn(&Report, &mut Vec<u8>) -> io::Result<()>) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
+    use crate::report::samples::{self, written_by};
 
     /// The tags of a line, and the rest of it, as InfluxDB splits them.
     fn split(line: &str) -> (Vec<(String, String)>, String) {
@@ -230,7 +224,7 @@ mod tests {
     fn a_run_and_its_calls_are_written_as_ghz_writes_them() {
         let report = samples::few_calls();
         assert_eq!(
-            written(&report, write_summary) + &written(&report, write_details),
+            written_by(&report, write_summary) + &written_by(&report, write_details),
             include_str!("samples/few_calls.influx")
         );
     }
@@ -242,7 +236,7 @@ mod tests {
             "load-schedule": "step", "load-start": 5, "load-step": -1, "load-step-duration": 1_500_000_000_u64,
             "concurrency-schedule": "const", "concurrency": 7,
         });
-        let line = written(&report, write_summary);
+        let line = written_by(&report, write_summary);
         assert!(
             line.contains(
                 ",c=7,load-schedule=step,load-start=5,load-end=0,load-step=-1,load-step-duration=1.5s,\
@@ -258,7 +252,7 @@ mod tests {
         report.name = "a b,c=d\ne\\".to_owned();
         report.options["metadata"] = json!({"k, =\"": "v\\"});
         report.options["load-schedule"] = json!("a b,c=d\ne");
-        let line = written(&report, write_summary);
+        let line = written_by(&report, write_summary);
         assert_eq!(line.lines().count(), 1);
         let (tags, fields) = split(&line);
         let value = |name: &str| &tags.iter().find(|(tag, _)| tag == name).unwrap().1;

@@ -24,7 +24,7 @@ pub mod verdict;
 pub mod warning;
 
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 
 pub(crate) use escape::{label_value, visible, write_json, write_pretty_json};
 pub use latency::{Bar, Latency, LatencyKind, Percentile};

@@ -220,14 +220,12 @@ fn cost(report: &Report) -> String {
 mod tests {
     use super::*;
     use crate::report::model::Event;
-    use crate::report::samples;
+    use crate::report::samples::{self, written_by};
     use crate::report::warning::Warning;
     use crate::spec::Command;
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]

@@ -215,12 +215,10 @@ fn common_labels(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::samples;
+    use crate::report::samples::{self, written_by};
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Hand-made runs for the tests of the outputs.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use super::latency::{Latency, LatencyKind};
@@ -13,6 +14,13 @@ use crate::grpc::Code;
 
 const STARTED_UNIX_NS: u64 = 1_795_165_716_611_263_826;
 const S: u64 = 1_000_000_000;
+
+/// What an output says of a run.
+pub fn written_by<R>(run: &R, write: impl Fn(&R, &mut Vec<u8>) -> io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(run, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
 
 /// Four calls, all kept: two ok, one failed, one cut.
 pub fn few_calls() -> Report {

@@ -9,6 +9,7 @@ pub mod file;
 pub mod json;
 pub mod mix;
 pub mod plan;
+pub mod record;
 pub mod report;
 pub mod request;
 pub mod response;

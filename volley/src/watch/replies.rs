@@ -1,12 +1,10 @@
 //! Replies as lines of JSON: the first on stderr, all in a file.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::writer::Writer;
 use crate::engine::{Record, Replies};
 use crate::measure::Outcome;
 use crate::report::write_json;
@@ -15,67 +13,21 @@ use crate::request::messages;
 /// Clears the live line, which is drawn again soon.
 const CLEAR: &str = "\r\x1b[K";
 
-/// A thread that writes the replies of a run.
-pub struct ReplyWriter {
-    replies: Arc<Replies>,
-    thread: JoinHandle<io::Result<()>>,
-}
+/// A thread that writes replies.
+pub type ReplyWriter = Writer<Replies, Record>;
 
-/// What became of the replies.
-#[derive(Debug)]
-pub struct Written {
-    /// How many were not printed.
-    pub dropped: u64,
-    /// How long the load waited, all threads together.
-    pub held_up: Duration,
-    /// Whether all were saved.
-    pub saved: io::Result<()>,
-}
-
-impl ReplyWriter {
-    /// Starts it: the first `printed` replies go to stderr, all to `saved` if there is one.
-    #[must_use]
-    pub fn start(printed: u64, saved: Option<Box<dyn Write + Send>>) -> Self {
-        let replies = Arc::new(Replies::new(printed, saved.is_some()));
-        let source = Arc::clone(&replies);
-        let thread = thread::spawn(move || {
-            let done = write(&source, saved.map(BufWriter::new));
-            source.give_up();
-            done
-        });
-        Self { replies, thread }
-    }
-
-    /// Where the load leaves its replies.
-    #[must_use]
-    pub fn replies(&self) -> &Arc<Replies> {
-        &self.replies
-    }
-
-    /// Writes what is left.
-    #[must_use]
-    pub fn finish(self) -> Written {
-        self.replies.close();
-        let saved = self.thread.join();
-        let (dropped, held_up) = self.replies.lost();
-        Written {
-            dropped,
-            held_up,
-            saved: saved.unwrap_or_else(|_| Err(io::Error::other("its thread is gone"))),
-        }
-    }
-}
-
-fn write(replies: &Replies, mut file: Option<impl Write>) -> io::Result<()> {
-    let clear = if io::stderr().is_terminal() {
-        CLEAR
-    } else {
-        ""
+/// Writes the replies of a run: the first `printed` go to stderr, all to `saved` if there is one.
+#[must_use]
+pub fn reply_writer(printed: u64, saved: Option<Box<dyn Write + Send>>) -> ReplyWriter {
+    let source = Replies::new(printed, saved.is_some());
+    let mut file = saved.map(BufWriter::new);
+    let clear = match io::stderr().is_terminal() {
+        true => CLEAR,
+        false => "",
     };
     let mut line = Vec::new();
-    loop {
-        let taken = replies.take();
-        for record in &taken.records {
+    Writer::start(source, Replies::outbox, move |replies, records| {
+        for record in records {
             line.clear();
             write_json(&of(record, replies), &mut line)?;
             if let Record::Reply {
@@ -89,10 +41,11 @@ fn write(replies: &Replies, mut file: Option<impl Write>) -> io::Result<()> {
                 file.write_all(&line)?;
             }
         }
-        if taken.is_over {
-            return file.as_mut().map_or(Ok(()), Write::flush);
+        match &mut file {
+            Some(file) if records.is_empty() => file.flush(),
+            _ => Ok(()),
         }
-    }
+    })
 }
 
 fn of(record: &Record, replies: &Replies) -> Value {

@@ -1,8 +1,11 @@
 //! Scenario files, from their text to a plan or to lines that say what is wrong.
 
 mod check;
+#[path = "../common/mod.rs"]
+mod common;
 mod mistakes;
 mod plans;
+mod run;
 mod schema;
 
 use std::path::{Path, PathBuf};

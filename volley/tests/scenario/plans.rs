@@ -274,6 +274,23 @@ fn values_are_escaped_for_where_they_stand() {
 }
 
 #[test]
+fn names_and_values_of_a_form_are_escaped_whatever_they_are() {
+    let plan = plan(&with_steps(
+        r#"{get: "/", save: {x: {header: h}}},
+           {post: "/", form: {grant type: "a b&c", "x=": "<${x}", "": "a b&c"}}, {post: "/none", form: {}}"#,
+    ));
+    let mut values = Values::new(plan.slots.len());
+    let slot = plan.slots.iter().position(|name| name == "x").unwrap();
+    values.set(Slot(u16::try_from(slot).unwrap()), b"&y= +");
+    let mut out = Vec::new();
+    let text = http(&plan.steps[1]).body.as_ref().unwrap();
+    text.render(&values, &mut out).unwrap();
+    let expected = "grant+type=a+b%26c&x%3D=%3C%26y%3D+%2B&=a+b%26c";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+    assert_eq!(body(&plan, 2), "");
+}
+
+#[test]
 fn a_multipart_body_has_its_parts_between_boundaries() {
     let plan = plan(&with_steps(
         r#"{post: "/", multipart: [{name: 'a"b', value: "v"}, {name: f, file: patch.json, type: application/json}]}"#,

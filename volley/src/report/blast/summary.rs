@@ -151,11 +151,10 @@ fn write_errors(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::report::blast::samples;
+    use crate::report::samples::written_by;
 
     fn written(sweep: &Sweep) -> String {
-        let mut out = Vec::new();
-        write(sweep, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(sweep, write)
     }
 
     #[test]

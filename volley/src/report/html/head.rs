@@ -1,7 +1,6 @@
-//! The top of the page: the target, the main figures and the warnings.
+//! The top of the page: the target and the main figures.
 
-use std::fmt::Write;
-
+use super::page;
 use crate::report::escape::html;
 use crate::report::model::{EndedBy, Report};
 use crate::report::numbers::{duration, grouped, rate};
@@ -27,13 +26,8 @@ pub fn header(report: &Report, title: &str) -> String {
         timestamp::to_the_second(report.started_unix_ns),
         duration(report.elapsed_ns).replace(' ', "&nbsp;")
     );
-    if !report.tags.is_empty() {
-        out += "<ul class=\"tags\">";
-        for (tag, value) in &report.tags {
-            let _ = write!(out, "<li>{} <b>{}</b></li>", html(tag), html(value));
-        }
-        out += "</ul>\n";
-    }
+    let tags = report.tags.iter();
+    out += &page::tags(tags.map(|(tag, value)| (tag.as_str(), value.as_str())));
     out + "</header>\n"
 }
 
@@ -64,38 +58,5 @@ pub fn tiles(report: &Report) -> String {
         ("Latency p50", at(500_000), kind.to_owned()),
         ("Latency p99", at(990_000), format!("max {}", told(max_ns))),
     ];
-    let mut out = "<dl class=\"tiles\">\n".to_owned();
-    for (place, (name, value, more)) in tiles.iter().enumerate() {
-        let class = if place == 0 { " class=\"first\"" } else { "" };
-        let _ = writeln!(
-            out,
-            "<div{class}><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"more\">{more}</dd></div>"
-        );
-    }
-    out + "</dl>\n"
-}
-
-pub fn warnings(report: &Report) -> String {
-    if report.warnings.is_empty() {
-        return String::new();
-    }
-    let mut out = "<ul class=\"warnings\" aria-label=\"Warnings\">\n".to_owned();
-    for warning in &report.warnings {
-        let _ = writeln!(out, "<li>{}</li>", with_code(&warning.to_string()));
-    }
-    out + "</ul>\n"
-}
-
-/// Escaped text; words in backticks become code.
-fn with_code(text: &str) -> String {
-    let mut out = String::new();
-    for (place, part) in text.split('`').enumerate() {
-        let part = html(part);
-        out += &if place % 2 == 1 {
-            format!("<code>{part}</code>")
-        } else {
-            part
-        };
-    }
-    out
+    page::tiles(&tiles)
 }

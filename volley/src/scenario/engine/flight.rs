@@ -6,6 +6,7 @@ use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
 use crate::request::Expected;
+use crate::scenario::record::Exchange;
 use crate::scenario::response::{Culprit, Verdicts};
 use crate::scenario::tally::Reason;
 
@@ -100,6 +101,8 @@ pub struct Flight {
     pub redirects: u8,
     pub moved: Option<Box<Moved>>,
     pub moves: Option<Box<Moved>>,
+    /// What is sent and received, if it is to be kept.
+    pub exchange: Option<Box<Exchange>>,
 }
 
 /// Where a redirect leads.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::flight::FlightKey;
-use super::shot::{Aim, Scratch, USER_AGENT, Varying, field};
+use super::heads::{Heads, USER_AGENT, Varying, constant, field};
+use super::shot::{Aim, Scratch};
 use super::wire::Http;
 use crate::grpc::timeout;
 use crate::http2::{Head, Own};
@@ -26,8 +27,7 @@ pub struct Letter {
     rules: Rules,
     /// What is sent and expected, if it never changes.
     fixed: Option<Contents>,
-    /// By target and host.
-    heads: Vec<(usize, usize, Arc<Head>)>,
+    heads: Heads,
 }
 
 /// What one call sends, and what its replies must be.
@@ -61,20 +61,14 @@ impl Letter {
     pub fn new(step: &Step, request: &GrpcRequest) -> Result<Self, RequestError> {
         let rules = Rules::new(&step.expect.each, step.expect.replies, &request.method)?;
         let texts: Option<Vec<&[u8]>> = request.messages.iter().map(Text::constant).collect();
-        let varying = request
-            .metadata
-            .iter()
-            .filter(|(_, value)| value.constant().is_none());
         let mut letter = Self {
             request: request.clone(),
             timeout: step.timeout_ns.map(Duration::from_nanos),
-            varying: varying
-                .map(|(name, value)| Varying::new(name, value))
-                .collect(),
+            varying: Varying::of(&request.metadata),
             keeps_reply: reads_body(step),
             rules,
             fixed: None,
-            heads: Vec::new(),
+            heads: Heads::default(),
         };
         if let Some(texts) = texts {
             letter.fixed = Some(letter.contents(&texts)?);
@@ -150,13 +144,10 @@ impl Letter {
     }
 
     fn head(&mut self, aim: Aim<'_>) -> Arc<Head> {
-        let mut known = self.heads.iter();
-        if let Some((.., head)) = known.find(|head| (head.0, head.1) == (aim.target, aim.host)) {
-            return Arc::clone(head);
+        match self.heads.find(aim) {
+            Some(head) => head,
+            None => self.heads.keep(aim, self.new_head(aim)),
         }
-        let head = Arc::new(self.new_head(aim));
-        self.heads.push((aim.target, aim.host, Arc::clone(&head)));
-        head
     }
 
     #[cold]
@@ -177,9 +168,8 @@ impl Letter {
             .into_iter()
             .map(|(name, value)| field(name, value.as_bytes()))
             .collect();
-        let constant =
-            |(name, value): &(Box<str>, Text)| value.constant().map(|value| field(name, value));
-        fields.extend(self.request.metadata.iter().filter_map(constant));
+        let metadata = constant(&self.request.metadata);
+        fields.extend(metadata.map(|(name, value)| field(name, value)));
         Head {
             fields,
             before_own: 0,

@@ -2,9 +2,11 @@
 
 mod driver;
 pub mod flight;
+mod heads;
 mod iteration;
 mod letter;
 mod pool;
+mod record;
 mod shot;
 mod site;
 #[cfg(test)]
@@ -27,6 +29,7 @@ use crate::report::{Cost, EndedBy};
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::plan::{Load, Phases, Plan};
+use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
@@ -94,6 +97,8 @@ pub struct Options {
     /// Threads that send; `None`: half of the CPUs, but all to which this process is confined. There are at most as many
     /// as the target with the fewest connections has, because each thread has its own to every target.
     pub threads: Option<u32>,
+    /// Takes single requests, for a log.
+    pub records: Option<Arc<Records>>,
 }
 
 /// What came of a run.
@@ -135,6 +140,9 @@ pub fn run(
     let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
     let seed = fastrand::u64(..);
     let (quota, clock) = (Quota::new(plan), Clock::start());
+    if let Some(records) = &options.records {
+        records.begin(unix_ns().saturating_sub(clock.now_ns()));
+    }
     let blank = Board::default();
     let common = Common {
         plan,
@@ -146,6 +154,7 @@ pub fn run(
         board: &blank,
         store: &store,
         seed,
+        records: options.records.as_deref(),
         post: None,
     };
     // One connection to each target is enough for these.

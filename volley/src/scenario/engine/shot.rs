@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use super::flight::{FlightKey, Moved};
+use super::heads::{Heads, USER_AGENT, Varying, constant, field};
 use super::site::Site;
 use super::wire::Http;
 use crate::http::{Follow, Role};
-use crate::http2::hpack::{Field, Indexing, literal, literal_name};
+use crate::http2::hpack::literal;
 use crate::http2::{Head, Own};
 use crate::scenario::plan::{HttpRequest, Step, Url};
+use crate::scenario::request::{self, Ask};
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
-use crate::spec::secret;
-
-pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
 /// How a field with the name `:path` begins that no table holds: entry 4 of the static table (RFC 7541 appendix A).
 const PATH: &[u8] = &[0x04];
@@ -35,22 +34,14 @@ pub struct Scratch {
 
 /// A step's request.
 pub struct Shot {
-    method: Box<str>,
+    request: HttpRequest,
     /// `None`: it differs from iteration to iteration.
     path: Option<Box<[u8]>>,
-    constant: Vec<(Box<str>, Box<[u8]>)>,
+    /// HTTP/1.1.
+    lines: Box<request::Head>,
+    /// HTTP/2.
+    heads: Heads,
     varying: Vec<Varying>,
-    body: Option<Text>,
-    /// By target and host.
-    heads: Vec<(usize, usize, Arc<Head>)>,
-}
-
-/// A field whose value differs from request to request.
-pub struct Varying {
-    name: Box<str>,
-    /// How it begins in HTTP/2.
-    begin: Vec<u8>,
-    value: Text,
 }
 
 /// What a request needs besides its shot.
@@ -63,39 +54,14 @@ pub struct Aim<'a> {
     pub moved: Option<&'a Moved>,
 }
 
-impl Varying {
-    pub fn new(name: &str, value: &Text) -> Self {
-        let mut begin = Vec::new();
-        literal_name(
-            name.as_bytes(),
-            indexing(name, Indexing::Without),
-            &mut begin,
-        );
-        Self {
-            name: name.into(),
-            begin,
-            value: value.clone(),
-        }
-    }
-
-    /// Appends its field to `scratch.last`.
-    #[inline]
-    pub fn write(&self, values: &Values, scratch: &mut Scratch) -> Result<(), Unrendered> {
-        scratch.value.clear();
-        self.value.render(values, &mut scratch.value)?;
-        literal(&self.begin, &scratch.value, &mut scratch.last);
-        Ok(())
-    }
-}
-
 impl Aim<'_> {
     /// A redirect has made a GET of the request.
-    fn drops_body(&self) -> bool {
+    pub fn drops_body(&self) -> bool {
         self.moved.is_some_and(|moved| moved.follow == Follow::Get)
     }
 
     /// Whether a field of this name is sent, after a redirect.
-    fn sends(&self, name: &str) -> bool {
+    pub fn sends(&self, name: &str) -> bool {
         let Some(moved) = self.moved else {
             return true;
         };
@@ -116,50 +82,31 @@ impl Aim<'_> {
 impl Shot {
     /// Prepares a step's HTTP request.
     pub fn new(step: &Step, request: &HttpRequest) -> Self {
-        let mut constant: Vec<(Box<str>, Box<[u8]>)> = Vec::new();
-        let mut varying = Vec::new();
-        for (name, value) in &request.headers {
-            match value.constant() {
-                Some(bytes) => constant.push((name.clone(), bytes.into())),
-                None => {
-                    let mut begin = Vec::new();
-                    literal_name(
-                        name.as_bytes(),
-                        indexing(name, Indexing::Without),
-                        &mut begin,
-                    );
-                    varying.push(Varying {
-                        name: name.clone(),
-                        begin,
-                        value: value.clone(),
-                    });
-                }
-            }
-        }
+        let mut request = request.clone();
         if !request
             .headers
             .iter()
-            .any(|(name, _)| &**name == "user-agent")
+            .any(|(name, _)| **name == *"user-agent")
         {
-            constant.push(("user-agent".into(), USER_AGENT.as_bytes().into()));
+            let agent = Text::fixed(USER_AGENT.as_bytes());
+            request.headers.push(("user-agent".into(), agent));
         }
         Self {
-            method: request.method.clone(),
             path: match &step.url {
                 Url::Target { path, .. } => path.constant().map(Into::into),
                 Url::Value { .. } => None,
             },
-            constant,
-            varying,
-            body: request.body.clone(),
-            heads: Vec::new(),
+            lines: Box::new(request::Head::new(&request)),
+            heads: Heads::default(),
+            varying: Varying::of(&request.headers),
+            request,
         }
     }
 
     /// Whether the request can be repeated without harm (RFC 9110 section 9.2.2).
     pub fn is_idempotent(&self) -> bool {
         matches!(
-            &*self.method,
+            &*self.request.method,
             "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
         )
     }
@@ -178,7 +125,7 @@ impl Shot {
         scratch: &mut Scratch,
     ) -> Result<u32, Unrendered> {
         scratch.body.clear();
-        if let Some(body) = self.body.as_ref().filter(|_| !aim.drops_body()) {
+        if let Some(body) = self.request.body.as_ref().filter(|_| !aim.drops_body()) {
             body.render(values, &mut scratch.body)?;
         }
         match http {
@@ -200,9 +147,12 @@ impl Shot {
                 Ok(stream)
             }
             Http::One(http) => {
-                self.lines(aim, values, scratch)?;
-                http.open(flight, &scratch.first, self.method(aim) == "HEAD");
+                self.own_lines(aim, values, scratch)?;
+                http.open(flight, &scratch.first, self.lines.is_head());
                 http.send(&scratch.body);
+                if self.lines.closes() {
+                    http.close_after();
+                }
                 Ok(0)
             }
         }
@@ -235,13 +185,10 @@ impl Shot {
 
     /// The fields that all requests of this step to a host share.
     fn head(&mut self, aim: Aim<'_>) -> Arc<Head> {
-        let mut known = self.heads.iter();
-        if let Some((.., head)) = known.find(|head| (head.0, head.1) == (aim.target, aim.host)) {
-            return Arc::clone(head);
+        match self.heads.find(aim) {
+            Some(head) => head,
+            None => self.heads.keep(aim, self.new_head(aim)),
         }
-        let head = Arc::new(self.new_head(aim));
-        self.heads.push((aim.target, aim.host, Arc::clone(&head)));
-        head
     }
 
     #[cold]
@@ -262,88 +209,117 @@ impl Shot {
         }
         // HTTP/2 has no `host` beside `:authority` (RFC 9113 section 8.3.1).
         let is_sent = |name: &str| name != "host" && aim.sends(name);
-        let constant = self.constant.iter().filter(|(name, _)| is_sent(name));
+        let constant = constant(&self.request.headers).filter(|(name, _)| is_sent(name));
         fields.extend(constant.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
     }
 
     /// Renders the head of an HTTP/1.1 request to `scratch.first`.
-    fn lines(
+    fn own_lines(
         &self,
         aim: Aim<'_>,
         values: &Values,
         scratch: &mut Scratch,
     ) -> Result<(), Unrendered> {
-        let out = &mut scratch.first;
-        out.clear();
-        let method = self.method(aim);
-        out.extend_from_slice(method.as_bytes());
-        out.push(b' ');
-        out.extend_from_slice(&scratch.path);
-        out.extend_from_slice(b" HTTP/1.1\r\n");
-        if aim.moved.is_some() || !self.has("host") {
-            let authority = aim.authority();
-            line(out, "host", authority.as_bytes());
-        }
-        let is_sent = |name: &str| (aim.moved.is_none() || name != "host") && aim.sends(name);
-        for (name, value) in self.constant.iter().filter(|(name, _)| is_sent(name)) {
-            line(out, name, value);
-        }
-        for Varying { name, value, .. } in self.varying.iter().filter(|one| is_sent(&one.name)) {
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(b": ");
-            value.render(values, out)?;
-            out.extend_from_slice(b"\r\n");
-        }
-        if !scratch.cookies.is_empty() {
-            line(out, "cookie", &scratch.cookies);
-        }
-        let has_body = self.body.is_some() && !aim.drops_body();
-        if has_body || matches!(method, "POST" | "PUT" | "PATCH") {
-            let mut digits = itoa::Buffer::new();
-            line(
-                out,
-                "content-length",
-                digits.format(scratch.body.len()).as_bytes(),
-            );
-        }
-        out.extend_from_slice(b"\r\n");
-        Ok(())
+        scratch.first.clear();
+        scratch.last.clear();
+        let ask = Ask {
+            authority: aim.authority().as_bytes(),
+            cookies: &scratch.cookies,
+            body: self.request.body.as_ref().map(|_| scratch.body.len()),
+            is_get: aim.drops_body(),
+            is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
+        };
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&scratch.path);
+            Ok(())
+        };
+        self.lines
+            .render(&ask, values, write_target, &mut scratch.first)
     }
 
     /// The method, which a redirect may have changed.
     pub fn method(&self, aim: Aim<'_>) -> &str {
         match aim.drops_body() {
             true => "GET",
-            false => &self.method,
+            false => &self.request.method,
         }
     }
+}
 
-    fn has(&self, name: &str) -> bool {
-        self.constant.iter().any(|(known, _)| &**known == name)
-            || self.varying.iter().any(|known| &*known.name == name)
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::plan::Request;
+    use crate::scenario::{Slot, file};
+
+    const STEPS: &str = r#"
+targets: {api: "http://127.0.0.1:1"}
+http: {version: 1}
+scenarios:
+  s:
+    steps:
+      - {name: a, get: "${api}/", save: {x: {header: x}}}
+      - {name: b, post: "${api}/b", text: hi, headers: {cookie: "own=1", authorization: "Bearer ${x}", a: b}}
+      - {name: c, delete: "${api}/c", headers: {user-agent: me}}
+"#;
+
+    /// What one request of a step is on the wire, with `<x>` for each value.
+    fn written(step: usize, cookies: &str, moved: Option<&Moved>) -> String {
+        let plan = file::compile(STEPS, Path::new("test.yaml"), &|_| None).unwrap();
+        let site = Site::new(&plan.targets[0]).unwrap();
+        let step = &plan.steps[step];
+        let Request::Http(request) = &step.request else {
+            panic!()
+        };
+        let mut values = Values::new(plan.slots.len());
+        for slot in 0..plan.slots.len() {
+            values.set(Slot(u16::try_from(slot).unwrap()), b"<x>");
+        }
+        let mut scratch = Scratch {
+            path: b"/path".to_vec(),
+            cookies: cookies.as_bytes().to_vec(),
+            ..Scratch::default()
+        };
+        let aim = Aim {
+            target: 0,
+            host: 0,
+            site: &site,
+            moved,
+        };
+        let mut http = site.http();
+        let mut shot = Shot::new(step, request);
+        let written = shot.write(&mut http, FlightKey(0), aim, &values, &mut scratch);
+        assert_eq!(written, Ok(0));
+        let Http::One(http) = http else { panic!() };
+        String::from_utf8(http.output().to_vec()).unwrap()
     }
-}
 
-fn line(out: &mut Vec<u8>, name: &str, value: &[u8]) {
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b": ");
-    out.extend_from_slice(value);
-    out.extend_from_slice(b"\r\n");
-}
-
-pub fn field(name: &str, value: &[u8]) -> Field {
-    Field {
-        name: name.as_bytes().into(),
-        value: value.into(),
-        indexing: indexing(name, Indexing::Incremental),
+    #[test]
+    fn a_request_of_http_1_has_the_fields_of_its_step_and_the_cookies_of_its_jar() {
+        let agent = format!("user-agent: {USER_AGENT}\r\n");
+        let expected = format!(
+            "POST /path HTTP/1.1\r\nhost: 127.0.0.1:1\r\na: b\r\n{agent}authorization: Bearer <x>\r\n\
+             content-type: text/plain; charset=utf-8\r\ncookie: own=1; jar=2\r\ncontent-length: 2\r\n\r\nhi"
+        );
+        assert_eq!(written(1, "jar=2", None), expected);
+        let expected = "DELETE /path HTTP/1.1\r\nhost: 127.0.0.1:1\r\nuser-agent: me\r\n\r\n";
+        assert_eq!(written(2, "", None), expected);
     }
-}
 
-/// Secrets are never indexed (RFC 7541 section 7.1.3).
-fn indexing(name: &str, otherwise: Indexing) -> Indexing {
-    match secret::is_secret(name) {
-        true => Indexing::Never,
-        false => otherwise,
+    #[test]
+    fn a_redirect_to_another_origin_takes_no_secrets_and_no_body_along() {
+        let moved = Moved {
+            target: 0,
+            path: b"/path".to_vec(),
+            follow: Follow::Get,
+            is_foreign: true,
+        };
+        let expected = format!(
+            "GET /path HTTP/1.1\r\nhost: 127.0.0.1:1\r\na: b\r\nuser-agent: {USER_AGENT}\r\ncookie: jar=2\r\n\r\n"
+        );
+        assert_eq!(written(1, "jar=2", Some(&moved)), expected);
     }
 }

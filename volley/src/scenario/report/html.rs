@@ -1,6 +1,5 @@
 //! One self-contained page, with the style of the other reports: no scripts, no requests, light and dark.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::model::{Report, StepReport};
@@ -8,6 +7,7 @@ use super::summary;
 use crate::grpc::Code;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
+use crate::report::html::page;
 use crate::report::numbers::{duration, grouped, rate};
 use crate::report::{Latency, timestamp};
 
@@ -19,21 +19,12 @@ mod pictures;
 ///
 /// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let title = html(&report.facts.name);
-    write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · volley</title>\n<style>\n{}</style>\n\
-         </head>\n<body>\n",
-        include_str!("../../report/html/style.css")
-    )?;
+    out.write_all(page::begin(&report.facts.name).as_bytes())?;
     out.write_all(header(report).as_bytes())?;
     out.write_all(b"<main>\n")?;
     for part in [
         tiles(report),
-        warnings(report),
+        page::warnings(&report.facts.warnings),
         thresholds(report),
         load(report),
         steps(report),
@@ -49,23 +40,14 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         out.write_all(pictures::rates(place, step, report.facts.elapsed_ns).as_bytes())?;
         out.write_all(pictures::times(place, step, report.facts.elapsed_ns).as_bytes())?;
     }
-    let version = html(&report.facts.version);
-    write!(
-        out,
-        "</main>\n<footer>Made by volley {version}</footer>\n</body>\n</html>\n"
-    )
+    out.write_all(b"</main>\n")?;
+    out.write_all(page::end(&report.facts.version).as_bytes())
 }
 
 fn header(report: &Report) -> String {
     let facts = &report.facts;
-    let tag =
-        |(tag, value): &(String, String)| format!("<li>{} <b>{}</b></li>", html(tag), html(value));
-    let tags: String = facts.tags.iter().map(tag).collect();
-    let tags = if tags.is_empty() {
-        tags
-    } else {
-        format!("<ul class=\"tags\">{tags}</ul>\n")
-    };
+    let tags = facts.tags.iter();
+    let tags = page::tags(tags.map(|(tag, value)| (tag.as_str(), value.as_str())));
     format!(
         "<header>\n<h1>{}</h1>\n<p>{} · {}, {}</p>\n{tags}</header>\n",
         html(&facts.name),
@@ -109,31 +91,7 @@ fn tiles(report: &Report) -> String {
             format!("max {}", at(&report.latency, 1_000_000)),
         ),
     ];
-    let mut out = "<dl class=\"tiles\">\n".to_owned();
-    for (place, (name, value, more)) in tiles.iter().enumerate() {
-        let class = if place == 0 { " class=\"first\"" } else { "" };
-        let _ = writeln!(
-            out,
-            "<div{class}><dt>{name}</dt><dd class=\"value\">{value}</dd><dd class=\"more\">{more}</dd></div>"
-        );
-    }
-    out + "</dl>\n"
-}
-
-fn warnings(report: &Report) -> String {
-    let items: Vec<String> = report
-        .facts
-        .warnings
-        .iter()
-        .map(|warning| format!("<li>{}</li>\n", html(warning)))
-        .collect();
-    if items.is_empty() {
-        return String::new();
-    }
-    format!(
-        "<ul class=\"warnings\" aria-label=\"Warnings\">\n{}</ul>\n",
-        items.concat()
-    )
+    page::tiles(&tiles)
 }
 
 fn thresholds(report: &Report) -> String {
@@ -291,18 +249,16 @@ fn at(latency: &Latency, rank_ppm: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]
     fn a_run_reads_as_expected() {
-        let page =
-            written(&samples::shop()).replace(include_str!("../../report/html/style.css"), "");
+        let page = written(&samples::shop()).replace(page::STYLE, "");
         samples::assert_golden("shop.html", &page);
     }
 

@@ -308,17 +308,12 @@ fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
 mod tests {
     use super::*;
     use crate::report::latency::decode;
+    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
-
-    fn written(report: &Report, write: impl Fn(&Report, &mut Vec<u8>) -> io::Result<()>) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
 
     #[test]
     fn a_run_reads_as_expected() {
-        let text = written(&samples::shop(), write_pretty);
+        let text = written_by(&samples::shop(), write_pretty);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         let histogram = json["steps"][1]["latency_ns"]["histogram"]
             .as_str()
@@ -337,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_run_of_nothing_has_nulls_and_zeros() {
-        let text = written(&samples::nothing(), write);
+        let text = written_by(&samples::nothing(), write);
         assert_eq!(text.lines().count(), 1);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(
@@ -349,7 +344,7 @@ mod tests {
 
     #[test]
     fn hostile_text_is_the_same_text_again_and_acts_on_no_terminal() {
-        let text = written(&samples::hostile(), write);
+        let text = written_by(&samples::hostile(), write);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["scenarios"][0]["name"], samples::HOSTILE);
         assert!(!text.trim_end().contains(char::is_control), "{text:?}");

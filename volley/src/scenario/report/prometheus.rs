@@ -225,12 +225,11 @@ fn head(out: &mut impl Write, name: &str, help: &str, kind: &str) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]

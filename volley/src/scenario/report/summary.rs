@@ -233,12 +233,11 @@ fn table(rows: &[Vec<String>], left: &[usize], out: &mut impl Write) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::samples::written_by;
     use crate::scenario::report::samples;
 
     fn written(report: &Report) -> String {
-        let mut out = Vec::new();
-        write(report, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written_by(report, write)
     }
 
     #[test]

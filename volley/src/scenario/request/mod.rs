@@ -1,10 +1,8 @@
 //! What an HTTP step sends, from the constant bytes and slots of its [`Text`](super::Text)s: heads of HTTP/1.1, and bodies
-//! of forms.
+//! with several parts.
 
-mod form;
 mod head;
 mod multipart;
 
-pub use form::{FORM_TYPE, form};
 pub use head::{Ask, Head};
 pub use multipart::{Part, multipart};

@@ -6,6 +6,7 @@ use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
 use crate::scenario::engine::iteration::{Course, Iteration};
+use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
@@ -299,7 +300,7 @@ impl Core<'_> {
 
     /// A request is over; its iteration may go on.
     pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Fault>, now_ns: u64) {
-        let Some(flight) = self.flights.try_remove(key) else {
+        let Some(mut flight) = self.flights.try_remove(key) else {
             return;
         };
         let verdict = verdict.and_then(|()| self.in_time(&flight, now_ns));
@@ -309,6 +310,22 @@ impl Core<'_> {
             first_ns: flight.first_ns,
             end_ns: now_ns,
         };
+        if let Some(records) = self.records {
+            let iteration = self.iterations.get(flight.iteration);
+            let of_load = iteration.filter(|one| matches!(one.course, Course::Scenario(_)));
+            let number =
+                of_load.map(|one| one.serial * u64::from(self.threads) + u64::from(self.index));
+            let values = iteration.map(|one| &one.values);
+            let fault = verdict.as_ref().err();
+            let iteration = (number, values);
+            records.push(record::over(
+                self.plan,
+                &mut flight,
+                iteration,
+                timing,
+                fault,
+            ));
+        }
         let failure = verdict.as_ref().err().map(|fault| Failure {
             reason: fault.reason,
             what: &fault.words,

@@ -1,5 +1,6 @@
 //! One thread of a run: its connections, its iterations and its counters.
 
+mod board;
 mod connect;
 mod iterate;
 mod load;
@@ -9,9 +10,9 @@ pub mod refresh;
 mod reply;
 mod send;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mio::{Events, Poll, Token};
@@ -36,8 +37,10 @@ use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
 use crate::scenario::plan::{Plan, Request};
+use crate::scenario::record::Records;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
+pub use board::{Board, Done, Known};
 use load::LoadState;
 pub use quota::Quota;
 
@@ -63,6 +66,7 @@ pub struct Common<'a> {
     /// The rows of all feeds, and the seed of random values.
     pub store: &'a Arc<Store>,
     pub seed: u64,
+    pub records: Option<&'a Records>,
     /// Takes what is known each second.
     pub post: Option<Sender<Note>>,
 }
@@ -82,83 +86,6 @@ pub struct Harvest {
     pub failure: Option<RunError>,
     /// The step of setup that first failed when it was done again, and why.
     pub stale: Option<(usize, Fault)>,
-}
-
-/// The values of setup, which belong to everybody.
-#[derive(Debug, Default)]
-pub struct Board {
-    values: Mutex<Arc<Values>>,
-    /// It rises with each change.
-    version: AtomicU64,
-    /// Something that happened ends the run.
-    is_halted: AtomicBool,
-    /// What setup knew at its end.
-    setup: Known,
-}
-
-/// What setup knows at its end.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// All its values, rows that it drew included.
-    pub values: Values,
-    /// By step: when its last good response came, in ns.
-    pub came_ns: Vec<u64>,
-}
-
-impl Board {
-    /// After a setup; `common`: the number of slots that belong to everybody.
-    pub fn new(setup: Known, common: u16) -> Self {
-        Self {
-            values: Mutex::new(Arc::new(setup.values.first(common.into()))),
-            setup,
-            ..Self::default()
-        }
-    }
-
-    /// The same without its halt.
-    pub fn again(&self) -> Self {
-        Self {
-            values: Mutex::new(self.get()),
-            setup: self.setup.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Changes the values.
-    pub fn change(&self, change: impl FnOnce(&mut Values)) {
-        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut values));
-        self.version.fetch_add(1, Ordering::Release);
-    }
-
-    pub fn get(&self) -> Arc<Values> {
-        Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub fn setup(&self) -> &Known {
-        &self.setup
-    }
-}
-
-/// An iteration of setup or teardown that is over.
-#[derive(Debug)]
-pub struct Done {
-    pub known: Known,
-    /// The step that failed first, and why.
-    pub fault: Option<(usize, Fault)>,
-    /// A feed had nothing for it.
-    pub undrawn: Option<RunError>,
-}
-
-impl Done {
-    /// Why it failed; `of_step` names the step.
-    pub fn failure(&mut self, of_step: impl Fn(usize, String) -> RunError) -> Option<RunError> {
-        let of_step = self
-            .fault
-            .take()
-            .map(|(step, fault)| of_step(step, fault.words));
-        self.undrawn.take().or(of_step)
-    }
 }
 
 /// What goes off at a moment.
@@ -182,6 +109,10 @@ enum Sheet {
 struct Core<'a> {
     plan: &'a Plan,
     sites: &'a [Site],
+    records: Option<&'a Records>,
+    /// Of this thread, to number iterations: of `threads`, number `index`.
+    threads: u32,
+    index: u32,
     iterations: Slab<Iteration>,
     /// Iterations that are over, for their memory.
     spare: Vec<Iteration>,
@@ -279,6 +210,9 @@ impl<'a> Driver<'a> {
             core: Core {
                 plan,
                 sites: common.sites,
+                records: common.records,
+                threads: common.threads,
+                index,
                 iterations: Slab::new(),
                 spare: Vec::new(),
                 flights: Slab::new(),
@@ -313,7 +247,7 @@ impl<'a> Driver<'a> {
             is_signalled: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
-            version: common.board.version.load(Ordering::Acquire),
+            version: common.board.version(),
             done: None,
             failure: None,
             active_ns: 0,
@@ -450,7 +384,7 @@ impl<'a> Driver<'a> {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if !self.is_stopping {
             self.is_signalled = self.common.signal.load(Ordering::Relaxed);
-            if self.is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
+            if self.is_signalled || self.common.board.is_halted() {
                 self.stop(now_ns);
             }
         }
@@ -461,7 +395,7 @@ impl<'a> Driver<'a> {
             // Nobody may listen any more.
             let _ = post.send((self.index, self.core.tally.passed(now_ns)));
         }
-        let version = self.common.board.version.load(Ordering::Acquire);
+        let version = self.common.board.version();
         if version != self.version {
             (self.values, self.version) = (self.common.board.get(), version);
         }
@@ -507,7 +441,7 @@ impl<'a> Driver<'a> {
 
     /// Ends the load of all threads.
     fn halt(&mut self, now_ns: u64) {
-        self.common.board.is_halted.store(true, Ordering::Relaxed);
+        self.common.board.halt();
         self.stop(now_ns);
     }
 

@@ -11,6 +11,7 @@ use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{Flight, FlightKey, Moved};
+use crate::scenario::engine::record;
 use crate::scenario::engine::wire::Phase;
 use crate::scenario::plan::Request;
 use crate::scenario::response::{End, Head};
@@ -213,6 +214,14 @@ impl Core<'_> {
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
             return Next::Continue;
         };
+        if let Some(exchange) = &mut flight.exchange {
+            let of_response = match flight.answered {
+                true => &mut exchange.trailers,
+                false => &mut exchange.fields,
+            };
+            *of_response = record::fields(fields);
+            exchange.is_answered = true;
+        }
         if flight.expected.is_some() {
             return self.grpc_head(key, fields, end);
         }
@@ -315,6 +324,9 @@ impl Core<'_> {
         flight.received += data.len() as u64;
         if flight.expected.is_some() {
             return self.grpc_data(key, data, now_ns);
+        }
+        if let Some(exchange) = &mut flight.exchange {
+            exchange.reply.push(data);
         }
         let Some(reading) = self.readings.get_mut(flight.step) else {
             return Next::Continue;

@@ -130,6 +130,9 @@ impl Flight {
             self.body.clear();
             self.body.extend_from_slice(message);
         }
+        if let Some(exchange) = &mut self.exchange {
+            exchange.reply = message.into();
+        }
         Next::Continue
     }
 

@@ -5,9 +5,11 @@ use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place};
 use crate::scenario::engine::letter::Unsent;
+use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
 use crate::scenario::engine::site::Site;
 use crate::scenario::plan::Url;
+use crate::scenario::record::Records;
 use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Slot, Values};
@@ -121,6 +123,15 @@ impl Driver<'_> {
         };
         match written {
             Ok(stream) => {
+                if core.records.is_some_and(Records::keeps_contents)
+                    && let Some(step) = core.plan.steps.get(step)
+                {
+                    let request =
+                        record::request(step, aim, &scratch.path, &scratch.cookies, values);
+                    flight.exchange = Some(Box::new(request));
+                    // Every reply is looked at, so that the last one is known.
+                    flight.keeps_reply = true;
+                }
                 flight.place = Some(Place { wire: at, stream });
                 iteration.wire = Some(at);
                 // A redirect, or a request that was refused, is no other request.

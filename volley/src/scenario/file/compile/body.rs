@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use super::Compiler;
 use super::names::Scope;
 use crate::scenario::file::mistake::Path;
-use crate::scenario::file::model::{Named, Part, Scalar, Step};
+use crate::scenario::file::model::{self, Named, Scalar, Step};
+use crate::scenario::request::{Part, multipart};
 use crate::scenario::{Escape, Piece, Text};
-
-/// Between the parts of a multipart body. No text has it by chance.
-const BOUNDARY: &str = "volley-7d4a6d158c9f41d2b0e3";
 
 /// A body, and its media type, unless a header gives it.
 #[derive(Default)]
@@ -58,8 +56,9 @@ impl Compiler<'_> {
             return typed(text, "application/x-www-form-urlencoded");
         }
         if let Some(parts) = &step.multipart {
-            let text = self.multipart(scope, &at.key("multipart"), parts);
-            return typed(text, &format!("multipart/form-data; boundary={BOUNDARY}"));
+            let parts = self.parts(scope, &at.key("multipart"), parts)?;
+            let (media_type, text) = multipart(&parts);
+            return typed(Some(text), &media_type);
         }
         let Some(body) = &step.body else {
             return Some(Body::default());
@@ -94,47 +93,44 @@ impl Compiler<'_> {
         Some(Text::new(pieces))
     }
 
-    fn multipart(&mut self, scope: &mut Scope, at: &Path, parts: &[Part]) -> Option<Text> {
-        let mut pieces = Vec::new();
-        for (index, part) in parts.iter().enumerate() {
-            let at = at.index(index);
-            let quoted = |text: &str| {
-                let text = text.replace('"', "%22").replace('\r', "%0D");
-                text.replace('\n', "%0A")
-            };
-            let mut head = format!(
-                "--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{}\"",
-                quoted(&part.name)
-            );
-            let value = match (&part.value, &part.file) {
-                (Some(value), None) => self.text(scope, &at.key("value"), &value.0, Escape::Raw)?,
-                (None, Some(file)) => {
-                    let (path, bytes) = self.contents(&at.key("file"), file)?;
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    head += &format!("; filename=\"{}\"", quoted(&name));
-                    Text::fixed(bytes)
-                }
-                _ => {
-                    self.wrong(&at, "a part has either `value` or `file`");
-                    return None;
-                }
-            };
-            if let Some(media_type) = &part.media_type {
-                if media_type.contains(['\r', '\n', '\0']) {
-                    self.wrong(
-                        &at.key("type"),
-                        "a media type has no line breaks: remove them",
-                    );
-                }
-                head += &format!("\r\ncontent-type: {media_type}");
+    fn parts(&mut self, scope: &mut Scope, at: &Path, parts: &[model::Part]) -> Option<Vec<Part>> {
+        let parts = parts.iter().enumerate();
+        let parts = parts.map(|(index, part)| self.form_part(scope, &at.index(index), part));
+        let parts: Vec<Option<Part>> = parts.collect();
+        parts.into_iter().collect()
+    }
+
+    fn form_part(&mut self, scope: &mut Scope, at: &Path, part: &model::Part) -> Option<Part> {
+        let (value, file_name) = match (&part.value, &part.file) {
+            (Some(value), None) => {
+                let value = self.text(scope, &at.key("value"), &value.0, Escape::Raw)?;
+                (value, None)
             }
-            pieces.push(Piece::Fixed((head + "\r\n\r\n").into_bytes().into()));
-            pieces.extend_from_slice(value.pieces());
-            pieces.push(Piece::Fixed((*b"\r\n").into()));
+            (None, Some(file)) => {
+                let (path, bytes) = self.contents(&at.key("file"), file)?;
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                (Text::fixed(bytes), Some(name.into_owned()))
+            }
+            _ => {
+                self.wrong(at, "a part has either `value` or `file`");
+                return None;
+            }
+        };
+        let media_type = part.media_type.clone();
+        if media_type
+            .as_ref()
+            .is_some_and(|media_type| media_type.contains(['\r', '\n', '\0']))
+        {
+            self.wrong(
+                &at.key("type"),
+                "a media type has no line breaks: remove them",
+            );
         }
-        pieces.push(Piece::Fixed(
-            format!("--{BOUNDARY}--\r\n").into_bytes().into(),
-        ));
-        Some(Text::new(pieces))
+        Some(Part {
+            name: part.name.clone(),
+            value,
+            file_name,
+            content_type: media_type,
+        })
     }
 }

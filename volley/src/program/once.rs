@@ -1,0 +1,90 @@
+//! `volley check --once`: one iteration of each scenario, with each request and response.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Failure, buffered, success_if, unless_hung_up};
+use crate::engine;
+use crate::scenario::engine::{self as load, Options};
+use crate::scenario::plan::{Load, Phase, Phases, Plan};
+use crate::scenario::record::{Contents, Keeps, Record, Records, page};
+use crate::watch::Writer;
+
+/// Runs each scenario once, one user each, and prints all that was sent and received. Succeeds if no step failed.
+///
+/// # Errors
+///
+/// Whatever prevented the load or the output, or broke the load off.
+pub fn once(mut plan: Plan) -> Result<ExitCode, Failure> {
+    let one = |scenario| Load {
+        scenarios: vec![(scenario, 1)],
+        shares_requests: false,
+        phases: Phases::Users(vec![Phase {
+            from: 1,
+            to: 1,
+            length_ns: None,
+        }]),
+        iterations: Some(1),
+        start_after_ns: 0,
+        pace_ns: 0,
+    };
+    plan.loads = (0..plan.scenarios.len()).map(one).collect();
+    plan.thresholds.clear();
+    plan.control = None;
+    let keeps = Keeps {
+        outcomes: true,
+        contents: Contents::Everything,
+    };
+    let (groups, shown) = (groups(&plan), Arc::new(Mutex::new(Vec::new())));
+    let pages = Arc::clone(&shown);
+    let writer = Writer::start(
+        Records::new(&plan, keeps),
+        Records::outbox,
+        move |records: &Records, new: &[Record]| {
+            let pages_of = new.iter().map(|record| {
+                let group = groups.get(record.step).copied().unwrap_or_default();
+                let order = (group, record.timing.sent_ns);
+                (order, record.fault.is_some(), page(records, record))
+            });
+            let mut pages = pages.lock().unwrap_or_else(PoisonError::into_inner);
+            pages.extend(pages_of);
+            Ok(())
+        },
+    );
+    let options = Options {
+        threads: Some(1),
+        records: Some(Arc::clone(writer.source())),
+        ..Options::default()
+    };
+    let signal = engine::watch()?;
+    let finished = load::run(&plan, &options, &signal, &mut |_, _| ());
+    writer.finish().done?;
+    let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+    shown.sort_by_key(|(order, ..)| *order);
+    buffered(io::stdout().lock(), |out| {
+        let mut pages = shown.iter().map(|(.., page)| page);
+        pages.try_for_each(|page| out.write_all(page.as_bytes()))
+    })
+    .or_else(unless_hung_up)?;
+    let finished = finished?;
+    match finished.failure {
+        Some(error) => Err(error.into()),
+        None => {
+            let any_failed = shown.iter().any(|(_, has_failed, _)| *has_failed);
+            let iterations = finished.report.iterations();
+            Ok(success_if(!any_failed && iterations.ok == iterations.begun))
+        }
+    }
+}
+
+/// By step: the number of its scenario, so that what belongs together is shown together.
+fn groups(plan: &Plan) -> Vec<usize> {
+    let mut group = 0;
+    let steps = plan.steps.iter().enumerate().map(|(at, step)| {
+        let before = at.checked_sub(1).and_then(|before| plan.steps.get(before));
+        group += usize::from(before.is_some_and(|before| before.scenario != step.scenario));
+        group
+    });
+    steps.collect()
+}

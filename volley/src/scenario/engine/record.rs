@@ -1,0 +1,107 @@
+//! Keeping what was sent and received, for those who asked for it.
+
+use super::flight::Flight;
+use super::shot::Aim;
+use crate::http2::hpack::HeaderList;
+use crate::scenario::plan::{Plan, Request, Step};
+use crate::scenario::record::{Exchange, Fields, Record};
+use crate::scenario::tally::Timing;
+use crate::scenario::{Text, Values};
+
+use super::flight::Fault;
+
+/// What is sent to a path, with the value of `cookie`.
+#[cold]
+pub fn request(
+    step: &Step,
+    aim: Aim<'_>,
+    path: &[u8],
+    cookies: &[u8],
+    values: &Values,
+) -> Exchange {
+    let mut url = Vec::new();
+    if let Some(host) = aim.site.hosts.get(aim.host) {
+        host.write_url(path, &mut url);
+    }
+    let rendered = |text: &Text| {
+        let mut bytes = Vec::new();
+        // What cannot be rendered is not sent.
+        let _ = text.render(values, &mut bytes);
+        bytes
+    };
+    let fields = |fields: &[(Box<str>, Text)]| {
+        let sent = fields.iter().filter(|(name, _)| aim.sends(name));
+        sent.map(|(name, value)| (name.to_string(), rendered(value)))
+            .collect()
+    };
+    let (method, mut headers, body): (_, Fields, _) = match &step.request {
+        Request::Http(request) => {
+            let body = request.body.as_ref().filter(|_| !aim.drops_body());
+            let method = if aim.drops_body() {
+                "GET"
+            } else {
+                &request.method
+            };
+            (method, fields(&request.headers), body.map(rendered))
+        }
+        Request::Grpc(request) => {
+            let messages: Vec<_> = request.messages.iter().map(rendered).collect();
+            let body = messages.join(&b'\n');
+            ("gRPC", fields(&request.metadata), Some(body))
+        }
+    };
+    if !cookies.is_empty() {
+        headers.push(("cookie".to_owned(), cookies.to_vec()));
+    }
+    Exchange {
+        method: method.to_owned(),
+        url,
+        headers,
+        body: body.unwrap_or_default().as_slice().into(),
+        ..Exchange::default()
+    }
+}
+
+/// Headers or trailers as plain data, without pseudo-headers.
+#[cold]
+pub fn fields(list: &HeaderList) -> Fields {
+    let text = |(name, value): (&[u8], &[u8])| {
+        (String::from_utf8_lossy(name).into_owned(), value.to_vec())
+    };
+    let named = list.iter().filter(|(name, _)| !name.starts_with(b":"));
+    named.map(text).collect()
+}
+
+/// A request that is over. `iteration`: its number and its values.
+#[cold]
+pub fn over(
+    plan: &Plan,
+    flight: &mut Flight,
+    (iteration, values): (Option<u64>, Option<&Values>),
+    timing: Timing,
+    fault: Option<&Fault>,
+) -> Record {
+    let mut exchange = flight.exchange.take();
+    if let (Some(exchange), Some(step), Some(values)) =
+        (&mut exchange, plan.steps.get(flight.step), values)
+    {
+        exchange.replies = flight.replies;
+        let name = |slot: usize| plan.slots.get(slot).cloned().unwrap_or_default();
+        let saved = step.saves.iter().filter_map(|save| {
+            let value = values.get(save.slot)?;
+            Some((name(save.slot.0.into()), value.to_vec()))
+        });
+        exchange.saved = saved.collect();
+    }
+    Record {
+        step: flight.step,
+        iteration,
+        timing,
+        was_sent: flight.was_sent,
+        status: flight.status,
+        received: flight.received,
+        redirects: flight.redirects,
+        fault: fault.map(|fault| (fault.reason, fault.words.clone())),
+        exchange,
+    }
+}

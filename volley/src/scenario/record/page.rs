@@ -1,0 +1,75 @@
+//! A request as lines for people.
+
+use super::line::{reply_text, status};
+use super::mask::Secrets;
+use super::{Kept, Record, Records};
+use crate::report::numbers::duration;
+use crate::report::visible;
+
+/// No more of a body is shown, in characters.
+const MOST_SHOWN: usize = 4_000;
+
+/// What was sent, after `>`, what came back, after `<`, what was saved, and what was wrong, without secrets.
+#[must_use]
+pub fn page(records: &Records, record: &Record) -> String {
+    let Some(label) = records.labels.get(record.step) else {
+        return String::new();
+    };
+    let mut out = vec![label.text()];
+    if let Some(exchange) = record.exchange.as_deref() {
+        let secrets = Secrets::of(exchange);
+        let url = secrets.masked(&String::from_utf8_lossy(&exchange.url));
+        out.push(format!("  > {} {url}", exchange.method));
+        fields(&mut out, '>', secrets.fields(&exchange.headers));
+        let body = String::from_utf8_lossy(&exchange.body.bytes);
+        text(&mut out, '>', &secrets.masked(&body), &exchange.body);
+        if exchange.is_answered {
+            let took_ns = record.timing.end_ns.saturating_sub(record.timing.sent_ns);
+            let status = match status(label, record.status) {
+                serde_json::Value::String(name) => name,
+                status => status.to_string(),
+            };
+            let mut line = format!("  < {status}, after {}", duration(took_ns));
+            if label.replies.is_some() {
+                line += &format!(", {} replies", exchange.replies);
+            }
+            out.push(line);
+            fields(&mut out, '<', secrets.fields(&exchange.fields));
+            text(
+                &mut out,
+                '<',
+                &secrets.masked(&reply_text(exchange, label)),
+                &exchange.reply,
+            );
+            fields(&mut out, '<', secrets.fields(&exchange.trailers));
+        }
+        for (name, value) in secrets.fields(&exchange.saved) {
+            out.push(format!("  saved ${{{name}}} = {value}"));
+        }
+    }
+    out.push(match &record.fault {
+        None => "  ok".to_owned(),
+        Some((reason, words)) => format!("  FAILED: {}: {words}", reason.name()),
+    });
+    let lines = out.iter().map(|line| format!("{}\n", visible(line)));
+    lines.collect()
+}
+
+fn fields(out: &mut Vec<String>, mark: char, fields: Vec<(String, String)>) {
+    let lines = fields
+        .into_iter()
+        .map(|(name, value)| format!("  {mark} {name}: {value}"));
+    out.extend(lines);
+}
+
+fn text(out: &mut Vec<String>, mark: char, text: &str, kept: &Kept) {
+    if text.is_empty() {
+        return;
+    }
+    out.push(format!("  {mark}"));
+    let shown: String = text.chars().take(MOST_SHOWN).collect();
+    out.extend(shown.lines().map(|line| format!("  {mark} {line}")));
+    if shown.len() < text.len() || kept.is_cut() {
+        out.push(format!("  {mark} … ({} bytes in all)", kept.length));
+    }
+}

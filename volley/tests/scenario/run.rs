@@ -1,0 +1,219 @@
+//! `volley run` and `volley check --once`, as programs.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use volley::serve::{Config, Reference};
+
+use crate::common::Scratch;
+
+/// A server, and files that are run against it.
+struct Shop {
+    server: Reference,
+    scratch: Scratch,
+}
+
+impl Shop {
+    fn open() -> Self {
+        Self {
+            server: Reference::start(Config::default()).unwrap(),
+            scratch: Scratch::new(),
+        }
+    }
+
+    /// A file whose scenario creates and deletes an item with a token; `change` is the status that a change must have.
+    fn file(&self, change: u16, more: &str) -> String {
+        let text = format!(
+            r#"
+targets: {{api: "http://{}"}}
+setup:
+  - {{name: login, post: "${{api}}/oauth/token", form: {{password: hunter22}}, save: {{token: {{json: /access_token}}}}}}
+scenarios:
+  crud:
+    steps:
+      - name: create
+        post: ${{api}}/v1/items
+        headers: {{authorization: "Bearer ${{token}}"}}
+        json: {{owner: ann}}
+        expect: {{status: 201}}
+        save: {{url: {{header: location}}}}
+      - {{name: change, patch: "${{url}}", json: {{owner: bob}}, expect: {{status: {change}}}}}
+      - {{name: remove, delete: "${{url}}"}}
+{more}"#,
+            self.server.address()
+        );
+        let path = self.scratch.path("shop.yaml");
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.scratch.path(name).display().to_string()
+    }
+}
+
+/// The exit status, stdout and stderr.
+fn volley(args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volley"));
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn lines(path: &str) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+const TEN: &str = "load: [{users: 2}, {iterations: 10}]";
+
+#[test]
+fn a_run_reports_each_step_and_ends_with_0() {
+    let shop = Shop::open();
+    let (status, out, errors) = volley(&["run", &shop.file(204, TEN), "-O", "json"]);
+    assert_eq!((status, errors.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    let counts = shop.server.counts();
+    assert_eq!(
+        (counts.created, counts.patched, counts.deleted),
+        (10, 10, 10)
+    );
+    assert_eq!(report["scenarios"][0]["iterations"]["ok"], 10);
+}
+
+#[test]
+fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
+    let shop = Shop::open();
+    let (status, out, _) = volley(&["run", &shop.file(200, TEN)]);
+    assert_eq!(status, 1);
+    assert!(
+        out.contains("crud.change   10   status   expected 200, was 204"),
+        "{out}"
+    );
+    let more = format!("{TEN}\nthresholds: ['p99(crud.create) < 1h']");
+    assert_eq!(volley(&["run", &shop.file(200, &more)]).0, 0);
+    let conditions = [
+        "--fail-if",
+        "failed(crud) > 10%",
+        "--fail-if",
+        "p50(create) > 1h",
+    ];
+    let file = shop.file(200, &more);
+    let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
+    assert_eq!(status, 99);
+    assert!(
+        errors.starts_with("failed: failed(crud) is 50%") && errors.lines().count() == 1,
+        "{errors}"
+    );
+}
+
+#[test]
+fn nothing_but_a_sound_file_and_a_server_makes_a_run() {
+    let shop = Shop::open();
+    let broken = shop.file(204, "loads: 1");
+    let (status, out, errors) = volley(&["run", &broken]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(errors.contains("shop.yaml:16: loads: "), "{errors}");
+    let file = shop.file(204, TEN);
+    drop(shop.server);
+    let (status, out, errors) = volley(&["run", &file]);
+    assert_eq!((status, out.as_str()), (1, ""));
+    assert!(
+        errors.starts_with("error: cannot connect to target `api` at ")
+            && errors.lines().count() == 1,
+        "{errors}"
+    );
+}
+
+#[test]
+fn each_request_is_a_line_of_the_log() {
+    let shop = Shop::open();
+    let log = shop.path("log");
+    assert_eq!(volley(&["run", &shop.file(204, TEN), "--log", &log]).0, 0);
+    let lines = lines(&log);
+    assert_eq!(lines.len(), 31);
+    let of = |step: &str, status: u16| {
+        let is_of = |line: &&Value| line["step"] == step && line["status"] == status;
+        lines.iter().filter(is_of).count()
+    };
+    let steps = [
+        ("login", 200),
+        ("create", 201),
+        ("change", 204),
+        ("remove", 204),
+    ];
+    assert_eq!(
+        steps.map(|(step, status)| of(step, status)),
+        [1, 10, 10, 10]
+    );
+    for line in &lines {
+        assert_eq!(line["ok"], true);
+        assert!(line["latency_ns"].as_u64() >= line["first_byte_ns"].as_u64());
+        assert_eq!(line["iteration"].is_null(), line["step"] == "login");
+        assert!(line.get("request").is_none());
+    }
+}
+
+#[test]
+fn failed_requests_are_saved_whole_and_without_secrets() {
+    let shop = Shop::open();
+    let (log, failures) = (shop.path("log"), shop.path("failures"));
+    let file = shop.file(200, TEN);
+    let args = ["run", &file, "--save-failures", &failures, "--log", &log];
+    assert_eq!(volley(&args).0, 1);
+    assert_eq!((lines(&log).len(), lines(&failures).len()), (21, 10));
+    for line in lines(&failures) {
+        assert_eq!(line["error"]["reason"], "status");
+        assert_eq!(line["request"]["method"], "PATCH");
+        assert_eq!(line["request"]["body"], r#"{"owner":"bob"}"#);
+        assert_eq!(line["response"]["body_bytes"], 0);
+    }
+    let missing = shop.file(204, "");
+    let text = fs::read_to_string(&missing).unwrap();
+    fs::write(
+        &missing,
+        text.replace("header: location", "header: nowhere"),
+    )
+    .unwrap();
+    assert_eq!(
+        volley(&["run", &missing, "--save-failures", &failures]).0,
+        1
+    );
+    let [line] = &lines(&failures)[..] else {
+        panic!("{failures}");
+    };
+    assert_eq!(line["error"]["reason"], "missing value");
+    assert_eq!(line["request"]["headers"][0][1], "***");
+    assert!(line["response"]["body"].as_str().unwrap().contains("ann"));
+}
+
+#[test]
+fn one_iteration_is_shown_without_secrets() {
+    let shop = Shop::open();
+    let (status, out, errors) = volley(&["check", "--once", &shop.file(204, "")]);
+    assert_eq!((status, errors.as_str()), (0, ""));
+    for part in [
+        "login\n  > POST http://",
+        "  > password=***\n",
+        "  saved ${token} = ***\n  ok\ncrud.create\n",
+        "  > authorization: ***\n  > content-type: application/json\n  >\n  > {\"owner\":\"ann\"}\n  < 201, after ",
+        "  saved ${url} = /v1/items/",
+        "crud.change\n  > PATCH http://",
+    ] {
+        assert!(out.contains(part), "{part:?}: {out}");
+    }
+    assert_eq!(out.matches("\n  ok\n").count(), 4);
+    let (status, out, _) = volley(&["check", "--once", &shop.file(200, TEN)]);
+    assert_eq!(status, 1);
+    assert!(
+        out.ends_with("  FAILED: status: expected 200, was 204\n"),
+        "{out}"
+    );
+}
