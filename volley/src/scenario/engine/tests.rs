@@ -1,5 +1,6 @@
 mod fake;
 mod load;
+mod setup;
 
 use std::path::Path;
 use std::sync::Arc;

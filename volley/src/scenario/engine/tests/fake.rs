@@ -1,10 +1,13 @@
-//! An HTTP/1.1 server that answers as a test wants.
+//! An HTTP/1.1 server that answers as a test wants, and runs against it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+
+use super::super::{Finished, Options, RunError, run};
+use super::plan;
 
 /// Answers until it is dropped.
 pub struct Fake {
@@ -88,4 +91,33 @@ fn line(reader: &mut impl BufRead) -> Option<String> {
         Ok(1..) => Some(line.trim_end().to_owned()),
         _ => None,
     }
+}
+
+/// Runs a file whose target `api` is a server.
+pub fn finish(server: &Fake, threads: u32, file: &str) -> Result<Finished, RunError> {
+    finish_by(server, threads, &Arc::default(), file)
+}
+
+/// The same, until a signal.
+pub fn finish_by(
+    server: &Fake,
+    threads: u32,
+    signal: &Arc<AtomicBool>,
+    file: &str,
+) -> Result<Finished, RunError> {
+    let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
+    let options = Options {
+        threads: Some(threads),
+        ..Options::default()
+    };
+    run(&plan(&(target + file)), &options, signal, &mut |_, _| ())
+}
+
+/// Why a run failed.
+pub fn failure(finished: Result<Finished, RunError>) -> String {
+    let failure = match finished {
+        Ok(finished) => finished.failure.unwrap(),
+        Err(error) => error,
+    };
+    failure.to_string()
 }
