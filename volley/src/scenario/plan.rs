@@ -54,6 +54,13 @@ impl Plan {
             .get(step)
             .map_or_else(String::new, |step| step.name.clone())
     }
+
+    /// A scenario's name in messages.
+    #[must_use]
+    pub fn scenario_name(&self, scenario: usize) -> &str {
+        let scenario = self.scenarios.get(scenario);
+        scenario.map_or("", |scenario| &scenario.name)
+    }
 }
 
 /// A host, or several that are equal, and how to speak with it.
@@ -209,6 +216,18 @@ pub enum Action {
     Think { least_ns: u64, most_ns: u64 },
     /// Draws from a feed again.
     Draw(usize),
+}
+
+impl Action {
+    /// The steps that it does.
+    #[must_use]
+    pub fn steps(&self) -> &[usize] {
+        match self {
+            Self::Step(step) => std::slice::from_ref(step),
+            Self::Together(steps) => steps,
+            Self::Think { .. } | Self::Draw(_) => &[],
+        }
+    }
 }
 
 /// What a failed step does.
@@ -407,7 +426,7 @@ pub enum Phases {
 /// Limits of a whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most iterations that may be open at a time.
+    /// The most iterations of schedules that may be open at a time, over all threads.
     pub iterations_open: u32,
     pub when_full: WhenFull,
     /// How long open iterations may take after the load's end.

@@ -1,5 +1,8 @@
+mod fake;
 mod faults;
+mod load;
 mod peer;
+mod setup;
 mod wires;
 
 use std::path::Path;

@@ -1,16 +1,19 @@
 //! One thread of a run: its connections, its iterations and its counters.
 
+mod board;
 mod connect;
 mod iterate;
 mod load;
+mod quota;
 mod receive;
+pub mod refresh;
 mod reply;
 mod send;
+mod turn;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 use slab::Slab;
@@ -32,13 +35,14 @@ use crate::pace::SECOND_NS;
 use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
-use crate::scenario::data::{Feeds, Store, Undrawn};
+use crate::scenario::data::{Feeds, Store};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
+pub use board::{Board, Done, Known};
 use load::LoadState;
-pub use load::Quota;
+pub use quota::Quota;
 
 /// The size of a read.
 const READ_BYTES: usize = 256 * 1024;
@@ -50,11 +54,12 @@ const ALARM: Token = Token(usize::MAX);
 const GLANCE_NS: u64 = 50_000_000;
 
 /// What all threads of a run share.
+#[derive(Clone)]
 pub struct Common<'a> {
     pub plan: &'a Plan,
     pub sites: &'a [Site],
     pub clock: Clock,
-    pub signal: &'a Arc<AtomicBool>,
+    pub signal: &'a AtomicBool,
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
@@ -77,38 +82,10 @@ pub struct Harvest {
     pub ended_by: EndedBy,
     /// CPU seconds of the thread since the start.
     pub cpu_s: f64,
-    /// A feed gave no row, which ends the run as failed.
-    pub undrawn: Option<Undrawn>,
-}
-
-/// The values of setup, which belong to everybody.
-#[derive(Debug, Default)]
-pub struct Board {
-    values: Mutex<Arc<Values>>,
-    /// It rises with each change.
-    version: AtomicU64,
-    /// Something that happened ends the run.
-    is_halted: AtomicBool,
-}
-
-impl Board {
-    /// Replaces the values.
-    pub fn set(&self, values: Values) {
-        *self.values.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(values);
-        self.version.fetch_add(1, Ordering::Release);
-    }
-
-    pub fn get(&self) -> Arc<Values> {
-        Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// An iteration of setup or teardown that is over.
-#[derive(Debug)]
-pub struct Done {
-    pub values: Values,
-    /// The step that failed first, and why.
-    pub fault: Option<(usize, Fault)>,
+    /// What ended the run as failed.
+    pub failure: Option<RunError>,
+    /// The step of setup that first failed when it was done again, and why.
+    pub stale: Option<(usize, Fault)>,
 }
 
 /// What goes off at a moment.
@@ -147,13 +124,17 @@ struct Core<'a> {
     serial: u64,
     /// Iterations that can go on.
     ready: Vec<usize>,
-    /// Flights that the server refused before it began, to be sent again.
-    again: Vec<u32>,
+    /// Flights that the server refused before it began, to be sent again; with their serials.
+    again: Vec<(u32, u64)>,
     /// Links that can take a request again: target and link.
     freed: Vec<(usize, usize)>,
     tally: Tally,
-    /// The first step that failed outside of a scenario, and why.
+    /// The first step that failed in setup or teardown, or ended the run by its failure, and why.
     fault: Option<(usize, Fault)>,
+    /// The first step that failed when a value of setup was asked for again, and why.
+    stale: Option<(usize, Fault)>,
+    /// By step of setup: when its last good response came, in ns.
+    came_ns: Vec<u64>,
     /// Memory for a URL.
     url: Vec<u8>,
     /// Memory for replies that come in several pieces, and for compressed ones.
@@ -191,7 +172,17 @@ pub struct Driver<'a> {
     version: u64,
     /// The iteration of setup or teardown that is over.
     done: Option<Values>,
-    undrawn: Option<Undrawn>,
+    /// A feed had nothing, which ends the run as failed.
+    failure: Option<RunError>,
+    /// When an iteration last ended, or could last begin, in ns.
+    active_ns: u64,
+    /// While it is full, a schedule looks again at this moment, in ns.
+    look_again_ns: u64,
+    /// Iterations that ask for values of setup again.
+    refreshing: usize,
+    /// A link may have lost its connection; else, none is opened again before this moment, in ns.
+    links_changed: bool,
+    next_retry_ns: u64,
 }
 
 impl<'a> Driver<'a> {
@@ -236,6 +227,8 @@ impl<'a> Driver<'a> {
                 freed: Vec::new(),
                 tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
                 fault: None,
+                stale: None,
+                came_ns: vec![0; common.plan.steps.len()],
                 url: Vec::new(),
                 spare_messages: Spare::default(),
                 inflated: Vec::new(),
@@ -257,9 +250,14 @@ impl<'a> Driver<'a> {
             is_signalled: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
-            version: common.board.version.load(Ordering::Acquire),
+            version: common.board.version(),
             done: None,
-            undrawn: None,
+            failure: None,
+            active_ns: 0,
+            look_again_ns: 0,
+            refreshing: 0,
+            links_changed: true,
+            next_retry_ns: u64::MAX,
             common,
         })
     }
@@ -274,27 +272,43 @@ impl<'a> Driver<'a> {
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
         self.next_note_ns = start_ns.saturating_add(SECOND_NS);
+        (self.next_glance_ns, self.active_ns) = (start_ns, start_ns);
         self.begin_loads(start_ns);
         if self.index == 0 {
-            for at in 0..self.common.plan.refreshes.len() {
-                self.plan_refresh(at, start_ns);
-            }
+            self.plan_refreshes();
         }
         while !self.round(&mut events, Self::is_over)? {}
-        let elapsed_ns = self.now_ns().saturating_sub(start_ns);
-        let ended_by = match (self.is_signalled, self.core.iterations.is_empty()) {
-            (true, _) => EndedBy::Signal,
-            (false, true) => EndedBy::Finished,
-            (false, false) => EndedBy::Window,
+        let (ended_by, last_ns) = match (self.is_signalled, self.has_ended()) {
+            (true, _) => (EndedBy::Signal, self.now_ns()),
+            (false, true) => (EndedBy::Finished, self.active_ns),
+            (false, false) => (EndedBy::Window, self.now_ns()),
         };
+        let failure = self.failure.take().or_else(|| self.ended_by_step());
         self.cut();
         self.hang_up();
         Ok(Harvest {
             tally: self.core.tally,
-            elapsed_ns,
+            elapsed_ns: last_ns.saturating_sub(start_ns),
             ended_by,
             cpu_s: process::thread_cpu_s() - cpu_s,
-            undrawn: self.undrawn,
+            failure,
+            stale: self.core.stale,
+        })
+    }
+
+    /// No iteration of a scenario is open.
+    fn has_ended(&self) -> bool {
+        self.core.iterations.len() <= self.refreshing
+    }
+
+    /// A step failed, and `on_failure: end_run` ended the run.
+    fn ended_by_step(&mut self) -> Option<RunError> {
+        let (step, fault) = self.core.fault.take()?;
+        let step = self.common.plan.steps.get(step)?;
+        Some(RunError::EndedByStep {
+            scenario: step.scenario.clone(),
+            step: step.name.clone(),
+            words: fault.words,
         })
     }
 
@@ -311,122 +325,13 @@ impl<'a> Driver<'a> {
         while !self.round(&mut events, is_done)? {}
         self.hang_up();
         Ok(Done {
-            values: self.done.ok_or(EngineError::Interrupted)?,
+            known: Known {
+                values: self.done.ok_or(EngineError::Interrupted)?,
+                came_ns: self.core.came_ns,
+            },
             fault: self.core.fault,
+            undrawn: self.failure,
         })
-    }
-
-    /// Does what is due, and then waits, unless `is_over` says that this was all.
-    fn round(
-        &mut self,
-        events: &mut Events,
-        is_over: impl Fn(&mut Self, u64) -> bool,
-    ) -> Result<bool, EngineError> {
-        let now_ns = self.now_ns();
-        if now_ns >= self.next_glance_ns {
-            self.glance(now_ns);
-        }
-        self.turn(now_ns);
-        if is_over(self, now_ns) {
-            return Ok(true);
-        }
-        self.wait(events)?;
-        self.take_events(events);
-        Ok(false)
-    }
-
-    /// What is due, and what can go on.
-    fn turn(&mut self, now_ns: u64) {
-        self.ring(now_ns);
-        self.end_late(now_ns);
-        self.arrive(now_ns);
-        self.go_on(now_ns);
-        self.reconnect(now_ns);
-        self.flush_touched(now_ns);
-    }
-
-    fn ring(&mut self, now_ns: u64) {
-        while let Some(timer) = self.timers.pop(now_ns) {
-            match timer {
-                Timer::Go(key, serial) => {
-                    let iteration = self.core.iterations.get(key);
-                    if iteration.is_some_and(|iteration| iteration.serial == serial) {
-                        self.core.ready.push(key);
-                    }
-                }
-                Timer::User(load, user) => self.begin_user(load, user, now_ns),
-                Timer::Refresh(at) => {
-                    if !self.is_stopping {
-                        self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
-                    }
-                }
-            }
-        }
-    }
-
-    fn glance(&mut self, now_ns: u64) {
-        self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
-        if !self.is_stopping {
-            self.is_signalled = self.common.signal.load(Ordering::Relaxed);
-            if self.is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
-                self.stop(now_ns);
-            }
-        }
-        if now_ns >= self.next_note_ns
-            && let Some(post) = &self.common.post
-        {
-            self.next_note_ns += SECOND_NS;
-            // Nobody may listen any more.
-            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
-        }
-        let version = self.common.board.version.load(Ordering::Acquire);
-        if version != self.version {
-            (self.values, self.version) = (self.common.board.get(), version);
-        }
-        self.call_users(now_ns);
-        self.expect_greetings(now_ns);
-        self.fail_back(now_ns);
-    }
-
-    /// Sleeps until a socket is ready, or until something is due.
-    fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
-        let now_ns = self.now_ns();
-        let wake_ns = self.next_wake_ns();
-        let can_work = !self.unread.is_empty() || !self.core.ready.is_empty();
-        let timeout = if wake_ns <= now_ns || can_work {
-            Some(Duration::ZERO)
-        } else {
-            self.alarm
-                .set(wake_ns, now_ns)
-                .map_err(host("set a timer"))?;
-            None
-        };
-        match self.poll.poll(events, timeout) {
-            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                Err(host("wait for sockets")(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn next_wake_ns(&self) -> u64 {
-        let retries = self.pools.iter().filter_map(Pool::next_retry_ns);
-        [
-            self.timers.next_ns(),
-            self.deadlines.next_ns(),
-            self.next_arrival_ns(),
-            retries.min(),
-            Some(self.ends_ns),
-        ]
-        .into_iter()
-        .flatten()
-        .fold(self.next_glance_ns, u64::min)
-    }
-
-    /// Ends the load of all threads.
-    fn halt(&mut self, now_ns: u64) {
-        self.common.board.is_halted.store(true, Ordering::Relaxed);
-        self.stop(now_ns);
     }
 
     fn now_ns(&self) -> u64 {

@@ -473,7 +473,7 @@ impl Core<'_> {
                 (flight.coding, flight.is_checked) = (None, false);
                 flight.body.clear();
                 flight.verdicts.clear();
-                self.again.push(key.0);
+                self.again.push((key.0, flight.serial));
                 return;
             }
             Closed::Ended => {
@@ -487,7 +487,7 @@ impl Core<'_> {
             Closed::Refused if flight.refusals < MOST_REFUSALS && !flight.answered => {
                 flight.refusals += 1;
                 flight.place = None;
-                self.again.push(key.0);
+                self.again.push((key.0, flight.serial));
                 return;
             }
             Closed::Refused => Some(Fault::new(
