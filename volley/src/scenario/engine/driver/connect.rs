@@ -384,3 +384,6 @@ fn unreachable(site: &Site, reason: &str) -> EngineError {
         reason: reason.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
