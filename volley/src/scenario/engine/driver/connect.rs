@@ -386,3 +386,6 @@ fn unreachable(site: &Site, reason: &str) -> EngineError {
         reason: reason.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -216,7 +216,12 @@ fn nothing_of_a_redirect_is_left_in_the_response_after_it() {
                 body: b"no JSON".to_vec(),
                 trailers: vec![("sum", "1")],
             }),
-            _ => Does::says(200, &[], r#"{"a": 2}"#),
+            _ => Does::Replies(Reply {
+                status: 200,
+                body: br#"{"a": 2}"#.to_vec(),
+                trailers: vec![("sum", "2")],
+                ..Reply::default()
+            }),
         });
         let steps = |a: u8| {
             format!(
