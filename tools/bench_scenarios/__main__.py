@@ -17,7 +17,8 @@ from tools import quiet
 
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="VOLLEY, H2LOADRUNNER, H2LOAD and K6 name the tools' programs. " + options.EXIT_CODES,
+    epilog="VOLLEY, VOLLEY_BEFORE, H2LOADRUNNER, H2LOAD and K6 name the tools' programs. "
+    + options.EXIT_CODES,
 )
 @options.root
 @click.option("--json", "as_json", is_flag=True, help="Print the medians as JSON.")

@@ -11,10 +11,12 @@ import parse_h2load
 from arena.base.errors import HostError, UsageError
 from arena.base.progress import report_error
 from tools.bench_scenarios import inputs
-from tools.bench_scenarios.workloads import CHANGE_NOTE, GRPC_PLAIN, Workload
+from tools.bench_scenarios.workloads import CHANGE_NOTE, REQUESTS_PER_ITERATION, Workload
 
-NAMES = ("volley", "h2loadrunner", "h2load", "k6")
-# h2load derivatives print: `requests: 30 total, 30 started, 30 done, 30 succeeded, 0 failed, …`
+NAMES = ("volley", "volley-before", "h2loadrunner", "h2load", "k6")
+ERRORS = "stderr"
+"""The file of a tool's stderr, in the folder of a job."""
+# h2loadrunner prints to stderr: `requests: 30 started, 30 done, 30 succeeded, 0 failed, …`
 _SUCCEEDED = re.compile(r"^requests: .*?(\d+) succeeded", re.MULTILINE)
 
 
@@ -35,12 +37,23 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A tool's own count of requests that succeeded; of gRPC, of messages.
+
+    `astray` is the number of iterations that were due, but neither begun nor counted as dropped.
+    """
+
+    counted: int
+    astray: int = 0
+
+
+@dataclass(frozen=True)
 class Contestant:
-    """One tool: its command line for a job, and its own count in what it has written."""
+    """One tool: its command line for a job, and the reader of what it has written."""
 
     name: str
     argv: Callable[[str, Job], list[str]]
-    counted: Callable[[Path, Job], int | None]
+    read: Callable[[Path, Job], Told]
 
 
 def find(environment: Mapping[str, str], volley: Path | None) -> dict[str, str]:
@@ -51,7 +64,7 @@ def find(environment: Mapping[str, str], volley: Path | None) -> dict[str, str]:
     """
     found = {}
     for name in NAMES:
-        variable = name.upper()
+        variable = name.upper().replace("-", "_")
         named = environment.get(variable)
         if named:
             if not shutil.which(named):
@@ -68,28 +81,44 @@ def find(environment: Mapping[str, str], volley: Path | None) -> dict[str, str]:
     return found
 
 
+_CALLS = {
+    "GetSum": ({"a": 20, "b": 22}, "result = a + b"),
+    "StreamSum": ({"a": 42, "count": 100}, "result = a + b + i"),
+}
+
+
 def _volley_argv(program: str, job: Job) -> list[str]:
-    report = job.folder / "report.json"
-    if job.workload is GRPC_PLAIN:
-        return [
-            program, "--insecure", "--proto", str(inputs.PROTO),
-            "--call", "benchmark.BenchmarkService/StreamSum", "-d", '{"a":42,"count":100}',
-            "--expect", "result = a + b + i", "--connections", str(job.workload.connections),
-            "-c", str(job.workload.in_flight), "-z", f"{job.duration_s:g}s",
-            "--duration-stop", "wait", "-O", "json", "-o", str(report), f"127.0.0.1:{job.port}",
-        ]  # fmt: skip
-    plan = job.folder / "scenario.json"
-    plan.write_text(inputs.scenario(job.workload, job.port, job.duration_s))
-    return [program, "run", str(plan), "-O", "json", "-o", str(report)]
+    workload = job.workload
+    report = ["--threads", "1", "-O", "json", "-o", str(job.folder / "report.json")]
+    if workload.scenario:
+        plan = job.folder / "scenario.json"
+        plan.write_text(inputs.scenario(workload, job.port, job.duration_s))
+        return [program, "run", str(plan), *report]
+    request, rule = _CALLS[workload.method]
+    return [
+        program, "--insecure", "--proto", str(inputs.PROTO),
+        "--call", f"benchmark.BenchmarkService/{workload.method}", "-d", json.dumps(request),
+        "--expect", rule, "--connections", str(workload.connections),
+        "-c", str(workload.in_flight), "-z", f"{job.duration_s:g}s", "--duration-stop", "wait",
+        *report, f"127.0.0.1:{job.port}",
+    ]  # fmt: skip
 
 
-def _volley_counted(raw: Path, job: Job) -> int | None:
-    """Return the messages that it counted; None: the report of a scenario is not read yet."""
-    del raw
-    if job.workload is GRPC_PLAIN:
-        report = json.loads((job.folder / "report.json").read_text())
-        return int(report["volley"]["messages"])
-    return None
+def _volley_read(_: Path, job: Job) -> Told:
+    report = json.loads((job.folder / "report.json").read_text())
+    if not job.workload.scenario:
+        return Told(int(report["volley"]["messages"]))
+    requests, iterations = report["requests"], report["iterations"]
+    return Told(int(requests["replies" if job.workload.is_grpc else "ok"]), astray(job, iterations))
+
+
+def astray(job: Job, iterations: Mapping[str, int]) -> int:
+    """Return how many iterations of a rate are missing, or too many, in a report."""
+    if not job.workload.rate:
+        return 0
+    wanted = round(job.workload.rate / REQUESTS_PER_ITERATION * job.duration_s)
+    due = iterations["due"]
+    return abs(wanted - due) + abs(due - iterations["begun"] - iterations["dropped"])
 
 
 def _h2loadrunner_argv(program: str, job: Job) -> list[str]:
@@ -98,8 +127,8 @@ def _h2loadrunner_argv(program: str, job: Job) -> list[str]:
     return [program, f"--config-file={config}"]
 
 
-def _h2loadrunner_counted(raw: Path, _: Job) -> int:
-    return succeeded(raw.read_text(errors="replace"))
+def _h2loadrunner_read(_: Path, job: Job) -> Told:
+    return Told(succeeded((job.folder / ERRORS).read_text(errors="replace")))
 
 
 def succeeded(output: str) -> int:
@@ -122,8 +151,8 @@ def _h2load_argv(program: str, job: Job) -> list[str]:
     ]  # fmt: skip
 
 
-def _h2load_counted(raw: Path, _: Job) -> int:
-    return parse_h2load.parse_file(raw).calls.ok
+def _h2load_read(raw: Path, _: Job) -> Told:
+    return Told(parse_h2load.parse_file(raw).calls.ok)
 
 
 def _k6_argv(program: str, job: Job) -> list[str]:
@@ -140,8 +169,8 @@ def _k6_argv(program: str, job: Job) -> list[str]:
     ]  # fmt: skip
 
 
-def _k6_counted(_: Path, job: Job) -> int:
-    return requests_of(json.loads((job.folder / "summary.json").read_text()))
+def _k6_read(_: Path, job: Job) -> Told:
+    return Told(requests_of(json.loads((job.folder / "summary.json").read_text())))
 
 
 def requests_of(summary: object) -> int:
@@ -155,9 +184,10 @@ def requests_of(summary: object) -> int:
 CONTESTANTS = {
     each.name: each
     for each in (
-        Contestant("volley", _volley_argv, _volley_counted),
-        Contestant("h2loadrunner", _h2loadrunner_argv, _h2loadrunner_counted),
-        Contestant("h2load", _h2load_argv, _h2load_counted),
-        Contestant("k6", _k6_argv, _k6_counted),
+        Contestant("volley", _volley_argv, _volley_read),
+        Contestant("volley-before", _volley_argv, _volley_read),
+        Contestant("h2loadrunner", _h2loadrunner_argv, _h2loadrunner_read),
+        Contestant("h2load", _h2load_argv, _h2load_read),
+        Contestant("k6", _k6_argv, _k6_read),
     )
 }

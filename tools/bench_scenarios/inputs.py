@@ -6,28 +6,42 @@ from typing import Any
 
 import yaml
 
-from tools.bench_scenarios.workloads import CHANGE_NOTE, ITEM_NOTE, Workload
+from tools.bench_scenarios.workloads import (
+    CHANGE_NOTE,
+    ITEM_NOTE,
+    REQUESTS_PER_ITERATION,
+    Workload,
+)
 
 HERE = Path(__file__).resolve().parent
 PROTO = HERE.parents[1] / "requests" / "benchmark.proto"
 # Long enough that no key comes twice, in any run.
 _KEYS = 10_000_000
-_STREAM_TIMEOUT_MS = 2000
+_TIMEOUT_MS = 2000
 
 
 def scenario(workload: Workload, port: int, duration_s: float) -> str:
     """Return the workload's scenario for a server on `port`, as JSON."""
-    plan: dict[str, Any] = yaml.safe_load((HERE / f"{workload.name}.yaml").read_text())
-    scheme = "https" if workload.tls else "http"
-    here = f"{scheme}://127.0.0.1:{port}"
-    plan["targets"] = {
-        name: {**target, "hosts": here} if isinstance(target, dict) else here
-        for name, target in plan["targets"].items()
+    plan: dict[str, Any] = yaml.safe_load((HERE / f"{workload.scenario}.yaml").read_text())
+    here = f"{'https' if workload.tls else 'http'}://127.0.0.1:{port}"
+    tls = {"tls": {"insecure": True}} if workload.tls else {}
+    plan["targets"] = {name: {"hosts": here, **tls} for name in plan["targets"]}
+    plan["http"] = {
+        "version": workload.http,
+        "connections": workload.connections,
+        "streams": workload.streams,
+        "timeout": f"{_TIMEOUT_MS}ms",
     }
+    length = f"{duration_s:g}s"
+    if workload.rate:
+        plan["load"] = [{"rate": f"{workload.rate // REQUESTS_PER_ITERATION}/s", "for": length}]
+        plan["limits"] = {"iterations_open": workload.in_flight}
+        # Some requests get no answer, and that is as it should be.
+        plan["thresholds"] = ["failed < 20%"]
+    else:
+        plan["load"] = [{"users": workload.in_flight, "for": length}]
     if "protos" in plan:
         plan["protos"] = [str((HERE / each).resolve()) for each in plan["protos"]]
-    for phase in plan["load"]:
-        phase["for"] = f"{duration_s:g}s"
     return json.dumps(plan, indent=2)
 
 
@@ -46,7 +60,7 @@ def h2loadrunner(workload: Workload, port: int, duration_s: float) -> str:
             "duration": int(duration_s),
             # Its rate is that of one connection.
             "request-per-second": workload.rate // workload.connections,
-            "stream-timeout": _STREAM_TIMEOUT_MS,
+            "stream-timeout": _TIMEOUT_MS,
             "no-tls-proto": "http/1.1" if workload.http == 1 else "h2c",
             "Scenarios": [
                 {

@@ -8,25 +8,22 @@ from arena.base.numbers import format_megabytes, format_ns, format_rate
 from arena.base.text import columns
 from tools.bench_scenarios.bars import bars
 from tools.bench_scenarios.turns import Shot, medians
-from tools.bench_scenarios.workloads import GRPC_PLAIN
+from tools.bench_scenarios.workloads import WORKLOADS, Part
 
 _HEADINGS = ("workload", "tool", "CPU a request", "rate", "counted", "server", "memory")
 _WORDS = 2  # Number of leading columns that hold words.
 
 
 def to_json(shots: Sequence[Shot]) -> str:
-    """Return the medians as one JSON object with a list of rows; what they are held against apart.
+    """Return the medians as one JSON object with a list of rows for each part of the bench.
 
     A row of gRPC is of messages, not requests.
     """
-    rows = [_row(shot) for shot in medians(shots)]
-    return json.dumps(
-        {
-            "rows": [row for row in rows if row["workload"] != GRPC_PLAIN.name],
-            "baselines": [row for row in rows if row["workload"] == GRPC_PLAIN.name],
-        },
-        indent=2,
-    )
+    part_of = {each.name: each.part for each in WORKLOADS}
+    found: dict[str, list[dict[str, object]]] = {part: [] for part in Part}
+    for shot in medians(shots):
+        found[part_of[shot.workload]].append(_row(shot))
+    return json.dumps(found, indent=2)
 
 
 def _row(shot: Shot) -> dict[str, object]:
@@ -35,7 +32,7 @@ def _row(shot: Shot) -> dict[str, object]:
         "tool": shot.tool,
         "cpu_ns_per_request": shot.cpu_ns_per_request,
         "rate": shot.rate,
-        "counted": shot.counted,
+        "counted": shot.told.counted,
         "server_counted": shot.server_counted,
         "peak_bytes": shot.cost.peak_bytes,
     }
@@ -64,7 +61,7 @@ def _cells(shot: Shot) -> tuple[str, ...]:
         shot.tool,
         format_ns(shot.cpu_ns_per_request),
         f"{format_rate(shot.rate)}/s",
-        "-" if shot.counted is None else f"{shot.counted:,d}",
+        f"{shot.told.counted:,d}",
         f"{shot.server_counted:,d}",
         format_megabytes(shot.cost.peak_bytes),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.base.errors import HostError
-from arena.base.progress import Progress, Tick
+from arena.base.progress import Progress, Tick, report_error
 from arena.base.reading import tail
 from arena.base.workspace import Workspace
 from arena.machine import lock
@@ -24,7 +24,7 @@ from arena.measure import generators
 from arena.measure.limits import limits_here
 from arena.record.measurement import Cost
 from tools.bench_scenarios import servers
-from tools.bench_scenarios.contestants import CONTESTANTS, Job, find
+from tools.bench_scenarios.contestants import CONTESTANTS, ERRORS, Job, Told, find
 from tools.bench_scenarios.workloads import WORKLOADS, Workload
 from tools.quiet import until_quiet
 
@@ -34,11 +34,11 @@ _GRACE_S = 30.0
 
 @dataclass(frozen=True)
 class Shot:
-    """One run of one tool under one workload. `counted` is its own count, if it can be read."""
+    """One run of one tool under one workload, and what it told."""
 
     workload: str
     tool: str
-    counted: int | None
+    told: Told
     server_counted: int
     elapsed_s: float
     cost: Cost
@@ -65,7 +65,10 @@ def run(
     wait: bool,
     quiet_wait_s: float,
 ) -> list[Shot]:
-    """Hold the host's lock and return every shot, in order. HostError if a tool breaks."""
+    """Hold the host's lock and return every shot, in order. HostError if volley breaks.
+
+    Another tool that breaks under a workload is reported, and has no shot of it.
+    """
     adopt_orphans()
     with lock.only_benchmark(command, wait=wait, say=progress.say):
         volley = _volley(workspace, environment, progress)
@@ -85,8 +88,13 @@ def run(
                         continue
                     until_quiet(sentinel, quiet_wait_s, progress)
                     name = f"round {number}: {tool}, {workload.name}"
-                    with progress.window(name, length_s) as tick:
-                        shots.append(shoot(argv, workload, tool, tools[tool], length_s, tick))
+                    try:
+                        with progress.window(name, length_s) as tick:
+                            shots.append(shoot(argv, workload, tool, tools[tool], length_s, tick))
+                    except HostError as error:
+                        if tool == "volley":
+                            raise
+                        report_error(f"{error}; the others run")
         return shots
 
 
@@ -109,7 +117,7 @@ def shoot(
     name = f"{tool}, {workload.name}"
     with tempfile.TemporaryDirectory(prefix="httparena-bench-") as temporary:
         folder = Path(temporary)
-        raw, errors = folder / "raw", folder / "stderr"
+        raw, errors = folder / "raw", folder / ERRORS
         with servers.serving(list(server), folder) as running:
             job = Job(workload, running.port, duration_s, folder, "")
             if tool == "h2load":
@@ -127,13 +135,13 @@ def shoot(
             last = tail(errors, 1) or tail(raw, 1)
             raise HostError(f"{name}: {reason}: {last}".rstrip(": "))
         try:
-            counted = contestant.counted(raw, job)
-        except (ValueError, OSError) as error:
+            told = contestant.read(raw, job)
+        except (ValueError, KeyError, OSError) as error:
             raise HostError(f"{name}: its output cannot be read: {error}") from error
     server_counted = servers.answered(before, after, is_grpc=workload.is_grpc)
     if not server_counted:
         raise HostError(f"{name}: no request came to the server")
-    return Shot(workload.name, tool, counted, server_counted, duration_s, ended.cost)
+    return Shot(workload.name, tool, told, server_counted, duration_s, ended.cost)
 
 
 def medians(shots: Sequence[Shot]) -> list[Shot]:

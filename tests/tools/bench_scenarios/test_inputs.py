@@ -15,13 +15,15 @@ from tools.bench_scenarios.workloads import (
     CRUD_PACED,
     CRUD_TLS,
     GRPC_FLOW,
-    GRPC_PLAIN,
     ITEM_NOTE,
+    MEMORY_OPEN,
+    MEMORY_USERS,
     WORKLOADS,
     Workload,
 )
 
 CRUD = [each for each in WORKLOADS if not each.is_grpc]
+SCENARIOS = [each for each in WORKLOADS if each.scenario]
 
 
 def compact(body: object) -> str:
@@ -57,20 +59,24 @@ def test_k6_sends_the_same_bodies() -> None:
     assert lengths == [len(CHANGE_NOTE), len(ITEM_NOTE)]
 
 
-def test_every_scenario_names_the_connections_and_streams_of_its_workload() -> None:
-    for workload in WORKLOADS:
-        if workload is GRPC_PLAIN:
-            continue
-        plan = json.loads(inputs.scenario(workload, 4711, 2.5))
-        http = plan["http"]
-        shape = (workload.http, workload.connections, workload.streams)
-        assert (http["version"], http["connections"], http["streams"]) == shape, workload.name
-        (phase,) = plan["load"]
-        assert phase["for"] == "2.5s"
-        if workload.rate:
-            assert phase["rate"] == f"{workload.rate // 3}/s"
-        else:
-            assert phase["users"] == workload.in_flight
+@pytest.mark.parametrize("workload", SCENARIOS, ids=lambda each: each.name)
+def test_a_scenario_has_the_protocol_and_load_of_its_workload(workload: Workload) -> None:
+    plan = json.loads(inputs.scenario(workload, 4711, 2.5))
+    http = plan["http"]
+    shape = (workload.http, workload.connections, workload.streams)
+    assert (http["version"], http["connections"], http["streams"]) == shape
+    (phase,) = plan["load"]
+    assert phase["for"] == "2.5s"
+    if workload.rate:
+        assert phase["rate"] == f"{workload.rate // 3}/s"
+        assert plan["limits"]["iterations_open"] == workload.in_flight
+    else:
+        assert phase["users"] == workload.in_flight
+
+
+def test_memory_is_that_of_the_open_iterations_that_it_is_about() -> None:
+    assert MEMORY_OPEN.in_flight == 10_000
+    assert MEMORY_USERS.in_flight == 1000
 
 
 def test_a_scenario_goes_to_the_server_of_the_bench() -> None:
@@ -78,7 +84,7 @@ def test_a_scenario_goes_to_the_server_of_the_bench() -> None:
     here = "https://127.0.0.1:4711"
     assert plan["targets"] == {"api": {"hosts": here, "tls": {"insecure": True}}}
     plan = json.loads(inputs.scenario(GRPC_FLOW, 4712, 5.0))
-    assert plan["targets"] == {"rpc": "http://127.0.0.1:4712"}
+    assert plan["targets"] == {"rpc": {"hosts": "http://127.0.0.1:4712"}}
     (proto,) = plan["protos"]
     assert "service BenchmarkService" in (inputs.HERE / proto).read_text()
 
