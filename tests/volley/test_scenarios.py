@@ -175,32 +175,58 @@ def log_of(scenarios: Scenarios, server: Running) -> list[str]:
     return [line.rpartition(" ")[0] for line in lines]
 
 
-@pytest.mark.parametrize("rows", [200_000])
-def test_unique_rows_come_once_each_and_whole_over_all_threads_and_connections(
-    scenarios: Scenarios, serve_go: Serve, rows: int
-) -> None:
+def rows_in(folder: Path, number: int) -> list[str]:
+    """Write a CSV file of so many rows; return what `number-check` of each is."""
+
     def row(number: int) -> tuple[str, str]:
         return f"{number:07d}", f"{zlib.crc32(str(number).encode()):08x}"
 
-    with (scenarios.folder / "rows.csv").open("w") as file:
-        file.write("number,text,check\n")
-        for number in range(rows):
-            mine, check = row(number)
-            file.write(f'{mine},"a ""text"", of\ntwo lines",{check}\n')
+    found = [row(each) for each in range(number)]
+    lines = (f'{mine},"a ""text"", of\ntwo lines",{check}\n' for mine, check in found)
+    (folder / "rows.csv").write_text("number,text,check\n" + "".join(lines))
+    return ["-".join(each) for each in found]
+
+
+UNIQUE = {
+    "data": {"row": {"csv": "rows.csv", "order": "unique", "at_end": "stop"}},
+    "http": {"connections": 16},
+}
+
+
+def test_unique_rows_come_once_each_and_whole_over_all_threads_and_connections(
+    scenarios: Scenarios, serve_go: Serve
+) -> None:
+    rows = rows_in(scenarios.folder, 100_000)
     server = serve_go(f"-log={scenarios.folder / 'requests.log'}")
     step = {"get": "${api}/v1/stock/${row.number}-${row.check}", "expect": {"status": 200}}
-    made = plan(
-        f"http://127.0.0.1:{server.port}", [step], [{"users": 256, "for": "1h"}],
-        data={"row": {"csv": "rows.csv", "order": "unique", "at_end": "stop"}},
-        http={"connections": 16},
-    )  # fmt: skip
-    done = scenarios.run(made, "--threads", "2")
-    assert done.code == 0, done
-    assert done.iterations["ok"] == rows
+    url, load = f"http://127.0.0.1:{server.port}", [{"users": 256, "for": "1h"}]
+    done = scenarios.run(plan(url, [step], load, **UNIQUE), "--threads", "2")
+    assert (done.code, done.iterations["ok"]) == (0, len(rows)), done
     seen = log_of(scenarios, server)
-    wanted = {"GET /v1/stock/{}-{}".format(*row(number)) for number in range(rows)}
-    assert len(seen) == rows
-    assert set(seen) == wanted
+    assert len(seen) == len(rows)
+    assert set(seen) == {f"GET /v1/stock/{row}" for row in rows}
+
+
+def test_of_a_million_unique_rows_none_is_twice_lost_or_torn(
+    scenarios: Scenarios, serve: Serve
+) -> None:
+    rows = rows_in(scenarios.folder, 1_000_000)
+    server = serve()
+    # All rows change one item. The server sums the CRC-32 of the bodies.
+    item = {
+        "name": "item",
+        "post": "${api}/v1/items",
+        "json": {},
+        "save": {"url": {"header": "location"}},
+    }
+    step = {"name": "change", "patch": "${url}", "text": "${row.number}-${row.check}"}
+    url, load = f"http://127.0.0.1:{server.port}", [{"users": 256, "for": "1h"}]
+    made = plan(url, [step], load, setup=[item], **UNIQUE)
+    done = scenarios.run(made, "--threads", "2")
+    assert (done.code, done.iterations["ok"]) == (0, len(rows)), done
+    counts = settled(server)
+    assert counts["patched"] == done.ok("change") == len(rows)
+    assert counts["patch_hash"] == sum(zlib.crc32(row.encode()) for row in rows)
 
 
 def weighted(server: Running, load: list[dict[str, Any]]) -> dict[str, Any]:
