@@ -48,6 +48,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         board: &board,
         store: &Store::open(&plan.feeds, &plan.folder, crowd).unwrap(),
         seed: 1,
+        records: None,
         post: None,
     };
     let mut driver = Driver::new(common, 0).unwrap_or_else(|error| panic!("{error}"));
@@ -83,6 +84,7 @@ fn a_link_returns_to_whichever_address_of_its_host_answers() {
                 return;
             }
             driver.next_glance_ns = driver.now_ns() + GLANCE_NS;
+            driver.open_links(driver.now_ns());
             driver.wait(&mut events).unwrap();
             driver.take_events(&events);
         }
