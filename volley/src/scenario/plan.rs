@@ -463,7 +463,7 @@ impl From<&Selected> for Goal {
     fn from(selected: &Selected) -> Self {
         Self {
             fails_if: selected.threshold.clone(),
-            text: selected.threshold.text.clone(),
+            text: selected.to_string(),
             of: selected.of.clone(),
             abort_after_ns: None,
         }

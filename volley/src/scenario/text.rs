@@ -28,6 +28,8 @@ pub enum Escape {
     Json,
     /// Inside of a path or a query: all but unreserved characters are percent-encoded (RFC 3986 section 2).
     Url,
+    /// As it is, inside of a URL: a value with blanks or control characters is refused.
+    RawUrl,
     /// Inside of a form (application/x-www-form-urlencoded).
     Form,
     /// In a header: a value with CR, LF or NUL is refused.
@@ -39,7 +41,7 @@ pub enum Escape {
 pub enum Unrendered {
     /// Nothing has filled this slot.
     Empty(Slot),
-    /// The value of this slot cannot stand in a header.
+    /// The value of this slot cannot stand in a header, or in a URL.
     Control(Slot),
 }
 
@@ -125,6 +127,12 @@ impl Escape {
                 }
                 out.extend_from_slice(value);
             }
+            Self::RawUrl => {
+                if value.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+                    return None;
+                }
+                out.extend_from_slice(value);
+            }
         }
         Some(())
     }
@@ -177,11 +185,16 @@ mod tests {
             (Escape::Url, Some("a%20%22b%22%0A%C3%A9%2F%25")),
             (Escape::Form, Some("a+%22b%22%0A%C3%A9%2F%25")),
             (Escape::Header, None),
+            (Escape::RawUrl, None),
         ] {
             assert_eq!(written(escape, value).as_deref(), expected, "{escape:?}");
         }
         assert_eq!(written(Escape::Json, "\u{1}").as_deref(), Some("\\u0001"));
         assert_eq!(written(Escape::Header, "a b").as_deref(), Some("a b"));
+        assert_eq!(
+            written(Escape::RawUrl, "/a?b=%20").as_deref(),
+            Some("/a?b=%20")
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Conditions under which a run has failed: `p99 > 20ms`, `failed > 0.1%`, `rate < 9000`.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -184,6 +185,17 @@ impl FromStr for Selected {
             threshold: Threshold::any(parts(&whole)?)?,
             of: Some(of.trim().to_owned()),
         })
+    }
+}
+
+impl fmt::Display for Selected {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.threshold.text;
+        let figure = text.find(['<', '>']).map(|at| text.split_at(at));
+        match (&self.of, figure) {
+            (Some(of), Some((figure, rest))) => write!(out, "{}({of}) {rest}", figure.trim_end()),
+            _ => out.write_str(text),
+        }
     }
 }
 

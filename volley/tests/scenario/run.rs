@@ -109,7 +109,7 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
     assert_eq!(status, 99);
     assert!(
-        errors.starts_with("failed: failed(crud) is 50%") && errors.lines().count() == 1,
+        errors == "failed: failed(crud) is 50% (`failed(crud) > 10%`)\n",
         "{errors}"
     );
 }

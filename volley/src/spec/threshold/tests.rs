@@ -65,6 +65,8 @@ fn a_threshold_of_scenarios_may_be_about_one_part() {
             (selected.threshold.text.as_str(), selected.of.as_deref()),
             (shown, of)
         );
+        let again: Selected = selected.to_string().parse().unwrap();
+        assert_eq!(again, selected);
     }
     for text in ["p99(a < 1s", "p99(a) 1s", "p99)a( < 1s", "(a) < 1s"] {
         assert!(text.parse::<Selected>().is_err(), "{text}");

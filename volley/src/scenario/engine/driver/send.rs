@@ -380,9 +380,10 @@ impl Core<'_> {
     fn unrendered(&self, why: Unrendered) -> Fault {
         let (slot, what) = match why {
             Unrendered::Empty(slot) => (slot, "has no value"),
-            Unrendered::Control(slot) => {
-                (slot, "has a line break or NUL, which no header may have")
-            }
+            Unrendered::Control(slot) => (
+                slot,
+                "has a character that cannot stand there: a line break, NUL, or a blank in a URL",
+            ),
         };
         let name = self
             .plan

@@ -75,7 +75,8 @@ impl Compiler<'_> {
     fn value(&mut self, scope: &mut Scope, at: &Path, name: &str, escape: Escape) -> Option<Piece> {
         let (name, escape) = match name.rsplit_once(':') {
             Some((name, "raw")) => match escape {
-                Escape::Url | Escape::Form => (name, Escape::Raw),
+                Escape::Url => (name, Escape::RawUrl),
+                Escape::Form => (name, Escape::Raw),
                 _ => {
                     self.wrong(
                         at,
@@ -95,6 +96,8 @@ impl Compiler<'_> {
         };
         match self.find(scope, at, name)? {
             Found::Slot(slot) => Some(Piece::Slot(slot, escape)),
+            // The whole URL is checked later.
+            Found::Fixed(text) if escape == Escape::RawUrl => self.written(at, &text, Escape::Raw),
             Found::Fixed(text) => self.written(at, &text, escape),
         }
     }
