@@ -27,6 +27,8 @@ pub struct Scratch {
     pub first: Vec<u8>,
     pub last: Vec<u8>,
     pub body: Vec<u8>,
+    /// Bytes of a body that requests share, and that is not in `body`.
+    pub shared: usize,
     pub value: Vec<u8>,
     /// The value of `cookie`, if it is not empty.
     pub cookies: Vec<u8>,
@@ -125,6 +127,7 @@ impl Shot {
         scratch: &mut Scratch,
     ) -> Result<u32, Unrendered> {
         scratch.body.clear();
+        scratch.shared = 0;
         if let Some(body) = self.request.body.as_ref().filter(|_| !aim.drops_body()) {
             body.render(values, &mut scratch.body)?;
         }

@@ -137,7 +137,8 @@ impl Driver<'_> {
                 // A redirect, or a request that was refused, is no other request.
                 if !std::mem::replace(&mut flight.was_sent, true) {
                     flight.sent_ns = now_ns;
-                    let length = scratch.first.len() + scratch.last.len() + scratch.body.len();
+                    let body = scratch.body.len() + scratch.shared;
+                    let length = scratch.first.len() + scratch.last.len() + body;
                     core.tally.sent(step, now_ns, length as u64);
                 }
                 if !std::mem::replace(&mut wire.is_touched, true) {
