@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::template::{Action, Piece, Template};
+use super::template::{Action, Give, Piece, Template};
 
 /// Stand around the number of an action. Private characters, which JSON does not escape.
 const BEGIN: char = '\u{e000}';
@@ -12,14 +12,14 @@ const END: char = '\u{e001}';
 const BARE: char = '\u{e002}';
 
 /// JSON that can be parsed although its actions are not rendered.
-pub struct Marked<'a> {
+pub struct Marked<'a, A = Action> {
     pub json: Value,
-    pub actions: Vec<&'a Action>,
+    pub actions: Vec<&'a A>,
 }
 
-impl<'a> Marked<'a> {
+impl<'a, A: Give> Marked<'a, A> {
     /// `None` if only what the actions give makes it JSON.
-    pub fn new(template: &'a Template) -> Option<Self> {
+    pub fn new(template: &'a Template<A>) -> Option<Self> {
         let mut json = String::new();
         let mut actions = Vec::new();
         let mut is_inside = false;
@@ -47,10 +47,10 @@ impl<'a> Marked<'a> {
     }
 
     /// The template of a part of the JSON, and the number of its first action.
-    pub fn template(&self, part: &Value) -> Option<(Template, Option<usize>)> {
+    pub fn template(&self, part: &Value) -> Option<(Template<A>, Option<usize>)> {
         let json = part.to_string();
         let mut pieces = Vec::new();
-        let push_text = |pieces: &mut Vec<Piece>, text: &str| {
+        let push_text = |pieces: &mut Vec<Piece<A>>, text: &str| {
             if !text.is_empty() {
                 pieces.push(Piece::Text(text.to_owned()));
             }

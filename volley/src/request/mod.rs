@@ -13,12 +13,12 @@ pub mod head;
 mod marked;
 pub mod messages;
 mod metadata;
-mod mold;
+pub(crate) mod mold;
 mod payload;
 mod rows;
 pub mod schema;
 mod source;
-mod template;
+pub(crate) mod template;
 
 pub use body::Body;
 pub use error::RequestError;

@@ -15,14 +15,14 @@ use prost_reflect::prost::encoding::encode_varint;
 use prost_reflect::{FieldDescriptor, MessageDescriptor};
 
 use super::expect::Fields;
-use super::template::{CallData, Template, TemplateError};
+use super::template::{Action, Give, Template};
 use form::{Form, Value};
 
 /// A message with holes.
 #[derive(Clone, Debug)]
-pub struct Mold {
+pub struct Mold<A = Action> {
     /// One for each action, in the order of the text: so random numbers are drawn. `None`: it belongs to an earlier one.
-    holes: Box<[Option<Template>]>,
+    holes: Box<[Option<Template<A>>]>,
     parts: Box<[Part]>,
     /// The numbers of the outermost message that are the same in every call: field number and word.
     words: Box<[(u32, u64)]>,
@@ -73,21 +73,21 @@ enum Filled {
 
 /// Why a mold cannot be filled for a call.
 #[derive(Debug)]
-pub enum Misfit {
+pub enum Misfit<E> {
     /// The template itself fails.
-    Template(TemplateError),
+    Template(E),
     /// What it gives needs a look at the whole JSON.
     Odd,
 }
 
-impl Mold {
+impl<A: Give> Mold<A> {
     /// Appends the message of one call.
     pub fn fill(
         &self,
-        call: &mut CallData,
+        call: &mut A::Call<'_>,
         filling: &mut Filling,
         out: &mut Vec<u8>,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), Misfit<A::Error>> {
         filling.text.clear();
         filling.values.clear();
         filling.words.clear();
@@ -112,7 +112,7 @@ impl Mold {
     /// The fields of the outermost message, in one call.
     pub fn fields<'a>(&'a self, filling: &'a Filling) -> Molded<'a> {
         Molded {
-            mold: self,
+            words: &self.words,
             filling,
         }
     }
@@ -120,14 +120,14 @@ impl Mold {
 
 /// The outermost message's fields, in one call.
 pub struct Molded<'a> {
-    mold: &'a Mold,
+    words: &'a [(u32, u64)],
     filling: &'a Filling,
 }
 
 impl Fields for Molded<'_> {
     fn word(&self, field: &FieldDescriptor) -> u64 {
         let number = field.number();
-        let mut words = self.filling.words.iter().chain(&self.mold.words);
+        let mut words = self.filling.words.iter().chain(self.words);
         words
             .find(|(filled, _)| *filled == number)
             .map_or(0, |(_, word)| *word)

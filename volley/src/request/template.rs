@@ -29,19 +29,47 @@ use super::excerpt::excerpt;
 
 /// A parsed template. Fields that are the same in every call are already text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template {
-    pieces: Vec<Piece>,
+pub struct Template<A = Action> {
+    pieces: Vec<Piece<A>>,
 }
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum Piece<A = Action> {
     Text(String),
-    Action(Action),
+    Action(A),
 }
 
-impl From<Vec<Piece>> for Template {
-    fn from(pieces: Vec<Piece>) -> Self {
+/// What gives a text in each call.
+pub trait Give: Clone {
+    /// What it needs to know of a call.
+    type Call<'a>;
+    type Error;
+
+    /// Whether it gives an integer in every call.
+    fn is_integer(&self) -> bool {
+        false
+    }
+
+    /// Its value in one call, if that is an integer.
+    ///
+    /// # Errors
+    ///
+    /// As [`render`](Self::render).
+    fn integer(&self, _: &mut Self::Call<'_>) -> Result<Option<i64>, Self::Error> {
+        Ok(None)
+    }
+
+    /// Appends its text in one call.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn render(&self, call: &mut Self::Call<'_>, out: &mut String) -> Result<(), Self::Error>;
+}
+
+impl<A> From<Vec<Piece<A>>> for Template<A> {
+    fn from(pieces: Vec<Piece<A>>) -> Self {
         Self { pieces }
     }
 }
@@ -114,9 +142,19 @@ impl Template {
         list
     }
 
+    fn push_text(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+}
+
+impl<A: Give> Template<A> {
     /// Its parts, in order.
     #[must_use]
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[Piece<A>] {
         &self.pieces
     }
 
@@ -125,9 +163,9 @@ impl Template {
     /// # Errors
     ///
     /// As [`render`](Self::render).
-    pub fn integer(&self, call: &mut CallData) -> Result<Option<i64>, TemplateError> {
+    pub fn integer(&self, call: &mut A::Call<'_>) -> Result<Option<i64>, A::Error> {
         match self.pieces.as_slice() {
-            [Piece::Action(action)] => action.integer(call).map_err(TemplateError::Render),
+            [Piece::Action(action)] => action.integer(call),
             _ => Ok(None),
         }
     }
@@ -147,22 +185,31 @@ impl Template {
     /// # Errors
     ///
     /// If a random number is requested from an empty range, where the range itself was random.
-    pub fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), TemplateError> {
+    pub fn render(&self, call: &mut A::Call<'_>, out: &mut String) -> Result<(), A::Error> {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Action(action) => action.render(call, out).map_err(TemplateError::Render)?,
+                Piece::Action(action) => action.render(call, out)?,
             }
         }
         Ok(())
     }
+}
 
-    fn push_text(&mut self, text: &str) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ if text.is_empty() => {}
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
-        }
+impl Give for Action {
+    type Call<'a> = CallData<'a>;
+    type Error = TemplateError;
+
+    fn is_integer(&self) -> bool {
+        self.is_number()
+    }
+
+    fn integer(&self, call: &mut CallData) -> Result<Option<i64>, TemplateError> {
+        self.number(call).map_err(TemplateError::Render)
+    }
+
+    fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), TemplateError> {
+        self.write(call, out).map_err(TemplateError::Render)
     }
 }
 

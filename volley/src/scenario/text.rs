@@ -138,9 +138,13 @@ impl Escape {
     }
 }
 
+/// Whether a byte stands in a JSON string as it is.
+pub(super) fn is_plain(byte: u8) -> bool {
+    byte >= 0x20 && !matches!(byte, b'"' | b'\\')
+}
+
 fn json(value: &[u8], out: &mut Vec<u8>) {
-    let is_plain = |byte: &u8| *byte >= 0x20 && !matches!(byte, b'"' | b'\\');
-    if value.iter().all(is_plain) {
+    if value.iter().copied().all(is_plain) {
         out.extend_from_slice(value);
         return;
     }

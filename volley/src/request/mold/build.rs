@@ -10,7 +10,7 @@ use super::form::Form;
 use super::{Hole, Mold, Part};
 use crate::request::expect::Fields as _;
 use crate::request::marked::{Marked, has_mark};
-use crate::request::template::{Piece, Template};
+use crate::request::template::{Give, Piece, Template};
 
 /// These have one field, whose value is their JSON.
 const WRAPPERS: [&str; 9] = [
@@ -25,10 +25,10 @@ const WRAPPERS: [&str; 9] = [
     "google.protobuf.UInt64Value",
 ];
 
-impl Mold {
+impl<A: Give> Mold<A> {
     /// Compiles JSON with templates; `None` if it must be rendered and parsed for each call: a template gives the name
     /// of a field, or several fields, or what it gives is only part of a value.
-    pub fn new(template: &Template, input: &MessageDescriptor) -> Option<Self> {
+    pub fn new(template: &Template<A>, input: &MessageDescriptor) -> Option<Self> {
         if !is_plain(input) {
             return None;
         }
@@ -70,15 +70,15 @@ fn is_plain(message: &MessageDescriptor) -> bool {
     !message.full_name().starts_with("google.protobuf.")
 }
 
-struct Builder<'a> {
-    marked: &'a Marked<'a>,
+struct Builder<'a, A> {
+    marked: &'a Marked<'a, A>,
     /// By the number of their first action.
-    holes: Vec<Option<Template>>,
+    holes: Vec<Option<Template<A>>>,
     /// How many actions have a hole.
     taken: usize,
 }
 
-impl Builder<'_> {
+impl<A: Give> Builder<'_, A> {
     /// The parts of a message, by field number, as encoders write them.
     fn message(
         &mut self,
@@ -160,12 +160,11 @@ impl Builder<'_> {
     fn take(&mut self, value: &Value, ignores_quotes: bool) -> Option<usize> {
         let (template, first) = self.marked.template(value)?;
         let pieces = template.pieces();
-        let is_action = |piece: &&Piece| matches!(piece, Piece::Action(_));
+        let is_action = |piece: &&Piece<A>| matches!(piece, Piece::Action(_));
         self.taken += pieces.iter().filter(is_action).count();
-        let quote = Piece::Text("\"".to_owned());
         let template = match pieces {
-            [first, Piece::Action(action), last]
-                if ignores_quotes && action.is_integer() && *first == quote && *last == quote =>
+            [Piece::Text(first), Piece::Action(action), Piece::Text(last)]
+                if ignores_quotes && action.is_integer() && first == "\"" && last == "\"" =>
             {
                 Template::from(vec![Piece::Action(action.clone())])
             }

@@ -7,7 +7,7 @@ use super::*;
 use crate::request::CallNumber;
 use crate::request::messages::{self, Message};
 use crate::request::schema::{self, Method};
-use crate::request::template::{Action, Piece};
+use crate::request::template::{Action, CallData, Piece};
 use crate::spec::SchemaSource;
 
 /// What an action gives stands between these.

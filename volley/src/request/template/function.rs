@@ -161,7 +161,7 @@ pub enum Action {
 
 impl Action {
     /// Whether it gives an integer in every call.
-    pub fn is_integer(&self) -> bool {
+    pub(super) fn is_number(&self) -> bool {
         match self {
             Self::Call(function) => matches!(function, Function::RandomInt(..)),
             Self::RequestNumber
@@ -175,7 +175,7 @@ impl Action {
     }
 
     /// Its value in one call, if that is an integer.
-    pub(super) fn integer(&self, call: &mut CallData) -> Result<Option<i64>, ActionError> {
+    pub(super) fn number(&self, call: &mut CallData) -> Result<Option<i64>, ActionError> {
         let from = |number: u128| i64::try_from(number).ok();
         Ok(match self {
             Self::Call(function @ Function::RandomInt(..)) => Some(function.number(call.random())?),
@@ -187,7 +187,7 @@ impl Action {
         })
     }
 
-    pub(super) fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
+    pub(super) fn write(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::WorkerId => call.worker_id(out),

@@ -70,11 +70,11 @@ impl Program {
     pub fn render(&self, call: &mut CallData, out: &mut String) -> Result<(), ActionError> {
         let mut data = BTreeMap::new();
         for (name, action) in self.fields.iter() {
-            let value = match action.integer(call)? {
+            let value = match action.number(call)? {
                 Some(integer) => Value::Int(integer),
                 None => {
                     let mut text = String::new();
-                    action.render(call, &mut text)?;
+                    action.write(call, &mut text)?;
                     match name.starts_with("Is") {
                         true => Value::Bool(text == "true"),
                         false => Value::String(text.into()),

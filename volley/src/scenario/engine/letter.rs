@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use prost_reflect::DynamicMessage;
+
 use super::flight::FlightKey;
 use super::heads::{Heads, USER_AGENT, Varying, constant, field};
 use super::shot::{Aim, Scratch};
@@ -13,6 +15,7 @@ use crate::request::body::Body;
 use crate::request::expect::Rules;
 use crate::request::{Expected, RequestError, messages};
 use crate::scenario::plan::{GrpcRequest, Step};
+use crate::scenario::request::Molds;
 use crate::scenario::response::reads_body;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
@@ -25,13 +28,16 @@ pub struct Letter {
     /// Something of the last reply is looked at.
     pub keeps_reply: bool,
     rules: Rules,
+    /// What its replies must be, if that does not depend on its messages.
+    expected: Option<Arc<Expected>>,
+    /// `None`: the messages must be rendered and parsed for each call.
+    molds: Option<Molds>,
     /// What is sent and expected, if it never changes.
     fixed: Option<Contents>,
     heads: Heads,
 }
 
 /// What one call sends, and what its replies must be.
-#[derive(Clone)]
 struct Contents {
     bytes: Arc<Vec<u8>>,
     expected: Arc<Expected>,
@@ -66,6 +72,9 @@ impl Letter {
             timeout: step.timeout_ns.map(Duration::from_nanos),
             varying: Varying::of(&request.metadata),
             keeps_reply: reads_body(step),
+            molds: Molds::new(request),
+            expected: (!rules.name_requests())
+                .then(|| Arc::new(rules.bind::<DynamicMessage>(&[], 1))),
             rules,
             fixed: None,
             heads: Heads::default(),
@@ -96,8 +105,9 @@ impl Letter {
         for varying in &self.varying {
             varying.write(values, scratch)?;
         }
-        let contents = match &self.fixed {
-            Some(contents) => contents.clone(),
+        scratch.body.clear();
+        let expected = match &self.fixed {
+            Some(contents) => Arc::clone(&contents.expected),
             None => self.render(values, scratch)?,
         };
         let own = Own {
@@ -106,11 +116,33 @@ impl Letter {
         };
         let head = self.head(aim);
         let stream = http.open_with(flight, &head, own, false);
-        http.send_shared(stream, &contents.bytes, true);
-        Ok((stream, contents.expected))
+        match &self.fixed {
+            Some(contents) => http.send_shared(stream, &contents.bytes, true),
+            None => http.send(stream, &scratch.body, true),
+        }
+        Ok((stream, expected))
     }
 
-    fn render(&self, values: &Values, scratch: &mut Scratch) -> Result<Contents, Unsent> {
+    /// Makes the framed messages of one call, and what its replies must be.
+    fn render(&mut self, values: &Values, scratch: &mut Scratch) -> Result<Arc<Expected>, Unsent> {
+        let repeat = self.request.repeat.max(1);
+        let molds = self.molds.as_mut();
+        if let Some(molded) = molds.and_then(|molds| molds.fill(values, repeat, &mut scratch.body))
+        {
+            return Ok(match &self.expected {
+                Some(expected) => Arc::clone(expected),
+                None => Arc::new(molded.bind(&self.rules)),
+            });
+        }
+        let contents = self.parse(values, scratch)?;
+        scratch.body.clear();
+        scratch.body.extend_from_slice(&contents.bytes);
+        Ok(contents.expected)
+    }
+
+    /// The same for what fits no mold.
+    #[cold]
+    fn parse(&self, values: &Values, scratch: &mut Scratch) -> Result<Contents, Unsent> {
         scratch.body.clear();
         let mut ends = Vec::new();
         for message in &self.request.messages {
@@ -139,7 +171,10 @@ impl Letter {
         let fields: Vec<_> = all.iter().map(|message| &message.fields).collect();
         Ok(Contents {
             bytes: Body::new(&bytes, sent, false)?.bytes,
-            expected: Arc::new(self.rules.bind(&fields, sent)),
+            expected: match &self.expected {
+                Some(expected) => Arc::clone(expected),
+                None => Arc::new(self.rules.bind(&fields, sent)),
+            },
         })
     }
 

@@ -1,8 +1,10 @@
 //! What an HTTP step sends, from the constant bytes and slots of its [`Text`](super::Text)s: heads of HTTP/1.1, and bodies
-//! with several parts.
+//! with several parts; and messages of gRPC.
 
 mod head;
+mod message;
 mod multipart;
 
 pub use head::{Ask, Head};
+pub use message::Molds;
 pub use multipart::{Part, multipart};
