@@ -1,4 +1,3 @@
-mod fake;
 mod faults;
 mod load;
 mod peer;
@@ -14,7 +13,8 @@ use crate::scenario::plan::Plan;
 use crate::scenario::report::Report;
 use crate::serve::{Config, Reference};
 
-use super::{Options, run};
+use super::{Finished, Options, RunError, run};
+use peer::Peer;
 
 const ITEM: &str = r#"{owner: "o", sku: "s"}"#;
 
@@ -48,6 +48,35 @@ fn report(plan: &Plan, threads: u32) -> Report {
         ..Options::default()
     };
     run(plan, &options, &signal, &mut |_, _| ()).unwrap().report
+}
+
+/// Runs a file whose target `api` is a server.
+fn finish(server: &Peer, threads: u32, file: &str) -> Result<Finished, RunError> {
+    finish_by(server, threads, &Arc::default(), file)
+}
+
+/// The same, until a signal.
+fn finish_by(
+    server: &Peer,
+    threads: u32,
+    signal: &Arc<AtomicBool>,
+    file: &str,
+) -> Result<Finished, RunError> {
+    let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
+    let options = Options {
+        threads: Some(threads),
+        ..Options::default()
+    };
+    run(&plan(&(target + file)), &options, signal, &mut |_, _| ())
+}
+
+/// Why a run failed.
+fn failure(finished: Result<Finished, RunError>) -> String {
+    let failure = match finished {
+        Ok(finished) => finished.failure.unwrap(),
+        Err(error) => error,
+    };
+    failure.to_string()
 }
 
 #[test]

@@ -4,22 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::{Options, run};
-use super::fake::{Fake, failure, finish};
+use super::peer::Peer;
 use super::plan;
+use super::{failure, finish};
 use crate::report::EndedBy;
 use crate::scenario::report::{Report, StepReport};
 
 /// A server that answers everything with 200 and nothing.
-fn good() -> Fake {
-    Fake::start(|_| Some((200, String::new())))
+fn good() -> Peer {
+    Peer::plain(|_| Some((200, String::new())))
 }
 
 /// A server that never answers.
-fn mute() -> Fake {
-    Fake::start(|_| None)
+fn mute() -> Peer {
+    Peer::plain(|_| None)
 }
 
-fn done(server: &Fake, threads: u32, file: &str) -> Report {
+fn done(server: &Peer, threads: u32, file: &str) -> Report {
     let finished = finish(server, threads, file).unwrap();
     assert!(finished.failure.is_none(), "{:?}", finished.failure);
     finished.report

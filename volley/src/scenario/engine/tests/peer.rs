@@ -34,6 +34,8 @@ pub enum Does {
     /// Sends GOAWAY, as if it answered this request and none after it, and closes the connection.
     GoesAway,
     Closes,
+    /// Never answers; of HTTP/1.1, takes no more of the connection.
+    Waits,
     /// Stops listening, and then closes the connection.
     Dies,
 }
@@ -103,6 +105,14 @@ impl Peer {
             }
         });
         peer
+    }
+
+    /// One that answers with a status and a body, or never.
+    pub fn plain(answer: impl Fn(&Asked) -> Option<(u16, String)> + Send + Sync + 'static) -> Self {
+        Self::start(move |asked| match answer(asked) {
+            Some((status, body)) => Does::says(status, &[], &body),
+            None => Does::Waits,
+        })
     }
 
     pub fn asked(&self) -> Vec<Asked> {
@@ -205,8 +215,13 @@ impl<'a> Conversation<'a> {
             let body = self.take(length.parse().unwrap())?;
             asked.bytes = (end + body.len()) as u64;
             let is_head = asked.method == "HEAD";
-            let Does::Replies(reply) = self.does(asked) else {
-                return None;
+            let reply = match self.does(asked) {
+                Does::Replies(reply) => reply,
+                Does::Waits => loop {
+                    self.bytes.clear();
+                    self.read(1)?;
+                },
+                Does::Resets | Does::GoesAway | Does::Closes | Does::Dies => return None,
             };
             let mut out = format!("HTTP/1.1 {} x\r\n", reply.status).into_bytes();
             for (name, value) in &reply.fields {
@@ -283,6 +298,7 @@ impl<'a> Conversation<'a> {
                         return None;
                     }
                     Does::Closes | Does::Dies => return None,
+                    Does::Waits => {}
                 }
             }
             self.socket.write_all(&out).ok()?;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use super::fake::{Asked, Fake, failure, finish, finish_by};
+use super::peer::{Asked, Peer};
+use super::{failure, finish, finish_by};
 
 #[test]
 fn teardown_runs_after_a_signal_and_after_a_halt() {
@@ -20,7 +21,7 @@ teardown: [{name: bye, get: '${api}/bye'}]
             Arc::new(AtomicU64::new(0)),
         );
         let (set, counts) = (Arc::clone(&signal), Arc::clone(&byes));
-        let server = Fake::start(move |asked| {
+        let server = Peer::plain(move |asked| {
             if asked.path == "/bye" {
                 counts.fetch_add(1, Ordering::Relaxed);
                 return Some((200, String::new()));
@@ -64,7 +65,7 @@ load: [{users: 1, for: 1h}]
     let given = [AtomicU64::new(1), AtomicU64::new(1)];
     let went_back = Arc::new(AtomicBool::new(false));
     let back = Arc::clone(&went_back);
-    let server = Fake::start(move |asked: &Asked| {
+    let server = Peer::plain(move |asked: &Asked| {
         let next = |at: usize| given[at].fetch_add(1, Ordering::Relaxed);
         let Seen(seen, news) = &*knows;
         let value = match asked.path.as_str() {
@@ -77,7 +78,8 @@ load: [{users: 1, for: 1h}]
                 value
             }
             _ => {
-                let now = ["a", "b"].map(|name| asked.header(name).parse().unwrap());
+                let now =
+                    ["a", "b"].map(|name| asked.field(name).unwrap_or_default().parse().unwrap());
                 let before = std::mem::replace(&mut *seen.lock().unwrap(), now);
                 news.notify_all();
                 if now[0] < before[0] || now[1] < before[1] {
@@ -112,20 +114,20 @@ load: [{users: 1, for: 5m}]
         Arc::new(Mutex::new(Vec::new())),
     );
     let (ends, list) = (Arc::clone(&signal), Arc::clone(&asked));
-    let server = Fake::start(move |asked| {
+    let server = Peer::plain(move |asked| {
         match asked.path.as_str() {
             "/token" => {
                 let mut list = list.lock().unwrap();
                 list.push((
-                    asked.header("client").to_owned(),
-                    asked.header("nonce").to_owned(),
+                    asked.field("client").unwrap_or_default().to_owned(),
+                    asked.field("nonce").unwrap_or_default().to_owned(),
                 ));
                 // The first one is old when the load begins; the second one for longer than the test.
                 let age = if list.len() == 1 { "0.2" } else { "1e6" };
                 return Some((200, format!("{{\"t\": {}, \"s\": {age}}}", list.len())));
             }
             "/slow" => std::thread::sleep(Duration::from_millis(300)),
-            _ => ends.store(asked.header("t") == "2", Ordering::Relaxed),
+            _ => ends.store(asked.field("t") == Some("2"), Ordering::Relaxed),
         }
         Some((200, String::new()))
     });
@@ -146,7 +148,7 @@ scenarios: {one: {steps: [{get: '${api}/', headers: {t: '${t}'}, think: 10ms}]}}
 load: [{users: 1, for: 5m}]
 ";
     for bad in ["\"soon\"", "-1", "0", "\"inf\""] {
-        let server = Fake::start(move |_| Some((200, format!("{{\"t\": 1, \"s\": {bad}}}"))));
+        let server = Peer::plain(move |_| Some((200, format!("{{\"t\": 1, \"s\": {bad}}}"))));
         let words = format!(
             "`{}` is no number of seconds above 0",
             bad.trim_matches('"')
@@ -159,7 +161,7 @@ load: [{users: 1, for: 5m}]
     }
     let (signal, asked) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
     let ends = Arc::clone(&signal);
-    let server = Fake::start(move |request| {
+    let server = Peer::plain(move |request| {
         if request.path != "/token" {
             ends.store(asked.load(Ordering::Relaxed) > 2, Ordering::Relaxed);
             return Some((200, String::new()));
