@@ -75,10 +75,13 @@ impl PhasedRate {
         }])
     }
 
-    /// When the last phase is over, in nanoseconds after the start; `None`: never.
+    /// When the last phase is over, in nanoseconds after the start; `None`: never. A rate of 0 without an end is no phase.
     #[must_use]
     pub fn end_ns(&self) -> Option<u64> {
-        let end_ns = self.pieces.last().map_or(0, Piece::end_ns);
+        let end_ns = self.pieces.last().map_or(0, |last| match last.end_ns() {
+            u64::MAX if last.from == 0 && last.to == 0 => last.from_ns,
+            end_ns => end_ns,
+        });
         (end_ns < u64::MAX).then_some(end_ns)
     }
 
@@ -235,11 +238,17 @@ impl PhasedUsers {
         self.phases.iter().map(most).max().unwrap_or_default()
     }
 
-    /// When the last phase is over, in nanoseconds after the start; `None`: never.
+    /// When the last phase is over, in nanoseconds after the start; `None`: never. Nobody without an end is no phase.
     #[must_use]
     pub fn end_ns(&self) -> Option<u64> {
-        let last = self.phases.last();
-        last.map_or(Some(0), |placed| placed.1.length_ns.map(|_| end_of(placed)))
+        let Some(last) = self.phases.last() else {
+            return Some(0);
+        };
+        match (last.1.length_ns, last.1.from) {
+            (Some(_), _) => Some(end_of(last)),
+            (None, 0) => Some(last.0),
+            (None, _) => None,
+        }
     }
 }
 
@@ -293,6 +302,19 @@ mod tests {
     use crate::pace::{Agenda, Lane, SECOND_NS as S};
 
     const PER_S: u64 = 1_000_000;
+
+    #[test]
+    fn a_last_phase_of_nothing_ends_with_the_phase_before_it() {
+        let nothing = Phase {
+            from: 0,
+            to: 0,
+            length_ns: None,
+        };
+        let phases = [phase(1, 4, 3), nothing];
+        assert_eq!(PhasedUsers::new(&phases).end_ns(), Some(3 * S));
+        assert_eq!(PhasedRate::new(&phases).end_ns(), Some(3 * S));
+        assert_eq!(PhasedRate::new(&[nothing]).end_ns(), Some(0));
+    }
 
     fn phase(from: u64, to: u64, s: u64) -> Phase {
         Phase {

@@ -9,14 +9,21 @@ use super::plan::{Action, Load, Scenario};
 /// that must begin first is next (earliest deadline first, which keeps all deadlines if the shares sum up to one: Liu
 /// and Layland, 1973).
 ///
-/// A thread has one of its own. So each thread runs every scenario, and no thread waits for another.
+/// All threads number their iterations together, and each one has a mix that knows the scenario of each number.
 #[derive(Clone, Debug)]
 pub struct Mix {
     shares: Vec<Share>,
     sum: u64,
     /// How many iterations of this round have begun. A round has `sum` of them.
     begun: u64,
+    /// The number of the round.
+    round: u64,
+    /// The scenarios of each round, if it is short.
+    table: Box<[usize]>,
 }
+
+/// The longest round that is kept as a table.
+const SHORT: u64 = 4096;
 
 #[derive(Clone, Debug)]
 struct Share {
@@ -77,10 +84,58 @@ impl Mix {
         };
         let sum = weights.iter().map(|(_, one)| weight(*one)).sum();
         let share = |&(scenario, one): &(usize, u128)| Share::new(scenario, weight(one), sum);
-        Self {
+        let mut mix = Self {
             shares: weights.iter().map(share).collect(),
             sum,
             begun: 0,
+            round: 0,
+            table: Box::default(),
+        };
+        if sum <= SHORT {
+            let round = usize::try_from(sum).unwrap_or(0);
+            mix.table = mix.by_ref().take(round).collect();
+        }
+        mix
+    }
+
+    /// The scenario of the iteration of this number, from 0; `None` if there are no scenarios.
+    ///
+    /// If a round is long, a number that is far beyond the last one takes long, and so does a lower one.
+    #[inline]
+    pub fn scenario(&mut self, number: u64) -> Option<usize> {
+        let (round, place) = (number.checked_div(self.sum)?, number.checked_rem(self.sum)?);
+        if !self.table.is_empty() {
+            return self.table.get(usize::try_from(place).ok()?).copied();
+        }
+        if round != self.round || place < self.begun {
+            self.begin_round(round);
+        }
+        while self.begun < place {
+            self.next()?;
+        }
+        self.next()
+    }
+
+    /// Divides iterations among the scenarios, each to within one iteration of its share.
+    pub fn split(&self, iterations: u64) -> impl Iterator<Item = (usize, u64)> {
+        let sum = u128::from(self.sum.max(1));
+        let whole = move |weight: u64| {
+            let part = u128::from(iterations) * u128::from(weight) / sum;
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        let parts = self.shares.iter().map(move |share| whole(share.weight));
+        let mut rest = iterations - parts.clone().sum::<u64>().min(iterations);
+        self.shares.iter().zip(parts).map(move |(share, part)| {
+            let more = rest.min(1);
+            rest -= more;
+            (share.scenario, part + more)
+        })
+    }
+
+    fn begin_round(&mut self, round: u64) {
+        (self.begun, self.round) = (0, round);
+        for share in &mut self.shares {
+            *share = Share::new(share.scenario, share.weight, self.sum);
         }
     }
 }
@@ -99,10 +154,7 @@ impl Iterator for Mix {
         next.set_times(sum);
         self.begun += 1;
         if self.begun == sum {
-            self.begun = 0;
-            for share in &mut self.shares {
-                *share = Share::new(share.scenario, share.weight, sum);
-            }
+            self.begin_round(self.round + 1);
         }
         Some(scenario)
     }
@@ -167,25 +219,21 @@ mod tests {
     }
 
     #[test]
-    fn eighty_to_twenty_is_exact_over_any_thousand_starts_of_two_threads() {
-        let thread: Vec<usize> = mix(&[80, 20]).take(3000).collect();
-        assert_eq!(thread[..10], [0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
-        // However the starts of the two follow one another.
-        for (own, from, other_from) in [
-            (1000, 0, 0),
-            (500, 3, 4),
-            (501, 1, 4),
-            (123, 77, 999),
-            (999, 2, 4),
-        ] {
-            let window = [
-                &thread[from..from + own],
-                &thread[other_from..other_from + 1000 - own],
-            ]
-            .concat();
-            let first = counts(&window, 2)[0];
-            assert!((799..=801).contains(&first), "{first} of {own}");
+    fn eighty_to_twenty_is_exact_over_any_thousand_numbers() {
+        let all: Vec<usize> = mix(&[80, 20]).take(3000).collect();
+        assert_eq!(all[..10], [0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+        for window in all.windows(1000) {
+            assert_eq!(counts(window, 2), [800, 200]);
         }
+    }
+
+    #[test]
+    fn a_part_of_many_iterations_is_divided_and_none_is_lost() {
+        let parts: Vec<_> = mix(&[80, 0, 20]).split(13).collect();
+        assert_eq!(parts, [(0, 11), (2, 2)]);
+        let parts: Vec<_> = mix(&[1, 1, 1]).split(u64::MAX).collect();
+        assert_eq!(parts.iter().map(|part| part.1).sum::<u64>(), u64::MAX);
+        assert_eq!(mix(&[]).split(9).count(), 0);
     }
 
     #[test]
@@ -249,6 +297,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn threads_that_share_the_numbers_deal_out_what_one_would(
+            weights in prop::collection::vec(prop_oneof![0..9_u32, 1..2_000_u32], 1..9),
+            threads in prop::collection::vec(0..3_usize, 1..3_000),
+        ) {
+            prop_assume!(weights.iter().any(|weight| *weight > 0));
+            let mut mixes = [(); 3].map(|()| mix(&weights));
+            for ((number, thread), expected) in (0..).zip(threads).zip(mix(&weights)) {
+                prop_assert_eq!(mixes[thread].scenario(number), Some(expected));
+            }
+        }
+
         #[test]
         fn after_any_number_of_iterations_each_scenario_has_its_share_to_within_one(
             weights in prop::collection::vec(prop_oneof![0..9_u32, 1..2_000_u32, any::<u32>()], 1..9), all in 1..4_000_usize,

@@ -54,6 +54,13 @@ impl Plan {
             .get(step)
             .map_or_else(String::new, |step| step.name.clone())
     }
+
+    /// A scenario's name in messages.
+    #[must_use]
+    pub fn scenario_name(&self, scenario: usize) -> &str {
+        let scenario = self.scenarios.get(scenario);
+        scenario.map_or("", |scenario| &scenario.name)
+    }
 }
 
 /// A host, or several that are equal, and how to speak with it.
@@ -209,6 +216,18 @@ pub enum Action {
     Think { least_ns: u64, most_ns: u64 },
     /// Draws from a feed again.
     Draw(usize),
+}
+
+impl Action {
+    /// The steps that it does.
+    #[must_use]
+    pub fn steps(&self) -> &[usize] {
+        match self {
+            Self::Step(step) => std::slice::from_ref(step),
+            Self::Together(steps) => steps,
+            Self::Think { .. } | Self::Draw(_) => &[],
+        }
+    }
 }
 
 /// What a failed step does.

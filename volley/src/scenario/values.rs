@@ -9,7 +9,12 @@ pub struct Slot(pub u16);
 pub struct Values {
     bytes: Vec<u8>,
     spans: Vec<Option<Span>>,
+    /// When `bytes` is so long, what no slot uses any more is removed.
+    most: usize,
 }
+
+/// A shorter buffer is never tidied, in bytes.
+const SHORT: usize = 512;
 
 #[derive(Clone, Copy, Debug)]
 struct Span {
@@ -24,6 +29,7 @@ impl Values {
         Self {
             bytes: Vec::new(),
             spans: vec![None; slots],
+            most: SHORT,
         }
     }
 
@@ -98,8 +104,41 @@ impl Values {
                     .ok()
                     .zip(u32::try_from(length).ok())
                     .map(|(start, length)| Span { start, length });
+                if self.bytes.len() > self.most {
+                    self.tidy();
+                }
             }
         }
+    }
+
+    /// Fills a slot with what another one has there. If that is nothing, the slot stays as it is.
+    pub fn copy(&mut self, slot: Slot, from: &Self) {
+        if let Some(value) = from.get(slot) {
+            self.set(slot, value);
+        }
+    }
+
+    /// Fills all slots that another one has filled.
+    pub fn add(&mut self, other: &Self) {
+        for slot in (0..=u16::MAX).map(Slot).take(other.spans.len()) {
+            self.copy(slot, other);
+        }
+    }
+
+    /// Removes the bytes that no slot uses.
+    #[cold]
+    fn tidy(&mut self) {
+        let used = self.spans.iter().flatten().map(|span| span.length as usize);
+        let used: usize = used.sum();
+        self.most = used.saturating_mul(2).max(SHORT);
+        let mut kept = Vec::with_capacity(self.most);
+        for span in self.spans.iter_mut().flatten() {
+            let start = span.start as usize;
+            let value = self.bytes.get(start..start + span.length as usize);
+            span.start = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+            kept.extend_from_slice(value.unwrap_or_default());
+        }
+        self.bytes = kept;
     }
 
     /// Empties a slot.
@@ -131,6 +170,22 @@ mod tests {
         values.set(Slot(0), b"longer than before");
         assert_eq!(values.get(Slot(0)), Some(&b"longer than before"[..]));
         assert_eq!(values.get(Slot(1)), Some(&b"other"[..]));
+    }
+
+    #[test]
+    fn values_that_grow_and_shrink_leave_nothing_behind() {
+        let mut values = Values::new(3);
+        values.set(Slot(2), b"kept");
+        for round in 0..10_000_usize {
+            let value = vec![b'0' + (round % 10) as u8; 10 + round % 90];
+            values.set(Slot(0), &value);
+            values.set(Slot(1), b"x");
+            values.set(Slot(1), &value);
+            assert_eq!(values.get(Slot(0)), Some(&value[..]));
+            assert_eq!(values.get(Slot(1)), Some(&value[..]));
+        }
+        assert_eq!(values.get(Slot(2)), Some(&b"kept"[..]));
+        assert!(values.capacity() <= 4 * SHORT, "{}", values.capacity());
     }
 
     #[test]

@@ -127,6 +127,21 @@ impl Store {
         self.feeds.iter().map(|feed| feed.kind.kept()).sum()
     }
 
+    /// Whether all who draw from a feed share its position, so that its end is the end for all.
+    #[must_use]
+    pub fn has_one_position(&self, feed: usize) -> bool {
+        self.feeds.get(feed).is_some_and(|feed| {
+            feed.order != Order::Sequential && matches!(feed.slice, Slice::All | Slice::Share)
+        })
+    }
+
+    /// Whether a feed draws from rows; values of the others are made.
+    #[must_use]
+    pub fn has_rows(&self, feed: usize) -> bool {
+        let feed = self.feeds.get(feed);
+        feed.is_some_and(|feed| !matches!(feed.kind, Kind::Made(_)))
+    }
+
     /// The numbers of the rows that a user may draw.
     #[inline]
     pub(super) fn lane(&self, feed: &Shared, thread: u64, user: u64) -> Lane {
@@ -226,8 +241,12 @@ impl Shared {
             slice: feed.slice,
             slots: feed.columns.iter().map(|(_, slot)| *slot).collect(),
             next: AtomicU64::new(0),
-            // Few rows are dealt out in small parts, so that no thread takes them all.
-            batch: (rows / parts / crowd.threads.max(1) / 8).clamp(1, BATCH),
+            batch: match feed.at_end {
+                // Few rows are dealt out in small parts, so that no thread takes them all.
+                AtEnd::Restart => (rows / parts / crowd.threads.max(1) / 8).clamp(1, BATCH),
+                // When one thread finds no more rows, no other one has any left.
+                AtEnd::Stop | AtEnd::Fail => 1,
+            },
         })
     }
 

@@ -226,7 +226,7 @@ fn a_feed_without_rows_or_with_too_few_for_its_slices_is_refused() {
 #[test]
 fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
     let store = open(
-        range(32, Order::Unique, AtEnd::Stop, Slice::All),
+        range(32, Order::Unique, AtEnd::Restart, Slice::All),
         crowd(2, 2),
         LITTLE,
     )
@@ -234,6 +234,22 @@ fn few_unique_rows_are_not_all_taken_by_the_first_thread() {
     let (mut first, mut second) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 1, 1));
     drawn(&mut first, &[0]);
     assert_eq!(drawn(&mut second, &[1]), ["02"]);
+}
+
+#[test]
+fn when_one_thread_finds_no_more_rows_no_other_thread_has_any_left() {
+    for at_end in [AtEnd::Stop, AtEnd::Fail] {
+        let store = open(
+            range(32, Order::Unique, at_end, Slice::All),
+            crowd(2, 2),
+            LITTLE,
+        )
+        .unwrap();
+        let (mut first, mut second) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 1, 1));
+        draw(&mut first, 0).unwrap();
+        drawn(&mut second, &[1; 31]);
+        assert!(draw(&mut second, 1).is_err() && draw(&mut first, 0).is_err());
+    }
 }
 
 #[test]

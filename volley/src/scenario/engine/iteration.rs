@@ -23,7 +23,7 @@ pub struct Iteration {
     /// Told apart from an earlier iteration with the same key.
     pub serial: u64,
     pub course: Course,
-    /// The load that began it, and its user; of an open load: its number.
+    /// The load that began it, and its user; of a schedule: a number that no other open iteration has.
     pub load: usize,
     pub user: u64,
     /// The next action, and how often the actions were done.
@@ -31,6 +31,8 @@ pub struct Iteration {
     pub round: u32,
     /// How many requests it waits for.
     pub open: u32,
+    /// It waits for the end of a thought.
+    pub thinks: bool,
     /// When it was due, and when it began, in ns.
     pub due_ns: u64,
     pub began_ns: u64,
@@ -108,6 +110,7 @@ impl Iteration {
             at: 0,
             round: 0,
             open: 0,
+            thinks: false,
             due_ns: 0,
             began_ns: 0,
             is_scheduled: false,

@@ -35,7 +35,7 @@ use crate::scenario::report::{Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
 use crate::spec::Share;
-use driver::{Board, Common, Driver, Harvest, Note, Quota};
+use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
 use iteration::Course;
 use site::Site;
 
@@ -50,9 +50,22 @@ pub enum RunError {
     Reading(#[from] ReadingError),
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The load ended early, and is counted; or setup or teardown did.
+    #[error("{place}: {why}")]
+    Undrawn {
+        /// Such as: scenario `crud`.
+        place: String,
+        why: Undrawn,
+    },
     /// The load ended early, and is counted.
-    #[error(transparent)]
-    Undrawn(#[from] Undrawn),
+    #[error(
+        "scenario `{scenario}`: step `{step}` failed and ended the run (`on_failure: end_run`): {words}"
+    )]
+    EndedByStep {
+        scenario: String,
+        step: String,
+        words: String,
+    },
     /// The load did not begin.
     #[error("setup: step `{step}` failed: {words}")]
     Setup { step: String, words: String },
@@ -68,7 +81,10 @@ impl RunError {
         match self {
             Self::Engine(error) => error.is_usage(),
             Self::Request(_) | Self::Reading(_) | Self::Data(_) => true,
-            Self::Undrawn(_) | Self::Setup { .. } | Self::Teardown { .. } => false,
+            Self::Undrawn { .. }
+            | Self::EndedByStep { .. }
+            | Self::Setup { .. }
+            | Self::Teardown { .. } => false,
         }
     }
 }
@@ -78,7 +94,8 @@ impl RunError {
 pub struct Options {
     /// For the report.
     pub name: String,
-    /// Threads that send; `None`: half of the CPUs, but all to which this process is confined.
+    /// Threads that send; `None`: half of the CPUs, but all to which this process is confined. There are at most as many
+    /// as the target with the fewest connections has, because each thread has its own to every target.
     pub threads: Option<u32>,
     /// Takes single requests, for a log.
     pub records: Option<Arc<Records>>,
@@ -94,7 +111,8 @@ pub struct Finished {
 /// Receives what is known of a run, each second, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
-/// Runs a plan: setup, load and teardown. The load ends early if `signal` is set.
+/// Runs a plan: setup, load and teardown. The load ends early if `signal` is set. Teardown then runs all the same; it
+/// ends early only if `signal` is set while it runs.
 ///
 /// # Errors
 ///
@@ -113,11 +131,7 @@ pub fn run(
     let connections = sites.iter().map(|site| site.connections);
     let connections = connections.fold(0, u32::saturating_add);
     allow_sockets(connections);
-    let fewest = sites.iter().map(|site| site.connections).min().unwrap_or(1);
-    let threads = options
-        .threads
-        .unwrap_or_else(spare_cpus)
-        .clamp(1, fewest.max(1));
+    let (threads, warning) = threads(options, &sites);
     let crowd = Crowd {
         threads: threads.into(),
         users: most_users(plan),
@@ -125,36 +139,40 @@ pub fn run(
     };
     let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
     let seed = fastrand::u64(..);
-    let (quota, board, clock) = (Quota::new(plan), Board::default(), Clock::start());
+    let (quota, clock) = (Quota::new(plan), Clock::start());
     if let Some(records) = &options.records {
         records.begin(unix_ns().saturating_sub(clock.now_ns()));
     }
-    let common = |threads, post| Common {
+    let blank = Board::default();
+    let common = Common {
         plan,
         sites: &sites,
         clock,
-        signal,
+        signal: signal.as_ref(),
         threads,
         quota: &quota,
-        board: &board,
+        board: &blank,
         store: &store,
         seed,
         records: options.records.as_deref(),
-        post,
+        post: None,
     };
     // One connection to each target is enough for these.
-    let once = |course| {
-        let mut driver = Driver::new(common(u32::MAX, None), 0)?;
+    let once = |course, board: &Board, signal: &AtomicBool| {
+        let common = Common {
+            threads: u32::MAX,
+            board,
+            signal,
+            ..common.clone()
+        };
+        let mut driver = Driver::new(common, 0)?;
         driver.connect()?;
         Ok::<_, RunError>(driver.once(course)?)
     };
+    let mut board = Board::default();
     if !plan.setup.is_empty() {
-        let done = once(Course::Setup)?;
-        if let Some((step, fault)) = done.fault {
-            let (step, words) = (plan.step_name(step), fault.words);
-            return Err(RunError::Setup { step, words });
-        }
-        board.set(done.values.first(plan.common_slots.into()));
+        let done = set_up(plan, once(Course::Setup, &board, signal)?)?;
+        board = Board::new(done.known, plan.common_slots);
     }
     let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
     let mut facts = Facts {
@@ -167,35 +185,83 @@ pub fn run(
         threads,
         connections,
         cost: Cost::default(),
-        warnings: Vec::new(),
+        warnings: warning.into_iter().collect(),
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
-    for harvest in load(threads, &common, clock, on_progress)? {
+    let of_load = Common {
+        board: &board,
+        ..common.clone()
+    };
+    let loaded = load(&of_load, on_progress);
+    (facts.cost.cpu_s, facts.cost.cpu_total_s) = (process::cpu_s() - cpu_s, process::cpu_s());
+    facts.cost.peak_bytes = process::peak_bytes();
+    let mut torn = None;
+    if !plan.teardown.is_empty() {
+        // What ended the load does not end the teardown.
+        let calm = AtomicBool::new(false);
+        let signal = match signal.load(Ordering::Relaxed) {
+            true => &calm,
+            false => &**signal,
+        };
+        torn = match once(Course::Teardown, &board.again(), signal) {
+            Err(error) => Some(error),
+            Ok(mut done) => done.failure(|step, words| RunError::Teardown {
+                step: plan.step_name(step),
+                words,
+            }),
+        };
+    }
+    for harvest in loaded? {
         tally.merge(harvest.tally);
-        failure = failure.or(harvest.undrawn.map(RunError::from));
+        failure = failure.or(harvest.failure);
+        facts.warnings.extend(harvest.stale.map(|(step, fault)| {
+            let (step, words) = (plan.step_name(step), fault.words);
+            format!("setup's step `{step}` failed when its value was asked for again: {words}")
+        }));
         facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
         facts.ended_by = facts.ended_by.over(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
     }
-    facts.cost.cpu_s = process::cpu_s() - cpu_s;
-    facts.cost.cpu_total_s = process::cpu_s();
-    facts.cost.peak_bytes = process::peak_bytes();
     let mut finished = Finished {
         report: Report::new(tally, &Names::from(plan), facts),
-        failure,
+        failure: failure.or(torn),
     };
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
-    if !plan.teardown.is_empty() {
-        let failure = match once(Course::Teardown) {
-            Err(error) => Some(error),
-            Ok(done) => done.fault.map(|(step, fault)| RunError::Teardown {
-                step: plan.step_name(step),
-                words: fault.words,
-            }),
-        };
-        finished.failure = finished.failure.or(failure);
-    }
     Ok(finished)
+}
+
+/// How many threads there are, and a warning if those are fewer than wanted.
+fn threads(options: &Options, sites: &[Site]) -> (u32, Option<String>) {
+    let wanted = options.threads.unwrap_or_else(spare_cpus).max(1);
+    let fewest = sites.iter().min_by_key(|site| site.connections);
+    let Some(site) = fewest.filter(|site| site.connections < wanted) else {
+        return (wanted, None);
+    };
+    let threads = site.connections.max(1);
+    let warning = format!(
+        "{threads} of {wanted} threads send, because target `{}` has {} connections: raise its `connections`",
+        site.name, site.connections
+    );
+    (threads, Some(warning))
+}
+
+/// What setup came to, if nothing is wrong with it.
+fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
+    let failed = |step, words| RunError::Setup {
+        step: plan.step_name(step),
+        words,
+    };
+    let mut done = done;
+    if let Some(failure) = done.failure(failed) {
+        return Err(failure);
+    }
+    for refresh in &plan.refreshes {
+        if let Err(fault) = refresh::age_ns(refresh, &done.known.values) {
+            let step = refresh::steps(plan, refresh).next();
+            return Err(failed(step.unwrap_or_default(), fault.words));
+        }
+    }
+    Ok(done)
 }
 
 /// The most users, or iterations, that are there at a time.
@@ -213,17 +279,16 @@ fn unix_ns() -> u64 {
 }
 
 /// The load itself: what each thread has counted.
-fn load<'a>(
-    threads: u32,
-    common: &(impl Fn(u32, Option<Sender<Note>>) -> Common<'a> + Sync),
-    clock: Clock,
-    on_progress: OnProgress<'_>,
-) -> Result<Vec<Harvest>, RunError> {
+fn load(common: &Common<'_>, on_progress: OnProgress<'_>) -> Result<Vec<Harvest>, RunError> {
+    let (threads, clock) = (common.threads, common.clock);
     let (post, notes) = mpsc::channel();
     let barrier = Barrier::new(threads as usize);
     let (start, has_failed) = (OnceLock::new(), AtomicBool::new(false));
-    let work = |index, post| {
-        let common = common(threads, Some(post));
+    let work = |index, post: Sender<Note>| {
+        let common = Common {
+            post: Some(post),
+            ..common.clone()
+        };
         let connected = Driver::new(common, index).and_then(|mut driver| {
             driver.connect()?;
             Ok(driver)

@@ -287,7 +287,9 @@ impl Driver<'_> {
         }
         for flight in flights {
             if was_idle && self.may_repeat(flight) {
-                self.core.again.push(flight.0);
+                let serial = self.core.flights.get(flight.0 as usize);
+                let serial = serial.map_or(0, |flight| flight.serial);
+                self.core.again.push((flight.0, serial));
             } else {
                 let words = format!("the connection was lost: {reason}");
                 self.core

@@ -2,35 +2,29 @@
 
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
-use crate::scenario::data::Undrawn;
+use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
 use crate::scenario::engine::iteration::{Course, Iteration};
 use crate::scenario::engine::record;
-use crate::scenario::plan::{Action, After, OnFailure, Phases};
+use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
 /// A user whose iteration failed before it could send anything waits so long before the next one.
 const NOTHING_SENT_NS: u64 = 100_000_000;
 
-/// A value of setup that could not be asked for is asked for again after this time.
-const REFRESH_AGAIN_NS: u64 = 1_000_000_000;
-
 /// Longer bodies are not kept for the next request.
 const MOST_KEPT: usize = 16 * 1024;
 
-/// No value of setup is asked for more often than this.
-const LEAST_REFRESH_NS: u64 = 100_000_000;
-
 impl Driver<'_> {
-    /// Begins an iteration. Its first action is taken in this turn.
+    /// Begins an iteration. Its first action is taken in this turn. `false`: a feed had nothing for it.
     pub(super) fn begin(
         &mut self,
         course: Course,
         (load, user): (usize, u64),
         due_ns: u64,
         now_ns: u64,
-    ) -> usize {
+    ) -> bool {
         let core = &mut self.core;
         core.serial += 1;
         let slots = core.plan.slots.len();
@@ -49,32 +43,50 @@ impl Driver<'_> {
             ..Iteration::new(0)
         };
         let key = core.iterations.insert(iteration);
-        if let Course::Scenario(scenario) = course {
-            let is_scheduled = matches!(
-                core.plan.loads.get(load).map(|load| &load.phases),
-                Some(Phases::Rate(_))
-            );
-            if let Some(iteration) = core.iterations.get_mut(key)
-                && is_scheduled
-            {
-                iteration.is_scheduled = true;
-                // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
-                iteration.user =
-                    key as u64 * u64::from(self.common.threads) + u64::from(self.index);
+        match course {
+            Course::Scenario(scenario) if !self.begin_scenario(key, scenario, now_ns) => {
+                return false;
             }
-            let due_ns = is_scheduled.then_some(due_ns);
-            core.tally.iteration_began(scenario, due_ns, now_ns);
-            let draws = core
-                .plan
-                .scenarios
-                .get(scenario)
-                .map_or(&[][..], |scenario| &scenario.draws);
-            for feed in draws {
-                self.draw(key, *feed, now_ns);
+            Course::Refresh(at) => {
+                self.refreshing += 1;
+                self.prepare_refresh(key, at, now_ns);
             }
+            _ => {}
         }
         self.core.ready.push(key);
-        key
+        true
+    }
+
+    /// Draws what an iteration needs, and counts its beginning.
+    fn begin_scenario(&mut self, key: usize, scenario: usize, now_ns: u64) -> bool {
+        let plan = self.common.plan;
+        let Some(iteration) = self.core.iterations.get_mut(key) else {
+            return false;
+        };
+        let load = plan.loads.get(iteration.load);
+        let is_scheduled = load.is_some_and(|load| matches!(load.phases, Phases::Rate(_)));
+        iteration.is_scheduled = is_scheduled;
+        if is_scheduled {
+            // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
+            iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
+        }
+        let due_ns = is_scheduled.then_some(iteration.due_ns);
+        let draws = plan.scenarios.get(scenario);
+        for feed in draws.map_or(&[][..], |scenario| &scenario.draws) {
+            if self.draw(key, *feed, now_ns) {
+                continue;
+            }
+            if let Some(iteration) = self.core.iterations.try_remove(key) {
+                self.core.recycle(iteration);
+            }
+            if is_scheduled {
+                self.core.tally.unfed(scenario, 1);
+            }
+            return false;
+        }
+        let tally = &mut self.core.tally;
+        tally.iteration_began(scenario, due_ns, now_ns);
+        true
     }
 
     /// Lets the iterations go on that can.
@@ -86,8 +98,11 @@ impl Driver<'_> {
             at += 1;
         }
         self.core.ready.clear();
-        for flight in std::mem::take(&mut self.core.again) {
-            self.send(flight, now_ns);
+        for (flight, serial) in std::mem::take(&mut self.core.again) {
+            let is_open = self.core.flights.get(flight as usize);
+            if is_open.is_some_and(|flight| flight.serial == serial) {
+                self.send(flight, now_ns);
+            }
         }
         for (target, link) in std::mem::take(&mut self.core.freed) {
             if let Some(pool) = self.pools.get_mut(target) {
@@ -104,13 +119,16 @@ impl Driver<'_> {
             let Some(iteration) = self.core.iterations.get_mut(key) else {
                 return;
             };
-            if iteration.open > 0 {
+            if iteration.open > 0 || iteration.thinks {
                 return;
+            }
+            if iteration.out_of_data {
+                return self.end(key, now_ns);
             }
             if iteration.failed {
                 match iteration.course.on_failure(plan) {
-                    OnFailure::Continue if !iteration.out_of_data => {}
-                    OnFailure::Continue | OnFailure::EndIteration => return self.end(key, now_ns),
+                    OnFailure::Continue => {}
+                    OnFailure::EndIteration => return self.end(key, now_ns),
                     OnFailure::EndRun => {
                         self.halt(now_ns);
                         return self.end(key, now_ns);
@@ -136,31 +154,39 @@ impl Driver<'_> {
                 Action::Think { least_ns, most_ns } => {
                     let ns = fastrand::u64(*least_ns..=*most_ns.max(least_ns));
                     let serial = iteration.serial;
+                    iteration.thinks = true;
                     self.timers
                         .set(now_ns.saturating_add(ns), Timer::Go(key, serial));
                     return;
                 }
-                Action::Draw(feed) => self.draw(key, *feed, now_ns),
+                Action::Draw(feed) => {
+                    self.draw(key, *feed, now_ns);
+                }
             }
         }
     }
 
-    fn draw(&mut self, key: usize, feed: usize, now_ns: u64) {
+    /// Draws from a feed; `false`: it had nothing, and the iteration must end.
+    pub(super) fn draw(&mut self, key: usize, feed: usize, now_ns: u64) -> bool {
         let Some(iteration) = self.core.iterations.get_mut(key) else {
-            return;
+            return false;
         };
         let drawn = self.feeds.draw(feed, iteration.user, &mut iteration.values);
-        let Err(undrawn) = drawn else {
-            return;
+        let Err(why) = drawn else {
+            return true;
         };
         (iteration.failed, iteration.out_of_data) = (true, true);
-        let load = iteration.load;
-        if let Undrawn::Stop(_) = undrawn {
-            self.end_load(load);
-        } else {
-            self.undrawn.get_or_insert(undrawn);
-            self.halt(now_ns);
-        }
+        let place = match iteration.course {
+            Course::Scenario(scenario) => {
+                let place = (iteration.load, scenario);
+                self.undrawn(place, feed, why, now_ns);
+                return false;
+            }
+            Course::Setup | Course::Refresh(_) => "setup".to_owned(),
+            Course::Teardown => "teardown".to_owned(),
+        };
+        self.failure.get_or_insert(RunError::Undrawn { place, why });
+        false
     }
 
     /// Makes the request of a step, and sends it if a connection takes it.
@@ -225,54 +251,23 @@ impl Driver<'_> {
         self.core
             .tally
             .iteration_ended(scenario, iteration.began_ns, now_ns, end);
+        self.active_ns = now_ns;
         let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
-        let wait_ns = match failed && now_ns == began_ns {
-            true => NOTHING_SENT_NS,
-            false => 0,
-        };
-        self.core.spare.push(iteration);
-        self.user_is_free(load, user, began_ns, now_ns.saturating_add(wait_ns), now_ns);
-    }
-
-    /// A value of setup was asked for again.
-    fn refreshed(&mut self, at: usize, iteration: &Iteration, now_ns: u64) {
-        if iteration.failed {
-            self.timers
-                .set(now_ns.saturating_add(REFRESH_AGAIN_NS), Timer::Refresh(at));
+        let is_scheduled = iteration.is_scheduled;
+        self.core.recycle(iteration);
+        if is_scheduled {
+            self.has_room();
             return;
         }
-        let slots = usize::from(self.common.plan.common_slots);
-        self.common.board.set(iteration.values.first(slots));
-        self.next_glance_ns = now_ns;
-        self.values = self.common.board.get();
-        self.plan_refresh(at, now_ns);
-    }
-
-    /// Sets the moment at which a value of setup is asked for again.
-    pub(super) fn plan_refresh(&mut self, at: usize, now_ns: u64) {
-        let Some(refresh) = self.common.plan.refreshes.get(at) else {
-            return;
+        let from_ns = match (end, now_ns == began_ns) {
+            // The user has stopped.
+            (End::OutOfData, _) => return,
+            (End::Failed, true) => now_ns.saturating_add(NOTHING_SENT_NS),
+            // Nothing took any time: others get their turn.
+            (End::Ok, true) => now_ns.saturating_add(1),
+            (_, false) => now_ns,
         };
-        let after_ns = match &refresh.after {
-            After::Fixed(ns) => Some(*ns),
-            After::Seconds(slot) => {
-                let text = self
-                    .values
-                    .get(*slot)
-                    .and_then(|value| std::str::from_utf8(value).ok());
-                let seconds = text.and_then(|text| text.trim().parse::<f64>().ok());
-                seconds
-                    .filter(|seconds| *seconds > 0.0)
-                    .map(|seconds| (seconds * 1e9) as u64)
-            }
-        };
-        if let Some(after_ns) = after_ns {
-            let wait_ns = after_ns
-                .saturating_sub(refresh.early_ns)
-                .max(LEAST_REFRESH_NS);
-            self.timers
-                .set(now_ns.saturating_add(wait_ns), Timer::Refresh(at));
-        }
+        self.user_is_free((load, user), began_ns, from_ns, now_ns);
     }
 
     /// Counts what is still open when the run is over.
@@ -296,6 +291,13 @@ impl Driver<'_> {
 }
 
 impl Core<'_> {
+    /// Keeps the memory of an iteration for the next one.
+    fn recycle(&mut self, iteration: Iteration) {
+        if iteration.values.capacity() <= MOST_KEPT {
+            self.spare.push(iteration);
+        }
+    }
+
     /// A request is over; its iteration may go on.
     pub(super) fn finish(&mut self, key: usize, verdict: Result<(), Fault>, now_ns: u64) {
         let Some(mut flight) = self.flights.try_remove(key) else {
@@ -356,10 +358,22 @@ impl Core<'_> {
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();
-            if !matches!(iteration.course, Course::Scenario(_))
-                && let Err(fault) = verdict
-            {
-                self.fault.get_or_insert((flight.step, fault));
+            match (iteration.course, verdict) {
+                (Course::Scenario(_), Ok(())) => {}
+                (_, Ok(())) => {
+                    if let Some(came_ns) = self.came_ns.get_mut(flight.step) {
+                        *came_ns = now_ns;
+                    }
+                }
+                (Course::Refresh(_), Err(fault)) => {
+                    self.stale.get_or_insert((flight.step, fault));
+                }
+                (course, Err(fault)) => {
+                    let is_scenario = matches!(course, Course::Scenario(_));
+                    if !is_scenario || course.on_failure(self.plan) == OnFailure::EndRun {
+                        self.fault.get_or_insert((flight.step, fault));
+                    }
+                }
             }
             self.ready.push(flight.iteration);
         }

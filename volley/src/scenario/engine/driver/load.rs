@@ -1,43 +1,58 @@
 //! What makes iterations begin: users, and schedules.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use super::quota::{LoadQuota, Permit};
 use super::{Driver, Timer};
 use crate::pace::{Agenda, Lane, PhasedRate, PhasedUsers};
+use crate::scenario::data::Undrawn;
+use crate::scenario::engine::RunError;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::mix::Mix;
-use crate::scenario::plan::{Load, Phases, Plan, WhenFull};
+use crate::scenario::plan::{Load, Phases, WhenFull};
 
-/// For each load: how many iterations have begun, over all threads.
-#[derive(Debug, Default)]
-pub struct Quota {
-    pub begun: Vec<AtomicU64>,
-}
-
-impl Quota {
-    /// For the loads of a plan.
-    pub fn new(plan: &Plan) -> Self {
-        Self {
-            begun: plan.loads.iter().map(|_| AtomicU64::new(0)).collect(),
-        }
-    }
-}
+/// While too many iterations are open, or another thread holds the last permit, a thread looks again after this time.
+const LOOK_AGAIN_NS: u64 = 1_000_000;
 
 /// A load on one thread.
 pub(super) struct LoadState {
     begins_ns: u64,
     ends_ns: u64,
     kind: Kind,
-    /// Deals out scenarios.
+    /// Deals out scenarios, to iterations and to those that are dropped.
     mix: Mix,
-    is_over: bool,
+    dropped: Mix,
+    /// The next moment at which the number of users changes, or the load ends.
+    next_change_ns: u64,
+    /// No iteration of it begins any more on this thread, and what was due is counted.
+    is_closed: bool,
 }
 
 enum Kind {
-    /// By own user: an iteration of it is open or planned.
-    Users(PhasedUsers, Vec<bool>),
-    /// The schedule, and the number of its next iteration.
-    Rate(Box<Agenda<PhasedRate>>, u64),
+    Users(Users),
+    Rate(Box<Agenda<PhasedRate>>),
+}
+
+/// Users of a load.
+struct Users {
+    number: PhasedUsers,
+    /// By own user: an iteration of it is open or planned, or it has stopped for good.
+    busy: Vec<bool>,
+    /// Users below this one were called, and are busy.
+    called: u64,
+}
+
+impl LoadState {
+    /// The next moment after `now_ns` at which something changes.
+    fn change_after(&self, now_ns: u64) -> u64 {
+        if now_ns < self.begins_ns {
+            return self.begins_ns;
+        }
+        let next_ns = match &self.kind {
+            Kind::Users(users) => users.number.next_change_after(now_ns - self.begins_ns),
+            Kind::Rate(_) => None,
+        };
+        let next_ns = next_ns.map_or(self.ends_ns, |ns| self.begins_ns.saturating_add(ns));
+        if next_ns > now_ns { next_ns } else { u64::MAX }
+    }
 }
 
 impl Driver<'_> {
@@ -56,24 +71,32 @@ impl Driver<'_> {
         let lane = self.lane();
         let (kind, length_ns) = match &load.phases {
             Phases::Users(phases) => {
-                let users = PhasedUsers::new(phases);
-                let own = usize::try_from(lane.count(users.most())).unwrap_or(0);
-                let length_ns = users.end_ns();
-                (Kind::Users(users, vec![false; own]), length_ns)
+                let number = PhasedUsers::new(phases);
+                let own = usize::try_from(lane.count(number.most())).unwrap_or(0);
+                let length_ns = number.end_ns();
+                let users = Users {
+                    number,
+                    busy: vec![false; own],
+                    called: 0,
+                };
+                (Kind::Users(users), length_ns)
             }
             Phases::Rate(phases) => {
                 let rate = PhasedRate::new(phases);
                 let length_ns = rate.end_ns();
                 let agenda = Agenda::new(&rate, lane, begins_ns);
-                (Kind::Rate(Box::new(agenda), lane.first), length_ns)
+                (Kind::Rate(Box::new(agenda)), length_ns)
             }
         };
+        let mix = Mix::of(load, &self.common.plan.scenarios);
         LoadState {
             begins_ns,
             ends_ns: begins_ns.saturating_add(length_ns.unwrap_or(u64::MAX)),
             kind,
-            mix: Mix::of(load, &self.common.plan.scenarios),
-            is_over: false,
+            dropped: mix.clone(),
+            mix,
+            next_change_ns: begins_ns,
+            is_closed: false,
         }
     }
 
@@ -82,28 +105,42 @@ impl Driver<'_> {
         Lane { first: 0, every: 1 }.part(self.index.into(), self.common.threads.into())
     }
 
+    fn shared(&self, at: usize) -> Option<&LoadQuota> {
+        self.common.quota.load(at)
+    }
+
+    /// The next moment at which the number of users changes, or a load ends.
+    pub(super) fn next_change_ns(&self) -> u64 {
+        let open = self.loads.iter().filter(|state| !state.is_closed);
+        let changes = open.map(|state| state.next_change_ns);
+        changes.min().unwrap_or(u64::MAX)
+    }
+
     /// Lets the users begin that should work by now.
     pub(super) fn call_users(&mut self, now_ns: u64) {
+        let threads = u64::from(self.common.threads.max(1));
         for at in 0..self.loads.len() {
             let wanted = self.wanted_users(at, now_ns);
-            let threads = u64::from(self.common.threads);
-            let Some(LoadState {
-                kind: Kind::Users(_, users),
-                ..
-            }) = self.loads.get_mut(at)
-            else {
+            let Some(state) = self.loads.get_mut(at) else {
                 continue;
             };
-            let mut idle = Vec::new();
-            for (own, is_busy) in users.iter_mut().enumerate() {
-                let user = own as u64 * threads + u64::from(self.index);
-                if !*is_busy && user < wanted {
-                    *is_busy = true;
-                    idle.push(user);
-                }
+            if now_ns < state.next_change_ns {
+                continue;
             }
-            for user in idle {
-                self.begin_user(at, user, now_ns);
+            state.next_change_ns = state.change_after(now_ns);
+            let Kind::Users(users) = &mut state.kind else {
+                continue;
+            };
+            let from = std::mem::replace(&mut users.called, wanted).min(wanted);
+            let own = from.saturating_sub(self.index.into()).div_ceil(threads);
+            for own in own.. {
+                let user = own * threads + u64::from(self.index);
+                if user >= wanted {
+                    break;
+                }
+                if self.set_busy(at, user, true) == Some(false) {
+                    self.begin_user(at, user, now_ns);
+                }
             }
         }
     }
@@ -113,11 +150,12 @@ impl Driver<'_> {
         match self.loads.get(at) {
             Some(state)
                 if !self.is_stopping
-                    && !state.is_over
-                    && (state.begins_ns..state.ends_ns).contains(&now_ns) =>
+                    && !state.is_closed
+                    && (state.begins_ns..state.ends_ns).contains(&now_ns)
+                    && !self.shared(at).is_none_or(LoadQuota::is_over) =>
             {
                 match &state.kind {
-                    Kind::Users(users, _) => users.active_at(now_ns - state.begins_ns),
+                    Kind::Users(users) => users.number.active_at(now_ns - state.begins_ns),
                     Kind::Rate(..) => 0,
                 }
             }
@@ -127,59 +165,83 @@ impl Driver<'_> {
 
     /// A user begins an iteration, if it still should.
     pub(super) fn begin_user(&mut self, at: usize, user: u64, now_ns: u64) {
-        let is_wanted = user < self.wanted_users(at, now_ns);
-        match is_wanted.then(|| self.take_quota(at)).flatten() {
-            Some(_) => self.begin_of(at, user, now_ns, now_ns),
-            None => self.set_busy(at, user, false),
+        let quota = self.common.quota;
+        let shared = quota.load(at);
+        let Some(shared) = shared.filter(|_| user < self.wanted_users(at, now_ns)) else {
+            self.set_busy(at, user, false);
+            return;
+        };
+        match shared.permit() {
+            Permit::Over => {
+                self.set_busy(at, user, false);
+            }
+            Permit::Later => {
+                let then_ns = now_ns.saturating_add(LOOK_AGAIN_NS);
+                self.timers.set(then_ns, Timer::User(at, user));
+            }
+            Permit::Given => {
+                self.begin_of(at, user, now_ns, now_ns);
+            }
         }
     }
 
-    /// Takes one of the iterations that a load may begin: its number.
-    fn take_quota(&mut self, at: usize) -> Option<u64> {
-        let load = self.common.plan.loads.get(at)?;
-        let number = self
-            .common
-            .quota
-            .begun
-            .get(at)?
-            .fetch_add(1, Ordering::Relaxed);
-        let is_left = load.iterations.is_none_or(|most| number < most);
-        if !is_left && let Some(state) = self.loads.get_mut(at) {
-            state.is_over = true;
+    /// Begins an iteration that has a permit. `false`: a feed had nothing for it.
+    fn begin_of(&mut self, at: usize, user: u64, due_ns: u64, now_ns: u64) -> bool {
+        let quota = self.common.quota;
+        let (Some(state), Some(shared)) = (self.loads.get_mut(at), quota.load(at)) else {
+            return false;
+        };
+        let scenario = state.mix.scenario(shared.deal());
+        let has_begun = scenario.is_some_and(|scenario| {
+            self.begin(Course::Scenario(scenario), (at, user), due_ns, now_ns)
+        });
+        match has_begun {
+            true => shared.begun(),
+            false => shared.give_back(),
         }
-        is_left.then_some(number)
+        has_begun
     }
 
-    fn begin_of(&mut self, at: usize, user: u64, due_ns: u64, now_ns: u64) {
-        if let Some(scenario) = self.deal(at) {
-            self.begin(Course::Scenario(scenario), (at, user), due_ns, now_ns);
+    /// A feed has nothing for an iteration of a load: its user stops, or the load, or the run.
+    pub(super) fn undrawn(
+        &mut self,
+        (at, scenario): (usize, usize),
+        feed: usize,
+        why: Undrawn,
+        now_ns: u64,
+    ) {
+        let is_of_users = matches!(
+            self.loads.get(at).map(|state| &state.kind),
+            Some(Kind::Users(_))
+        );
+        match why {
+            Undrawn::Stop(_) => {
+                let Some(shared) = self.shared(at) else {
+                    return;
+                };
+                match is_of_users && !self.common.store.has_one_position(feed) {
+                    true => shared.user_stopped(now_ns),
+                    false => shared.ran_out(now_ns),
+                }
+            }
+            why => {
+                let place = format!("scenario `{}`", self.common.plan.scenario_name(scenario));
+                self.failure.get_or_insert(RunError::Undrawn { place, why });
+                self.halt(now_ns);
+            }
         }
     }
 
-    /// An iteration of a load is over. Its user begins the next one, at `from_ns` at the earliest.
+    /// An iteration of a user is over. It begins the next one, at `from_ns` at the earliest.
     pub(super) fn user_is_free(
         &mut self,
-        at: usize,
-        user: u64,
+        (at, user): (usize, u64),
         began_ns: u64,
         from_ns: u64,
         now_ns: u64,
     ) {
-        let pace_ns = self
-            .common
-            .plan
-            .loads
-            .get(at)
-            .map_or(0, |load| load.pace_ns);
-        if !matches!(
-            self.loads.get(at),
-            Some(LoadState {
-                kind: Kind::Users(..),
-                ..
-            })
-        ) {
-            return;
-        }
+        let load = self.common.plan.loads.get(at);
+        let pace_ns = load.map_or(0, |load| load.pace_ns);
         let next_ns = from_ns.max(began_ns.saturating_add(pace_ns));
         match next_ns > now_ns {
             true => self.timers.set(next_ns, Timer::User(at, user)),
@@ -187,30 +249,32 @@ impl Driver<'_> {
         }
     }
 
-    fn set_busy(&mut self, at: usize, user: u64, is_busy: bool) {
-        let own = user / u64::from(self.common.threads.max(1));
-        if let Some(LoadState {
-            kind: Kind::Users(_, users),
-            ..
-        }) = self.loads.get_mut(at)
-            && let Some(place) = usize::try_from(own).ok().and_then(|own| users.get_mut(own))
-        {
-            *place = is_busy;
+    /// Notes whether a user is busy; what it was before.
+    fn set_busy(&mut self, at: usize, user: u64, is_busy: bool) -> Option<bool> {
+        let own = usize::try_from(user / u64::from(self.common.threads.max(1))).ok()?;
+        let Kind::Users(users) = &mut self.loads.get_mut(at)?.kind else {
+            return None;
+        };
+        if !is_busy {
+            users.called = users.called.min(user);
         }
+        let place = users.busy.get_mut(own)?;
+        Some(std::mem::replace(place, is_busy))
     }
 
-    /// When the next iteration of a schedule is due.
+    /// When the next iteration of a schedule can begin.
     pub(super) fn next_arrival_ns(&self) -> Option<u64> {
         if self.is_stopping {
             return None;
         }
         let next = |state: &LoadState| match &state.kind {
-            Kind::Rate(agenda, _) if !state.is_over => {
+            Kind::Rate(agenda) if !state.is_closed => {
                 agenda.next_ns().filter(|ns| *ns < state.ends_ns)
             }
             _ => None,
         };
-        self.loads.iter().filter_map(next).min()
+        let next_ns = self.loads.iter().filter_map(next).min();
+        next_ns.map(|ns| ns.max(self.look_again_ns))
     }
 
     /// Begins the iterations that are due.
@@ -218,71 +282,108 @@ impl Driver<'_> {
         if self.is_stopping {
             return;
         }
-        let limits = &self.common.plan.limits;
-        let most = (limits.iterations_open / self.common.threads.max(1)).max(1) as usize;
         for at in 0..self.loads.len() {
-            while let Some(state) = self.loads.get_mut(at)
-                && !state.is_over
-                && let Kind::Rate(agenda, next) = &mut state.kind
-                && let Some(due_ns) = agenda.next_ns()
-                && due_ns <= now_ns
-                && due_ns < state.ends_ns
-            {
-                let is_full = self.core.iterations.len() >= most;
-                if is_full && limits.when_full == WhenFull::Wait {
-                    break;
-                }
-                agenda.take();
-                let number = *next;
-                *next += u64::from(self.common.threads);
-                if self.take_quota(at).is_none() {
-                    break;
-                }
-                match is_full {
-                    true => self.drop_one(at, now_ns),
-                    false => self.begin_of(at, number, due_ns, now_ns),
-                }
+            while self.arrive_one(at, now_ns) {}
+        }
+    }
+
+    /// Begins or drops the next iteration of a schedule; `false`: none is due, or it must wait.
+    fn arrive_one(&mut self, at: usize, now_ns: u64) -> bool {
+        let (quota, limits) = (self.common.quota, &self.common.plan.limits);
+        let (Some(state), Some(shared)) = (self.loads.get_mut(at), quota.load(at)) else {
+            return false;
+        };
+        let Kind::Rate(agenda) = &mut state.kind else {
+            return false;
+        };
+        let next_ns = agenda.next_ns().filter(|ns| *ns < state.ends_ns);
+        let Some(due_ns) = next_ns.filter(|ns| *ns <= now_ns) else {
+            return false;
+        };
+        if state.is_closed || shared.is_over() {
+            return false;
+        }
+        if !quota.enter(limits.iterations_open) {
+            if limits.when_full == WhenFull::Wait {
+                self.look_again_ns = now_ns.saturating_add(LOOK_AGAIN_NS);
+                return false;
             }
+            agenda.take();
+            if let Some(scenario) = state.dropped.scenario(shared.deal_dropped()) {
+                self.core.tally.dropped(scenario, 1, now_ns);
+            }
+            return true;
         }
-    }
-
-    /// The scenario of the next iteration of a load.
-    fn deal(&mut self, at: usize) -> Option<usize> {
-        self.loads.get_mut(at)?.mix.next()
-    }
-
-    /// No iteration of a load begins any more on this thread.
-    pub(super) fn end_load(&mut self, at: usize) {
-        if let Some(state) = self.loads.get_mut(at) {
-            state.is_over = true;
+        if shared.permit() != Permit::Given {
+            quota.leave();
+            self.look_again_ns = now_ns.saturating_add(LOOK_AGAIN_NS);
+            return false;
         }
+        agenda.take();
+        if !self.begin_of(at, 0, due_ns, now_ns) {
+            quota.leave();
+        }
+        true
     }
 
-    fn drop_one(&mut self, at: usize, now_ns: u64) {
-        if let Some(scenario) = self.deal(at) {
-            self.core.tally.dropped(scenario, 1, now_ns);
+    /// An iteration of a schedule is over: another one may begin in its place.
+    pub(super) fn has_room(&mut self) {
+        self.common.quota.leave();
+        self.look_again_ns = 0;
+    }
+
+    /// No iteration of a load begins any more. Counts those that were due and did not begin.
+    fn close(&mut self, at: usize, now_ns: u64) {
+        let quota = self.common.quota;
+        let (Some(state), Some(shared)) = (self.loads.get_mut(at), quota.load(at)) else {
+            return;
+        };
+        if std::mem::replace(&mut state.is_closed, true) {
+            return;
+        }
+        let ran_out_ns = shared.ran_out_ns();
+        if ran_out_ns.is_none() && shared.is_done() {
+            return;
+        }
+        let over_ns = ran_out_ns.unwrap_or(now_ns).min(now_ns);
+        self.active_ns = self.active_ns.max(over_ns.min(state.ends_ns));
+        let Kind::Rate(agenda) = &state.kind else {
+            return;
+        };
+        let left = agenda.left_until(over_ns.saturating_add(1).min(state.ends_ns));
+        for (scenario, left) in state.dropped.split(left) {
+            match ran_out_ns {
+                Some(_) => self.core.tally.unfed(scenario, left),
+                None => self.core.tally.dropped(scenario, left, now_ns),
+            }
         }
     }
 
     /// No iteration begins any more; those that are open may end.
     pub(super) fn stop(&mut self, now_ns: u64) {
-        if !std::mem::replace(&mut self.is_stopping, true) {
-            self.ends_ns = now_ns.saturating_add(self.common.plan.limits.drain_ns);
+        if std::mem::replace(&mut self.is_stopping, true) {
+            return;
+        }
+        self.ends_ns = now_ns.saturating_add(self.common.plan.limits.drain_ns);
+        for at in 0..self.loads.len() {
+            self.close(at, now_ns);
         }
     }
 
     /// Whether nothing is left to do.
     pub(super) fn is_over(&mut self, now_ns: u64) -> bool {
         if !self.is_stopping {
-            let is_over = |state: &LoadState| {
-                state.is_over
-                    || now_ns >= state.ends_ns
-                    || matches!(&state.kind, Kind::Rate(agenda, _) if agenda.is_over())
-            };
-            if self.loads.iter().all(is_over) {
+            let quota = self.common.quota;
+            for at in 0..self.loads.len() {
+                let ends_ns = self.loads.get(at).map_or(0, |state| state.ends_ns);
+                if now_ns >= ends_ns || quota.load(at).is_none_or(LoadQuota::is_over) {
+                    self.close(at, now_ns);
+                }
+            }
+            if self.loads.iter().all(|state| state.is_closed) {
                 self.stop(now_ns);
             }
         }
-        self.is_stopping && (self.core.iterations.is_empty() || now_ns >= self.ends_ns)
+        self.is_stopping && (self.has_ended() || now_ns >= self.ends_ns)
     }
 }

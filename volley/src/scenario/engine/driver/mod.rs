@@ -3,7 +3,9 @@
 mod connect;
 mod iterate;
 mod load;
+mod quota;
 mod receive;
+pub mod refresh;
 mod reply;
 mod send;
 
@@ -32,13 +34,13 @@ use crate::pace::SECOND_NS;
 use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
-use crate::scenario::data::{Feeds, Store, Undrawn};
+use crate::scenario::data::{Feeds, Store};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
 use load::LoadState;
-pub use load::Quota;
+pub use quota::Quota;
 
 /// The size of a read.
 const READ_BYTES: usize = 256 * 1024;
@@ -50,11 +52,12 @@ const ALARM: Token = Token(usize::MAX);
 const GLANCE_NS: u64 = 50_000_000;
 
 /// What all threads of a run share.
+#[derive(Clone)]
 pub struct Common<'a> {
     pub plan: &'a Plan,
     pub sites: &'a [Site],
     pub clock: Clock,
-    pub signal: &'a Arc<AtomicBool>,
+    pub signal: &'a AtomicBool,
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
@@ -77,8 +80,10 @@ pub struct Harvest {
     pub ended_by: EndedBy,
     /// CPU seconds of the thread since the start.
     pub cpu_s: f64,
-    /// A feed gave no row, which ends the run as failed.
-    pub undrawn: Option<Undrawn>,
+    /// What ended the run as failed.
+    pub failure: Option<RunError>,
+    /// The step of setup that first failed when it was done again, and why.
+    pub stale: Option<(usize, Fault)>,
 }
 
 /// The values of setup, which belong to everybody.
@@ -89,26 +94,73 @@ pub struct Board {
     version: AtomicU64,
     /// Something that happened ends the run.
     is_halted: AtomicBool,
+    /// What setup knew at its end.
+    setup: Known,
+}
+
+/// What setup knows at its end.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// All its values, rows that it drew included.
+    pub values: Values,
+    /// By step: when its last good response came, in ns.
+    pub came_ns: Vec<u64>,
 }
 
 impl Board {
-    /// Replaces the values.
-    pub fn set(&self, values: Values) {
-        *self.values.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(values);
+    /// After a setup; `common`: the number of slots that belong to everybody.
+    pub fn new(setup: Known, common: u16) -> Self {
+        Self {
+            values: Mutex::new(Arc::new(setup.values.first(common.into()))),
+            setup,
+            ..Self::default()
+        }
+    }
+
+    /// The same without its halt.
+    pub fn again(&self) -> Self {
+        Self {
+            values: Mutex::new(self.get()),
+            setup: self.setup.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Changes the values.
+    pub fn change(&self, change: impl FnOnce(&mut Values)) {
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut values));
         self.version.fetch_add(1, Ordering::Release);
     }
 
     pub fn get(&self) -> Arc<Values> {
         Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    pub fn setup(&self) -> &Known {
+        &self.setup
+    }
 }
 
 /// An iteration of setup or teardown that is over.
 #[derive(Debug)]
 pub struct Done {
-    pub values: Values,
+    pub known: Known,
     /// The step that failed first, and why.
     pub fault: Option<(usize, Fault)>,
+    /// A feed had nothing for it.
+    pub undrawn: Option<RunError>,
+}
+
+impl Done {
+    /// Why it failed; `of_step` names the step.
+    pub fn failure(&mut self, of_step: impl Fn(usize, String) -> RunError) -> Option<RunError> {
+        let of_step = self
+            .fault
+            .take()
+            .map(|(step, fault)| of_step(step, fault.words));
+        self.undrawn.take().or(of_step)
+    }
 }
 
 /// What goes off at a moment.
@@ -147,13 +199,17 @@ struct Core<'a> {
     serial: u64,
     /// Iterations that can go on.
     ready: Vec<usize>,
-    /// Flights that the server refused before it began, to be sent again.
-    again: Vec<u32>,
+    /// Flights that the server refused before it began, to be sent again; with their serials.
+    again: Vec<(u32, u64)>,
     /// Links that can take a request again: target and link.
     freed: Vec<(usize, usize)>,
     tally: Tally,
-    /// The first step that failed outside of a scenario, and why.
+    /// The first step that failed in setup or teardown, or ended the run by its failure, and why.
     fault: Option<(usize, Fault)>,
+    /// The first step that failed when a value of setup was asked for again, and why.
+    stale: Option<(usize, Fault)>,
+    /// By step of setup: when its last good response came, in ns.
+    came_ns: Vec<u64>,
     /// Memory for a URL.
     url: Vec<u8>,
     /// Memory for replies that come in several pieces, and for compressed ones.
@@ -191,7 +247,14 @@ pub struct Driver<'a> {
     version: u64,
     /// The iteration of setup or teardown that is over.
     done: Option<Values>,
-    undrawn: Option<Undrawn>,
+    /// A feed had nothing, which ends the run as failed.
+    failure: Option<RunError>,
+    /// When an iteration last ended, or could last begin, in ns.
+    active_ns: u64,
+    /// While it is full, a schedule looks again at this moment, in ns.
+    look_again_ns: u64,
+    /// Iterations that ask for values of setup again.
+    refreshing: usize,
 }
 
 impl<'a> Driver<'a> {
@@ -236,6 +299,8 @@ impl<'a> Driver<'a> {
                 freed: Vec::new(),
                 tally: Tally::new(plan.scenarios.len(), plan.steps.len(), 0),
                 fault: None,
+                stale: None,
+                came_ns: vec![0; common.plan.steps.len()],
                 url: Vec::new(),
                 spare_messages: Spare::default(),
                 inflated: Vec::new(),
@@ -259,7 +324,10 @@ impl<'a> Driver<'a> {
             values: common.board.get(),
             version: common.board.version.load(Ordering::Acquire),
             done: None,
-            undrawn: None,
+            failure: None,
+            active_ns: 0,
+            look_again_ns: 0,
+            refreshing: 0,
             common,
         })
     }
@@ -274,27 +342,43 @@ impl<'a> Driver<'a> {
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
         self.next_note_ns = start_ns.saturating_add(SECOND_NS);
+        (self.next_glance_ns, self.active_ns) = (start_ns, start_ns);
         self.begin_loads(start_ns);
         if self.index == 0 {
-            for at in 0..self.common.plan.refreshes.len() {
-                self.plan_refresh(at, start_ns);
-            }
+            self.plan_refreshes();
         }
         while !self.round(&mut events, Self::is_over)? {}
-        let elapsed_ns = self.now_ns().saturating_sub(start_ns);
-        let ended_by = match (self.is_signalled, self.core.iterations.is_empty()) {
-            (true, _) => EndedBy::Signal,
-            (false, true) => EndedBy::Finished,
-            (false, false) => EndedBy::Window,
+        let (ended_by, last_ns) = match (self.is_signalled, self.has_ended()) {
+            (true, _) => (EndedBy::Signal, self.now_ns()),
+            (false, true) => (EndedBy::Finished, self.active_ns),
+            (false, false) => (EndedBy::Window, self.now_ns()),
         };
+        let failure = self.failure.take().or_else(|| self.ended_by_step());
         self.cut();
         self.hang_up();
         Ok(Harvest {
             tally: self.core.tally,
-            elapsed_ns,
+            elapsed_ns: last_ns.saturating_sub(start_ns),
             ended_by,
             cpu_s: process::thread_cpu_s() - cpu_s,
-            undrawn: self.undrawn,
+            failure,
+            stale: self.core.stale,
+        })
+    }
+
+    /// No iteration of a scenario is open.
+    fn has_ended(&self) -> bool {
+        self.core.iterations.len() <= self.refreshing
+    }
+
+    /// A step failed, and `on_failure: end_run` ended the run.
+    fn ended_by_step(&mut self) -> Option<RunError> {
+        let (step, fault) = self.core.fault.take()?;
+        let step = self.common.plan.steps.get(step)?;
+        Some(RunError::EndedByStep {
+            scenario: step.scenario.clone(),
+            step: step.name.clone(),
+            words: fault.words,
         })
     }
 
@@ -311,8 +395,12 @@ impl<'a> Driver<'a> {
         while !self.round(&mut events, is_done)? {}
         self.hang_up();
         Ok(Done {
-            values: self.done.ok_or(EngineError::Interrupted)?,
+            known: Known {
+                values: self.done.ok_or(EngineError::Interrupted)?,
+                came_ns: self.core.came_ns,
+            },
             fault: self.core.fault,
+            undrawn: self.failure,
         })
     }
 
@@ -332,6 +420,7 @@ impl<'a> Driver<'a> {
         }
         self.wait(events)?;
         self.take_events(events);
+        once_each(&mut self.unread);
         Ok(false)
     }
 
@@ -339,6 +428,7 @@ impl<'a> Driver<'a> {
     fn turn(&mut self, now_ns: u64) {
         self.ring(now_ns);
         self.end_late(now_ns);
+        self.call_users(now_ns);
         self.arrive(now_ns);
         self.go_on(now_ns);
         self.reconnect(now_ns);
@@ -349,8 +439,9 @@ impl<'a> Driver<'a> {
         while let Some(timer) = self.timers.pop(now_ns) {
             match timer {
                 Timer::Go(key, serial) => {
-                    let iteration = self.core.iterations.get(key);
-                    if iteration.is_some_and(|iteration| iteration.serial == serial) {
+                    let iteration = self.core.iterations.get_mut(key);
+                    if let Some(iteration) = iteration.filter(|one| one.serial == serial) {
+                        iteration.thinks = false;
                         self.core.ready.push(key);
                     }
                 }
@@ -383,7 +474,6 @@ impl<'a> Driver<'a> {
         if version != self.version {
             (self.values, self.version) = (self.common.board.get(), version);
         }
-        self.call_users(now_ns);
         self.expect_greetings(now_ns);
         self.fail_back(now_ns);
     }
@@ -416,6 +506,7 @@ impl<'a> Driver<'a> {
             self.deadlines.next_ns(),
             self.next_arrival_ns(),
             retries.min(),
+            Some(self.next_change_ns()),
             Some(self.ends_ns),
         ]
         .into_iter()
@@ -437,4 +528,24 @@ impl<'a> Driver<'a> {
 /// Names what the host refused.
 fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
     move |error| EngineError::Host { doing, error }
+}
+
+/// Leaves each connection once; its end is known if one place knew it.
+fn once_each(unread: &mut Vec<(usize, bool)>) {
+    if unread.len() > 1 {
+        unread.sort_unstable_by_key(|(key, to_end)| (*key, !*to_end));
+        unread.dedup_by_key(|(key, _)| *key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_still_to_be_read_is_read_once() {
+        let mut unread = vec![(3, false), (1, false), (3, true), (1, false)];
+        once_each(&mut unread);
+        assert_eq!(unread, [(1, false), (3, true)]);
+    }
 }

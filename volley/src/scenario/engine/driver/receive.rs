@@ -403,7 +403,7 @@ impl Core<'_> {
                 flight.redirects += 1;
                 flight.moved = flight.moves.take();
                 (flight.answered, flight.status, flight.place) = (false, None, None);
-                self.again.push(key.0);
+                self.again.push((key.0, flight.serial));
                 return;
             }
             Closed::Ended => {
@@ -417,7 +417,7 @@ impl Core<'_> {
             Closed::Refused if flight.refusals < MOST_REFUSALS && !flight.answered => {
                 flight.refusals += 1;
                 flight.place = None;
-                self.again.push(key.0);
+                self.again.push((key.0, flight.serial));
                 return;
             }
             Closed::Refused => Some(Fault::new(

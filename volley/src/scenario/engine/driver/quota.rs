@@ -1,0 +1,153 @@
+//! What all threads share of the loads: how many iterations have begun and are open, and which loads are over.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::pace::PhasedUsers;
+use crate::scenario::plan::{Load, Phases, Plan};
+
+/// The loads of a plan.
+#[derive(Debug)]
+pub struct Quota {
+    loads: Vec<LoadQuota>,
+    /// Iterations of schedules that are open.
+    open: AtomicU32,
+}
+
+/// A load.
+#[derive(Debug)]
+pub struct LoadQuota {
+    /// The most iterations that may begin.
+    most: Option<u64>,
+    /// With a limit: how many were permitted, and how many of those have begun.
+    permitted: AtomicU64,
+    begun: AtomicU64,
+    /// Iterations that got a number, and dropped ones that got one.
+    dealt: AtomicU64,
+    dropped: AtomicU64,
+    /// The most users, and how many of them have stopped because their data ran out.
+    users: u64,
+    stopped: AtomicU64,
+    /// When the data ran out for all, in ns; `u64::MAX`: they have not.
+    ran_out_ns: AtomicU64,
+}
+
+/// Whether an iteration may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permit {
+    Given,
+    /// Another thread holds the last one, and may give it back.
+    Later,
+    /// All have begun.
+    Over,
+}
+
+impl Quota {
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            loads: plan.loads.iter().map(LoadQuota::new).collect(),
+            open: AtomicU32::new(0),
+        }
+    }
+
+    pub fn load(&self, at: usize) -> Option<&LoadQuota> {
+        self.loads.get(at)
+    }
+
+    /// Takes the room of an open iteration; `false`: `most` are open.
+    pub fn enter(&self, most: u32) -> bool {
+        let one_more = |open: u32| (open < most.max(1)).then_some(open + 1);
+        self.open
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
+            .is_ok()
+    }
+
+    /// Gives that room back.
+    pub fn leave(&self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl LoadQuota {
+    fn new(load: &Load) -> Self {
+        Self {
+            most: load.iterations,
+            permitted: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            dealt: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            users: match &load.phases {
+                Phases::Users(phases) => PhasedUsers::new(phases).most(),
+                Phases::Rate(_) => 0,
+            },
+            stopped: AtomicU64::new(0),
+            ran_out_ns: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Asks for one of the iterations that may begin. It then begins, or is given back.
+    pub fn permit(&self) -> Permit {
+        let Some(most) = self.most else {
+            return Permit::Given;
+        };
+        let one_more = |permitted: u64| (permitted < most).then_some(permitted + 1);
+        let permitted = self
+            .permitted
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        match permitted {
+            Ok(_) => Permit::Given,
+            Err(_) if self.is_done() => Permit::Over,
+            Err(_) => Permit::Later,
+        }
+    }
+
+    pub fn give_back(&self) {
+        if self.most.is_some() {
+            self.permitted.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// An iteration with a permit has begun.
+    pub fn begun(&self) {
+        if self.most.is_some() {
+            self.begun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether all iterations that may begin have begun.
+    pub fn is_done(&self) -> bool {
+        self.most
+            .is_some_and(|most| self.begun.load(Ordering::Relaxed) >= most)
+    }
+
+    /// The number of the next iteration, from 0, over all threads.
+    pub fn deal(&self) -> u64 {
+        self.dealt.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The number of the next one that is dropped.
+    pub fn deal_dropped(&self) -> u64 {
+        self.dropped.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A user's own rows have run out. When no user is left, the load is over.
+    pub fn user_stopped(&self, now_ns: u64) {
+        if self.stopped.fetch_add(1, Ordering::Relaxed) + 1 >= self.users {
+            self.ran_out(now_ns);
+        }
+    }
+
+    /// The rows of all have run out, which ends the load.
+    pub fn ran_out(&self, now_ns: u64) {
+        self.ran_out_ns.fetch_min(now_ns, Ordering::Relaxed);
+    }
+
+    /// When they ran out, in ns.
+    pub fn ran_out_ns(&self) -> Option<u64> {
+        Some(self.ran_out_ns.load(Ordering::Relaxed)).filter(|ns| *ns < u64::MAX)
+    }
+
+    /// Whether no iteration begins any more, on no thread.
+    pub fn is_over(&self) -> bool {
+        self.ran_out_ns().is_some() || self.is_done()
+    }
+}
