@@ -17,7 +17,7 @@ use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file;
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
-use crate::scenario::report::{Names, Report, csv, html, json, prometheus, summary};
+use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
 use crate::watch::{RecordWriter, Written, record_writer};
 
 impl From<RunError> for Failure {
@@ -50,6 +50,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
+        control: None,
         records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };
     let (names, stderr) = (Names::from(&plan), io::stderr());
@@ -138,10 +139,12 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     })
 }
 
-/// Thresholds decide. Without any, every iteration must succeed.
+/// Thresholds decide, above all one that ended the load. Without any, every iteration must succeed.
 fn status(plan: &Plan, report: &Report) -> ExitCode {
     let is_clean = !plan.thresholds.is_empty() || report.iterations().failed == 0;
-    if !report.has_success() || !is_clean {
+    if let EndedBy::Threshold(_) = report.facts.ended_by {
+        ExitCode::from(THRESHOLD_FAILED)
+    } else if !report.has_success() || !is_clean {
         ExitCode::FAILURE
     } else if report.thresholds.iter().any(|verdict| verdict.failed) {
         ExitCode::from(THRESHOLD_FAILED)

@@ -79,9 +79,15 @@ impl Progress {
     /// goes on is left out: the only times that are known are the main latencies.
     #[must_use]
     pub fn failing(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
-        let mut verdicts = judge(&self.report(names, elapsed), goals);
+        let mut verdicts = self.verdicts(names, goals, elapsed);
         verdicts.retain(|verdict| verdict.failed && verdict.value.is_some());
         verdicts
+    }
+
+    /// What becomes of each threshold as far as is known. One without a value is not known.
+    #[must_use]
+    pub fn verdicts(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
+        judge(&self.report(names, elapsed), goals)
     }
 
     /// A report of what is known so far.

@@ -3,12 +3,14 @@
 mod connect;
 mod iterate;
 mod load;
+mod obey;
 mod quota;
 mod receive;
 pub mod refresh;
 mod reply;
 mod send;
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,7 @@ use mio::{Events, Poll, Token};
 use slab::Slab;
 
 use super::RunError;
+use super::control::{Change, Control};
 use super::flight::{Fault, Flight};
 use super::iteration::{Course, Iteration};
 use super::letter::Letter;
@@ -31,12 +34,12 @@ use crate::engine::{Clock, EngineError};
 use crate::grpc::Spare;
 use crate::measure::process;
 use crate::pace::SECOND_NS;
-use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
+use crate::scenario::report::EndedBy;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
 use load::LoadState;
@@ -49,7 +52,7 @@ const READ_BYTES: usize = 256 * 1024;
 const ALARM: Token = Token(usize::MAX);
 
 /// Signals, users and connections are looked at so often.
-const GLANCE_NS: u64 = 50_000_000;
+pub const GLANCE_NS: u64 = 50_000_000;
 
 /// What all threads of a run share.
 #[derive(Clone)]
@@ -58,6 +61,7 @@ pub struct Common<'a> {
     pub sites: &'a [Site],
     pub clock: Clock,
     pub signal: &'a AtomicBool,
+    pub control: &'a Control,
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
@@ -240,7 +244,12 @@ pub struct Driver<'a> {
     next_glance_ns: u64,
     next_note_ns: u64,
     is_stopping: bool,
-    is_signalled: bool,
+    /// Who ended the load, if it is not its own end.
+    stopped_by: Option<EndedBy>,
+    /// How many orders are known, and those that are to be obeyed later.
+    known_orders: usize,
+    orders: VecDeque<Change>,
+    is_paused: bool,
     ends_ns: u64,
     /// The values of setup, and their version.
     values: Arc<Values>,
@@ -319,7 +328,10 @@ impl<'a> Driver<'a> {
             next_glance_ns: 0,
             next_note_ns: u64::MAX,
             is_stopping: false,
-            is_signalled: false,
+            stopped_by: None,
+            known_orders: 0,
+            orders: VecDeque::new(),
+            is_paused: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
             version: common.board.version.load(Ordering::Acquire),
@@ -348,10 +360,10 @@ impl<'a> Driver<'a> {
             self.plan_refreshes();
         }
         while !self.round(&mut events, Self::is_over)? {}
-        let (ended_by, last_ns) = match (self.is_signalled, self.has_ended()) {
-            (true, _) => (EndedBy::Signal, self.now_ns()),
-            (false, true) => (EndedBy::Finished, self.active_ns),
-            (false, false) => (EndedBy::Window, self.now_ns()),
+        let (ended_by, last_ns) = match (self.stopped_by, self.has_ended()) {
+            (Some(by), _) => (by, self.now_ns()),
+            (None, true) => (EndedBy::Finished, self.active_ns),
+            (None, false) => (EndedBy::Time, self.now_ns()),
         };
         let failure = self.failure.take().or_else(|| self.ended_by_step());
         self.cut();
@@ -426,6 +438,7 @@ impl<'a> Driver<'a> {
 
     /// What is due, and what can go on.
     fn turn(&mut self, now_ns: u64) {
+        self.obey(now_ns);
         self.ring(now_ns);
         self.end_late(now_ns);
         self.call_users(now_ns);
@@ -458,10 +471,12 @@ impl<'a> Driver<'a> {
     fn glance(&mut self, now_ns: u64) {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if !self.is_stopping {
-            self.is_signalled = self.common.signal.load(Ordering::Relaxed);
-            if self.is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
+            let is_signalled = self.common.signal.load(Ordering::Relaxed);
+            self.stopped_by = is_signalled.then_some(EndedBy::Signal);
+            if is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
                 self.stop(now_ns);
             }
+            self.hear_orders();
         }
         if now_ns >= self.next_note_ns
             && let Some(post) = &self.common.post
@@ -508,6 +523,7 @@ impl<'a> Driver<'a> {
             retries.min(),
             Some(self.next_change_ns()),
             Some(self.ends_ns),
+            self.next_order_ns(),
         ]
         .into_iter()
         .flatten()
