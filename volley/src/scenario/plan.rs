@@ -426,7 +426,7 @@ pub enum Phases {
 /// Limits of a whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most iterations that may be open at a time.
+    /// The most iterations of schedules that may be open at a time, over all threads.
     pub iterations_open: u32,
     pub when_full: WhenFull,
     /// How long open iterations may take after the load's end.

@@ -172,6 +172,8 @@ pub fn run(
             threads: u32::MAX,
             board,
             signal,
+            // Other random values than those of the load.
+            seed: fastrand::u64(..),
             ..common.clone()
         };
         let mut driver = Driver::new(common, 0)?;

@@ -1,3 +1,8 @@
+mod abort;
+mod fake;
+mod load;
+mod setup;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -33,7 +33,7 @@ impl Driver<'_> {
         loop {
             let now_ns = self.now_ns();
             self.expect_greetings(now_ns);
-            self.reconnect(now_ns);
+            self.open_links(now_ns);
             for (pool, site) in self.pools.iter().zip(self.common.sites) {
                 let broken = pool
                     .links
@@ -213,6 +213,7 @@ impl Driver<'_> {
 
     /// Checks whether a connection has become ready, must retire, or has retired.
     pub(super) fn look_at_phase(&mut self, key: usize, now_ns: u64) {
+        self.links_changed = true;
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
@@ -315,6 +316,7 @@ impl Driver<'_> {
     }
 
     fn drop_wire(&mut self, key: usize) {
+        self.links_changed = true;
         if let Some(wire) = self.wires.try_remove(key) {
             // A closed descriptor leaves the poll by itself.
             let _ = self

@@ -1,5 +1,6 @@
 //! One thread of a run: its connections, its iterations and its counters.
 
+mod board;
 mod connect;
 mod iterate;
 mod load;
@@ -9,12 +10,12 @@ mod receive;
 pub mod refresh;
 mod reply;
 mod send;
+mod turn;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 use slab::Slab;
@@ -42,6 +43,7 @@ use crate::scenario::record::Records;
 use crate::scenario::report::EndedBy;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
+pub use board::{Board, Done, Known};
 use load::LoadState;
 pub use quota::Quota;
 
@@ -88,83 +90,6 @@ pub struct Harvest {
     pub failure: Option<RunError>,
     /// The step of setup that first failed when it was done again, and why.
     pub stale: Option<(usize, Fault)>,
-}
-
-/// The values of setup, which belong to everybody.
-#[derive(Debug, Default)]
-pub struct Board {
-    values: Mutex<Arc<Values>>,
-    /// It rises with each change.
-    version: AtomicU64,
-    /// Something that happened ends the run.
-    is_halted: AtomicBool,
-    /// What setup knew at its end.
-    setup: Known,
-}
-
-/// What setup knows at its end.
-#[derive(Clone, Debug, Default)]
-pub struct Known {
-    /// All its values, rows that it drew included.
-    pub values: Values,
-    /// By step: when its last good response came, in ns.
-    pub came_ns: Vec<u64>,
-}
-
-impl Board {
-    /// After a setup; `common`: the number of slots that belong to everybody.
-    pub fn new(setup: Known, common: u16) -> Self {
-        Self {
-            values: Mutex::new(Arc::new(setup.values.first(common.into()))),
-            setup,
-            ..Self::default()
-        }
-    }
-
-    /// The same without its halt.
-    pub fn again(&self) -> Self {
-        Self {
-            values: Mutex::new(self.get()),
-            setup: self.setup.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Changes the values.
-    pub fn change(&self, change: impl FnOnce(&mut Values)) {
-        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut values));
-        self.version.fetch_add(1, Ordering::Release);
-    }
-
-    pub fn get(&self) -> Arc<Values> {
-        Arc::clone(&self.values.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub fn setup(&self) -> &Known {
-        &self.setup
-    }
-}
-
-/// An iteration of setup or teardown that is over.
-#[derive(Debug)]
-pub struct Done {
-    pub known: Known,
-    /// The step that failed first, and why.
-    pub fault: Option<(usize, Fault)>,
-    /// A feed had nothing for it.
-    pub undrawn: Option<RunError>,
-}
-
-impl Done {
-    /// Why it failed; `of_step` names the step.
-    pub fn failure(&mut self, of_step: impl Fn(usize, String) -> RunError) -> Option<RunError> {
-        let of_step = self
-            .fault
-            .take()
-            .map(|(step, fault)| of_step(step, fault.words));
-        self.undrawn.take().or(of_step)
-    }
 }
 
 /// What goes off at a moment.
@@ -264,6 +189,9 @@ pub struct Driver<'a> {
     look_again_ns: u64,
     /// Iterations that ask for values of setup again.
     refreshing: usize,
+    /// A link may have lost its connection; else, none is opened again before this moment, in ns.
+    links_changed: bool,
+    next_retry_ns: u64,
 }
 
 impl<'a> Driver<'a> {
@@ -334,12 +262,14 @@ impl<'a> Driver<'a> {
             is_paused: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
-            version: common.board.version.load(Ordering::Acquire),
+            version: common.board.version(),
             done: None,
             failure: None,
             active_ns: 0,
             look_again_ns: 0,
             refreshing: 0,
+            links_changed: true,
+            next_retry_ns: u64::MAX,
             common,
         })
     }
@@ -416,126 +346,6 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// Does what is due, and then waits, unless `is_over` says that this was all.
-    fn round(
-        &mut self,
-        events: &mut Events,
-        is_over: impl Fn(&mut Self, u64) -> bool,
-    ) -> Result<bool, EngineError> {
-        let now_ns = self.now_ns();
-        if now_ns >= self.next_glance_ns {
-            self.glance(now_ns);
-        }
-        self.turn(now_ns);
-        if is_over(self, now_ns) {
-            return Ok(true);
-        }
-        self.wait(events)?;
-        self.take_events(events);
-        once_each(&mut self.unread);
-        Ok(false)
-    }
-
-    /// What is due, and what can go on.
-    fn turn(&mut self, now_ns: u64) {
-        self.obey(now_ns);
-        self.ring(now_ns);
-        self.end_late(now_ns);
-        self.call_users(now_ns);
-        self.arrive(now_ns);
-        self.go_on(now_ns);
-        self.reconnect(now_ns);
-        self.flush_touched(now_ns);
-    }
-
-    fn ring(&mut self, now_ns: u64) {
-        while let Some(timer) = self.timers.pop(now_ns) {
-            match timer {
-                Timer::Go(key, serial) => {
-                    let iteration = self.core.iterations.get_mut(key);
-                    if let Some(iteration) = iteration.filter(|one| one.serial == serial) {
-                        iteration.thinks = false;
-                        self.core.ready.push(key);
-                    }
-                }
-                Timer::User(load, user) => self.begin_user(load, user, now_ns),
-                Timer::Refresh(at) => {
-                    if !self.is_stopping {
-                        self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
-                    }
-                }
-            }
-        }
-    }
-
-    fn glance(&mut self, now_ns: u64) {
-        self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
-        if !self.is_stopping {
-            let is_signalled = self.common.signal.load(Ordering::Relaxed);
-            self.stopped_by = is_signalled.then_some(EndedBy::Signal);
-            if is_signalled || self.common.board.is_halted.load(Ordering::Relaxed) {
-                self.stop(now_ns);
-            }
-            self.hear_orders();
-        }
-        if now_ns >= self.next_note_ns
-            && let Some(post) = &self.common.post
-        {
-            self.next_note_ns += SECOND_NS;
-            // Nobody may listen any more.
-            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
-        }
-        let version = self.common.board.version.load(Ordering::Acquire);
-        if version != self.version {
-            (self.values, self.version) = (self.common.board.get(), version);
-        }
-        self.expect_greetings(now_ns);
-        self.fail_back(now_ns);
-    }
-
-    /// Sleeps until a socket is ready, or until something is due.
-    fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
-        let now_ns = self.now_ns();
-        let wake_ns = self.next_wake_ns();
-        let can_work = !self.unread.is_empty() || !self.core.ready.is_empty();
-        let timeout = if wake_ns <= now_ns || can_work {
-            Some(Duration::ZERO)
-        } else {
-            self.alarm
-                .set(wake_ns, now_ns)
-                .map_err(host("set a timer"))?;
-            None
-        };
-        match self.poll.poll(events, timeout) {
-            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
-                Err(host("wait for sockets")(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn next_wake_ns(&self) -> u64 {
-        let retries = self.pools.iter().filter_map(Pool::next_retry_ns);
-        [
-            self.timers.next_ns(),
-            self.deadlines.next_ns(),
-            self.next_arrival_ns(),
-            retries.min(),
-            Some(self.next_change_ns()),
-            Some(self.ends_ns),
-            self.next_order_ns(),
-        ]
-        .into_iter()
-        .flatten()
-        .fold(self.next_glance_ns, u64::min)
-    }
-
-    /// Ends the load of all threads.
-    fn halt(&mut self, now_ns: u64) {
-        self.common.board.is_halted.store(true, Ordering::Relaxed);
-        self.stop(now_ns);
-    }
-
     fn now_ns(&self) -> u64 {
         self.common.clock.now_ns()
     }
@@ -544,24 +354,4 @@ impl<'a> Driver<'a> {
 /// Names what the host refused.
 fn host(doing: &'static str) -> impl FnOnce(std::io::Error) -> EngineError {
     move |error| EngineError::Host { doing, error }
-}
-
-/// Leaves each connection once; its end is known if one place knew it.
-fn once_each(unread: &mut Vec<(usize, bool)>) {
-    if unread.len() > 1 {
-        unread.sort_unstable_by_key(|(key, to_end)| (*key, !*to_end));
-        unread.dedup_by_key(|(key, _)| *key);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connection_that_is_still_to_be_read_is_read_once() {
-        let mut unread = vec![(3, false), (1, false), (3, true), (1, false)];
-        once_each(&mut unread);
-        assert_eq!(unread, [(1, false), (3, true)]);
-    }
 }

@@ -8,10 +8,10 @@ use crate::scenario::plan::{Phase, Phases};
 use crate::scenario::report::EndedBy;
 
 impl Driver<'_> {
-    /// Takes the orders that are new.
+    /// Takes the orders that are new. Setup and teardown have none.
     pub(super) fn hear_orders(&mut self) {
         let control = self.common.control;
-        if control.length() > self.known_orders {
+        if self.common.post.is_some() && control.length() > self.known_orders {
             let new = control.after(self.known_orders);
             self.known_orders += new.len();
             self.orders.extend(new);

@@ -148,7 +148,7 @@ pub struct Scenario {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// The most iterations that are open at a time. The default is 10,000.
+    /// The most iterations of a `rate` that are open at a time, over all threads. The default is 10,000.
     pub iterations_open: Option<u32>,
     /// What becomes of an iteration that is due while too many are open. The default is drop.
     pub when_full: Option<WhenFull>,

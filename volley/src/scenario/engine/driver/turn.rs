@@ -1,0 +1,163 @@
+//! The loop of a thread: what is due is done, and then it sleeps.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use mio::Events;
+
+use super::{Driver, GLANCE_NS, Timer, host};
+use crate::engine::EngineError;
+use crate::pace::SECOND_NS;
+use crate::scenario::engine::iteration::Course;
+use crate::scenario::engine::pool::Pool;
+use crate::scenario::report::EndedBy;
+
+impl Driver<'_> {
+    /// Does what is due, and then waits, unless `is_over` says that this was all.
+    pub(super) fn round(
+        &mut self,
+        events: &mut Events,
+        is_over: impl Fn(&mut Self, u64) -> bool,
+    ) -> Result<bool, EngineError> {
+        let now_ns = self.now_ns();
+        if now_ns >= self.next_glance_ns {
+            self.glance(now_ns);
+        }
+        self.turn(now_ns);
+        if is_over(self, now_ns) {
+            return Ok(true);
+        }
+        self.wait(events)?;
+        self.take_events(events);
+        once_each(&mut self.unread);
+        Ok(false)
+    }
+
+    /// What is due, and what can go on.
+    fn turn(&mut self, now_ns: u64) {
+        self.obey(now_ns);
+        self.ring(now_ns);
+        self.end_late(now_ns);
+        self.call_users(now_ns);
+        self.arrive(now_ns);
+        self.go_on(now_ns);
+        self.open_links(now_ns);
+        self.flush_touched(now_ns);
+    }
+
+    /// Opens the links whose time has come.
+    pub(super) fn open_links(&mut self, now_ns: u64) {
+        if std::mem::take(&mut self.links_changed) || now_ns >= self.next_retry_ns {
+            self.reconnect(now_ns);
+            let retries = self.pools.iter().filter_map(Pool::next_retry_ns);
+            self.next_retry_ns = retries.min().unwrap_or(u64::MAX);
+        }
+    }
+
+    fn ring(&mut self, now_ns: u64) {
+        while let Some(timer) = self.timers.pop(now_ns) {
+            match timer {
+                Timer::Go(key, serial) => {
+                    let iteration = self.core.iterations.get_mut(key);
+                    if let Some(iteration) = iteration.filter(|one| one.serial == serial) {
+                        iteration.thinks = false;
+                        self.core.ready.push(key);
+                    }
+                }
+                Timer::User(load, user) => self.begin_user(load, user, now_ns),
+                Timer::Refresh(at) => {
+                    if !self.is_stopping {
+                        self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
+                    }
+                }
+            }
+        }
+    }
+
+    fn glance(&mut self, now_ns: u64) {
+        self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
+        if !self.is_stopping {
+            let is_signalled = self.common.signal.load(Ordering::Relaxed);
+            self.stopped_by = is_signalled.then_some(EndedBy::Signal);
+            if is_signalled || self.common.board.is_halted() {
+                self.stop(now_ns);
+            }
+            self.hear_orders();
+        }
+        if now_ns >= self.next_note_ns
+            && let Some(post) = &self.common.post
+        {
+            self.next_note_ns += SECOND_NS;
+            // Nobody may listen any more.
+            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
+        }
+        let version = self.common.board.version();
+        if version != self.version {
+            (self.values, self.version) = (self.common.board.get(), version);
+        }
+        self.expect_greetings(now_ns);
+        self.fail_back(now_ns);
+    }
+
+    /// Sleeps until a socket is ready, or until something is due.
+    pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
+        let now_ns = self.now_ns();
+        let wake_ns = self.next_wake_ns();
+        let can_work = self.links_changed || !self.unread.is_empty() || !self.core.ready.is_empty();
+        let timeout = if wake_ns <= now_ns || can_work {
+            Some(Duration::ZERO)
+        } else {
+            self.alarm
+                .set(wake_ns, now_ns)
+                .map_err(host("set a timer"))?;
+            None
+        };
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(host("wait for sockets")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn next_wake_ns(&self) -> u64 {
+        [
+            self.timers.next_ns(),
+            self.deadlines.next_ns(),
+            self.next_arrival_ns(),
+            Some(self.next_retry_ns),
+            Some(self.next_change_ns()),
+            Some(self.ends_ns),
+            self.next_order_ns(),
+        ]
+        .into_iter()
+        .flatten()
+        .fold(self.next_glance_ns, u64::min)
+    }
+
+    /// Ends the load of all threads.
+    pub(super) fn halt(&mut self, now_ns: u64) {
+        self.common.board.halt();
+        self.stop(now_ns);
+    }
+}
+
+/// Leaves each connection once; its end is known if one place knew it.
+fn once_each(unread: &mut Vec<(usize, bool)>) {
+    if unread.len() > 1 {
+        unread.sort_unstable_by_key(|(key, to_end)| (*key, !*to_end));
+        unread.dedup_by_key(|(key, _)| *key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_still_to_be_read_is_read_once() {
+        let mut unread = vec![(3, false), (1, false), (3, true), (1, false)];
+        once_each(&mut unread);
+        assert_eq!(unread, [(1, false), (3, true)]);
+    }
+}

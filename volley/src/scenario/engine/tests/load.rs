@@ -1,0 +1,265 @@
+//! What begins and ends: users, schedules and data.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::{Options, run};
+use super::fake::{Fake, failure, finish};
+use super::plan;
+use crate::scenario::report::{EndedBy, Report, StepReport};
+
+/// A server that answers everything with 200 and nothing.
+fn good() -> Fake {
+    Fake::start(|_| Some((200, String::new())))
+}
+
+/// A server that never answers.
+fn mute() -> Fake {
+    Fake::start(|_| None)
+}
+
+fn done(server: &Fake, threads: u32, file: &str) -> Report {
+    let finished = finish(server, threads, file).unwrap();
+    assert!(finished.failure.is_none(), "{:?}", finished.failure);
+    finished.report
+}
+
+fn step<'r>(report: &'r Report, name: &str) -> &'r StepReport {
+    report
+        .steps
+        .iter()
+        .find(|step| step.names.name == name)
+        .unwrap()
+}
+
+/// Iterations of a report: begun, dropped, unfed.
+fn begun(report: &Report) -> [u64; 3] {
+    let iterations = report.iterations();
+    [iterations.begun, iterations.dropped, iterations.unfed]
+}
+
+const ONE: &str = "http: {version: 1, connections: 8}
+limits: {drain: 100ms}
+scenarios: {one: {steps: [{name: a, get: '${api}/'}]}}
+";
+
+#[test]
+fn a_thread_without_users_ends_when_all_iterations_have_begun() {
+    let report = done(
+        &good(),
+        4,
+        &format!("{ONE}load: [{{users: 1}}, {{iterations: 20}}]"),
+    );
+    assert_eq!(begun(&report), [20, 0, 0]);
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
+fn a_last_phase_without_users_ends_the_load() {
+    let load = "load: [{users: 1, for: 20ms}, {users: 0}, {iterations: 1000000000}]";
+    let report = done(&good(), 2, &format!("{ONE}{load}"));
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
+fn users_begin_at_once() {
+    // One user works for less time than lies between two glances; a busy host may take all of it.
+    let server = good();
+    let file = format!("{ONE}load: [{{users: 1, for: 40ms}}]");
+    assert!((0..20).any(|_| begun(&done(&server, 1, &file))[0] > 0));
+}
+
+const ROWS: &str = "http: {version: 1, connections: 8}
+limits: {drain: 100ms}
+";
+
+#[test]
+fn each_unique_row_is_used_once_and_then_the_load_of_all_users_ends() {
+    let rows = "data: {sku: {range: [0, 100], order: unique, at_end: stop}}
+scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
+";
+    let report = done(&good(), 4, &format!("{ROWS}{rows}load: [{{users: 8}}]"));
+    assert_eq!(begun(&report), [100, 0, 0]);
+    assert_eq!(report.iterations().ok, 100);
+}
+
+#[test]
+fn a_user_whose_own_rows_have_run_out_stops_alone() {
+    let rows = "data: {sku: {range: [0, 5], order: sequential, at_end: stop}}
+scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
+";
+    let report = done(&good(), 2, &format!("{ROWS}{rows}load: [{{users: 6}}]"));
+    assert_eq!(begun(&report), [30, 0, 0]);
+}
+
+#[test]
+fn iterations_of_a_schedule_without_rows_are_due_and_unfed() {
+    let rows = "data: {sku: {range: [0, 7], order: unique, at_end: stop}}
+scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
+";
+    let report = done(
+        &good(),
+        1,
+        &format!("{ROWS}{rows}load: [{{rate: 1000/s, for: 1h}}]"),
+    );
+    let [begun, dropped, unfed] = begun(&report);
+    assert_eq!((begun, dropped), (7, 0));
+    assert!(unfed > 0);
+}
+
+#[test]
+fn nothing_is_done_after_a_draw_that_failed() {
+    let rows = "data: {sku: {range: [0, 3], order: unique, at_end: stop}}
+scenarios:
+  one:
+    on_failure: continue
+    steps:
+      - {name: a, get: '${api}/a'}
+      - {draw: [sku]}
+      - {name: b, get: '${api}/${sku}'}
+";
+    let report = done(&good(), 2, &format!("{ROWS}{rows}load: [{{users: 1}}]"));
+    // The feed is drawn from at the beginning, and again after the first step.
+    assert_eq!(begun(&report), [2, 0, 0]);
+    assert_eq!(step(&report, "b").counts.sent, 1);
+    assert_eq!(report.iterations().cut_short, 1);
+}
+
+#[test]
+fn a_failure_names_the_scenario_whose_data_ran_out_and_setup_alike() {
+    let rows = "data: {sku: {range: [0, 3], order: unique, at_end: fail}}
+scenarios: {shop: {steps: [{name: a, get: '${api}/${sku}'}]}}
+";
+    let users = finish(
+        &good(),
+        2,
+        &format!("{ROWS}{rows}load: [{{users: 4, for: 1h}}]"),
+    );
+    let expected = "the feed `sku` has no more rows, and `at_end: fail` ends the run";
+    assert_eq!(failure(users), format!("scenario `shop`: {expected}"));
+    let setup = "data: {sku: {range: [0, 1], order: unique, at_end: stop}}
+setup: [{name: a, get: '${api}/${sku}'}, {draw: [sku]}, {name: b, get: '${api}/${sku}'}]
+scenarios: {shop: {steps: [{get: '${api}/'}]}}
+";
+    let setup = finish(&good(), 1, &format!("{ROWS}{setup}"));
+    assert_eq!(failure(setup), "setup: the feed `sku` has no more rows");
+}
+
+#[test]
+fn a_thought_after_steps_together_or_a_step_that_fails_at_once_is_not_skipped() {
+    let rows = "data: {x: {rows: [{bad: \"a\\nb\"}]}}
+scenarios:
+  one:
+    load: [{users: 1, for: 50ms}]
+    steps:
+      - together: [{name: a, get: '${api}/'}, {name: b, get: '${api}/'}, {name: c, get: '${api}/'}]
+      - {think: 1h}
+      - {name: d, get: '${api}/'}
+  two:
+    load: [{users: 1, for: 50ms}]
+    on_failure: continue
+    steps:
+      - {name: fails, get: '${api}/', headers: {bad: '${x.bad}'}, think: 1h}
+      - {name: e, get: '${api}/'}
+";
+    let report = done(&good(), 1, &format!("{ROWS}{rows}"));
+    assert!(step(&report, "c").counts.ok > 0);
+    assert_eq!(
+        (
+            step(&report, "d").counts.sent,
+            step(&report, "e").counts.sent
+        ),
+        (0, 0)
+    );
+}
+
+#[test]
+fn what_is_due_and_did_not_begin_is_dropped_exactly_at_the_end_and_at_a_signal() {
+    for (end, ended_by) in [
+        ("", EndedBy::Time),
+        (", {rate: 1/h, for: 1h}", EndedBy::Signal),
+    ] {
+        for when_full in ["wait", "drop"] {
+            let server = mute();
+            let file = format!(
+                "http: {{version: 1, connections: 8}}
+limits: {{iterations_open: 5, when_full: {when_full}, drain: 100ms}}
+scenarios: {{one: {{weight: 80, steps: [{{get: '${{api}}/'}}]}}, two: {{weight: 20, steps: [{{get: '${{api}}/'}}]}}}}
+load: [{{rate: 100000/s, for: 10ms}}{end}]
+"
+            );
+            let target = format!("targets: {{api: 'http://{}'}}\n", server.address);
+            let options = Options {
+                threads: Some(3),
+                ..Options::default()
+            };
+            let (signal, plan) = (Arc::new(AtomicBool::new(false)), plan(&(target + &file)));
+            // The second of the first news is over: all is due that will be.
+            let news = &mut |_: &mut _, _| signal.store(true, Ordering::Relaxed);
+            let report = run(&plan, &options, &signal, news).unwrap().report;
+            let due = 1000 + u64::from(!end.is_empty());
+            assert_eq!(begun(&report), [5, due - 5, 0], "{ended_by:?} {when_full}");
+            assert_eq!(report.facts.ended_by, ended_by);
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_waits_for_room_does_not_keep_a_cpu_busy() {
+    let file = format!("{ONE}load: [{{rate: 1000/s, for: 1s}}]").replace(
+        "drain: 100ms",
+        "drain: 1s, iterations_open: 1, when_full: wait",
+    );
+    let report = done(&mute(), 1, &file);
+    assert_eq!(begun(&report), [1, 999, 0]);
+    assert!(report.facts.cost.busiest_thread_s < 0.5);
+}
+
+#[test]
+fn the_room_for_iterations_is_that_of_all_threads_together() {
+    let file = format!("{ONE}load: [{{rate: 1000/s, for: 50ms}}]")
+        .replace("drain: 100ms", "drain: 100ms, iterations_open: 3");
+    let report = done(&mute(), 4, &file);
+    assert_eq!(begun(&report), [3, 47, 0]);
+}
+
+#[test]
+fn dropped_iterations_are_none_of_those_that_were_asked_for() {
+    let file = format!("{ONE}load: [{{rate: 20000/s, for: 1h}}, {{iterations: 20}}]")
+        .replace("drain: 100ms", "drain: 10s, iterations_open: 1");
+    let report = done(&good(), 2, &file);
+    assert_eq!(report.iterations().ok, 20);
+    assert!(report.iterations().dropped > 0);
+}
+
+#[test]
+fn weights_are_exact_over_all_threads() {
+    let file = "http: {version: 1, connections: 8}
+scenarios:
+  most: {weight: 80, steps: [{get: '${api}/'}]}
+  some: {weight: 20, steps: [{get: '${api}/'}]}
+load: [{users: 8}, {iterations: 10}]
+";
+    let report = done(&good(), 4, file);
+    let begun: Vec<_> = report
+        .scenarios
+        .iter()
+        .map(|one| one.counts.begun)
+        .collect();
+    assert_eq!(begun, [8, 2]);
+}
+
+#[test]
+fn fewer_threads_than_wanted_are_a_warning_that_names_the_target() {
+    let file = ONE.replace("connections: 8", "connections: 1");
+    let report = done(
+        &good(),
+        2,
+        &format!("{file}load: [{{users: 2}}, {{iterations: 9}}]"),
+    );
+    assert_eq!((report.facts.threads, begun(&report)[0]), (1, 9));
+    assert_eq!(
+        report.facts.warnings,
+        ["1 of 2 threads send, because target `api` has 1 connections: raise its `connections`"]
+    );
+}

@@ -1,0 +1,176 @@
+//! Setup, teardown, and values that grow old.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use super::fake::{Asked, Fake, failure, finish, finish_by};
+
+#[test]
+fn teardown_runs_after_a_signal_and_after_a_halt() {
+    let file = "http: {version: 1, connections: 2}
+limits: {drain: 1s}
+scenarios: {shop: {on_failure: end_run, steps: [{name: buy, get: '${api}/work'}]}}
+load: [{users: 2, for: 1h}]
+teardown: [{name: bye, get: '${api}/bye'}]
+";
+    for is_signal in [true, false] {
+        let (signal, byes) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::new(AtomicU64::new(0)),
+        );
+        let (set, counts) = (Arc::clone(&signal), Arc::clone(&byes));
+        let server = Fake::start(move |asked| {
+            if asked.path == "/bye" {
+                counts.fetch_add(1, Ordering::Relaxed);
+                return Some((200, String::new()));
+            }
+            set.store(is_signal, Ordering::Relaxed);
+            Some((if is_signal { 200 } else { 503 }, String::new()))
+        });
+        let finished = finish_by(&server, 2, &signal, file).unwrap();
+        assert_eq!(byes.load(Ordering::Relaxed), 1, "signal: {is_signal}");
+        let failure = finished.failure.map(|failure| failure.to_string());
+        match is_signal {
+            true => assert_eq!(failure, None),
+            false => {
+                let start = "scenario `shop`: step `buy` failed and ended the run (`on_failure: end_run`): ";
+                let failure = failure.unwrap();
+                assert!(
+                    failure.starts_with(start) && failure.contains("503"),
+                    "{failure}"
+                );
+            }
+        }
+    }
+}
+
+/// What a server knows of two values, and those who wait for news.
+#[derive(Default)]
+struct Seen(Mutex<[u64; 2]>, Condvar);
+
+#[test]
+fn values_that_are_asked_for_at_once_do_not_overwrite_each_other() {
+    let file = "http: {version: 1, connections: 8}
+limits: {drain: 1s}
+setup:
+  - {get: '${api}/a', save: {a: {from: body, refresh: {after: 200ms}}}}
+  - {get: '${api}/b', save: {b: {from: body, refresh: {after: 200ms}}}}
+scenarios: {one: {steps: [{get: '${api}/work', headers: {a: '${a}', b: '${b}'}}]}}
+load: [{users: 1, for: 1h}]
+";
+    let (signal, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Seen::default()));
+    let (ends, knows) = (Arc::clone(&signal), Arc::clone(&seen));
+    let given = [AtomicU64::new(1), AtomicU64::new(1)];
+    let went_back = Arc::new(AtomicBool::new(false));
+    let back = Arc::clone(&went_back);
+    let server = Fake::start(move |asked: &Asked| {
+        let next = |at: usize| given[at].fetch_add(1, Ordering::Relaxed);
+        let Seen(seen, news) = &*knows;
+        let value = match asked.path.as_str() {
+            "/a" => next(0),
+            "/b" => {
+                let value = next(1);
+                // The second one comes only when the news of the other value is out.
+                let is_early = |seen: &mut [u64; 2]| value == 2 && seen[0] < 2;
+                drop(news.wait_while(seen.lock().unwrap(), is_early).unwrap());
+                value
+            }
+            _ => {
+                let now = ["a", "b"].map(|name| asked.header(name).parse().unwrap());
+                let before = std::mem::replace(&mut *seen.lock().unwrap(), now);
+                news.notify_all();
+                if now[0] < before[0] || now[1] < before[1] {
+                    back.store(true, Ordering::Relaxed);
+                }
+                ends.store(now[1] >= 3, Ordering::Relaxed);
+                0
+            }
+        };
+        Some((200, value.to_string()))
+    });
+    let finished = finish_by(&server, 1, &signal, file).unwrap();
+    assert!(finished.failure.is_none());
+    assert!(!went_back.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_value_is_asked_for_again_with_the_rows_of_setup_and_by_its_own_age() {
+    let file = "http: {version: 1, connections: 4}
+limits: {drain: 1s}
+data:
+  client: {rows: [{id: first}, {id: second}], order: circular}
+  nonce: {uuid: true}
+setup:
+  - {get: '${api}/token', headers: {client: '${client.id}', nonce: '${nonce}'}, save: {t: {json: /t, refresh: {after: /s}}}}
+  - {get: '${api}/slow'}
+scenarios: {one: {steps: [{get: '${api}/', headers: {t: '${t}'}, think: 10ms}]}}
+load: [{users: 1, for: 5m}]
+";
+    let (signal, asked) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(Mutex::new(Vec::new())),
+    );
+    let (ends, list) = (Arc::clone(&signal), Arc::clone(&asked));
+    let server = Fake::start(move |asked| {
+        match asked.path.as_str() {
+            "/token" => {
+                let mut list = list.lock().unwrap();
+                list.push((
+                    asked.header("client").to_owned(),
+                    asked.header("nonce").to_owned(),
+                ));
+                // The first one is old when the load begins; the second one for longer than the test.
+                let age = if list.len() == 1 { "0.2" } else { "1e6" };
+                return Some((200, format!("{{\"t\": {}, \"s\": {age}}}", list.len())));
+            }
+            "/slow" => std::thread::sleep(Duration::from_millis(300)),
+            _ => ends.store(asked.header("t") == "2", Ordering::Relaxed),
+        }
+        Some((200, String::new()))
+    });
+    let finished = finish_by(&server, 1, &signal, file).unwrap();
+    assert!(finished.failure.is_none() && finished.report.facts.warnings.is_empty());
+    let asked = asked.lock().unwrap();
+    assert_eq!([&*asked[0].0, &*asked[1].0], ["first", "first"]);
+    assert!(!asked[1].1.is_empty() && asked[0].1 != asked[1].1);
+}
+
+#[test]
+fn an_age_that_is_no_number_is_said_in_setup_and_later() {
+    let file = "http: {version: 1, connections: 4}
+limits: {drain: 1s}
+setup:
+  - {name: token, get: '${api}/token', save: {t: {json: /t, refresh: {after: /s}}}}
+scenarios: {one: {steps: [{get: '${api}/', headers: {t: '${t}'}, think: 10ms}]}}
+load: [{users: 1, for: 5m}]
+";
+    for bad in ["\"soon\"", "-1", "0", "\"inf\""] {
+        let server = Fake::start(move |_| Some((200, format!("{{\"t\": 1, \"s\": {bad}}}"))));
+        let words = format!(
+            "`{}` is no number of seconds above 0",
+            bad.trim_matches('"')
+        );
+        let failure = failure(finish(&server, 1, file));
+        assert!(
+            failure.starts_with(&format!("setup: step `token` failed: {words}")),
+            "{failure}"
+        );
+    }
+    let (signal, asked) = (Arc::new(AtomicBool::new(false)), AtomicU64::new(0));
+    let ends = Arc::clone(&signal);
+    let server = Fake::start(move |request| {
+        if request.path != "/token" {
+            ends.store(asked.load(Ordering::Relaxed) > 2, Ordering::Relaxed);
+            return Some((200, String::new()));
+        }
+        let age = match asked.fetch_add(1, Ordering::Relaxed) {
+            0 => "0.1",
+            _ => "\"soon\"",
+        };
+        Some((200, format!("{{\"t\": 1, \"s\": {age}}}")))
+    });
+    let report = finish_by(&server, 1, &signal, file).unwrap().report;
+    let warnings = report.facts.warnings;
+    assert!(warnings[0].contains("step `token`") && warnings[0].contains("`soon` is no number"));
+}
