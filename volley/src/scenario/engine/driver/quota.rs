@@ -189,3 +189,30 @@ impl LoadQuota {
         self.ran_out_ns().is_some() || self.is_done()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_weights_number_iterations_from_0_once_whoever_is_first() {
+        let load = Load {
+            scenarios: vec![(0, 1)],
+            shares_requests: false,
+            phases: Phases::Rate(Vec::new()),
+            iterations: None,
+            start_after_ns: 0,
+            pace_ns: 0,
+        };
+        let quota = LoadQuota::new(&load);
+        let dealt = |weights, number| Dealt { weights, number };
+        assert_eq!([quota.deal(), quota.deal()], [dealt(0, 0), dealt(0, 1)]);
+        quota.reweigh(1);
+        assert_eq!(quota.deal(), dealt(1, 0));
+        // Another thread obeys the same order, or one that is over already.
+        quota.reweigh(1);
+        quota.reweigh(0);
+        assert_eq!(quota.deal(), dealt(1, 1));
+        assert_eq!(quota.deal_dropped(), dealt(1, 0));
+    }
+}
