@@ -37,6 +37,7 @@ site.sh serve:<$root/lib><site><serve>
 site.sh check:$tool<tools.site_check>
 arena.sh site check:$tool<tools.site_check>
 bench_generators.sh:$tool<tools.bench>
+bench_scenarios.sh:$tool<tools.bench_scenarios>
 bench_sentinel.sh:$tool<tools.bench_sentinel>
 simulate_ranking.sh:$tool<tools.simulate_ranking>
 arena.sh bench-generators:$tool<tools.bench>

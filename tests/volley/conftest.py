@@ -7,12 +7,18 @@ from pathlib import Path
 import pytest
 
 from tests.volley.plumbing import Volley, framework
+from tests.volley.scenarios import Scenarios
 from tools.bench.counting_server import CountingServer, serving
 
 
 @pytest.fixture
 def volley(volley_program: Path) -> Volley:
     return Volley(volley_program)
+
+
+@pytest.fixture
+def scenarios(volley: Volley, tmp_path: Path) -> Scenarios:
+    return Scenarios(volley, tmp_path)
 
 
 @pytest.fixture

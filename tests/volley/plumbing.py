@@ -1,6 +1,7 @@
 """volley, run as a person runs it, and the servers it is run against."""
 
 import json
+import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -88,3 +89,20 @@ def framework(name: str, log: Path) -> Iterator[None]:
             profile = load_profile(CHECKOUT.profiles, "stream-grpc")
             contract.wait_ready(contract.scope_of(profile), 60, server.ended)
             yield
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on: taken once, and let go."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens on a port of this host."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

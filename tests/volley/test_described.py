@@ -15,8 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[i
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from tests.integration.plumbing import ROOT, eventually
-from tests.volley.plumbing import Outcome, Volley
-from tests.volley.test_peers import free_port
+from tests.volley.plumbing import Outcome, Volley, free_port
 
 pytestmark = pytest.mark.integration
 

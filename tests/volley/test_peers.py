@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,21 +10,13 @@ from typing import Any
 import pytest
 
 from tests.integration.plumbing import eventually
-from tests.volley.plumbing import Volley
+from tests.volley.plumbing import Volley, free_port, listens
 
 pytestmark = pytest.mark.integration
 
 AB = {"a": 1, "b": 2}
 STREAM = {**AB, "count": 100}
 MANY: list[dict[str, int]] = [{"a": 1, "b": 2}, {"a": 30, "b": 4}, {"a": -7, "b": 0}]
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on: taken once, and let go."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 @pytest.mark.parametrize("tls", [False, True])
@@ -131,18 +122,10 @@ def nghttpd(tmp_path: Path) -> Iterator[int]:
     argv = [program, "--no-tls", "-a", "127.0.0.1", "-d", str(tmp_path / "htdocs"), str(port)]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
-            eventually(lambda: _listens(port), "nghttpd listens", timeout_s=10)
+            eventually(lambda: listens(port), "nghttpd listens", timeout_s=10)
             yield port
         finally:
             server.terminate()
-
-
-def _listens(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,14 @@ pub struct Head {
     pub before_own: usize,
 }
 
+impl Head {
+    /// Whether the method is HEAD, whose responses have no content (RFC 9110 §9.3.2).
+    pub fn is_head(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| *field.name == *b":method" && *field.value == *b"HEAD")
+    }
+}
+
 /// Fields of one call alone, already encoded: see [`hpack::literal`](super::hpack::literal).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Own<'a> {
@@ -39,6 +47,7 @@ pub struct HeadWriter {
 /// A head, and its bytes as long as the encoder's generation is the same.
 struct Encoded {
     head: Arc<Head>,
+    is_head: bool,
     generation: Option<u64>,
     block: Vec<u8>,
     /// Where a call's own fields go.
@@ -61,7 +70,7 @@ impl HeadWriter {
         self.encoder.set_peer_max_table_size(size);
     }
 
-    /// Appends HEADERS, and CONTINUATION if the block needs it.
+    /// Appends HEADERS, and CONTINUATION if the block needs it. Returns [`Head::is_head`].
     pub fn write(
         &mut self,
         out: &mut Vec<u8>,
@@ -70,7 +79,7 @@ impl HeadWriter {
         own: Own<'_>,
         end_stream: bool,
         max_frame_size: usize,
-    ) {
+    ) -> bool {
         let generation = Some(self.encoder.generation());
         let is = |kept: &Encoded| Arc::ptr_eq(&kept.head, head);
         if !self.kept.get(self.latest).is_some_and(is) {
@@ -81,7 +90,7 @@ impl HeadWriter {
                 .unwrap_or_else(|| self.keep(head));
         }
         let Some(kept) = self.kept.get_mut(self.latest) else {
-            return;
+            return false;
         };
         if kept.generation != generation {
             kept.encode(&mut self.encoder);
@@ -91,7 +100,7 @@ impl HeadWriter {
             let end = if end_stream { flag::END_STREAM } else { 0 };
             let flags = flag::END_HEADERS | end;
             write_whole(out, Kind::Headers, flags, stream, &kept.block);
-            return;
+            return kept.is_head;
         }
         let (before, after) = kept.block.split_at(kept.own_at.min(kept.block.len()));
         self.block.clear();
@@ -99,6 +108,7 @@ impl HeadWriter {
             self.block.extend_from_slice(part);
         }
         write_headers(out, stream, &self.block, end_stream, max_frame_size);
+        kept.is_head
     }
 
     /// Makes room for a head.
@@ -109,6 +119,7 @@ impl HeadWriter {
         }
         self.kept.push(Encoded {
             head: Arc::clone(head),
+            is_head: head.is_head(),
             generation: None,
             block: Vec::new(),
             own_at: 0,

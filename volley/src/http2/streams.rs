@@ -34,7 +34,9 @@ pub struct Stream<C> {
     pub request: RequestPhase,
     /// It is queued for the connection's send window.
     pub in_row: bool,
-    /// Bytes of content still to come, if the response gave a `content-length`.
+    /// The request's method is HEAD: `content-length` says what GET would bring (RFC 9110 §9.3.2).
+    pub is_head: bool,
+    /// Bytes of content still to come, if that is known.
     pub content_left: Option<u64>,
     pub pending: Option<Box<Pending>>,
     pub call: C,
@@ -46,7 +48,11 @@ impl<C> Stream<C> {
     pub fn begin_content(&mut self, head: ResponseHead) {
         if let ResponseHead::Final { content_length } = head {
             self.phase = ResponsePhase::Content;
-            self.content_left = content_length;
+            self.content_left = if self.is_head {
+                Some(0)
+            } else {
+                content_length
+            };
         }
     }
 }
@@ -183,6 +189,7 @@ mod tests {
             phase: ResponsePhase::AwaitingHead,
             request: RequestPhase::Open,
             in_row: false,
+            is_head: false,
             content_left: None,
             pending: None,
             call: id,

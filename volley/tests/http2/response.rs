@@ -1,5 +1,8 @@
 //! RFC 9113 §8: what a response is.
 
+use std::sync::Arc;
+
+use volley::http2::hpack::{Field, Indexing};
 use volley::http2::{Closed, ErrorCode};
 
 use crate::build::{
@@ -169,6 +172,34 @@ fn a_status_that_never_has_content_may_name_a_length() {
         END_STREAM,
     )]);
     assert_eq!(peer.events().pop(), Some(Event::Closed('a', Closed::Ended)));
+}
+
+#[test]
+fn an_answer_to_head_may_name_a_length_but_has_no_content() {
+    let asked = || {
+        let mut peer = Peer::ready();
+        let method = Field::new(&b":method"[..], &b"HEAD"[..], Indexing::Incremental);
+        Arc::get_mut(&mut peer.head).unwrap().fields[0] = method;
+        peer.open('a');
+        peer
+    };
+    let length = [(":status", "200"), ("content-length", "3")];
+    let ended = [
+        vec![headers(1, &length, END_STREAM)],
+        vec![headers(1, &length, 0), last_data(1, b"")],
+    ];
+    for frames in ended {
+        let mut peer = asked();
+        peer.feed(&frames);
+        assert_eq!(peer.events().pop(), Some(Event::Closed('a', Closed::Ended)));
+    }
+    let mut peer = asked();
+    peer.feed(&[headers(1, &length, 0), last_data(1, b"abc")]);
+    let closed = peer.events().pop();
+    assert!(matches!(
+        closed,
+        Some(Event::Closed('a', Closed::Malformed(_)))
+    ));
 }
 
 #[test]

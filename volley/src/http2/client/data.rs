@@ -10,7 +10,7 @@ use crate::http2::streams::ResponsePhase;
 use crate::http2::window::Taken;
 
 const NO_HEAD: &str = "content came before the response head";
-const TOO_LONG: &str = "the content is longer than `content-length`";
+const TOO_LONG: &str = "the content is longer than `content-length`, or an answer to HEAD has any";
 
 impl<C> Connection<C> {
     /// Always inlined into the frame loop: as a separate call it costs a third more (5.5 ns a frame instead of 4.1).

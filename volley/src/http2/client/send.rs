@@ -36,7 +36,7 @@ impl<C> Connection<C> {
         self.next_id += 2;
         self.ended.opened(id);
         let max_frame_size = self.peer.max_frame_size;
-        self.heads.write(
+        let is_head = self.heads.write(
             self.output.bytes(),
             id,
             head,
@@ -60,6 +60,7 @@ impl<C> Connection<C> {
                 RequestPhase::Open
             },
             in_row: false,
+            is_head,
             content_left: None,
             pending: None,
             call,

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// The first wait before a lost connection is opened again; each failure doubles it, up to a second.
+use super::flight::Fault;
+
+/// The first wait before a connection that failed is opened again; each failure doubles it, up to a second.
 const FIRST_WAIT_NS: u64 = 20_000_000;
-const LONGEST_WAIT_NS: u64 = 1_000_000_000;
+pub const LONGEST_WAIT_NS: u64 = 1_000_000_000;
 
 /// The place of one connection; the connection itself may change.
 #[derive(Debug)]
@@ -17,14 +19,15 @@ pub struct Link {
     pub is_listed: bool,
     /// How many ways were tried in this round.
     pub tried: usize,
-    /// Rounds in a row that found no way.
+    /// Failures in a row: rounds that found no way, and connections that were lost before they brought anything.
     pub failures: u32,
     /// When it is tried again, if it has no connection.
     pub retry_at_ns: u64,
-    /// When it may next try to return to its own host.
+    /// When it may next try to return to its own host, and the attempt at that.
     pub returns_at_ns: u64,
-    /// Why it has none.
-    pub reason: String,
+    pub returning: Option<usize>,
+    /// Why its last connection failed.
+    pub fault: Option<Fault>,
 }
 
 /// The links of a target.
@@ -48,7 +51,8 @@ impl Pool {
             failures: 0,
             retry_at_ns: 0,
             returns_at_ns: 0,
-            reason: String::new(),
+            returning: None,
+            fault: None,
         };
         Self {
             links: numbers.map(link).collect(),
@@ -76,16 +80,24 @@ impl Pool {
         Some(link)
     }
 
-    /// Notes that a link has no connection. The wait grows with each failure.
-    pub fn broke(&mut self, link: usize, reason: String, now_ns: u64) {
+    /// Notes that a link has no connection. The wait since then, or since it was opened, grows with each failure.
+    pub fn broke(&mut self, link: usize, fault: Fault, since_ns: u64) {
         let Some(link) = self.links.get_mut(link) else {
             return;
         };
         let wait_ns = FIRST_WAIT_NS << link.failures.min(16);
         link.wire = None;
-        link.retry_at_ns = now_ns.saturating_add(wait_ns.min(LONGEST_WAIT_NS));
+        link.retry_at_ns = since_ns.saturating_add(wait_ns.min(LONGEST_WAIT_NS));
         link.failures += 1;
-        link.reason = reason;
+        link.fault = Some(fault);
+    }
+
+    /// Notes that a connection of a link has brought its first response.
+    #[cold]
+    pub fn answered(&mut self, link: usize, now_ns: u64) {
+        if let Some(link) = self.links.get_mut(link) {
+            (link.failures, link.retry_at_ns) = (0, link.retry_at_ns.min(now_ns));
+        }
     }
 
     /// When the next link without a connection is tried again.
@@ -95,11 +107,11 @@ impl Pool {
     }
 
     /// Why no link has a connection, if none has and none is being opened.
-    pub fn is_dead(&self) -> Option<&str> {
+    pub fn is_dead(&self) -> Option<&Fault> {
         let is_alive = |link: &Link| link.wire.is_some() || link.failures == 0;
         match self.links.iter().any(is_alive) {
             true => None,
-            false => self.links.first().map(|link| link.reason.as_str()),
+            false => self.links.first().and_then(|link| link.fault.as_ref()),
         }
     }
 }
@@ -107,6 +119,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::tally::Reason;
 
     #[test]
     fn links_take_turns_and_stand_in_the_list_once() {
@@ -124,13 +137,14 @@ mod tests {
     fn a_link_that_fails_again_and_again_is_tried_less_and_less_often() {
         let mut pool = Pool::new(0..1);
         assert_eq!(pool.is_dead(), None);
+        let fault = Fault::new(Reason::Connect, "refused".to_owned());
         let waits: Vec<_> = (0..8)
             .map(|_| {
-                pool.broke(0, "refused".to_owned(), 0);
+                pool.broke(0, fault.clone(), 0);
                 pool.next_retry_ns().unwrap_or_default() / 1_000_000
             })
             .collect();
         assert_eq!(waits, [20, 40, 80, 160, 320, 640, 1000, 1000]);
-        assert_eq!(pool.is_dead(), Some("refused"));
+        assert_eq!(pool.is_dead(), Some(&fault));
     }
 }

@@ -39,9 +39,11 @@ pub struct SiteHost {
     pub tls: Option<TlsClient>,
     /// What `:authority` or `host` says.
     pub authority: String,
-    /// The host and the port, as cookies and redirects know them.
+    /// The host and the port of `authority`, as cookies and redirects know them.
     host: String,
     port: u16,
+    /// Those of the address, which servers write into URLs, too.
+    own: (String, u16),
     /// For people.
     pub label: String,
 }
@@ -66,6 +68,11 @@ impl Site {
             connect_timeout_ns: target.connect_timeout_ns,
             fails_back: target.fails_back,
         })
+    }
+
+    /// Which of the hosts a link of this number belongs to.
+    pub fn own_host(&self, number: u32) -> usize {
+        number as usize % self.hosts.len().max(1)
     }
 
     /// `http` or `https`.
@@ -128,6 +135,16 @@ impl SiteHost {
         }
     }
 
+    /// Whether a URL leads here: by the target's `authority`, or by the host's own name.
+    pub fn is_of(&self, url: &HttpUrl<'_>) -> bool {
+        let own = HttpUrl {
+            host: self.own.0.as_bytes(),
+            port: self.own.1,
+            ..self.url(b"/")
+        };
+        own.is_same_origin(url) || self.url(b"/").is_same_origin(url)
+    }
+
     /// Appends the URL of a request with this path and query.
     pub fn write_url(&self, path: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(if self.tls.is_some() {
@@ -164,16 +181,23 @@ impl SiteHost {
             Arc::make_mut(&mut client.config).alpn_protocols = offers;
             client
         });
-        let (host, port) = match endpoint {
+        let own = match endpoint {
             Endpoint::Name(address) => (
                 spec::without_port(&address.to_string()).to_owned(),
                 address.port,
             ),
             Endpoint::Unix(_) => ("localhost".to_owned(), if target.is_tls { 443 } else { 80 }),
         };
+        let mut url = if target.is_tls { "https://" } else { "http://" }.to_owned();
+        url.push_str(target.authority.as_deref().unwrap_or(&authority));
+        let (host, port) = match HttpUrl::parse(url.as_bytes()) {
+            Ok(url) => (String::from_utf8_lossy(url.host).into_owned(), url.port),
+            Err(_) => own.clone(),
+        };
         Ok(Self {
             host,
             port,
+            own,
             names: Names::new(
                 named,
                 Proxies::of_process(),

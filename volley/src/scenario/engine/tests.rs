@@ -1,7 +1,10 @@
 mod abort;
 mod fake;
+mod faults;
 mod load;
+mod peer;
 mod setup;
+mod wires;
 
 use std::path::Path;
 use std::sync::Arc;

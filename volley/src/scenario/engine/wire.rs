@@ -3,11 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
-use super::flight::FlightKey;
+use super::flight::{Fault, FlightKey};
+use super::pool::LONGEST_WAIT_NS;
 use crate::engine::names::Route;
 use crate::engine::transport::{TlsClient, Transport};
-use crate::http1;
+use crate::http1::{self, Violation};
 use crate::http2::{self, ErrorCode, Handler};
+use crate::scenario::tally::Reason;
 
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct Wire {
     pub link: usize,
     /// When its connecting began.
     pub began_ns: u64,
+    /// It has brought the head of a response.
+    pub has_answered: bool,
     /// It is among those to be flushed at the end of the turn.
     pub is_touched: bool,
     /// The socket took less than was offered; a writable event will follow.
@@ -81,14 +85,6 @@ impl Http {
         }
     }
 
-    /// Whether any request was opened, and none is left that the server refused.
-    pub fn was_used(&self) -> bool {
-        match self {
-            Self::One(http) => http.opened() > 0,
-            Self::Two(http) => http.was_used(),
-        }
-    }
-
     /// Whether the server may have closed the connection because it was idle, before it saw the open request.
     pub fn was_idle(&self) -> bool {
         match self {
@@ -124,15 +120,16 @@ impl Http {
         &mut self,
         bytes: &[u8],
         handler: &mut impl Handler<FlightKey>,
-    ) -> Result<(), String> {
-        match self {
+    ) -> Result<(), Fault> {
+        let taken = match self {
             Self::One(http) => http
                 .receive(bytes, handler)
                 .map_err(|error| error.to_string()),
             Self::Two(http) => http
                 .receive(bytes, handler)
                 .map_err(|error| error.to_string()),
-        }
+        };
+        taken.map_err(|rule| Fault::new(Reason::Protocol, rule))
     }
 
     /// The server has closed the connection.
@@ -140,12 +137,36 @@ impl Http {
     /// # Errors
     ///
     /// It closed before the end of a response.
-    pub fn end(&mut self, handler: &mut impl Handler<FlightKey>) -> Result<(), String> {
+    pub fn end(&mut self, handler: &mut impl Handler<FlightKey>) -> Result<(), Fault> {
         match self {
-            Self::One(http) => http
-                .end_of_stream(handler)
-                .map_err(|error| error.to_string()),
-            Self::Two(_) => Err("the server closed the connection".to_owned()),
+            Self::One(http) => http.end_of_stream(handler).map_err(|violation| {
+                let is_end = matches!(
+                    violation,
+                    Violation::ClosedBefore | Violation::ClosedInHead | Violation::ClosedInBody
+                );
+                let reason = if is_end {
+                    Reason::Closed
+                } else {
+                    Reason::Protocol
+                };
+                Fault::new(reason, violation.to_string())
+            }),
+            Self::Two(http) => Err(match http.go_away() {
+                Some(go_away) => Fault::new(
+                    Reason::GoAway,
+                    format!("the server sent {go_away} and closed it"),
+                ),
+                None => Fault::new(Reason::Closed, "the server closed it".to_owned()),
+            }),
+        }
+    }
+
+    /// The bytes of HTTP that wait to be sent, those of a request that flow control holds back included.
+    #[inline]
+    pub fn unsent(&self, stream: u32) -> usize {
+        match self {
+            Self::One(http) => http.output().len(),
+            Self::Two(http) => http.output().len() + http.queued(stream),
         }
     }
 
@@ -185,6 +206,7 @@ impl Wire {
             host,
             link,
             began_ns: now_ns,
+            has_answered: false,
             is_touched: false,
             blocked: false,
         })
@@ -193,6 +215,19 @@ impl Wire {
     /// Whether it is neither ready nor retired.
     pub fn is_attempt(&self) -> bool {
         !matches!(self.phase, Phase::Ready | Phase::Retiring)
+    }
+
+    /// Whether it brought something, or lasted.
+    pub fn was_of_use(&self, now_ns: u64) -> bool {
+        self.has_answered || now_ns.saturating_sub(self.began_ns) >= LONGEST_WAIT_NS
+    }
+
+    /// Why it is not ready in time.
+    pub fn late(&self) -> Fault {
+        let is_tls = self.phase == Phase::Greeting && !self.transport.is_open();
+        let reason = if is_tls { Reason::Tls } else { Reason::Connect };
+        let what = self.transport.wait_words();
+        Fault::new(reason, format!("{what} in time (`http.connect_timeout`)"))
     }
 
     /// How many requests may be opened now, of `most` at a time.

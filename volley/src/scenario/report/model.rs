@@ -175,6 +175,12 @@ impl Report {
         sum
     }
 
+    /// The load's steps, and those of setup and teardown that were sent while it went on.
+    pub fn shown_steps(&self) -> impl Iterator<Item = &StepReport> {
+        let is_shown = |step: &&StepReport| step.counts.sent > 0 || !step.names.scenario.is_empty();
+        self.steps.iter().filter(is_shown)
+    }
+
     /// A number of this run per second.
     #[must_use]
     pub fn per_s(&self, number: u64) -> f64 {

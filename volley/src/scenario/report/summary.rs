@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::tally::IterationCounts;
-use super::model::{Report, StepReport};
+use super::model::Report;
 use crate::report::numbers::{duration, grouped, megabytes, rate};
 use crate::report::{Latency, Verdict, visible};
 
@@ -129,8 +129,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
     let mut rows = vec![words(&[
         "step", "sent", "ok", "failed", "open", "rate/s", "p50", "p95", "p99", "max",
     ])];
-    let shown = |step: &&StepReport| step.counts.sent > 0 || !step.names.scenario.is_empty();
-    for step in report.steps.iter().filter(shown) {
+    for step in report.shown_steps() {
         let counts = &step.counts;
         let mut row = vec![visible(&step.names.label()).into_owned()];
         row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
@@ -249,6 +248,7 @@ mod tests {
     fn thresholds_that_failed_and_warnings_are_lines_of_their_own() {
         let mut out = Vec::new();
         write_failed(&samples::shop(), &mut out).unwrap();
+        write_warnings(&samples::shop(), &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "failed: p99(crud.create) is 61ms (`p99(crud.create) < 50ms`)\nwarning: the clock jumped\n"

@@ -59,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// A request was sent: its bytes are those of its head and body.
+    /// A request was sent: its bytes are those of HTTP, head, body and framing, before TLS.
     #[inline]
     pub fn sent(&mut self, step: usize, now_ns: u64, bytes: u64) {
         let (ns, tells) = (self.since_start(now_ns), self.tells);
@@ -67,6 +67,14 @@ impl Tally {
             step.counts.sent += 1;
             step.counts.sent_bytes += bytes;
             step.times().seconds.at(ns, tells).sent += 1;
+        }
+    }
+
+    /// A request that was sent before, at `sent_ns`, was sent again: a redirect, or a refusal.
+    #[cold]
+    pub fn sent_again(&mut self, step: usize, sent_ns: u64, bytes: u64) {
+        if let Some(step) = self.counted(step, sent_ns) {
+            step.counts.sent_bytes += bytes;
         }
     }
 

@@ -12,15 +12,13 @@ use super::{Driver, EngineError, Sheet};
 use crate::engine::connect_words;
 use crate::engine::names::Route;
 use crate::scenario::engine::flight::{Fault, FlightKey};
+use crate::scenario::engine::pool::Link;
 use crate::scenario::engine::site::Site;
-use crate::scenario::engine::wire::{Phase, Wire};
+use crate::scenario::engine::wire::{Http, Phase, Wire};
 use crate::scenario::tally::Reason;
 
 /// A link tries so often to return to its own host.
 const RETURN_NS: u64 = 1_000_000_000;
-
-/// What is said of a connection that did not become ready in time.
-const NO_ANSWER: &str = "nothing answered in time (`http.connect_timeout`)";
 
 impl Driver<'_> {
     /// Opens every connection of this thread and finishes all handshakes. Nothing is sent yet.
@@ -40,7 +38,8 @@ impl Driver<'_> {
                     .iter()
                     .find(|link| link.failures > 0 && link.wire.is_none());
                 if let Some(link) = broken {
-                    return Err(unreachable(site, &link.reason));
+                    let fault = link.fault.as_ref();
+                    return Err(unreachable(site, fault.map_or("", |fault| &fault.words)));
                 }
             }
             if self
@@ -77,8 +76,7 @@ impl Driver<'_> {
             let Some(pool) = self.pools.get(target) else {
                 continue;
             };
-            let is_due =
-                |link: &super::super::pool::Link| link.wire.is_none() && link.retry_at_ns <= now_ns;
+            let is_due = |link: &Link| link.wire.is_none() && link.retry_at_ns <= now_ns;
             if !pool.links.iter().any(is_due) {
                 continue;
             }
@@ -89,15 +87,15 @@ impl Driver<'_> {
                     .and_then(|pool| pool.links.get_mut(at));
                 if let Some(link) = link.filter(|link| is_due(link)) {
                     link.tried = 0;
-                    self.try_next(target, at, "no address", now_ns);
+                    let fault = Fault::new(Reason::Connect, "no address".to_owned());
+                    self.try_next(target, at, fault, now_ns);
                 }
             }
         }
     }
 
     /// Tries a link's next way. If there is none, the link waits.
-    fn try_next(&mut self, target: usize, at: usize, reason: &str, now_ns: u64) {
-        let mut reason = reason.to_owned();
+    fn try_next(&mut self, target: usize, at: usize, mut fault: Fault, now_ns: u64) {
         while let Some((host, route)) = self.next_way(target, at) {
             match self.open_wire(target, at, host, &route, now_ns) {
                 Ok(key) => {
@@ -106,11 +104,11 @@ impl Driver<'_> {
                     }
                     return;
                 }
-                Err(error) => reason = connect_words(&error),
+                Err(error) => fault = Fault::new(Reason::Connect, connect_words(&error)),
             }
         }
         if let Some(pool) = self.pools.get_mut(target) {
-            pool.broke(at, reason, now_ns);
+            pool.broke(at, fault, now_ns);
         }
         self.refuse_waiting(target, now_ns);
     }
@@ -119,7 +117,7 @@ impl Driver<'_> {
     fn next_way(&mut self, target: usize, at: usize) -> Option<(usize, Arc<Route>)> {
         let site = self.common.sites.get(target)?;
         let link = self.pools.get_mut(target)?.links.get_mut(at)?;
-        let own = link.number as usize % site.hosts.len().max(1);
+        let own = site.own_host(link.number);
         let mut skipped = link.tried;
         link.tried += 1;
         for offset in 0..site.hosts.len() {
@@ -136,33 +134,40 @@ impl Driver<'_> {
     /// Tries to move links back to their own hosts.
     pub(super) fn fail_back(&mut self, now_ns: u64) {
         let mut away = Vec::new();
-        for (_, wire) in &self.wires {
-            let Some(site) = self
-                .common
-                .sites
-                .get(wire.target)
-                .filter(|site| site.fails_back)
-            else {
+        for (target, (site, pool)) in self.common.sites.iter().zip(&mut self.pools).enumerate() {
+            if !site.fails_back || site.hosts.len() < 2 {
                 continue;
-            };
-            let link = self
-                .pools
-                .get_mut(wire.target)
-                .and_then(|pool| pool.links.get_mut(wire.link));
-            if let Some(link) = link
-                && wire.phase == Phase::Ready
-                && wire.host != link.number as usize % site.hosts.len().max(1)
-                && now_ns >= link.returns_at_ns
-            {
-                link.returns_at_ns = now_ns.saturating_add(RETURN_NS);
-                link.tried = 0;
-                away.push((wire.target, wire.link));
+            }
+            for (at, link) in pool.links.iter_mut().enumerate() {
+                let wire = link.wire.and_then(|key| self.wires.get(key));
+                let is_away = wire.is_some_and(|wire| {
+                    wire.phase == Phase::Ready && wire.host != site.own_host(link.number)
+                });
+                if is_away && link.returning.is_none() && now_ns >= link.returns_at_ns {
+                    link.returns_at_ns = now_ns.saturating_add(RETURN_NS);
+                    link.tried = 0;
+                    away.push((target, at));
+                }
             }
         }
         for (target, at) in away {
-            if let Some((host, route)) = self.next_way(target, at) {
-                // If it does not answer, the link stays where it is.
-                let _ = self.open_wire(target, at, host, &route, now_ns);
+            self.try_return(target, at, now_ns);
+        }
+    }
+
+    /// Tries the next address of a link's own host. If there is none, the link stays where it is.
+    fn try_return(&mut self, target: usize, at: usize, now_ns: u64) {
+        let sites = self.common.sites;
+        while let Some((host, route)) = self.next_way(target, at) {
+            let own = sites.get(target).zip(self.link_mut(target, at));
+            if own.is_none_or(|(site, link)| site.own_host(link.number) != host) {
+                return;
+            }
+            if let Ok(key) = self.open_wire(target, at, host, &route, now_ns) {
+                if let Some(link) = self.link_mut(target, at) {
+                    link.returning = Some(key);
+                }
+                return;
             }
         }
     }
@@ -207,7 +212,10 @@ impl Driver<'_> {
                 self.flush(key, now_ns);
                 self.look_at_phase(key, now_ns);
             }
-            Err(error) => self.lose(key, &connect_words(&error), now_ns),
+            Err(error) => {
+                let fault = Fault::new(Reason::Connect, connect_words(&error));
+                self.lose(key, fault, now_ns);
+            }
         }
     }
 
@@ -220,12 +228,14 @@ impl Driver<'_> {
         let (target, at) = (wire.target, wire.link);
         if wire.phase == Phase::Greeting && wire.transport.is_open() && wire.http.is_ready() {
             if wire.http.is_draining() {
-                self.lose(key, "the server closed the connection immediately", now_ns);
+                let words = "the server ends connections immediately (GOAWAY)".to_owned();
+                self.lose(key, Fault::new(Reason::GoAway, words), now_ns);
                 return;
             }
             wire.phase = Phase::Ready;
             let before = self.link_mut(target, at).and_then(|link| {
-                (link.failures, link.tried) = (0, 0);
+                link.tried = 0;
+                link.returning = link.returning.filter(|returning| *returning != key);
                 link.wire.replace(key).filter(|before| *before != key)
             });
             // The link has returned to its own host.
@@ -243,20 +253,15 @@ impl Driver<'_> {
         }
         if wire.phase == Phase::Ready && wire.http.is_draining() {
             wire.phase = Phase::Retiring;
-            let was_used = wire.http.was_used();
-            if let Some(pool) = self.pools.get_mut(target) {
-                match was_used {
-                    true => {
-                        let link = pool.links.get_mut(at).filter(|link| link.wire == Some(key));
-                        if let Some(link) = link {
-                            (link.wire, link.retry_at_ns) = (None, now_ns);
-                        }
-                    }
-                    false => {
-                        pool.broke(at, "the server sent GOAWAY immediately".to_owned(), now_ns)
-                    }
-                }
-            }
+            let fault = match wire.http {
+                // This side has given a request up, or the server has answered.
+                Http::One(_) => None,
+                Http::Two(_) => Some(Fault::new(
+                    Reason::GoAway,
+                    "the server sent GOAWAY before it answered".to_owned(),
+                )),
+            };
+            self.part(key, fault.as_ref(), now_ns);
         }
         let wire = self.wires.get_mut(key);
         if let Some(wire) = wire.filter(|wire| wire.phase == Phase::Retiring)
@@ -267,8 +272,26 @@ impl Driver<'_> {
         }
     }
 
+    /// A link has no connection any more. The next one is opened at once if this one was of use, or had no fault.
+    fn part(&mut self, key: usize, fault: Option<&Fault>, now_ns: u64) {
+        let Some(wire) = self.wires.get(key) else {
+            return;
+        };
+        let Some(pool) = self.pools.get_mut(wire.target) else {
+            return;
+        };
+        let link = pool.links.get_mut(wire.link);
+        let Some(link) = link.filter(|link| link.wire == Some(key)) else {
+            return;
+        };
+        match fault.filter(|_| !wire.was_of_use(now_ns)) {
+            None => (link.wire, link.retry_at_ns) = (None, now_ns),
+            Some(fault) => pool.broke(wire.link, fault.clone(), wire.began_ns),
+        }
+    }
+
     /// The connection is gone: its requests fail, and its link is opened again.
-    pub(super) fn lose(&mut self, key: usize, reason: &str, now_ns: u64) {
+    pub(super) fn lose(&mut self, key: usize, fault: Fault, now_ns: u64) {
         let Some(wire) = self.wires.get_mut(key) else {
             return;
         };
@@ -277,24 +300,28 @@ impl Driver<'_> {
         let flights = wire.http.take();
         // Its last bytes: a GOAWAY, or a TLS alert.
         let _ = wire.flush();
+        if !was_attempt {
+            self.part(key, Some(&fault), now_ns);
+        }
         self.drop_wire(key);
-        let is_current = self
-            .link_mut(target, at)
-            .is_some_and(|link| link.wire == Some(key));
-        if is_current && was_attempt {
-            self.try_next(target, at, reason, now_ns);
-        } else if is_current && let Some(link) = self.link_mut(target, at) {
-            (link.wire, link.retry_at_ns) = (None, now_ns);
+        if was_attempt && let Some(link) = self.link_mut(target, at) {
+            if link.wire == Some(key) {
+                self.try_next(target, at, fault.clone(), now_ns);
+            } else if link
+                .returning
+                .take_if(|returning| *returning == key)
+                .is_some()
+            {
+                self.try_return(target, at, now_ns);
+            }
         }
         for flight in flights {
             if was_idle && self.may_repeat(flight) {
-                let serial = self.core.flights.get(flight.0 as usize);
-                let serial = serial.map_or(0, |flight| flight.serial);
-                self.core.again.push((flight.0, serial));
+                self.send(flight.0, now_ns);
             } else {
-                let words = format!("the connection was lost: {reason}");
+                let words = format!("the connection was lost: {}", fault.words);
                 self.core
-                    .fail(flight, Fault::new(Reason::Closed, words), now_ns);
+                    .fail(flight, Fault::new(fault.reason, words), now_ns);
             }
         }
     }
@@ -334,9 +361,9 @@ impl Driver<'_> {
             wire.is_attempt() && now_ns.saturating_sub(wire.began_ns) >= limit_ns
         };
         let late = self.wires.iter().filter(|(_, wire)| is_late(wire));
-        let late: Vec<usize> = late.map(|(key, _)| key).collect();
-        for key in late {
-            self.lose(key, NO_ANSWER, now_ns);
+        let late: Vec<_> = late.map(|(key, wire)| (key, wire.late())).collect();
+        for (key, fault) in late {
+            self.lose(key, fault, now_ns);
         }
     }
 
@@ -347,11 +374,7 @@ impl Driver<'_> {
         }
     }
 
-    pub(super) fn link_mut(
-        &mut self,
-        target: usize,
-        at: usize,
-    ) -> Option<&mut super::super::pool::Link> {
+    pub(super) fn link_mut(&mut self, target: usize, at: usize) -> Option<&mut Link> {
         self.pools.get_mut(target)?.links.get_mut(at)
     }
 }
@@ -363,3 +386,6 @@ fn unreachable(site: &Site, reason: &str) -> EngineError {
         reason: reason.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

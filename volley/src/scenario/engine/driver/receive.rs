@@ -13,7 +13,7 @@ use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{Flight, FlightKey, Moved};
 use crate::scenario::engine::record;
 use crate::scenario::engine::wire::Phase;
-use crate::scenario::plan::Request;
+use crate::scenario::plan::{Expect, Request};
 use crate::scenario::response::{End, Head};
 use crate::scenario::tally::Reason;
 
@@ -76,7 +76,7 @@ impl Driver<'_> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => {
                     if error.kind() != ErrorKind::WouldBlock {
-                        self.lose(key, &error.to_string(), now_ns);
+                        self.lose(key, Fault::new(Reason::Closed, error.to_string()), now_ns);
                     }
                     return;
                 }
@@ -96,15 +96,24 @@ impl Driver<'_> {
             return;
         };
         let was_greeting = wire.is_attempt();
-        let mut sink = Sink {
-            core: &mut self.core,
-            now_ns,
+        let mut sink = Sink::new(&mut self.core, now_ns);
+        let fault = match wire.http.end(&mut sink) {
+            Err(fault) if !was_greeting => fault,
+            _ if was_greeting => {
+                let words = match (wire.transport.needs_proxy(), wire.transport.is_tls()) {
+                    (true, _) => "the proxy (`HTTPS_PROXY`) closed the connection",
+                    (_, false) => {
+                        "the server closed it immediately (if it speaks TLS, write `https://`)"
+                    }
+                    (_, true) => {
+                        "the server closed it immediately (if it speaks plaintext, write `http://`)"
+                    }
+                };
+                Fault::new(Reason::Connect, words.to_owned())
+            }
+            _ => Fault::new(Reason::Closed, "the server closed it".to_owned()),
         };
-        let reason = match wire.http.end(&mut sink) {
-            Err(reason) if !was_greeting => reason,
-            _ => wire.transport.end_words(was_greeting).to_owned(),
-        };
-        self.lose(key, &reason, now_ns);
+        self.lose(key, fault, now_ns);
     }
 
     /// Handles the bytes of one read.
@@ -115,23 +124,30 @@ impl Driver<'_> {
             core,
             buffer,
             common,
+            pools,
             ..
         } = self;
         let (Some(wire), Some(bytes)) = (wires.get_mut(key), buffer.get(..length)) else {
             return;
         };
         let (target, link) = (wire.target, wire.link);
-        let mut sink = Sink { core, now_ns };
+        let mut sink = Sink::new(core, now_ns);
         let taken = if wire.phase == Phase::Ready || wire.phase == Phase::Retiring {
             let http = &mut wire.http;
             wire.transport
                 .decipher(bytes, |plain| http.receive(plain, &mut sink))
-                .unwrap_or_else(|error| Err(error.to_string()))
+                .unwrap_or_else(|error| Err(Fault::new(Reason::Tls, error.to_string())))
         } else {
             greet(wire, bytes, common.sites.get(target), &mut sink)
         };
-        if let Err(reason) = taken {
-            self.lose(key, &reason, now_ns);
+        if sink.has_head
+            && !std::mem::replace(&mut wire.has_answered, true)
+            && let Some(pool) = pools.get_mut(target)
+        {
+            pool.answered(link, now_ns);
+        }
+        if let Err(fault) = taken {
+            self.lose(key, fault, now_ns);
             return;
         }
         if wire.transport.is_over() {
@@ -157,9 +173,11 @@ fn greet(
     mut bytes: &[u8],
     site: Option<&crate::scenario::engine::site::Site>,
     sink: &mut Sink<'_, '_>,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     if wire.phase == Phase::Tunnelling {
-        let Some(taken) = wire.transport.hear_proxy(bytes)? else {
+        let heard = wire.transport.hear_proxy(bytes);
+        let heard = heard.map_err(|words| Fault::new(Reason::Connect, words))?;
+        let Some(taken) = heard else {
             return Ok(());
         };
         wire.phase = Phase::Greeting;
@@ -170,12 +188,17 @@ fn greet(
     wire.transport
         .decipher(bytes, |bytes| {
             plain.extend_from_slice(bytes);
-            Ok::<_, String>(())
+            Ok::<_, Fault>(())
         })
-        .map_err(|error| format!("TLS: {error} (see `tls` of the target)"))??;
+        .map_err(|error| {
+            let words = format!("TLS: {error} (see `tls` of the target)");
+            Fault::new(Reason::Tls, words)
+        })??;
     if !was_open
         && wire.transport.is_open()
-        && let Some(http) = site.map_or(Ok(None), |site| site.agreed(wire.transport.alpn()))?
+        && let Some(http) = site
+            .map_or(Ok(None), |site| site.agreed(wire.transport.alpn()))
+            .map_err(|words| Fault::new(Reason::Tls, words))?
     {
         wire.http = http;
     }
@@ -186,10 +209,23 @@ fn greet(
 struct Sink<'s, 'a> {
     core: &'s mut Core<'a>,
     now_ns: u64,
+    /// The head of a response came.
+    has_head: bool,
+}
+
+impl<'s, 'a> Sink<'s, 'a> {
+    fn new(core: &'s mut Core<'a>, now_ns: u64) -> Self {
+        Self {
+            core,
+            now_ns,
+            has_head: false,
+        }
+    }
 }
 
 impl Handler<FlightKey> for Sink<'_, '_> {
     fn on_headers(&mut self, call: &mut FlightKey, headers: &HeaderList, end_stream: bool) -> Next {
+        self.has_head = true;
         self.core.head(*call, headers, end_stream, self.now_ns)
     }
 
@@ -231,6 +267,7 @@ impl Core<'_> {
         }
         flight.first_ns = Some(now_ns);
         flight.status = fields.get(b":status").and_then(number);
+        let status = flight.status.unwrap_or(0);
         let (Some(step), Some(iteration)) = (
             self.plan.steps.get(flight.step),
             self.iterations.get_mut(flight.iteration),
@@ -250,14 +287,20 @@ impl Core<'_> {
             }
         }
         if let Request::Http(request) = &step.request
-            && request.redirects > flight.redirects
+            && request.redirects > 0
+            && let Some(follow) = follow(status, &request.method)
             && let Some(location) = fields.get(b"location")
-            && let Some(follow) = follow(flight.status.unwrap_or(0), &request.method)
+            && self.redirect(key, location, follow, (request.redirects, &step.expect))
         {
-            self.redirect(key, location, follow);
             return Next::Continue;
         }
-        let Some(reading) = self.readings.get_mut(flight.step) else {
+        let Some(flight) = self.flights.get_mut(key.0 as usize) else {
+            return Next::Continue;
+        };
+        let (Some(reading), Some(iteration)) = (
+            self.readings.get_mut(flight.step),
+            self.iterations.get_mut(flight.iteration),
+        ) else {
             return Next::Continue;
         };
         if reading.reads_body() {
@@ -268,7 +311,7 @@ impl Core<'_> {
             host.write_url(&flight.path, &mut self.url);
         }
         let head = Head {
-            status: flight.status.unwrap_or(0),
+            status,
             fields,
             url: &self.url,
         };
@@ -276,44 +319,67 @@ impl Core<'_> {
         Next::Continue
     }
 
-    /// A response leads to another URL, which is asked for when this response is over.
+    /// A response leads to another URL, which is asked for when this response is over. Returns whether it will be; if not,
+    /// that is a fault, unless the step expects this status.
     #[cold]
-    fn redirect(&mut self, key: FlightKey, location: &[u8], follow: Follow) {
+    fn redirect(
+        &mut self,
+        key: FlightKey,
+        location: &[u8],
+        follow: Follow,
+        (most, expect): (u8, &Expect),
+    ) -> bool {
         let Some(flight) = self.flights.get(key.0 as usize) else {
-            return;
+            return false;
         };
-        let site = self.sites.get(flight.target);
-        let Some(host) = site.and_then(|site| site.hosts.get(flight.host)) else {
-            return;
+        let next = match flight.redirects < most {
+            true => self.moved(flight, location, follow),
+            false => Err(format!(
+                "it is one more than the step follows (`redirects: {most}`)"
+            )),
         };
-        let from = host.url(&flight.path);
-        let mut base = Vec::new();
-        host.write_url(&flight.path, &mut base);
-        let mut url = Vec::new();
-        let resolved = resolve(&base, location, &mut url).and_then(|()| HttpUrl::parse(&url));
-        let moves = resolved.map_err(|error| error.to_string()).and_then(|to| {
-            let target = self.target_of(&to);
-            Ok(Moved {
-                target: target.ok_or("it leads to no target of this file")?,
-                path: to.target.to_vec(),
-                // Once it has become a GET, it stays one.
-                follow: match flight.moved.as_ref().map(|moved| moved.follow) {
-                    Some(Follow::Get) => Follow::Get,
-                    _ => follow,
-                },
-                is_foreign: !to.is_same_origin(&from),
-            })
-        });
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
-            return;
+            return false;
         };
-        match moves {
-            Ok(moved) => flight.moves = Some(Box::new(moved)),
+        match next {
+            Ok(moved) => {
+                flight.moves = Some(Box::new(moved));
+                return true;
+            }
             Err(why) => {
-                let location = String::from_utf8_lossy(location);
-                flight.blame(Reason::Redirects, format!("`{location}`: {why}"));
+                let status = flight.status.unwrap_or(0);
+                let mut named = expect.status.iter();
+                if !named.any(|(low, high)| (*low..=*high).contains(&status)) {
+                    let location = String::from_utf8_lossy(location);
+                    flight.blame(Reason::Redirects, format!("`{location}`: {why}"));
+                }
             }
         }
+        false
+    }
+
+    /// Where a redirect leads.
+    fn moved(&self, flight: &Flight, location: &[u8], follow: Follow) -> Result<Moved, String> {
+        let site = self.sites.get(flight.target);
+        let host = site.and_then(|site| site.hosts.get(flight.host));
+        let host = host.ok_or("it came from nowhere")?;
+        let (mut base, mut url) = (Vec::new(), Vec::new());
+        host.write_url(&flight.path, &mut base);
+        resolve(&base, location, &mut url).map_err(|error| error.to_string())?;
+        let to = HttpUrl::parse(&url).map_err(|error| error.to_string())?;
+        let target = self.target_of(&to, flight.target);
+        let before = flight.moved.as_deref();
+        Ok(Moved {
+            target: target.ok_or("it leads to no target of this file")?,
+            path: to.target.to_vec(),
+            // Once it has become a GET, it stays one.
+            follow: match before.map(|before| before.follow) {
+                Some(Follow::Get) => Follow::Get,
+                _ => follow,
+            },
+            // What another origin says does not bring the secrets back.
+            is_foreign: before.is_some_and(|before| before.is_foreign) || !host.is_of(&to),
+        })
     }
 
     #[inline]
@@ -335,7 +401,6 @@ impl Core<'_> {
             return Next::Continue;
         }
         if end && flight.body.is_empty() && flight.coding.is_none() {
-            flight.is_checked = true;
             if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
                 let end = End {
                     body: Some(data),
@@ -343,6 +408,7 @@ impl Core<'_> {
                     code: None,
                 };
                 reading.end(end, &mut iteration.values, &mut flight.verdicts);
+                flight.is_checked = true;
             }
             return Next::Continue;
         }
@@ -370,7 +436,7 @@ impl Core<'_> {
         ) else {
             return;
         };
-        if std::mem::replace(&mut flight.is_checked, true) || flight.moves.is_some() {
+        if flight.is_checked || flight.moves.is_some() {
             return;
         }
         let is_grpc = flight.expected.is_some();
@@ -390,6 +456,7 @@ impl Core<'_> {
             code: flight.status.filter(|_| is_grpc),
         };
         reading.end(end, &mut iteration.values, &mut flight.verdicts);
+        flight.is_checked = true;
     }
 
     #[inline]
@@ -403,6 +470,9 @@ impl Core<'_> {
                 flight.redirects += 1;
                 flight.moved = flight.moves.take();
                 (flight.answered, flight.status, flight.place) = (false, None, None);
+                (flight.coding, flight.is_checked) = (None, false);
+                flight.body.clear();
+                flight.verdicts.clear();
                 self.again.push((key.0, flight.serial));
                 return;
             }

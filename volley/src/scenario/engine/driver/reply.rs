@@ -31,9 +31,15 @@ impl Core<'_> {
             return Next::Continue;
         };
         flight.status = Some(status.code as u16);
-        if end {
-            self.check_body(key.0 as usize, Some(fields));
+        if fields.get(b"grpc-status").is_none() {
+            // It is no gRPC status: why it counts as this one.
+            let step = self.plan.steps.get(flight.step);
+            let expected = step.and_then(|step| step.expect.code).unwrap_or(0);
+            if status.code as u16 != expected {
+                flight.blame(Reason::Status, status.message);
+            }
         }
+        self.check_body(key.0 as usize, Some(fields));
         match end {
             true => Next::Continue,
             false => Next::Cancel(ErrorCode::Cancel), // what follows is not gRPC

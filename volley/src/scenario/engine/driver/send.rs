@@ -5,9 +5,11 @@ use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place};
 use crate::scenario::engine::letter::Unsent;
+use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
 use crate::scenario::engine::site::Site;
+use crate::scenario::engine::wire::Wire;
 use crate::scenario::plan::Url;
 use crate::scenario::record::Records;
 use crate::scenario::tally::Reason;
@@ -34,7 +36,11 @@ impl Driver<'_> {
             }
         };
         let Some(wire) = self.wire_for(target, hint) else {
-            if let Some(pool) = self.pools.get_mut(target) {
+            if let (Some(pool), Some(flight)) = (
+                self.pools.get_mut(target),
+                self.core.flights.get_mut(key as usize),
+            ) {
+                flight.target = target;
                 pool.waiting.push_back((key, serial));
             }
             return;
@@ -77,6 +83,7 @@ impl Driver<'_> {
             scratch,
             common,
             touched,
+            pools,
             ..
         } = self;
         let (Some(wire), Some(sheet), Some(site)) = (
@@ -110,6 +117,7 @@ impl Driver<'_> {
             moved: flight.moved.as_deref(),
         };
         let (http, values) = (&mut wire.http, &iteration.values);
+        let before = http.unsent(0);
         let written = match sheet {
             Sheet::Http(shot) => shot
                 .write(http, FlightKey(key), aim, values, scratch)
@@ -135,10 +143,12 @@ impl Driver<'_> {
                 flight.place = Some(Place { wire: at, stream });
                 iteration.wire = Some(at);
                 // A redirect, or a request that was refused, is no other request.
-                if !std::mem::replace(&mut flight.was_sent, true) {
+                let length = http.unsent(stream).saturating_sub(before) as u64;
+                if std::mem::replace(&mut flight.was_sent, true) {
+                    core.tally.sent_again(step, flight.sent_ns, length);
+                } else {
                     flight.sent_ns = now_ns;
-                    let length = scratch.first.len() + scratch.last.len() + scratch.body.len();
-                    core.tally.sent(step, now_ns, length as u64);
+                    core.tally.sent(step, now_ns, length);
                 }
                 if !std::mem::replace(&mut wire.is_touched, true) {
                     touched.push(at);
@@ -147,6 +157,10 @@ impl Driver<'_> {
             Err(unsent) => {
                 let failure = core.unsent(unsent);
                 core.finish(key as usize, Err(failure), now_ns);
+                // The connection is as free as before.
+                if let Some(pool) = pools.get_mut(target) {
+                    pool.list(wire.link);
+                }
             }
         }
     }
@@ -170,9 +184,19 @@ impl Driver<'_> {
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.waiting.pop_front();
             }
-            match self.core.aim(key as usize, &mut self.scratch.path) {
-                Ok(_) => self.write(key, step, target, wire, now_ns),
-                Err(failure) => self.core.finish(key as usize, Err(failure), now_ns),
+            let aimed = self.core.aim(key as usize, &mut self.scratch.path);
+            if aimed == Ok(target) {
+                self.write(key, step, target, wire, now_ns);
+                continue;
+            }
+            // The connection is as free as before.
+            if let (Some(pool), Some(wire)) = (self.pools.get_mut(target), self.wires.get(wire)) {
+                pool.list(wire.link);
+            }
+            match aimed {
+                // Its value has changed while it waited.
+                Ok(_) => self.send(key, now_ns),
+                Err(fault) => self.core.finish(key as usize, Err(fault), now_ns),
             }
         }
     }
@@ -182,14 +206,13 @@ impl Driver<'_> {
         let Some(pool) = self.pools.get_mut(target) else {
             return;
         };
-        let Some(reason) = pool.is_dead().map(str::to_owned) else {
+        let Some(fault) = pool.is_dead().cloned() else {
             return;
         };
         for (key, serial) in std::mem::take(&mut pool.waiting) {
             let flight = self.core.flights.get(key as usize);
             if flight.is_some_and(|flight| flight.serial == serial) {
-                let failure = Fault::new(Reason::Connect, reason.clone());
-                self.core.finish(key as usize, Err(failure), now_ns);
+                self.core.finish(key as usize, Err(fault.clone()), now_ns);
             }
         }
     }
@@ -211,8 +234,23 @@ impl Driver<'_> {
                 self.touch(place.wire);
                 self.look_at_phase(place.wire, now_ns);
             }
-            let failure = Fault::new(Reason::Timeout, "no response in time".to_owned());
+            let failure = self.late(key);
             self.core.finish(key as usize, Err(failure), now_ns);
+        }
+    }
+
+    /// Why a request has no response in time.
+    #[cold]
+    fn late(&self, key: u32) -> Fault {
+        let late = |words: &str| Fault::new(Reason::Timeout, words.to_owned());
+        let flight = self.core.flights.get(key as usize);
+        let Some(flight) = flight.filter(|flight| flight.place.is_none()) else {
+            return late("no response in time");
+        };
+        let pool = self.pools.get(flight.target);
+        match pool.and_then(Pool::is_dead) {
+            Some(fault) => fault.clone(),
+            None => late("no connection had room for it in time"),
         }
     }
 
@@ -240,7 +278,13 @@ impl Driver<'_> {
     pub(super) fn flush(&mut self, key: usize, now_ns: u64) {
         let flushed = self.wires.get_mut(key).map(|wire| wire.flush());
         if let Some(Err(error)) = flushed {
-            self.lose(key, &error.to_string(), now_ns);
+            let is_attempt = self.wires.get(key).is_some_and(Wire::is_attempt);
+            let reason = if is_attempt {
+                Reason::Connect
+            } else {
+                Reason::Closed
+            };
+            self.lose(key, Fault::new(reason, error.to_string()), now_ns);
         }
     }
 }
@@ -296,11 +340,13 @@ impl Core<'_> {
             return Err(bad("has blanks or control characters, so it is no URL"));
         }
         if url.first() == Some(&b'/') && url.get(1) != Some(&b'/') {
-            path.extend_from_slice(url);
+            // What follows `#` is never sent.
+            let end = memchr::memchr(b'#', url).unwrap_or(url.len());
+            path.extend_from_slice(url.get(..end).unwrap_or(url));
             return Ok(relative_to);
         }
         let parsed = HttpUrl::parse(url).map_err(|error| bad(&format!("is no URL: {error}")))?;
-        if let Some(target) = self.target_of(&parsed) {
+        if let Some(target) = self.target_of(&parsed, relative_to) {
             match parsed.target.first() {
                 Some(b'/') => {}
                 _ => path.push(b'/'),
@@ -311,14 +357,13 @@ impl Core<'_> {
         Err(bad("leads to no target of this file"))
     }
 
-    /// The target that a URL leads to.
-    pub(super) fn target_of(&self, url: &HttpUrl<'_>) -> Option<usize> {
-        let is_of = |site: &Site| {
-            site.hosts
-                .iter()
-                .any(|host| host.url(b"/").is_same_origin(url))
-        };
-        self.sites.iter().position(is_of)
+    /// The target that a URL leads to: of several with the same host, the request's own.
+    pub(super) fn target_of(&self, url: &HttpUrl<'_>, own: usize) -> Option<usize> {
+        let is_of = |site: &Site| site.hosts.iter().any(|host| host.is_of(url));
+        match self.sites.get(own).is_some_and(is_of) {
+            true => Some(own),
+            false => self.sites.iter().position(is_of),
+        }
     }
 
     #[cold]

@@ -1,6 +1,9 @@
 //! Targets: hosts, and how they are spoken to.
 
+use std::ops::Not as _;
+
 use super::Compiler;
+use crate::http::HttpUrl;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Http, TargetMap, Tls};
@@ -107,7 +110,9 @@ impl Compiler<'_> {
         }
         self.check_http(&at.key("http"), &written.http);
         if let Some(authority) = &written.authority
-            && (authority.is_empty() || !authority.bytes().all(|byte| byte.is_ascii_graphic()))
+            && HttpUrl::parse(format!("http://{authority}").as_bytes())
+                .is_ok_and(|url| url.authority == authority.as_bytes())
+                .not()
         {
             self.wrong(
                 &at.key("authority"),

@@ -46,8 +46,8 @@ impl Compiler<'_> {
             self.wrong(at, format!("the path begins with `/`: {remedy}"));
             return None;
         }
-        self.check_path(at, path)?;
         let mut pieces = self.pieces(scope, at, path, Escape::Url)?;
+        self.check_path(at, &pieces)?;
         let begins_with = |mark: u8| match pieces.first() {
             Some(Piece::Fixed(bytes)) => bytes.first() == Some(&mark),
             _ => false,
@@ -142,8 +142,9 @@ impl Compiler<'_> {
         let Found::Slot(slot) = self.find(scope, at, name)? else {
             return None;
         };
-        self.check_path(at, rest)?;
-        let then = Text::new(self.pieces(scope, at, rest, Escape::Url)?);
+        let then = self.pieces(scope, at, rest, Escape::Url)?;
+        self.check_path(at, &then)?;
+        let then = Text::new(then);
         let url = Url::Value {
             slot,
             relative_to,
@@ -153,10 +154,13 @@ impl Compiler<'_> {
     }
 
     /// Refuses what cannot stand in a path or a query.
-    fn check_path(&mut self, at: &Path, parts: &[Part<'_>]) -> Option<()> {
-        let odd = parts.iter().find_map(|part| match part {
-            Part::Fixed(text) => text.chars().find(|c| !c.is_ascii_graphic() || *c == '#'),
-            Part::Name(_) => None,
+    fn check_path(&mut self, at: &Path, pieces: &[Piece]) -> Option<()> {
+        let odd = pieces.iter().find_map(|piece| match piece {
+            Piece::Fixed(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                text.chars().find(|c| !c.is_ascii_graphic() || *c == '#')
+            }
+            Piece::Slot(..) => None,
         });
         match odd {
             None => Some(()),
