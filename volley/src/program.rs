@@ -38,7 +38,9 @@ use crate::report::{
 use crate::scenario::file::schema as scenario_schema;
 use crate::serve::{self, ServeError};
 use crate::spec::Spec;
-use crate::watch::{self, DebugLog, JsonLines, ReplyWriter, Server, Shows, Stats};
+use crate::watch::{
+    self, Address, Calls, DebugLog, JsonLines, ReplyWriter, Server, Shown, Shows, Stats,
+};
 use files::Files;
 use news::NewsDesk;
 
@@ -157,18 +159,29 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
 /// Starts what shows the run to others.
 fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec<Server>, Failure> {
     let watched = &run.watched;
+    let calls = Calls {
+        stats: Arc::clone(stats),
+        control: session.handle(),
+    };
+    let addresses = [&watched.control, &watched.metrics].map(Option::as_ref);
+    show(&Arc::new(calls), addresses, watched.token.as_deref())
+}
+
+/// Shows a run where it takes orders, and where it does not.
+fn show(
+    run: &Arc<impl Shown + 'static>,
+    [control, metrics]: [Option<&Address>; 2],
+    token: Option<&str>,
+) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();
-    for (flag, address, control) in [
-        ("control", &watched.control, Some(session.handle())),
-        ("metrics", &watched.metrics, None),
-    ] {
+    for (flag, address, takes_orders) in [("control", control, true), ("metrics", metrics, false)] {
         let Some(address) = address else {
             continue;
         };
         let shows = Shows {
-            stats: Arc::clone(stats),
-            control,
-            token: watched.token.as_deref().map(Into::into),
+            run: Arc::clone(run) as Arc<dyn Shown>,
+            takes_orders,
+            token: token.map(Into::into),
         };
         let server = watch::serve(address, shows).map_err(|error| {
             io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))

@@ -32,7 +32,7 @@ pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
 pub use look::{Look, Question};
 pub use merge::Merge;
-pub use options::{Format, Output, STDOUT, Watched};
+pub use options::{Format, Output, STDOUT, Watched, need_token};
 pub use run::Run;
 pub use scenario::{ScenarioFormat, ScenarioRun};
 pub use serve::{Listen, ServeArgs};

@@ -60,8 +60,7 @@ pub struct Watched {
 
 impl Watched {
     pub(super) fn new(args: &WatchArgs) -> Result<Self, UsageError> {
-        let token = filled(args.control_token.as_deref());
-        let token = token.or_else(|| filled(std::env::var(TOKEN).ok().as_deref()));
+        let token = token(args.control_token.as_deref());
         let watched = Self {
             debug: filled_path(&args.debug),
             live_json: filled_path(&args.live_json),
@@ -76,13 +75,32 @@ impl Watched {
             ("--metrics", &watched.metrics),
         ];
         for (flag, address) in addresses {
-            if watched.token.is_none()
-                && address.as_ref().is_some_and(|address| !address.is_local())
-            {
-                return Err(UsageError::NoToken { flag });
-            }
+            need_token(flag, address.as_ref(), watched.token.as_deref())?;
         }
         Ok(watched)
+    }
+}
+
+/// What clients must know: as a flag gives it, or the environment.
+pub(super) fn token(flag: Option<&str>) -> Option<String> {
+    filled(flag).or_else(|| filled(std::env::var(TOKEN).ok().as_deref()))
+}
+
+/// Where other hosts can reach an address, they must know something. `flag` names the address.
+///
+/// # Errors
+///
+/// If there is no token.
+pub fn need_token(
+    flag: &'static str,
+    address: Option<&Address>,
+    token: Option<&str>,
+) -> Result<(), UsageError> {
+    match address {
+        Some(address) if token.is_none() && !address.is_local() => {
+            Err(UsageError::NoToken { flag })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -7,9 +7,11 @@ use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::{filled_file, filled_path};
 use super::exit::CliExit;
+use super::options::{need_token, token};
 use super::value::path;
 use super::{argv, files, help, usage};
 use crate::spec::threshold::Selected;
+use crate::watch::Address;
 
 const PROGRAM: &str = "volley run";
 
@@ -45,6 +47,12 @@ pub struct ScenarioRun {
     pub log: Option<PathBuf>,
     /// Where requests that failed go, with all that was sent and received.
     pub save_failures: Option<PathBuf>,
+    /// Where the run is shown and changed, instead of the file's `control`.
+    pub control: Option<Address>,
+    /// Where it is shown.
+    pub metrics: Option<Address>,
+    /// What clients must know.
+    pub token: Option<String>,
     /// Neither live lines nor warnings are printed.
     pub quiet: bool,
 }
@@ -94,6 +102,22 @@ struct RunWords {
     #[arg(long, value_name = "FILE", value_parser = path, help_heading = "Output")]
     save_failures: Option<PathBuf>,
 
+    /// Serve Prometheus metrics at GET /metrics of an ADDRESS: 127.0.0.1:9090, :9090 (localhost) or
+    /// unix:/path
+    #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
+    metrics: Option<Address>,
+
+    /// The same, and take orders (default: the file's `control`): GET /v1/stats, POST /v1/pause,
+    /// /v1/resume and /v1/stop, PATCH /v1/load {"rate": "0.5/s"}, {"users": N}, {"phases": true} or
+    /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}
+    #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
+    control: Option<Address>,
+
+    /// What clients must know, as a bearer token; needed where other hosts can reach an ADDRESS
+    /// (default: $VOLLEY_TOKEN)
+    #[arg(long, value_name = "TOKEN", help_heading = "Output")]
+    control_token: Option<String>,
+
     /// Print nothing but the report, errors and failed thresholds
     #[arg(long, help_heading = "Output")]
     quiet: bool,
@@ -128,8 +152,16 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         .collect();
     files::check(&written, &[("FILE", &file)])
         .map_err(|error| CliExit::usage(error.to_string()))?;
+    let token = token(args.control_token.as_deref());
+    for (flag, address) in [("--control", &args.control), ("--metrics", &args.metrics)] {
+        need_token(flag, address.as_ref(), token.as_deref())
+            .map_err(|error| CliExit::usage(error.to_string()))?;
+    }
     Ok(ScenarioRun {
         file,
+        control: args.control,
+        metrics: args.metrics,
+        token,
         threads: args.threads,
         fail_if: args.fail_if,
         output: filled_file(&args.output),

@@ -45,8 +45,8 @@ pub struct Agenda<T = Schedule> {
     /// Calls that were taken although a change, known too late, made them due later. The next part leaves them out.
     ahead: u64,
     is_paused: bool,
-    /// The schedule that begins when a pause ends, if it was changed meanwhile.
-    next: Option<T>,
+    /// The schedule that begins when a pause ends, if it was changed meanwhile; and its time 0, if that is known.
+    next: Option<(T, Option<u64>)>,
 }
 
 /// A time in which one schedule is in force.
@@ -101,12 +101,22 @@ impl<T: Timetable> Agenda<T> {
 
     /// From `at_ns` on, another schedule is in force, and begins there. In a pause, it begins with the pause's end.
     pub fn change(&mut self, at_ns: u64, schedule: &T) {
+        self.replace(at_ns, schedule, None);
+    }
+
+    /// The same with a schedule whose time 0 was at `base_ns`, which is no later.
+    pub fn return_to(&mut self, at_ns: u64, schedule: &T, base_ns: u64) {
+        self.replace(at_ns, schedule, Some(base_ns));
+    }
+
+    fn replace(&mut self, at_ns: u64, schedule: &T, base_ns: Option<u64>) {
         if self.is_paused {
-            self.next = Some(schedule.clone());
+            self.next = Some((schedule.clone(), base_ns));
             return;
         }
         self.cut(at_ns);
-        self.add(Part::new(schedule, self.lane, at_ns, at_ns));
+        let base_ns = base_ns.unwrap_or(at_ns);
+        self.add(Part::new(schedule, self.lane, base_ns, at_ns));
     }
 
     /// From `at_ns` on, no call is due.
@@ -121,8 +131,9 @@ impl<T: Timetable> Agenda<T> {
         if !std::mem::take(&mut self.is_paused) {
             return;
         }
-        if let Some(schedule) = self.next.take() {
-            self.add(Part::new(&schedule, self.lane, at_ns, at_ns));
+        if let Some((schedule, base_ns)) = self.next.take() {
+            let base_ns = base_ns.unwrap_or(at_ns);
+            self.add(Part::new(&schedule, self.lane, base_ns, at_ns));
         } else if let Some(last) = self.parts.back() {
             let base_ns = last
                 .base_ns

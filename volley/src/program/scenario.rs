@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use super::check::refuse;
 use super::files::Files;
-use super::{Failure, Out, THRESHOLD_FAILED, buffered, unless_hung_up};
-use crate::cli::{ScenarioFormat, ScenarioRun};
+use super::{Failure, Out, THRESHOLD_FAILED, buffered, show, unless_hung_up};
+use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::engine;
 use crate::pace::whole_ns;
 use crate::report::live::LiveTable;
 use crate::report::numbers::{duration, grouped};
+use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options, RunError};
 use crate::scenario::file;
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
-use crate::scenario::report::{Names, Report, csv, html, json, prometheus, summary};
-use crate::watch::{RecordWriter, Written, record_writer};
+use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
+use crate::watch::{Address, RecordWriter, Scenarios, Written, record_writer};
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
@@ -47,17 +48,32 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let signal = engine::watch()?;
     let mut files = Files::default();
     let writer = records(&plan, args, &mut files)?;
+    let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
+    let shown = Scenarios::new(
+        args.file.display().to_string(),
+        Names::from(&plan),
+        Arc::clone(&control),
+    );
+    let shown = Arc::new(shown);
+    let address = control_address(&plan, args)?;
+    let addresses = [address.as_ref(), args.metrics.as_ref()];
+    let servers = show(&shown, addresses, args.token.as_deref())?;
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
+        control: Some(Arc::clone(&control)),
         records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };
     let (names, stderr) = (Names::from(&plan), io::stderr());
     let is_shown = stderr.is_terminal() && !args.quiet;
     let mut table = LiveTable::new(stderr, is_shown);
     let finished = load::run(&plan, &options, &signal, &mut |progress, elapsed| {
+        let steps = progress.steps(elapsed);
         // For a person; if nobody reads it, the run continues.
-        let _ = table.draw(&progress.lines(&names, elapsed));
+        let _ = table.draw(&progress.lines(&names, &steps, elapsed));
+        if !servers.is_empty() {
+            shown.tell(progress, steps, elapsed);
+        }
     });
     let _ = table.clear();
     let left_out = writer
@@ -82,6 +98,22 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         Some(error) => Err(error.into()),
         None => Ok(status(&plan, report)),
     }
+}
+
+/// Where the run takes orders.
+fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<Address>, Failure> {
+    let wrong = |reason: String| Failure {
+        status: 2,
+        message: reason,
+    };
+    let Some(text) = plan.control.as_ref().filter(|_| args.control.is_none()) else {
+        return Ok(args.control.clone());
+    };
+    let address = text.parse::<Address>();
+    let address = address.map_err(|error| wrong(format!("`control: {text}`: {error}")))?;
+    need_token("control", Some(&address), args.token.as_deref())
+        .map_err(|error| wrong(error.to_string()))?;
+    Ok(Some(address))
 }
 
 /// What takes single requests; `None` if nobody asks for them.
@@ -138,10 +170,12 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     })
 }
 
-/// Thresholds decide. Without any, every iteration must succeed.
+/// Thresholds decide, above all one that ended the load. Without any, every iteration must succeed.
 fn status(plan: &Plan, report: &Report) -> ExitCode {
     let is_clean = !plan.thresholds.is_empty() || report.iterations().failed == 0;
-    if !report.has_success() || !is_clean {
+    if let EndedBy::Threshold(_) = report.facts.ended_by {
+        ExitCode::from(THRESHOLD_FAILED)
+    } else if !report.has_success() || !is_clean {
         ExitCode::FAILURE
     } else if report.thresholds.iter().any(|verdict| verdict.failed) {
         ExitCode::from(THRESHOLD_FAILED)

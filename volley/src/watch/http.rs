@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -24,11 +24,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::address::Address;
-use super::stats::Stats;
-use super::text;
-use crate::engine::{Handle, Refusal};
 use crate::report::write_json;
-use crate::spec::Command;
 
 /// The longest body of a request.
 const MOST_BODY: usize = 4096;
@@ -48,12 +44,46 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What an address offers.
 #[derive(Clone)]
 pub struct Shows {
-    /// What is known of the run.
-    pub stats: Arc<Mutex<Stats>>,
-    /// How to change it; `None`: it is only shown.
-    pub control: Option<Handle>,
+    pub run: Arc<dyn Shown>,
+    /// It can be changed, and not only be seen.
+    pub takes_orders: bool,
     /// What a client must know, if any.
     pub token: Option<Arc<str>>,
+}
+
+/// A run that others see, and may change.
+pub trait Shown: Send + Sync {
+    /// What is known of it, as JSON.
+    fn stats(&self) -> Vec<u8>;
+
+    /// The same in Prometheus' text format.
+    fn metrics(&self) -> String;
+
+    /// Obeys. This may take a moment.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not.
+    fn obey(&self, order: Asked) -> Result<(), Refused>;
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// `PATCH /v1/load` with this body; `Null`: no JSON.
+    Load(Value),
+    Pause,
+    Resume,
+    Stop,
+}
+
+/// Why a run does not do what a client asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It is wrong.
+    Wrong(String),
+    /// The run is not one that could.
+    Conflict(String),
 }
 
 /// A server that ends with the program.
@@ -180,22 +210,24 @@ impl Shows {
             (method.as_str() != allowed).then(|| not_allowed(allowed))
         };
         let method = request.method().clone();
-        match (path.as_str(), &self.control) {
-            ("/metrics", _) => refusal(&method, "GET").unwrap_or_else(|| self.metrics()),
-            ("/v1/stats", _) => refusal(&method, "GET").unwrap_or_else(|| self.stats()),
-            ("/v1/load", Some(control)) => match refusal(&method, "PATCH") {
+        match (path.as_str(), self.takes_orders) {
+            ("/metrics", _) => refusal(&method, "GET").unwrap_or_else(|| {
+                let text = self.run.metrics();
+                of(StatusCode::OK, "text/plain; version=0.0.4", text)
+            }),
+            ("/v1/stats", _) => refusal(&method, "GET")
+                .unwrap_or_else(|| of(StatusCode::OK, "application/json", self.run.stats())),
+            ("/v1/load", true) => match refusal(&method, "PATCH") {
                 Some(refusal) => refusal,
-                None => match asked(request).await {
-                    Ok(command) => ask(control, command).await,
+                None => match body(request).await {
+                    Ok(body) => self.ask(Asked::Load(body)).await,
                     Err(reason) => error(StatusCode::BAD_REQUEST, reason),
                 },
             },
-            ("/v1/pause" | "/v1/resume" | "/v1/stop", Some(control)) => {
-                match refusal(&method, "POST") {
-                    Some(refusal) => refusal,
-                    None => ask(control, verb(&path)).await,
-                }
-            }
+            ("/v1/pause" | "/v1/resume" | "/v1/stop", true) => match refusal(&method, "POST") {
+                Some(refusal) => refusal,
+                None => self.ask(verb(&path)).await,
+            },
             _ => error(StatusCode::NOT_FOUND, self.offers()),
         }
     }
@@ -223,28 +255,22 @@ impl Shows {
     }
 
     fn offers(&self) -> &'static str {
-        if self.control.is_some() {
+        if self.takes_orders {
             "there are GET /v1/stats, GET /metrics, PATCH /v1/load, POST /v1/pause, /v1/resume and /v1/stop"
         } else {
             "there are GET /metrics and GET /v1/stats"
         }
     }
 
-    fn metrics(&self) -> Answer {
-        let text = text::metrics(&self.now());
-        of(StatusCode::OK, "text/plain; version=0.0.4", text)
-    }
-
-    fn stats(&self) -> Answer {
-        in_json(StatusCode::OK, &self.now())
-    }
-
-    fn now(&self) -> Stats {
-        // They are whole at any moment.
-        self.stats
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    async fn ask(self, order: Asked) -> Answer {
+        // The answer takes a moment, and others may ask meanwhile.
+        let done = tokio::task::spawn_blocking(move || self.run.obey(order)).await;
+        match done {
+            Ok(Ok(())) => in_json(StatusCode::OK, &json!({ "ok": true })),
+            Ok(Err(Refused::Wrong(reason))) => error(StatusCode::BAD_REQUEST, reason),
+            Ok(Err(Refused::Conflict(reason))) => error(StatusCode::CONFLICT, reason),
+            Err(_) => error(StatusCode::CONFLICT, "the run is over"),
+        }
     }
 }
 
@@ -254,55 +280,22 @@ fn is_same(given: &[u8], token: &[u8]) -> bool {
     given.len() == token.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
-fn verb(path: &str) -> Command {
+fn verb(path: &str) -> Asked {
     match path {
-        "/v1/pause" => Command::Pause,
-        "/v1/resume" => Command::Resume,
-        _ => Command::Stop,
+        "/v1/pause" => Asked::Pause,
+        "/v1/resume" => Asked::Resume,
+        _ => Asked::Stop,
     }
 }
 
-/// The change that a `PATCH /v1/load` asks for.
-async fn asked(request: Request<Incoming>) -> Result<Command, String> {
-    let needed = "a JSON object with `rps` or `concurrency` is needed, such as {\"rps\": 1000}";
+/// The body of a request; `Null` if it is too long, or no JSON.
+async fn body(request: Request<Incoming>) -> Result<Value, &'static str> {
     let body = Limited::new(request.into_body(), MOST_BODY).collect();
     let body = tokio::time::timeout(PATIENCE, body).await;
-    let body = body.map_err(|_| "the request has no end".to_owned())?;
-    let body = body.map_err(|_| needed.to_owned())?;
-    let body: Value = serde_json::from_slice(&body.to_bytes()).map_err(|_| needed.to_owned())?;
-    if body.get("rps").is_some() && body.get("concurrency").is_some() {
-        return Err("give one of `rps` and `concurrency`, not both".to_owned());
-    }
-    let members = body.as_object().filter(|members| members.len() == 1);
-    let (key, value) = members
-        .and_then(|members| members.iter().next())
-        .ok_or_else(|| needed.to_owned())?;
-    let number = value
-        .as_u64()
-        .and_then(|number| u32::try_from(number).ok())
-        .ok_or_else(|| format!("`{key}` must be a whole number from 1 to {}", u32::MAX))?;
-    match key.as_str() {
-        "rps" => Ok(Command::Rate(number)),
-        "concurrency" => Ok(Command::Workers(number)),
-        _ => Err(needed.to_owned()),
-    }
-}
-
-async fn ask(control: &Handle, command: Command) -> Answer {
-    let control = control.clone();
-    // The answer takes a moment, and others may ask meanwhile.
-    let asked = tokio::task::spawn_blocking(move || control.ask(command)).await;
-    match asked {
-        Ok(Ok(())) => in_json(StatusCode::OK, &json!({ "ok": true })),
-        Ok(Err(refusal)) => {
-            let status = match refusal {
-                Refusal::Rate | Refusal::Workers { .. } => StatusCode::BAD_REQUEST,
-                _ => StatusCode::CONFLICT,
-            };
-            error(status, refusal.to_string())
-        }
-        Err(_) => error(StatusCode::CONFLICT, Refusal::Over.to_string()),
-    }
+    let body = body.map_err(|_| "the request has no end")?;
+    let body = body.ok().map(|body| body.to_bytes());
+    let body = body.and_then(|body| serde_json::from_slice(&body).ok());
+    Ok(body.unwrap_or(Value::Null))
 }
 
 fn not_allowed(allowed: &'static str) -> Answer {

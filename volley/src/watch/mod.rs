@@ -1,23 +1,27 @@
 //! What others see of a run while it goes on, and how they change it.
 
 mod address;
+mod calls;
 mod debug_log;
 mod http;
 mod json_lines;
 mod keys;
 mod records;
 mod replies;
+mod scenarios;
 mod stats;
 mod text;
 mod writer;
 
 pub use address::{Address, AddressError};
+pub use calls::Calls;
 pub use debug_log::DebugLog;
 pub(crate) use http::remove_stale;
-pub use http::{Server, Shows, serve};
+pub use http::{Asked, Refused, Server, Shown, Shows, serve};
 pub use json_lines::JsonLines;
 pub use keys::{Keys, listen};
 pub use records::{RecordWriter, record_writer};
 pub use replies::{ReplyWriter, reply_writer};
+pub use scenarios::Scenarios;
 pub use stats::Stats;
 pub use writer::{Writer, Written};

@@ -3,6 +3,7 @@
 mod check;
 #[path = "../common/mod.rs"]
 mod common;
+mod control;
 mod mistakes;
 mod plans;
 mod run;

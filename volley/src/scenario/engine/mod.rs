@@ -1,5 +1,6 @@
 //! Runs a plan: threads, each with its own connections, iterations and counters.
 
+pub mod control;
 mod driver;
 pub mod flight;
 mod heads;
@@ -12,6 +13,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod watch;
 mod wire;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,19 +27,21 @@ use thiserror::Error;
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
 use crate::pace::{self, PhasedUsers};
-use crate::report::{Cost, EndedBy};
+use crate::report::Cost;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
-use crate::scenario::report::{Facts, Names, Report, judge};
+use crate::scenario::report::{EndedBy, Facts, Names, Report, judge};
 use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
 use crate::spec::Share;
+use control::Control;
 use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
 use iteration::Course;
 use site::Site;
+use watch::Watch;
 
 /// A run that could not be made, or came to nothing.
 #[derive(Debug, Error)]
@@ -97,6 +101,8 @@ pub struct Options {
     /// Threads that send; `None`: half of the CPUs, but all to which this process is confined. There are at most as many
     /// as the target with the fewest connections has, because each thread has its own to every target.
     pub threads: Option<u32>,
+    /// Where the load takes orders.
+    pub control: Option<Arc<Control>>,
     /// Takes single requests, for a log.
     pub records: Option<Arc<Records>>,
 }
@@ -144,11 +150,14 @@ pub fn run(
         records.begin(unix_ns().saturating_sub(clock.now_ns()));
     }
     let blank = Board::default();
+    let control = options.control.clone();
+    let control = control.unwrap_or_else(|| Arc::new(Control::new(plan, Arc::clone(signal))));
     let common = Common {
         plan,
         sites: &sites,
         clock,
         signal: signal.as_ref(),
+        control: &control,
         threads,
         quota: &quota,
         board: &blank,
@@ -184,6 +193,7 @@ pub fn run(
         started_unix_ns: unix_ns(),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
+        events: Vec::new(),
         threads,
         connections,
         cost: Cost::default(),
@@ -194,7 +204,10 @@ pub fn run(
         board: &board,
         ..common.clone()
     };
-    let loaded = load(&of_load, on_progress);
+    let mut watch = Watch::new(plan);
+    let loaded = load(&of_load, &mut watch, on_progress);
+    control.end();
+    facts.events = control.events();
     (facts.cost.cpu_s, facts.cost.cpu_total_s) = (process::cpu_s() - cpu_s, process::cpu_s());
     facts.cost.peak_bytes = process::peak_bytes();
     let mut torn = None;
@@ -221,7 +234,7 @@ pub fn run(
             format!("setup's step `{step}` failed when its value was asked for again: {words}")
         }));
         facts.elapsed_ns = facts.elapsed_ns.max(harvest.elapsed_ns);
-        facts.ended_by = facts.ended_by.over(harvest.ended_by);
+        facts.ended_by = facts.ended_by.max(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
     }
     let mut finished = Finished {
@@ -229,6 +242,7 @@ pub fn run(
         failure: failure.or(torn),
     };
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
+    watch.judge(&mut finished.report);
     Ok(finished)
 }
 
@@ -281,8 +295,12 @@ fn unix_ns() -> u64 {
 }
 
 /// The load itself: what each thread has counted.
-fn load(common: &Common<'_>, on_progress: OnProgress<'_>) -> Result<Vec<Harvest>, RunError> {
-    let (threads, clock) = (common.threads, common.clock);
+fn load(
+    common: &Common<'_>,
+    watch: &mut Watch<'_>,
+    on_progress: OnProgress<'_>,
+) -> Result<Vec<Harvest>, RunError> {
+    let (threads, clock, control) = (common.threads, common.clock, common.control);
     let (post, notes) = mpsc::channel();
     let barrier = Barrier::new(threads as usize);
     let (start, has_failed) = (OnceLock::new(), AtomicBool::new(false));
@@ -300,7 +318,14 @@ fn load(common: &Common<'_>, on_progress: OnProgress<'_>) -> Result<Vec<Harvest>
         barrier.wait();
         match connected? {
             _ if has_failed.load(Ordering::Relaxed) => Err(EngineError::Interrupted.into()),
-            driver => Ok(driver.run(*start.get_or_init(|| clock.now_ns()))?),
+            driver => {
+                let start_ns = *start.get_or_init(|| {
+                    let start_ns = clock.now_ns();
+                    control.begin(clock, start_ns);
+                    start_ns
+                });
+                Ok(driver.run(start_ns)?)
+            }
         }
     };
     let work = &work;
@@ -319,8 +344,10 @@ fn load(common: &Common<'_>, on_progress: OnProgress<'_>) -> Result<Vec<Harvest>
             progress.add(thread as usize, passed);
             let start_ns = start.get().copied().unwrap_or_default();
             if thread == 0 {
-                let elapsed_ns = clock.now_ns().saturating_sub(start_ns);
-                on_progress(progress, Duration::from_nanos(elapsed_ns));
+                let elapsed = clock.now_ns().saturating_sub(start_ns);
+                let elapsed = Duration::from_nanos(elapsed);
+                watch.look(progress, elapsed, control);
+                on_progress(progress, elapsed);
             }
         }
         let done = workers.into_iter().map(|worker| match worker.join() {

@@ -1,3 +1,4 @@
+mod abort;
 mod faults;
 mod load;
 mod peer;

@@ -14,6 +14,7 @@ use std::fs;
 use std::path::Path;
 
 pub use mistake::{Mistake, Mistakes};
+pub use model::{constant_rate, constant_users};
 
 use super::plan::Plan;
 use compile::Compiler;

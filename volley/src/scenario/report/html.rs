@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::model::{Report, StepReport};
-use super::summary;
 use crate::grpc::Code;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
@@ -26,6 +25,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         tiles(report),
         page::warnings(&report.facts.warnings),
         thresholds(report),
+        orders(report),
         load(report),
         steps(report),
         failures(report),
@@ -53,7 +53,7 @@ fn header(report: &Report) -> String {
         html(&facts.name),
         timestamp::to_the_second(facts.started_unix_ns),
         duration(facts.elapsed_ns).replace(' ', "&nbsp;"),
-        summary::ended(facts.ended_by)
+        html(&report.ended())
     )
 }
 
@@ -95,15 +95,43 @@ fn tiles(report: &Report) -> String {
 }
 
 fn thresholds(report: &Report) -> String {
-    let verdicts = report.thresholds.iter().map(|verdict| {
-        let word = if verdict.failed { "failed" } else { "passed" };
-        vec![verdict.threshold.clone(), verdict.shown(), word.to_owned()]
-    });
+    let verdicts = report
+        .thresholds
+        .iter()
+        .enumerate()
+        .map(|(place, verdict)| {
+            let word = match verdict.failed {
+                true if report.is_aborted_by(place) => "failed, and ended the load",
+                true => "failed",
+                false => "passed",
+            };
+            vec![verdict.threshold.clone(), verdict.shown(), word.to_owned()]
+        });
     section(
         "Thresholds",
         &["Threshold", "Value", "Verdict"],
         &[0, 2],
         verdicts.collect(),
+    )
+}
+
+/// All of them.
+fn orders(report: &Report) -> String {
+    let rows = report.facts.events.iter().map(|event| {
+        let at_s = format!("{:.2} s", event.at_ns as f64 / 1e9);
+        let value = event.value.clone().unwrap_or_default();
+        vec![
+            at_s,
+            event.what.to_owned(),
+            event.scenarios.join(", "),
+            value,
+        ]
+    });
+    section(
+        "Orders",
+        &["Time", "Order", "Of", "To"],
+        &[1, 2, 3],
+        rows.collect(),
     )
 }
 

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::super::tally::{IterationCounts, StepCounts};
+use super::events::Event;
 use super::model::{Point, Report, ScenarioReport, Series, StepReport};
 use crate::report::json::spread::Spread;
-use crate::report::model::EndedBy;
 use crate::report::{Latency, Verdict, timestamp, write_json, write_pretty_json};
 
 /// The schema version; it increases when readers of the old one would be misled.
@@ -44,7 +44,7 @@ struct View<'a> {
     /// When the window opened (RFC 3339).
     started: String,
     elapsed_s: f64,
-    /// `finished`, `time` or `stopped`.
+    /// `finished`, `time`, `stopped` (by a signal), `order` or `threshold`.
     ended_by: &'static str,
     threads: u32,
     connections: u32,
@@ -59,6 +59,8 @@ struct View<'a> {
     /// In the file's order.
     steps: Vec<StepView<'a>>,
     thresholds: Vec<ThresholdView<'a>>,
+    /// What was ordered while the load went on.
+    events: Vec<EventView<'a>>,
     warnings: &'a [String],
 }
 
@@ -168,6 +170,17 @@ struct ThresholdView<'a> {
     value: Option<f64>,
     unit: &'static str,
     failed: bool,
+    /// It failed for so long that it ended the load.
+    ended_load: bool,
+}
+
+#[derive(Serialize)]
+struct EventView<'a> {
+    at_s: f64,
+    what: &'static str,
+    /// Those of the load that it is about; empty if there is one load.
+    scenarios: &'a [String],
+    value: Option<&'a str>,
 }
 
 fn view(report: &Report) -> View<'_> {
@@ -183,11 +196,7 @@ fn view(report: &Report) -> View<'_> {
             .collect(),
         started: timestamp::to_the_ns(facts.started_unix_ns),
         elapsed_s: facts.elapsed_ns as f64 / 1e9,
-        ended_by: match facts.ended_by {
-            EndedBy::Finished => "finished",
-            EndedBy::Window => "time",
-            EndedBy::Signal => "stopped",
-        },
+        ended_by: facts.ended_by.name(),
         threads: facts.threads,
         connections: facts.connections,
         cpu_s: facts.cost.cpu_s,
@@ -197,7 +206,8 @@ fn view(report: &Report) -> View<'_> {
         latency_ns: latency(&report.latency),
         scenarios: report.scenarios.iter().map(scenario).collect(),
         steps: report.steps.iter().map(|one| step(report, one)).collect(),
-        thresholds: report.thresholds.iter().map(threshold).collect(),
+        thresholds: thresholds(report),
+        events: facts.events.iter().map(event).collect(),
         warnings: &facts.warnings,
     }
 }
@@ -294,13 +304,28 @@ fn series(series: &Series) -> SeriesView {
     }
 }
 
-fn threshold(verdict: &Verdict) -> ThresholdView<'_> {
-    ThresholdView {
-        threshold: &verdict.threshold,
-        figure: &verdict.figure,
-        value: verdict.value,
-        unit: verdict.unit.name(),
-        failed: verdict.failed,
+fn thresholds(report: &Report) -> Vec<ThresholdView<'_>> {
+    fn view<'a>(report: &Report, place: usize, verdict: &'a Verdict) -> ThresholdView<'a> {
+        ThresholdView {
+            threshold: &verdict.threshold,
+            figure: &verdict.figure,
+            value: verdict.value,
+            unit: verdict.unit.name(),
+            failed: verdict.failed,
+            ended_load: report.is_aborted_by(place),
+        }
+    }
+    let all = report.thresholds.iter().enumerate();
+    all.map(|(place, verdict)| view(report, place, verdict))
+        .collect()
+}
+
+fn event(event: &Event) -> EventView<'_> {
+    EventView {
+        at_s: event.at_ns as f64 / 1e9,
+        what: event.what,
+        scenarios: &event.scenarios,
+        value: event.value.as_deref(),
     }
 }
 

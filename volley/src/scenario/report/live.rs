@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use super::super::plan::Goal;
 use super::super::tally::{CheckCounts, IterationCounts, Passed, StepCounts};
 use super::figures::judge;
@@ -23,6 +25,19 @@ pub struct Progress {
     /// By step: requests that had ended when the last lines were drawn.
     ended_before: Vec<u64>,
     drawn_at: Duration,
+}
+
+/// A step at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct StepNow {
+    pub sent: u64,
+    pub ok: u64,
+    pub failed: u64,
+    /// Requests that ended, per second.
+    pub ended_per_s: f64,
+    /// `None` if nothing ended well.
+    pub p50_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
 }
 
 impl Progress {
@@ -79,13 +94,20 @@ impl Progress {
     /// goes on is left out: the only times that are known are the main latencies.
     #[must_use]
     pub fn failing(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
-        let mut verdicts = judge(&self.report(names, elapsed), goals);
+        let mut verdicts = self.verdicts(names, goals, elapsed);
         verdicts.retain(|verdict| verdict.failed && verdict.value.is_some());
         verdicts
     }
 
+    /// What becomes of each threshold as far as is known. One without a value is not known.
+    #[must_use]
+    pub fn verdicts(&self, names: &Names, goals: &[Goal], elapsed: Duration) -> Vec<Verdict> {
+        judge(&self.report(names, elapsed), goals)
+    }
+
     /// A report of what is known so far.
-    fn report(&self, names: &Names, elapsed: Duration) -> Report {
+    #[must_use]
+    pub fn report(&self, names: &Names, elapsed: Duration) -> Report {
         let scenarios = names.scenarios.iter().enumerate().map(|(place, name)| {
             let mut counts = IterationCounts::default();
             self.threads
@@ -141,12 +163,41 @@ impl Progress {
         figures(all, LatencyKind::Service)
     }
 
-    /// The lines for this moment, as plain text without line ends. Rates and times are those since the last lines.
+    /// Each step's sums, and its rate and times since the last time that this was asked.
+    pub fn steps(&mut self, elapsed: Duration) -> Vec<StepNow> {
+        let s = elapsed.saturating_sub(self.drawn_at).as_secs_f64();
+        self.drawn_at = elapsed;
+        let sums: Vec<_> = (0..self.times.len())
+            .map(|step| self.requests(step))
+            .collect();
+        let all = sums
+            .iter()
+            .zip(&mut self.recent)
+            .zip(&mut self.ended_before);
+        all.map(|((sum, recent), before)| {
+            let ended = sum.ended() - std::mem::replace(before, sum.ended()).min(sum.ended());
+            recent.sort_unstable();
+            let [p50_ns, p99_ns] = [50, 99].map(|percent| percentile(recent, percent));
+            recent.clear();
+            StepNow {
+                sent: sum.sent,
+                ok: sum.ok,
+                failed: sum.failed,
+                ended_per_s: if s > 0.0 { ended as f64 / s } else { 0.0 },
+                p50_ns,
+                p99_ns,
+            }
+        })
+        .collect()
+    }
+
+    /// The lines for this moment, as plain text without line ends.
     ///
     /// ` 3 s   1,204 begun   1,180 ok   3 failed   0 dropped   21 open`
     ///
     /// `     crud.create   400/s   p50 1.20 ms   p99 7.31 ms   3 failed`
-    pub fn lines(&mut self, names: &Names, elapsed: Duration) -> Vec<String> {
+    #[must_use]
+    pub fn lines(&self, names: &Names, steps: &[StepNow], elapsed: Duration) -> Vec<String> {
         let sum = self.iterations();
         let ended = sum.ok + sum.failed + sum.cut_short;
         let numbers = [
@@ -158,8 +209,6 @@ impl Progress {
         ];
         let numbers = numbers.map(|(number, word)| format!("   {} {word}", grouped(number)));
         let mut lines = vec![format!("{:>2} s{}", elapsed.as_secs(), numbers.concat())];
-        let s = elapsed.saturating_sub(self.drawn_at).as_secs_f64();
-        self.drawn_at = elapsed;
         let labels: Vec<String> = names
             .steps
             .iter()
@@ -170,32 +219,16 @@ impl Progress {
             .map(|label| label.chars().count())
             .max()
             .unwrap_or_default();
-        for (step, label) in labels.iter().enumerate() {
-            let counts = self.requests(step);
-            let (Some(recent), Some(before)) =
-                (self.recent.get_mut(step), self.ended_before.get_mut(step))
-            else {
-                continue;
-            };
+        for ((now, label), step) in steps.iter().zip(&labels).zip(&names.steps) {
             // Setup is over; its steps appear when a value of it is asked for again.
-            if counts.sent == 0
-                && names
-                    .steps
-                    .get(step)
-                    .is_some_and(|it| it.scenario.is_empty())
-            {
+            if now.sent == 0 && step.scenario.is_empty() {
                 continue;
             }
-            let ended =
-                counts.ended() - std::mem::replace(before, counts.ended()).min(counts.ended());
-            let per_s = if s > 0.0 { ended as f64 / s } else { 0.0 };
-            let mut line = format!("     {label:<width$}   {}/s", rate(per_s));
-            recent.sort_unstable();
-            if let Some((p50_ns, p99_ns)) = percentile(recent, 50).zip(percentile(recent, 99)) {
+            let mut line = format!("     {label:<width$}   {}/s", rate(now.ended_per_s));
+            if let Some((p50_ns, p99_ns)) = now.p50_ns.zip(now.p99_ns) {
                 line += &format!("   p50 {}   p99 {}", duration(p50_ns), duration(p99_ns));
             }
-            recent.clear();
-            line += &format!("   {} failed", grouped(counts.failed));
+            line += &format!("   {} failed", grouped(now.failed));
             lines.push(line);
         }
         lines
@@ -240,6 +273,11 @@ mod tests {
         tally.passed(at_ns + S)
     }
 
+    fn drawn(progress: &mut Progress, names: &Names, elapsed: Duration) -> Vec<String> {
+        let steps = progress.steps(elapsed);
+        progress.lines(names, &steps, elapsed)
+    }
+
     #[test]
     fn each_step_has_a_line_with_the_rate_and_the_times_since_the_last_one() {
         let step = |name: &str| StepNames {
@@ -255,7 +293,7 @@ mod tests {
         for (thread, tally) in threads.iter_mut().enumerate() {
             progress.add(thread, second(tally, 0, 100));
         }
-        let lines = progress.lines(&names, Duration::from_secs(1));
+        let lines = drawn(&mut progress, &names, Duration::from_secs(1));
         assert_eq!(
             lines[0],
             " 1 s   200 begun   200 ok   0 failed   0 dropped   0 open"
@@ -285,7 +323,7 @@ mod tests {
         first.dropped(0, 7, S);
         first.iteration_began(0, None, S);
         progress.add(0, second(first, S, 10));
-        let lines = progress.lines(&names, Duration::from_secs(3));
+        let lines = drawn(&mut progress, &names, Duration::from_secs(3));
         assert_eq!(
             lines[0],
             " 3 s   211 begun   210 ok   0 failed   7 dropped   1 open"

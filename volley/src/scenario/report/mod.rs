@@ -3,6 +3,7 @@
 //! Each format is a pure function of a [`Report`], and writes in small pieces: give it a `BufWriter`.
 
 pub mod csv;
+mod events;
 mod figures;
 pub mod html;
 pub mod json;
@@ -15,6 +16,7 @@ pub mod summary;
 #[cfg(test)]
 mod samples;
 
+pub use events::{EndedBy, Event, decimal};
 pub use figures::{judge, value_of};
 pub use model::{
     CheckReport, Facts, FailureReport, Point, Report, ScenarioReport, Series, StepReport,

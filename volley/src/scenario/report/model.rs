@@ -3,9 +3,10 @@
 use super::super::tally::{
     CheckCounts, History, IterationCounts, Iterations, Reason, Slot, StepCounts, StepTally, Tally,
 };
+use super::events::{EndedBy, Event};
 use super::names::{Names, StepNames};
 use crate::measure::Distribution;
-use crate::report::model::{Cost, EndedBy};
+use crate::report::model::Cost;
 use crate::report::{Latency, LatencyKind, Verdict};
 
 /// What a run knows besides its counters.
@@ -22,6 +23,8 @@ pub struct Facts {
     /// From then until the last request ended or was left open. Every rate is divided by this.
     pub elapsed_ns: u64,
     pub ended_by: EndedBy,
+    /// What was ordered while the load went on.
+    pub events: Vec<Event>,
     pub threads: u32,
     pub connections: u32,
     pub cost: Cost,
@@ -331,7 +334,8 @@ impl Facts {
             tags: Vec::new(),
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
-            ended_by: EndedBy::Window,
+            ended_by: EndedBy::Time,
+            events: Vec::new(),
             threads: 0,
             connections: 0,
             cost: Cost::default(),

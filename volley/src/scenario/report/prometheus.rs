@@ -36,7 +36,10 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     let name = "run_info";
     head(out, name, "The run's name and tags.", "gauge")?;
-    let mut labels = vec![("name".to_owned(), facts.name.as_str())];
+    let mut labels = vec![
+        ("name".to_owned(), facts.name.as_str()),
+        ("ended_by".to_owned(), facts.ended_by.name()),
+    ];
     for (tag, value) in &facts.tags {
         let tag = format!("tag_{}", label_name(tag));
         if labels.iter().all(|(known, _)| *known != tag) {

@@ -1,11 +1,12 @@
 //! Made-up runs for the tests of every format.
 
 use super::super::tally::{End, Failure, Reason, Tally, Timing};
+use super::events::EndedBy;
 use super::model::{Facts, Report};
 use super::names::{Names, StepNames};
 use crate::pace::SECOND_NS as S;
 use crate::report::Verdict;
-use crate::report::model::{Cost, EndedBy};
+use crate::report::model::Cost;
 use crate::spec::threshold::Unit;
 
 const MS: u64 = 1_000_000;
@@ -57,7 +58,8 @@ fn facts(name: &str) -> Facts {
         tags: vec![("commit".to_owned(), "1f4214e".to_owned())],
         started_unix_ns: 1_795_000_000 * S,
         elapsed_ns: 4 * S,
-        ended_by: EndedBy::Window,
+        ended_by: EndedBy::Time,
+        events: Vec::new(),
         threads: 2,
         connections: 4,
         cost: Cost {

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::super::tally::IterationCounts;
 use super::model::Report;
-use crate::report::model::EndedBy;
 use crate::report::numbers::{duration, grouped, megabytes, rate};
 use crate::report::{Latency, Verdict, visible};
 
@@ -23,7 +22,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         out,
         "{name}: {}, {}",
         duration(facts.elapsed_ns),
-        ended(facts.ended_by)
+        visible(&report.ended())
     )?;
     table(&load(report), &[0], out)?;
     table(&steps(report), &[0], out)?;
@@ -41,7 +40,11 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             "threads"
         },
     );
-    writeln!(out, "\n  {own_cost}")?;
+    writeln!(out)?;
+    if let Some(orders) = report.orders() {
+        writeln!(out, "  Orders: {}", visible(&orders))?;
+    }
+    writeln!(out, "  {own_cost}")?;
     for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
         writeln!(out, "  Passed: {}", threshold(verdict))?;
     }
@@ -54,8 +57,14 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 ///
 /// Errors of writing to `out`.
 pub fn write_failed(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    for verdict in report.thresholds.iter().filter(|verdict| verdict.failed) {
-        writeln!(out, "failed: {}", threshold(verdict))?;
+    for (place, verdict) in report.thresholds.iter().enumerate() {
+        if verdict.failed {
+            let aborted = match report.is_aborted_by(place) {
+                true => ", which ended the load",
+                false => "",
+            };
+            writeln!(out, "failed: {}{aborted}", threshold(verdict))?;
+        }
     }
     Ok(())
 }
@@ -70,15 +79,6 @@ pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "warning: {}", visible(warning))?;
     }
     Ok(())
-}
-
-/// Why a run ended, in words.
-pub(super) fn ended(by: EndedBy) -> &'static str {
-    match by {
-        EndedBy::Finished => "all iterations ended",
-        EndedBy::Window => "ended with its time",
-        EndedBy::Signal => "stopped",
-    }
 }
 
 fn threshold(verdict: &Verdict) -> String {

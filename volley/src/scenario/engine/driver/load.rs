@@ -1,43 +1,80 @@
 //! What makes iterations begin: users, and schedules.
 
-use super::quota::{LoadQuota, Permit};
+use super::quota::{Dealt, LoadQuota, Permit};
 use super::{Driver, Timer};
 use crate::pace::{Agenda, Lane, PhasedRate, PhasedUsers};
 use crate::scenario::data::Undrawn;
 use crate::scenario::engine::RunError;
+use crate::scenario::engine::control::Control;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::mix::Mix;
-use crate::scenario::plan::{Load, Phases, WhenFull};
+use crate::scenario::plan::{Load, Phases, Scenario, WhenFull};
 
 /// While too many iterations are open, or another thread holds the last permit, a thread looks again after this time.
 const LOOK_AGAIN_NS: u64 = 1_000_000;
 
 /// A load on one thread.
 pub(super) struct LoadState {
-    begins_ns: u64,
+    pub(super) begins_ns: u64,
     ends_ns: u64,
-    kind: Kind,
+    pub(super) kind: Kind,
     /// Deals out scenarios, to iterations and to those that are dropped.
-    mix: Mix,
-    dropped: Mix,
+    mix: Deck,
+    dropped: Deck,
+    /// How many orders changed its weights.
+    pub(super) weights: u64,
     /// The next moment at which the number of users changes, or the load ends.
-    next_change_ns: u64,
+    pub(super) next_change_ns: u64,
     /// No iteration of it begins any more on this thread, and what was due is counted.
     is_closed: bool,
 }
 
-enum Kind {
+pub(super) enum Kind {
     Users(Users),
     Rate(Box<Agenda<PhasedRate>>),
 }
 
+/// Which scenario each number is.
+struct Deck {
+    /// The number of its weights.
+    weights: u64,
+    mix: Mix,
+}
+
 /// Users of a load.
-struct Users {
-    number: PhasedUsers,
+pub(super) struct Users {
+    pub(super) number: PhasedUsers,
     /// By own user: an iteration of it is open or planned, or it has stopped for good.
-    busy: Vec<bool>,
+    pub(super) busy: Vec<bool>,
     /// Users below this one were called, and are busy.
     called: u64,
+}
+
+impl Deck {
+    fn new(mix: Mix) -> Self {
+        Self { weights: 0, mix }
+    }
+
+    /// The scenario of a number of a load's iterations.
+    #[inline]
+    fn scenario(
+        &mut self,
+        dealt: Dealt,
+        of: (&Control, usize),
+        scenarios: &[Scenario],
+    ) -> Option<usize> {
+        if dealt.weights != self.weights {
+            self.reweigh(dealt.weights, of, scenarios);
+        }
+        self.mix.scenario(dealt.number)
+    }
+
+    #[cold]
+    fn reweigh(&mut self, weights: u64, (control, at): (&Control, usize), scenarios: &[Scenario]) {
+        if let Some(load) = control.weighted(at, weights) {
+            (self.weights, self.mix) = (weights, Mix::of(&load, scenarios));
+        }
+    }
 }
 
 impl LoadState {
@@ -93,15 +130,16 @@ impl Driver<'_> {
             begins_ns,
             ends_ns: begins_ns.saturating_add(length_ns.unwrap_or(u64::MAX)),
             kind,
-            dropped: mix.clone(),
-            mix,
+            dropped: Deck::new(mix.clone()),
+            mix: Deck::new(mix),
+            weights: 0,
             next_change_ns: begins_ns,
             is_closed: false,
         }
     }
 
     /// The users and iterations of this thread.
-    fn lane(&self) -> Lane {
+    pub(super) fn lane(&self) -> Lane {
         Lane { first: 0, every: 1 }.part(self.index.into(), self.common.threads.into())
     }
 
@@ -150,6 +188,7 @@ impl Driver<'_> {
         match self.loads.get(at) {
             Some(state)
                 if !self.is_stopping
+                    && !self.is_paused
                     && !state.is_closed
                     && (state.begins_ns..state.ends_ns).contains(&now_ns)
                     && !self.shared(at).is_none_or(LoadQuota::is_over) =>
@@ -187,11 +226,12 @@ impl Driver<'_> {
 
     /// Begins an iteration that has a permit. `false`: a feed had nothing for it.
     fn begin_of(&mut self, at: usize, user: u64, due_ns: u64, now_ns: u64) -> bool {
-        let quota = self.common.quota;
+        let (quota, plan) = (self.common.quota, self.common.plan);
         let (Some(state), Some(shared)) = (self.loads.get_mut(at), quota.load(at)) else {
             return false;
         };
-        let scenario = state.mix.scenario(shared.deal());
+        let of = (self.common.control, at);
+        let scenario = state.mix.scenario(shared.deal(), of, &plan.scenarios);
         let has_begun = scenario.is_some_and(|scenario| {
             self.begin(Course::Scenario(scenario), (at, user), due_ns, now_ns)
         });
@@ -264,7 +304,7 @@ impl Driver<'_> {
 
     /// When the next iteration of a schedule can begin.
     pub(super) fn next_arrival_ns(&self) -> Option<u64> {
-        if self.is_stopping {
+        if self.is_stopping || self.is_paused {
             return None;
         }
         let next = |state: &LoadState| match &state.kind {
@@ -279,7 +319,7 @@ impl Driver<'_> {
 
     /// Begins the iterations that are due.
     pub(super) fn arrive(&mut self, now_ns: u64) {
-        if self.is_stopping {
+        if self.is_stopping || self.is_paused {
             return;
         }
         for at in 0..self.loads.len() {
@@ -309,7 +349,10 @@ impl Driver<'_> {
                 return false;
             }
             agenda.take();
-            if let Some(scenario) = state.dropped.scenario(shared.deal_dropped()) {
+            let of = (self.common.control, at);
+            let scenarios = &self.common.plan.scenarios;
+            let dropped = state.dropped.scenario(shared.deal_dropped(), of, scenarios);
+            if let Some(scenario) = dropped {
                 self.core.tally.dropped(scenario, 1, now_ns);
             }
             return true;
@@ -351,7 +394,7 @@ impl Driver<'_> {
             return;
         };
         let left = agenda.left_until(over_ns.saturating_add(1).min(state.ends_ns));
-        for (scenario, left) in state.dropped.split(left) {
+        for (scenario, left) in state.dropped.mix.split(left) {
             match ran_out_ns {
                 Some(_) => self.core.tally.unfed(scenario, left),
                 None => self.core.tally.dropped(scenario, left, now_ns),

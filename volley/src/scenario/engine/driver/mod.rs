@@ -4,6 +4,7 @@ mod board;
 mod connect;
 mod iterate;
 mod load;
+mod obey;
 mod quota;
 mod receive;
 pub mod refresh;
@@ -11,6 +12,7 @@ mod reply;
 mod send;
 mod turn;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -19,6 +21,7 @@ use mio::{Events, Poll, Token};
 use slab::Slab;
 
 use super::RunError;
+use super::control::{Change, Control};
 use super::flight::{Fault, Flight};
 use super::iteration::{Course, Iteration};
 use super::letter::Letter;
@@ -32,12 +35,12 @@ use crate::engine::{Clock, EngineError};
 use crate::grpc::Spare;
 use crate::measure::process;
 use crate::pace::SECOND_NS;
-use crate::report::EndedBy;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
+use crate::scenario::report::EndedBy;
 use crate::scenario::response::Reading;
 use crate::scenario::tally::{Passed, Tally};
 pub use board::{Board, Done, Known};
@@ -51,7 +54,7 @@ const READ_BYTES: usize = 256 * 1024;
 const ALARM: Token = Token(usize::MAX);
 
 /// Signals, users and connections are looked at so often.
-const GLANCE_NS: u64 = 50_000_000;
+pub const GLANCE_NS: u64 = 50_000_000;
 
 /// What all threads of a run share.
 #[derive(Clone)]
@@ -60,6 +63,7 @@ pub struct Common<'a> {
     pub sites: &'a [Site],
     pub clock: Clock,
     pub signal: &'a AtomicBool,
+    pub control: &'a Control,
     pub threads: u32,
     pub quota: &'a Quota,
     pub board: &'a Board,
@@ -165,7 +169,12 @@ pub struct Driver<'a> {
     next_glance_ns: u64,
     next_note_ns: u64,
     is_stopping: bool,
-    is_signalled: bool,
+    /// Who ended the load, if it is not its own end.
+    stopped_by: Option<EndedBy>,
+    /// How many orders are known, and those that are to be obeyed later.
+    known_orders: usize,
+    orders: VecDeque<Change>,
+    is_paused: bool,
     ends_ns: u64,
     /// The values of setup, and their version.
     values: Arc<Values>,
@@ -247,7 +256,10 @@ impl<'a> Driver<'a> {
             next_glance_ns: 0,
             next_note_ns: u64::MAX,
             is_stopping: false,
-            is_signalled: false,
+            stopped_by: None,
+            known_orders: 0,
+            orders: VecDeque::new(),
+            is_paused: false,
             ends_ns: u64::MAX,
             values: common.board.get(),
             version: common.board.version(),
@@ -278,10 +290,10 @@ impl<'a> Driver<'a> {
             self.plan_refreshes();
         }
         while !self.round(&mut events, Self::is_over)? {}
-        let (ended_by, last_ns) = match (self.is_signalled, self.has_ended()) {
-            (true, _) => (EndedBy::Signal, self.now_ns()),
-            (false, true) => (EndedBy::Finished, self.active_ns),
-            (false, false) => (EndedBy::Window, self.now_ns()),
+        let (ended_by, last_ns) = match (self.stopped_by, self.has_ended()) {
+            (Some(by), _) => (by, self.now_ns()),
+            (None, true) => (EndedBy::Finished, self.active_ns),
+            (None, false) => (EndedBy::Time, self.now_ns()),
         };
         let failure = self.failure.take().or_else(|| self.ended_by_step());
         self.cut();

@@ -21,14 +21,35 @@ pub struct LoadQuota {
     /// With a limit: how many were permitted, and how many of those have begun.
     permitted: AtomicU64,
     begun: AtomicU64,
-    /// Iterations that got a number, and dropped ones that got one.
+    /// Numbers of iterations, and of dropped ones. Above: the number of the weights that count.
     dealt: AtomicU64,
     dropped: AtomicU64,
     /// The most users, and how many of them have stopped because their data ran out.
-    users: u64,
+    users: AtomicU64,
     stopped: AtomicU64,
     /// When the data ran out for all, in ns; `u64::MAX`: they have not.
     ran_out_ns: AtomicU64,
+}
+
+/// So many bits of a number are an iteration's own; the rest is the number of the weights.
+const NUMBER_BITS: u32 = 48;
+
+/// The number of an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dealt {
+    /// The weights that count for it: 0 are the file's.
+    pub weights: u64,
+    /// From 0, since those count.
+    pub number: u64,
+}
+
+impl From<u64> for Dealt {
+    fn from(dealt: u64) -> Self {
+        Self {
+            weights: dealt >> NUMBER_BITS,
+            number: dealt & ((1 << NUMBER_BITS) - 1),
+        }
+    }
 }
 
 /// Whether an iteration may begin.
@@ -75,10 +96,10 @@ impl LoadQuota {
             begun: AtomicU64::new(0),
             dealt: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
-            users: match &load.phases {
+            users: AtomicU64::new(match &load.phases {
                 Phases::Users(phases) => PhasedUsers::new(phases).most(),
                 Phases::Rate(_) => 0,
-            },
+            }),
             stopped: AtomicU64::new(0),
             ran_out_ns: AtomicU64::new(u64::MAX),
         }
@@ -120,18 +141,35 @@ impl LoadQuota {
     }
 
     /// The number of the next iteration, from 0, over all threads.
-    pub fn deal(&self) -> u64 {
-        self.dealt.fetch_add(1, Ordering::Relaxed)
+    #[inline]
+    pub fn deal(&self) -> Dealt {
+        Dealt::from(self.dealt.fetch_add(1, Ordering::Acquire))
     }
 
     /// The number of the next one that is dropped.
-    pub fn deal_dropped(&self) -> u64 {
-        self.dropped.fetch_add(1, Ordering::Relaxed)
+    #[inline]
+    pub fn deal_dropped(&self) -> Dealt {
+        Dealt::from(self.dropped.fetch_add(1, Ordering::Acquire))
+    }
+
+    /// From now on, weights of this number count for all threads, unless those of a higher one do. Iterations are
+    /// numbered from 0 again.
+    pub fn reweigh(&self, weights: u64) {
+        let later = |dealt: u64| (dealt >> NUMBER_BITS < weights).then_some(weights << NUMBER_BITS);
+        for dealt in [&self.dealt, &self.dropped] {
+            // Others were first.
+            let _ = dealt.fetch_update(Ordering::Release, Ordering::Relaxed, later);
+        }
+    }
+
+    /// So many users there may be.
+    pub fn expect_users(&self, users: u64) {
+        self.users.fetch_max(users, Ordering::Relaxed);
     }
 
     /// A user's own rows have run out. When no user is left, the load is over.
     pub fn user_stopped(&self, now_ns: u64) {
-        if self.stopped.fetch_add(1, Ordering::Relaxed) + 1 >= self.users {
+        if self.stopped.fetch_add(1, Ordering::Relaxed) + 1 >= self.users.load(Ordering::Relaxed) {
             self.ran_out(now_ns);
         }
     }
@@ -149,5 +187,32 @@ impl LoadQuota {
     /// Whether no iteration begins any more, on no thread.
     pub fn is_over(&self) -> bool {
         self.ran_out_ns().is_some() || self.is_done()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_weights_number_iterations_from_0_once_whoever_is_first() {
+        let load = Load {
+            scenarios: vec![(0, 1)],
+            shares_requests: false,
+            phases: Phases::Rate(Vec::new()),
+            iterations: None,
+            start_after_ns: 0,
+            pace_ns: 0,
+        };
+        let quota = LoadQuota::new(&load);
+        let dealt = |weights, number| Dealt { weights, number };
+        assert_eq!([quota.deal(), quota.deal()], [dealt(0, 0), dealt(0, 1)]);
+        quota.reweigh(1);
+        assert_eq!(quota.deal(), dealt(1, 0));
+        // Another thread obeys the same order, or one that is over already.
+        quota.reweigh(1);
+        quota.reweigh(0);
+        assert_eq!(quota.deal(), dealt(1, 1));
+        assert_eq!(quota.deal_dropped(), dealt(1, 0));
     }
 }

@@ -10,6 +10,7 @@ use crate::engine::EngineError;
 use crate::pace::SECOND_NS;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::engine::pool::Pool;
+use crate::scenario::report::EndedBy;
 
 impl Driver<'_> {
     /// Does what is due, and then waits, unless `is_over` says that this was all.
@@ -34,6 +35,7 @@ impl Driver<'_> {
 
     /// What is due, and what can go on.
     fn turn(&mut self, now_ns: u64) {
+        self.obey(now_ns);
         self.ring(now_ns);
         self.end_late(now_ns);
         self.call_users(now_ns);
@@ -75,10 +77,12 @@ impl Driver<'_> {
     fn glance(&mut self, now_ns: u64) {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if !self.is_stopping {
-            self.is_signalled = self.common.signal.load(Ordering::Relaxed);
-            if self.is_signalled || self.common.board.is_halted() {
+            let is_signalled = self.common.signal.load(Ordering::Relaxed);
+            self.stopped_by = is_signalled.then_some(EndedBy::Signal);
+            if is_signalled || self.common.board.is_halted() {
                 self.stop(now_ns);
             }
+            self.hear_orders();
         }
         if now_ns >= self.next_note_ns
             && let Some(post) = &self.common.post
@@ -124,6 +128,7 @@ impl Driver<'_> {
             Some(self.next_retry_ns),
             Some(self.next_change_ns()),
             Some(self.ends_ns),
+            self.next_order_ns(),
         ]
         .into_iter()
         .flatten()

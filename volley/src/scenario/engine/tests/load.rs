@@ -7,8 +7,7 @@ use super::super::{Options, run};
 use super::peer::Peer;
 use super::plan;
 use super::{failure, finish};
-use crate::report::EndedBy;
-use crate::scenario::report::{Report, StepReport};
+use crate::scenario::report::{EndedBy, Report, StepReport};
 
 /// A server that answers everything with 200 and nothing.
 fn good() -> Peer {
@@ -178,7 +177,7 @@ scenarios:
 #[test]
 fn what_is_due_and_did_not_begin_is_dropped_exactly_at_the_end_and_at_a_signal() {
     for (end, ended_by) in [
-        ("", EndedBy::Window),
+        ("", EndedBy::Time),
         (", {rate: 1/h, for: 1h}", EndedBy::Signal),
     ] {
         for when_full in ["wait", "drop"] {

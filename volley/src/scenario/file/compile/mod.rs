@@ -205,7 +205,13 @@ impl<'a> Compiler<'a> {
 
     fn control(&mut self, at: &Path) -> Option<String> {
         let control = self.file.control.clone()?;
-        if crate::spec::address(&control, None).is_err() {
+        let port = control
+            .rsplit_once(':')
+            .map(|(_, port)| port.parse::<u16>());
+        let is_socket = control
+            .strip_prefix("unix:")
+            .is_some_and(|path| !path.is_empty());
+        if !is_socket && !matches!(port, Some(Ok(_))) {
             let remedy = "give `host:port`, such as `127.0.0.1:6565`";
             self.wrong(at, format!("`{control}` is no address: {remedy}"));
         }

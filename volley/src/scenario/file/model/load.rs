@@ -93,6 +93,37 @@ fn users(text: &str) -> Result<Users, String> {
     }))
 }
 
+/// A rate of JSON that does not change, such as `"0.5/s"`, in millionths a second; a number is per second.
+///
+/// # Errors
+///
+/// Why it is none.
+pub fn constant_rate(value: &Value) -> Result<u64, String> {
+    let text = match value {
+        Value::Number(number) => format!("{number}/s"),
+        Value::String(text) => text.clone(),
+        _ => return Err("a rate is needed, such as `200/s`".to_owned()),
+    };
+    constant(rate(&text)?.0, &text)
+}
+
+/// A number of users of JSON that does not change.
+///
+/// # Errors
+///
+/// Why it is none.
+pub fn constant_users(value: &Value) -> Result<u64, String> {
+    let text = words(value).ok_or("a number of users is needed")?;
+    constant(users(&text)?.0, &text)
+}
+
+fn constant(ramp: Ramp, text: &str) -> Result<u64, String> {
+    match ramp.from == ramp.to {
+        true => Ok(ramp.from),
+        false => Err(format!("`{text}` is a ramp: give one number")),
+    }
+}
+
 scalar!(Rate, value => match words(&value) {
     Some(text) => rate(&text),
     None => Err("a rate is needed, such as `200/s`".to_owned()),

@@ -8,7 +8,7 @@ mod scalar;
 mod step;
 
 pub use data::{Columns, Feed};
-pub use load::{Phase, Ramp};
+pub use load::{Phase, Ramp, constant_rate, constant_users};
 pub use response::{Expect, Refresh, Rule, Save, Taken};
 pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present};
 pub use step::{Part, Step};
@@ -60,7 +60,7 @@ pub struct File {
     pub thresholds: Vec<Threshold>,
     /// Names and values that are kept for reports.
     pub tags: Named<Scalar>,
-    /// An address such as `127.0.0.1:6565`, where the run can be changed.
+    /// An address such as `127.0.0.1:6565`, `:6565` or `unix:/path`, where the run can be changed.
     pub control: Option<String>,
 }
 

@@ -8,6 +8,7 @@ use mio::Events;
 use crate::engine::Clock;
 use crate::engine::names::Names;
 use crate::scenario::data::{Crowd, Store};
+use crate::scenario::engine::control::Control;
 use crate::scenario::engine::driver::{Board, Common, Driver, GLANCE_NS, Quota};
 use crate::scenario::engine::site::Site;
 use crate::scenario::file;
@@ -43,6 +44,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         sites: &sites,
         clock: Clock::start(),
         signal: &signal,
+        control: &Control::new(&plan, Arc::clone(&signal)),
         threads: 1,
         quota: &quota,
         board: &board,

@@ -1,0 +1,112 @@
+//! What ended a load, and what was ordered while it went on.
+
+use super::model::Report;
+
+/// The text of a report shows at most this many orders.
+const MOST_ORDERS: usize = 6;
+
+/// What ended a load. The last one that is true of any thread counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EndedBy {
+    /// All iterations began and ended.
+    Finished,
+    /// Its time, or that for open iterations to end.
+    Time,
+    /// A signal.
+    Signal,
+    /// Somebody who watched it.
+    Order,
+    /// A threshold that had failed for too long: its place in [`Report::thresholds`].
+    Threshold(usize),
+}
+
+/// An order that the load obeyed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When it took effect, since the load began.
+    pub at_ns: u64,
+    /// `rate`, `users`, `phases`, `weights`, `pause`, `resume` or `stop`.
+    pub what: &'static str,
+    /// Those of the load that it is about, if there are several loads.
+    pub scenarios: Vec<String>,
+    /// Such as `0.5/s`.
+    pub value: Option<String>,
+}
+
+impl EndedBy {
+    /// As one word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Time => "time",
+            Self::Signal => "stopped",
+            Self::Order => "order",
+            Self::Threshold(_) => "threshold",
+        }
+    }
+}
+
+impl Report {
+    /// Why the load ended, in words.
+    #[must_use]
+    pub fn ended(&self) -> String {
+        match self.facts.ended_by {
+            EndedBy::Finished => "all iterations ended".to_owned(),
+            EndedBy::Time => "ended with its time".to_owned(),
+            EndedBy::Signal => "stopped".to_owned(),
+            EndedBy::Order => "stopped by order".to_owned(),
+            EndedBy::Threshold(place) => match self.thresholds.get(place) {
+                Some(verdict) => format!("ended by a failed threshold: {}", verdict.threshold),
+                None => "ended by a failed threshold".to_owned(),
+            },
+        }
+    }
+
+    /// Whether a threshold ended the load.
+    #[must_use]
+    pub fn is_aborted_by(&self, threshold: usize) -> bool {
+        self.facts.ended_by == EndedBy::Threshold(threshold)
+    }
+
+    /// What was ordered, as text: `pause at 0.53 s, rate of crud 0.5/s at 1.05 s`.
+    #[must_use]
+    pub fn orders(&self) -> Option<String> {
+        let events = &self.facts.events;
+        let shown = events.iter().take(MOST_ORDERS).map(|event| {
+            let of = match &event.scenarios[..] {
+                [] => String::new(),
+                scenarios => format!(" of {}", scenarios.join(" and ")),
+            };
+            let value = event.value.as_ref();
+            let value = value.map_or(String::new(), |value| format!(" {value}"));
+            let at_s = event.at_ns as f64 / 1e9;
+            format!("{}{of}{value} at {at_s:.2} s", event.what)
+        });
+        let mut text = shown.collect::<Vec<_>>().join(", ");
+        let more = events.len().saturating_sub(MOST_ORDERS);
+        if more > 0 {
+            text += &format!(" and {more} more");
+        }
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// Millionths as an exact decimal: `0.5`.
+#[must_use]
+pub fn decimal(millionths: u64) -> String {
+    let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);
+    let text = format!("{whole}.{part:06}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn millionths_are_written_without_needless_digits() {
+        let all = [0, 1, 500_000, 1_000_000, 90_000_000, 5_250_000].map(decimal);
+        assert_eq!(all, ["0", "0.000001", "0.5", "1", "90", "5.25"]);
+    }
+}

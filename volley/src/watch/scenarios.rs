@@ -1,0 +1,232 @@
+//! A run of scenarios, as others see and change it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::http::{Asked, Refused, Shown};
+use crate::report::write_json;
+use crate::scenario::engine::control::{Control, LoadNow, Order, Refusal};
+use crate::scenario::file;
+use crate::scenario::report::live::{Progress, StepNow};
+use crate::scenario::report::{Names, prometheus};
+use crate::scenario::tally::IterationCounts;
+
+const NEEDED: &str = "a JSON object with one of `rate`, `users`, `phases` and `weights` is needed, such as {\"rate\": \"0.5/s\"}";
+
+/// A run of scenarios.
+pub struct Scenarios {
+    name: String,
+    names: Names,
+    control: Arc<Control>,
+    now: Mutex<Known>,
+}
+
+/// What is known since the last second.
+#[derive(Default)]
+struct Known {
+    elapsed: Duration,
+    iterations: IterationCounts,
+    steps: Vec<StepNow>,
+    metrics: String,
+}
+
+#[derive(Serialize)]
+struct StatsView<'a> {
+    name: &'a str,
+    elapsed_s: u64,
+    paused: bool,
+    loads: Vec<LoadNow>,
+    /// Sums of all scenarios.
+    iterations: IterationsView,
+    steps: Vec<StepView<'a>>,
+}
+
+#[derive(Serialize)]
+struct IterationsView {
+    due: u64,
+    begun: u64,
+    ok: u64,
+    failed: u64,
+    dropped: u64,
+    open: u64,
+}
+
+/// Sums; `ended` and the times are of the last second.
+#[derive(Serialize)]
+struct StepView<'a> {
+    scenario: &'a str,
+    name: &'a str,
+    #[serde(flatten)]
+    now: &'a StepNow,
+}
+
+impl Scenarios {
+    /// A run before its load.
+    #[must_use]
+    pub fn new(name: String, names: Names, control: Arc<Control>) -> Self {
+        Self {
+            name,
+            names,
+            control,
+            now: Mutex::default(),
+        }
+    }
+
+    /// A second is over.
+    pub fn tell(&self, progress: &Progress, steps: Vec<StepNow>, elapsed: Duration) {
+        let mut report = progress.report(&self.names, elapsed);
+        report.facts.name.clone_from(&self.name);
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = prometheus::write(&report, &mut text);
+        *self.now() = Known {
+            elapsed,
+            iterations: progress.iterations(),
+            steps,
+            metrics: String::from_utf8_lossy(&text).into_owned(),
+        };
+    }
+
+    fn now(&self) -> MutexGuard<'_, Known> {
+        // It is whole at any moment.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The order of a `PATCH /v1/load`.
+    fn order(&self, body: &Value) -> Result<Order, String> {
+        let members = body.as_object().ok_or(NEEDED)?;
+        let mut asked = members.iter().filter(|(key, _)| *key != "scenario");
+        let (Some((key, value)), None) = (asked.next(), asked.next()) else {
+            return Err(NEEDED.to_owned());
+        };
+        if key == "weights" {
+            return self.weights(value, members.get("scenario"));
+        }
+        let load = || self.load(members.get("scenario"));
+        match key.as_str() {
+            "rate" => Ok(Order::Rate(load()?, file::constant_rate(value)?)),
+            "users" => Ok(Order::Users(load()?, file::constant_users(value)?)),
+            "phases" if *value == Value::Bool(true) => Ok(Order::Phases(load()?)),
+            "phases" => Err("`phases` can only be true".to_owned()),
+            _ => Err(NEEDED.to_owned()),
+        }
+    }
+
+    /// The load of the scenario that is named. If there is one load, none must be.
+    fn load(&self, scenario: Option<&Value>) -> Result<usize, String> {
+        match scenario {
+            None if self.control.has_one_load() => Ok(0),
+            None => Err(format!(
+                "there are several loads: name one of its scenarios as `scenario`: {}",
+                self.scenarios()
+            )),
+            Some(Value::String(name)) => Ok(self.find(name)?.0),
+            Some(_) => Err("`scenario` must be a name".to_owned()),
+        }
+    }
+
+    fn weights(&self, value: &Value, scenario: Option<&Value>) -> Result<Order, String> {
+        let form = "`weights` must be an object such as {\"crud\": 80}";
+        let members: &Map<_, _> = value.as_object().ok_or(form)?;
+        let (mut load, mut weights) = (
+            scenario.map(|one| self.load(Some(one))).transpose()?,
+            Vec::new(),
+        );
+        for (name, weight) in members {
+            let (of, place) = self.find(name)?;
+            if *load.get_or_insert(of) != of {
+                return Err(format!(
+                    "`{name}` has a load of its own: change that by itself"
+                ));
+            }
+            let weight = weight
+                .as_u64()
+                .and_then(|weight| u32::try_from(weight).ok());
+            let range = || {
+                format!(
+                    "the weight of `{name}` must be a whole number from 0 to {}",
+                    u32::MAX
+                )
+            };
+            weights.push((place, weight.ok_or_else(range)?));
+        }
+        match load.filter(|_| !weights.is_empty()) {
+            Some(load) => Ok(Order::Weights(load, weights)),
+            None => Err(form.to_owned()),
+        }
+    }
+
+    fn find(&self, scenario: &str) -> Result<(usize, usize), String> {
+        let found = self.control.find(scenario);
+        found.ok_or_else(|| {
+            format!(
+                "there is no scenario `{scenario}`: give one of {}",
+                self.scenarios()
+            )
+        })
+    }
+
+    fn scenarios(&self) -> String {
+        let names = self.control.names().iter();
+        names
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+impl Shown for Scenarios {
+    fn stats(&self) -> Vec<u8> {
+        let (paused, loads) = self.control.now();
+        let known = self.now();
+        let counts = &known.iterations;
+        let steps = self.names.steps.iter().zip(&known.steps);
+        let view = StatsView {
+            name: &self.name,
+            elapsed_s: known.elapsed.as_secs(),
+            paused,
+            loads,
+            iterations: IterationsView {
+                due: counts.due(),
+                begun: counts.begun,
+                ok: counts.ok,
+                failed: counts.failed,
+                dropped: counts.dropped,
+                open: counts
+                    .begun
+                    .saturating_sub(counts.ok + counts.failed + counts.cut_short),
+            },
+            steps: steps
+                .map(|(names, now)| StepView {
+                    scenario: &names.scenario,
+                    name: &names.name,
+                    now,
+                })
+                .collect(),
+        };
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = write_json(&view, &mut text);
+        text
+    }
+
+    fn metrics(&self) -> String {
+        self.now().metrics.clone()
+    }
+
+    fn obey(&self, order: Asked) -> Result<(), Refused> {
+        let order = match order {
+            Asked::Load(body) => self.order(&body).map_err(Refused::Wrong)?,
+            Asked::Pause => Order::Pause,
+            Asked::Resume => Order::Resume,
+            Asked::Stop => Order::Stop,
+        };
+        self.control.ask(order).map_err(|refusal| match refusal {
+            Refusal::NoWeight => Refused::Wrong(refusal.to_string()),
+            _ => Refused::Conflict(refusal.to_string()),
+        })
+    }
+}

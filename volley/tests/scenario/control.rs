@@ -1,0 +1,196 @@
+//! `volley run --control`: a run of scenarios that is watched and changed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use volley::serve::{Config, Reference};
+
+use crate::common::Scratch;
+use crate::common::http::{Answer, ask};
+
+/// A run that only an order ends.
+struct Run {
+    child: Child,
+    address: String,
+    _scratch: Scratch,
+}
+
+impl Run {
+    fn start(server: &Reference, load: &str, flags: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let path = scratch.path("shop.yaml");
+        let text = format!(
+            "targets: {{api: 'http://{}'}}
+http: {{version: 2}}
+control: 127.0.0.1:0
+scenarios:
+  buy: {{weight: 3, steps: [{{name: create, post: '${{api}}/v1/items', json: {{}}, expect: {{status: 201}}}}]}}
+  look: {{weight: 1, steps: [{{name: token, post: '${{api}}/oauth/token'}}]}}
+load: [{load}]
+",
+            server.address()
+        );
+        std::fs::write(&path, text).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
+            .args(["run", "-O", "json", "--threads", "2"])
+            .args(flags)
+            .arg(&path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim_end().strip_prefix("volley: control at ");
+        let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
+        Self {
+            child,
+            address,
+            _scratch: scratch,
+        }
+    }
+
+    fn patch(&self, body: &Value) -> Answer {
+        ask(&self.address, "PATCH", "/v1/load", &[], &body.to_string())
+    }
+
+    fn post(&self, path: &str) -> u16 {
+        ask(&self.address, "POST", path, &[], "").status
+    }
+
+    /// Waits until the run's figures are as wanted.
+    fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let stats = ask(&self.address, "GET", "/v1/stats", &[], "").json();
+            if wanted(&stats) {
+                return stats;
+            }
+            assert!(began.elapsed() < Duration::from_secs(30), "{stats:#}");
+            std::thread::yield_now();
+        }
+    }
+
+    fn stop(self) -> (i32, Value) {
+        assert_eq!(self.post("/v1/stop"), 200);
+        let output = self.child.wait_with_output().unwrap();
+        let report = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code().unwrap(), report)
+    }
+}
+
+fn begun(stats: &Value) -> u64 {
+    stats["iterations"]["begun"].as_u64().unwrap()
+}
+
+#[test]
+fn what_is_due_is_begun_or_dropped_whatever_is_ordered() {
+    let server = Reference::start(Config::default()).unwrap();
+    let run = Run::start(&server, "{rate: 1000/s, for: 10m}", &[]);
+    run.until(|stats| begun(stats) > 0);
+    for rate in ["5000/s", "0/s", "0.5/s", "2000/s"] {
+        assert_eq!(run.patch(&json!({ "rate": rate })).status, 200);
+        assert_eq!(run.until(|_| true)["loads"][0]["now"], rate);
+    }
+    assert_eq!(run.patch(&json!({"weights": {"look": 0}})).status, 200);
+    let before = begun(&run.until(|_| true));
+    run.until(|stats| begun(stats) > before + 1000);
+    assert_eq!(run.post("/v1/pause"), 200);
+    assert_eq!(run.post("/v1/pause"), 409);
+    assert_eq!(run.until(|_| true)["paused"], true);
+    assert_eq!(run.post("/v1/resume"), 200);
+    assert_eq!(run.patch(&json!({"phases": true})).status, 200);
+    run.until(|stats| stats["loads"][0]["now"] == "1000/s");
+    let (status, report) = run.stop();
+    assert_eq!((status, &report["ended_by"]), (0, &json!("order")));
+    let iterations = &report["iterations"];
+    let number = |key: &str| iterations[key].as_u64().unwrap();
+    assert_eq!(number("due"), number("begun") + number("dropped"));
+    assert_eq!(number("ok"), number("begun"));
+    let what: Vec<_> = report["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["what"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        what,
+        [
+            "rate", "rate", "rate", "rate", "weights", "pause", "resume", "phases", "stop"
+        ]
+    );
+    // The arithmetic of the list.
+    let (mut due, mut from_s, mut rate, mut is_paused) = (0.0, 0.0, 1000.0, false);
+    for event in report["events"].as_array().unwrap() {
+        let at_s = event["at_s"].as_f64().unwrap();
+        due += if is_paused { 0.0 } else { rate } * (at_s - from_s);
+        from_s = at_s;
+        match event["what"].as_str().unwrap() {
+            "rate" => {
+                rate = event["value"]
+                    .as_str()
+                    .unwrap()
+                    .trim_end_matches("/s")
+                    .parse()
+                    .unwrap()
+            }
+            "phases" => rate = 1000.0,
+            "pause" => is_paused = true,
+            "resume" => is_paused = false,
+            _ => {}
+        }
+    }
+    assert!(
+        (number("due") as f64 - due).abs() < 20.0,
+        "{iterations} and {due}"
+    );
+}
+
+#[test]
+fn users_come_and_go_and_pause() {
+    let server = Reference::start(Config::default()).unwrap();
+    let run = Run::start(&server, "{users: 2, for: 10m}", &[]);
+    run.until(|stats| begun(stats) > 0);
+    for users in [20, 0, 1] {
+        assert_eq!(run.patch(&json!({ "users": users })).status, 200);
+        assert_eq!(run.until(|_| true)["loads"][0]["now"], users.to_string());
+    }
+    let before = begun(&run.until(|_| true));
+    run.until(|stats| begun(stats) > before);
+    assert_eq!(run.stop().0, 0);
+}
+
+#[test]
+fn wrong_orders_change_nothing() {
+    let server = Reference::start(Config::default()).unwrap();
+    let run = Run::start(&server, "{users: 1, for: 10m}", &["--control-token", ""]);
+    run.until(|stats| begun(stats) > 0);
+    for (body, status) in [
+        (json!({"users": -1}), 400),
+        (json!({"users": "1..5"}), 400),
+        (json!({"users": 1, "rate": 1}), 400),
+        (json!({"phases": false}), 400),
+        (json!({"weights": {"buy": 0, "look": 0}}), 400),
+        (json!({"weights": {"sell": 1}}), 400),
+        (json!({"users": 1, "scenario": "sell"}), 400),
+        (json!([]), 400),
+        (json!({"rate": "fast"}), 400),
+        (json!({"rate": "1/s"}), 409),
+    ] {
+        let answer = run.patch(&body);
+        assert_eq!(answer.status, status, "{body}");
+        assert_eq!(answer.body.trim_end().lines().count(), 1, "{answer:?}");
+    }
+    assert_eq!(run.post("/v1/resume"), 409);
+    let metrics = ask(&run.address, "GET", "/metrics", &[], "").body;
+    assert!(
+        metrics.contains("volley_scenario_iterations{scenario=\"buy\""),
+        "{metrics}"
+    );
+    let (_, report) = run.stop();
+    assert_eq!(report["events"].as_array().unwrap().len(), 1);
+}
