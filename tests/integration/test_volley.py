@@ -117,7 +117,8 @@ def test_the_bench_prints_every_generator_and_volleys_counts_are_the_servers(
 ) -> None:
     if not shutil.which("h2load"):
         pytest.skip("there is no h2load (Debian: nghttp2-client)")
-    words = ["--json", "--wait", "--runs", "1", "--duration", "1s", f"--root={arena.root}"]
+    short = ["--runs", "1", "--duration", "1s", "--quiet-wait", "0"]
+    words = ["--json", "--wait", *short, f"--root={arena.root}"]
     with arena.started(
         [sys.executable, "-m", "tools.bench", *words],
         VOLLEY=str(volley_program), PYTHONPATH=f"{ROOT / 'lib'}:{ROOT}",
