@@ -116,10 +116,7 @@ pub fn run(run: &Run) -> Result<ExitCode, Failure> {
     let stats = Arc::new(Mutex::new(Stats::new(spec)));
     let _servers = listen(run, &session, &stats)?;
     let mut files = Files::default();
-    let mut open = |flag, path: &Option<PathBuf>| {
-        let path = path.as_deref();
-        path.map(|path| files.empty(flag, path)).transpose()
-    };
+    let mut open = |flag, path: &Option<PathBuf>| files.empty_if(flag, path.as_deref());
     let lines = open("--live-json", &watched.live_json)?.map(JsonLines::new);
     let mut log = open("--debug", &watched.debug)?.map(DebugLog::new);
     let saved = open("--save-replies", &watched.save_replies)?;

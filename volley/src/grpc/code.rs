@@ -56,6 +56,12 @@ impl Code {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
+    /// What people read of the code with this number: its name, or the number if gRPC has none.
+    pub fn words(number: u16) -> String {
+        Self::from_u32(number.into())
+            .map_or_else(|| number.to_string(), |code| code.name().to_owned())
+    }
+
     /// The code for an answer that is HTTP but not gRPC (gRPC, "HTTP to gRPC status code mapping").
     pub fn from_http_status(status: u16) -> Self {
         match status {

@@ -22,6 +22,18 @@ pub struct Phase {
     pub length_ns: Option<u64>,
 }
 
+impl Phase {
+    /// Always the same number.
+    #[must_use]
+    pub fn constant(number: u64) -> Self {
+        Self {
+            from: number,
+            to: number,
+            length_ns: None,
+        }
+    }
+}
+
 /// Iterations a second over time, and from it the due time of each iteration.
 ///
 /// Iteration `n` (from 0) is due when the integral of the rate goes beyond `n`. After the last phase, none is due.
@@ -68,11 +80,7 @@ impl PhasedRate {
     /// The same rate all the time, in millionths of an iteration a second.
     #[must_use]
     pub fn constant(rate: u64) -> Self {
-        Self::new(&[Phase {
-            from: rate,
-            to: rate,
-            length_ns: None,
-        }])
+        Self::new(&[Phase::constant(rate)])
     }
 
     /// When the last phase is over, in nanoseconds after the start; `None`: never. A rate of 0 without an end is no phase.
@@ -305,15 +313,10 @@ mod tests {
 
     #[test]
     fn a_last_phase_of_nothing_ends_with_the_phase_before_it() {
-        let nothing = Phase {
-            from: 0,
-            to: 0,
-            length_ns: None,
-        };
-        let phases = [phase(1, 4, 3), nothing];
+        let phases = [phase(1, 4, 3), Phase::constant(0)];
         assert_eq!(PhasedUsers::new(&phases).end_ns(), Some(3 * S));
         assert_eq!(PhasedRate::new(&phases).end_ns(), Some(3 * S));
-        assert_eq!(PhasedRate::new(&[nothing]).end_ns(), Some(0));
+        assert_eq!(PhasedRate::new(&[Phase::constant(0)]).end_ns(), Some(0));
     }
 
     fn phase(from: u64, to: u64, s: u64) -> Phase {

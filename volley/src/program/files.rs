@@ -41,6 +41,15 @@ impl Files {
         Ok(Box::new(file))
     }
 
+    /// The same, if a file is named.
+    pub fn empty_if(
+        &mut self,
+        flag: &str,
+        path: Option<&Path>,
+    ) -> Result<Option<Box<dyn Write + Send>>, Failure> {
+        path.map(|path| self.empty(flag, path)).transpose()
+    }
+
     /// The command has succeeded.
     pub fn keep(&mut self) {
         self.created.clear();

@@ -20,11 +20,7 @@ pub fn once(mut plan: Plan) -> Result<ExitCode, Failure> {
     let one = |scenario| Load {
         scenarios: vec![(scenario, 1)],
         shares_requests: false,
-        phases: Phases::Users(vec![Phase {
-            from: 1,
-            to: 1,
-            length_ns: None,
-        }]),
+        phases: Phases::Users(vec![Phase::constant(1)]),
         iterations: Some(1),
         start_after_ns: 0,
         pace_ns: 0,

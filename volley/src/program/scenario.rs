@@ -1,7 +1,6 @@
 //! `volley run`: a scenario file as load.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -23,12 +22,18 @@ use crate::watch::{Address, RecordWriter, Scenarios, Written, record_writer};
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        match error {
-            RunError::Engine(error) => error.into(),
-            error => Self {
-                status: if error.is_usage() { 2 } else { 1 },
-                message: error.to_string(),
-            },
+        let status = match error {
+            RunError::Engine(error) => return error.into(),
+            // The file, or what it names, must be mended.
+            RunError::Request(_) | RunError::Reading(_) | RunError::Data(_) => 2,
+            RunError::Undrawn { .. }
+            | RunError::EndedByStep { .. }
+            | RunError::Setup { .. }
+            | RunError::Teardown { .. } => 1,
+        };
+        Self {
+            status,
+            message: error.to_string(),
         }
     }
 }
@@ -122,12 +127,8 @@ fn records(
     args: &ScenarioRun,
     files: &mut Files,
 ) -> Result<Option<RecordWriter>, Failure> {
-    let mut open = |flag, path: &Option<PathBuf>| {
-        let path = path.as_deref();
-        path.map(|path| files.empty(flag, path)).transpose()
-    };
-    let log = open("--log", &args.log)?;
-    let failures = open("--save-failures", &args.save_failures)?;
+    let log = files.empty_if("--log", args.log.as_deref())?;
+    let failures = files.empty_if("--save-failures", args.save_failures.as_deref())?;
     if log.is_none() && failures.is_none() {
         return Ok(None);
     }

@@ -20,14 +20,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
-use crate::pace::{self, PhasedUsers};
+use crate::pace::PhasedUsers;
 use crate::report::Cost;
+use crate::report::timestamp::unix_ns;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::plan::{Load, Phases, Plan};
@@ -76,21 +77,6 @@ pub enum RunError {
     /// The load is over, and counted.
     #[error("teardown: step `{step}` failed: {words}")]
     Teardown { step: String, words: String },
-}
-
-impl RunError {
-    /// Whether the file, or what it names, must be mended.
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Engine(error) => error.is_usage(),
-            Self::Request(_) | Self::Reading(_) | Self::Data(_) => true,
-            Self::Undrawn { .. }
-            | Self::EndedByStep { .. }
-            | Self::Setup { .. }
-            | Self::Teardown { .. } => false,
-        }
-    }
 }
 
 /// What a run is to be called, and how it is made.
@@ -147,7 +133,7 @@ pub fn run(
     let seed = fastrand::u64(..);
     let (quota, clock) = (Quota::new(plan), Clock::start());
     if let Some(records) = &options.records {
-        records.begin(unix_ns().saturating_sub(clock.now_ns()));
+        records.begin(unix_ns(SystemTime::now()).saturating_sub(clock.now_ns()));
     }
     let blank = Board::default();
     let control = options.control.clone();
@@ -190,7 +176,7 @@ pub fn run(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: options.name.clone(),
         tags: plan.tags.clone(),
-        started_unix_ns: unix_ns(),
+        started_unix_ns: unix_ns(SystemTime::now()),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
         events: Vec::new(),
@@ -287,11 +273,6 @@ fn most_users(plan: &Plan) -> u64 {
         Phases::Rate(_) => plan.limits.iterations_open.into(),
     };
     plan.loads.iter().map(most).fold(0, u64::saturating_add)
-}
-
-fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, pace::whole_ns)
 }
 
 /// The load itself: what each thread has counted.

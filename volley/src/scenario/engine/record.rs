@@ -37,11 +37,7 @@ pub fn request(
     let (method, mut headers, body): (_, Fields, _) = match &step.request {
         Request::Http(request) => {
             let body = request.body.as_ref().filter(|_| !aim.drops_body());
-            let method = if aim.drops_body() {
-                "GET"
-            } else {
-                &request.method
-            };
+            let method = aim.method(&request.method);
             (method, fields(&request.headers), body.map(rendered))
         }
         Request::Grpc(request) => {

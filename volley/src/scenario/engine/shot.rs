@@ -72,6 +72,14 @@ impl Aim<'_> {
         }
     }
 
+    /// The method, which a redirect may have changed.
+    pub fn method<'m>(&self, own: &'m str) -> &'m str {
+        match self.drops_body() {
+            true => "GET",
+            false => own,
+        }
+    }
+
     /// What `:authority` or `host` says.
     pub fn authority(&self) -> &str {
         let host = self.site.hosts.get(self.host);
@@ -197,7 +205,7 @@ impl Shot {
         let scheme = aim.site.scheme();
         let mut fields = Vec::new();
         for (name, value) in [
-            (":method", self.method(aim).as_bytes()),
+            (":method", aim.method(&self.request.method).as_bytes()),
             (":scheme", scheme.as_bytes()),
             (":authority", authority.as_bytes()),
         ] {
@@ -236,14 +244,6 @@ impl Shot {
         };
         self.lines
             .render(&ask, values, write_target, &mut scratch.first)
-    }
-
-    /// The method, which a redirect may have changed.
-    pub fn method(&self, aim: Aim<'_>) -> &str {
-        match aim.drops_body() {
-            true => "GET",
-            false => &self.request.method,
-        }
     }
 }
 

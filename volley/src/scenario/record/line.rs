@@ -67,8 +67,8 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
     let since = |from: u64| timing.end_ns.saturating_sub(from);
     Some(Line {
         at: to_the_ns(epoch_ns.saturating_add(began_ns)),
-        scenario: &label.scenario,
-        step: &label.step,
+        scenario: &label.names.scenario,
+        step: &label.names.name,
         iteration: record.iteration,
         ok: record.fault.is_none(),
         status: status(label, record.status),

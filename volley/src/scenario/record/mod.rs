@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use prost_reflect::MessageDescriptor;
 
 use super::plan::{Plan, Request};
+use super::report::{Names, StepNames};
 use super::tally::{Reason, Timing};
 use crate::engine::Outbox;
 pub use line::line;
@@ -52,8 +53,7 @@ pub struct Records {
 /// What a reader must know of a step.
 #[derive(Debug)]
 struct Label {
-    scenario: String,
-    step: String,
+    names: StepNames,
     /// The type of the replies of a gRPC call.
     replies: Option<MessageDescriptor>,
 }
@@ -135,9 +135,9 @@ impl Records {
     /// For the runs of a plan.
     #[must_use]
     pub fn new(plan: &Plan, keeps: Keeps) -> Self {
-        let labels = plan.steps.iter().map(|step| Label {
-            scenario: step.scenario.clone(),
-            step: step.name.clone(),
+        let steps = Names::from(plan).steps.into_iter().zip(&plan.steps);
+        let labels = steps.map(|(names, step)| Label {
+            names,
             replies: match &step.request {
                 Request::Grpc(request) => Some(request.method.output.clone()),
                 Request::Http(_) => None,
@@ -211,15 +211,5 @@ impl Record {
         });
         let words = self.fault.as_ref().map_or(0, |(_, words)| words.len());
         size_of::<Self>() + words + exchange
-    }
-}
-
-impl Label {
-    /// `crud.create`, or `token` for a step of the setup.
-    fn text(&self) -> String {
-        match self.scenario.as_str() {
-            "" => self.step.clone(),
-            scenario => format!("{scenario}.{}", self.step),
-        }
     }
 }

@@ -15,7 +15,7 @@ pub fn page(records: &Records, record: &Record) -> String {
     let Some(label) = records.labels.get(record.step) else {
         return String::new();
     };
-    let mut out = vec![label.text()];
+    let mut out = vec![label.names.label()];
     if let Some(exchange) = record.exchange.as_deref() {
         let secrets = Secrets::of(exchange);
         let url = secrets.masked(&String::from_utf8_lossy(&exchange.url));

@@ -166,9 +166,9 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
-    let status = |step: &StepReport, status: u16| {
-        let code = Code::from_u32(status.into()).filter(|_| step.names.is_grpc);
-        code.map_or_else(|| status.to_string(), |code| code.name().to_owned())
+    let status = |step: &StepReport, status: u16| match step.names.is_grpc {
+        true => Code::words(status),
+        false => status.to_string(),
     };
     let statuses = |step: &StepReport| {
         let each = step.statuses.iter();

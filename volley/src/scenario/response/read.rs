@@ -344,16 +344,12 @@ fn listed(ranges: &[(u16, u16)]) -> String {
 
 #[cold]
 fn other_code(good: u16, code: u16, trailers: Option<&HeaderList>) -> String {
-    let name = |code: u16| match Code::from_u32(code.into()) {
-        Some(code) => code.name().to_owned(),
-        None => code.to_string(),
-    };
     let message = trailers.and_then(|trailers| trailers.get(b"grpc-message"));
     let message = message.map(|message| format!(", {}", shown(message)));
     format!(
         "expected {}, was {}{}",
-        name(good),
-        name(code),
+        Code::words(good),
+        Code::words(code),
         message.unwrap_or_default()
     )
 }

@@ -7,6 +7,7 @@ mod load;
 mod obey;
 mod quota;
 mod receive;
+mod redirect;
 pub mod refresh;
 mod reply;
 mod send;

@@ -86,11 +86,7 @@ impl Driver<'_> {
         };
         own.number = match users {
             None => PhasedUsers::new(phases),
-            Some(users) => PhasedUsers::new(&[Phase {
-                from: users,
-                to: users,
-                length_ns: None,
-            }]),
+            Some(users) => PhasedUsers::new(&[Phase::constant(users)]),
         };
         let most = own.number.most();
         let places = usize::try_from(lane.count(most)).unwrap_or(0);

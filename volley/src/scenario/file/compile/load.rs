@@ -90,13 +90,8 @@ impl Compiler<'_> {
             start_after_ns: parts.start_after.map_or(0, |time| time.0),
             pace_ns: parts.pace.map_or(0, |time| time.0),
         };
-        let one = Phase {
-            from: 1,
-            to: 1,
-            length_ns: None,
-        };
         let Some(phases) = parts.phases else {
-            return Some(load(Phases::Users(vec![one]), Some(1)));
+            return Some(load(Phases::Users(vec![Phase::constant(1)]), Some(1)));
         };
         let before = self.mistakes.len();
         let all: Vec<(Path, &Written)> = phases.at(at).collect();
@@ -155,7 +150,7 @@ impl Compiler<'_> {
             self.wrong(at, "the load is 0 all the time: raise it");
         }
         if list.is_empty() {
-            list.push(one);
+            list.push(Phase::constant(1));
         }
         (self.mistakes.len() == before).then(|| {
             let phases = if has_rate {
