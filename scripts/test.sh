@@ -28,7 +28,7 @@ source scripts/venv.sh
 declare -A proof_of=(
     [shellcheck]=shellcheck [shfmt]=shfmt [bats]=bats [chromium]=chromium
     [docker.io]=dockerd [debootstrap]=debootstrap
-    ['nghttp2-client']=h2load ['nghttp2-server']=nghttpd ['nginx-light']=/usr/sbin/nginx
+    ['nghttp2-client']=h2load ['nghttp2-server']=nghttpd ['nginx-light']=/usr/sbin/nginx [caddy]=caddy
     [make]=make ['g++']=g++ ['libssl-dev']=/usr/include/openssl/ssl.h
     ['libgrpc++-dev']=/usr/include/grpcpp/grpcpp.h ['libprotobuf-dev']=/usr/include/google/protobuf/message.h
     ['protobuf-compiler']=protoc ['protobuf-compiler-grpc']=grpc_cpp_plugin
@@ -36,7 +36,7 @@ declare -A proof_of=(
     ['pkg-config']=pkg-config ['etcd-server']=etcd [ruby]=ruby ['ruby-grpc']=/usr/share/doc/ruby-grpc
 )
 tools=(shellcheck shfmt bats)
-tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light make g++ libgrpc++-dev
+tools_of_all=(chromium docker.io debootstrap nghttp2-client nghttp2-server nginx-light caddy make g++ libgrpc++-dev
     libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libnghttp2-dev libssl-dev pkg-config ruby ruby-grpc
     etcd-server)
 # Toolchains that Debian's packages are too old for, or that people install in their own way.

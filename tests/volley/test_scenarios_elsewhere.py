@@ -1,19 +1,22 @@
-"""Scenarios against servers of others: nginx and nghttpd."""
+"""Scenarios against servers of others: nginx, nghttpd, Caddy and hypercorn."""
 
+import json
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from arena.machine.certs import ensure_certificate
 from tests.integration.plumbing import eventually
 from tests.volley.plumbing import CHECKOUT, free_port, listens
-from tests.volley.scenarios import Plan, Scenarios, plan, program
+from tests.volley.scenarios import Plan, Scenarios, crud, plan, program
 
 pytestmark = pytest.mark.integration
 
@@ -21,7 +24,7 @@ pytestmark = pytest.mark.integration
 ITERATIONS = 2500
 
 
-def reading(url: str, **http: Any) -> Plan:
+def reading(url: str, server: str = "ng", **http: Any) -> Plan:
     """Return the file of a scenario that finds an address in one answer, and goes there."""
     steps = [
         {
@@ -30,7 +33,7 @@ def reading(url: str, **http: Any) -> Plan:
             "expect": {
                 "status": 200,
                 "json": {"/kind": "first"},
-                "headers": {"server": {"starts_with": "ng"}},
+                "headers": {"server": {"starts_with": server}},
             },
             "save": {"next": {"json": "/next"}},
         },
@@ -144,6 +147,29 @@ def test_nginx_counts_the_same_requests_also_where_it_retires_connections(
     eventually(lambda: nginx.answered() == wanted, f"nginx has logged {wanted}", timeout_s=10)
 
 
+@pytest.mark.parametrize("route", ["targets", "authority"])
+def test_a_url_with_another_authority_is_asked_for_there_if_it_is_routed(
+    scenarios: Scenarios, nginx: Nginx, tmp_path: Path, route: str
+) -> None:
+    other = f"http://127.0.0.1:{nginx.h2c}/second.txt"
+    first = {"kind": "first", "next": other}
+    (tmp_path / "pages" / "first.json").write_text(json.dumps(first))
+    made = reading(f"https://127.0.0.1:{nginx.tls}", route=route)
+    second = made["scenarios"]["only"]["steps"][1]
+    second["get"] = "${next}"
+    done = scenarios.run(made, "--threads", "2")
+    wanted = {"/first.json 200 HTTP/2.0": ITERATIONS}
+    if route == "targets":
+        assert done.code == 1, done
+        assert done.step("second")["requests"]["unsent"] == ITERATIONS
+    else:
+        assert done.code == 0, done
+        done.passed_all()
+        assert done.ok("first") == done.ok("second") == ITERATIONS
+        wanted["/second.txt 200 HTTP/2.0"] = ITERATIONS
+    eventually(lambda: nginx.answered() == wanted, f"nginx has logged {wanted}", timeout_s=10)
+
+
 @pytest.mark.parametrize("tls", [False, True])
 def test_nghttpd_answers_every_request_as_expected(
     scenarios: Scenarios, tmp_path: Path, *, tls: bool
@@ -164,3 +190,108 @@ def test_nghttpd_answers_every_request_as_expected(
     assert done.code == 0, done
     done.passed_all()
     assert done.ok("first") == done.ok("second") == ITERATIONS
+
+
+CADDYFILE = """
+{{
+    admin off
+    auto_https off
+    servers {{
+        protocols h1 h2 h2c
+    }}
+}}
+(pages) {{
+    bind 127.0.0.1
+    root * {pages}
+    encode gzip
+    file_server
+    log {{
+        output file {folder}/requests.log
+    }}
+}}
+http://:{plain} {{
+    import pages
+}}
+https://:{tls} {{
+    import pages
+    tls {certs}/server.crt {certs}/server.key
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "version", "protocol"),
+    [
+        ("http", 1, "HTTP/1.1"),
+        ("http", 2, "HTTP/2.0"),
+        ("https", "auto", "HTTP/2.0"),
+        ("https", 1, "HTTP/1.1"),
+    ],
+)
+def test_caddy_counts_the_same_requests(
+    scenarios: Scenarios, tmp_path: Path, scheme: str, version: int | str, protocol: str
+) -> None:
+    found = program("caddy")
+    if not found:
+        pytest.skip("there is no Caddy (Debian: caddy)")
+    ensure_certificate(CHECKOUT.certs)
+    plain, tls = free_port(), free_port()
+    words = {"folder": tmp_path, "certs": CHECKOUT.certs, "pages": pages(tmp_path)}
+    file = tmp_path / "Caddyfile"
+    file.write_text(CADDYFILE.format(plain=plain, tls=tls, **words))
+    own = [f"XDG_{name}_HOME={tmp_path}" for name in ("CONFIG", "DATA")]
+    argv = ["env", *own, found, "run", "--adapter", "caddyfile", "--config", str(file)]
+    url = f"{scheme}://127.0.0.1:{tls if scheme == 'https' else plain}"
+    with running(argv, tmp_path / "caddy.log", plain, tls):
+        done = scenarios.run(reading(url, "Caddy", version=version), "--threads", "2")
+        assert done.code == 0, done
+        done.passed_all()
+        assert done.ok("first") == done.ok("second") == ITERATIONS
+        wanted = {f"{path} 200 {protocol}": ITERATIONS for path in ("/first.json", "/second.txt")}
+
+        def answered() -> Counter[str]:
+            lines = (tmp_path / "requests.log").read_text().splitlines()
+            whole = [json.loads(line) for line in lines if line.endswith("}")]
+            asked = [(each["request"], each["status"]) for each in whole]
+            return Counter(f"{r['uri'].split('?')[0]} {status} {r['proto']}" for r, status in asked)
+
+        eventually(lambda: answered() == wanted, f"Caddy has logged {wanted}", timeout_s=10)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "version", "protocol"),
+    [
+        ("http", 1, "HTTP/1.1"),
+        ("http", 2, "HTTP/2"),
+        ("https", "auto", "HTTP/2"),
+        ("https", 1, "HTTP/1.1"),
+    ],
+)
+def test_hypercorn_counts_the_same_items_and_has_none_left(
+    scenarios: Scenarios, tmp_path: Path, scheme: str, version: int | str, protocol: str
+) -> None:
+    ensure_certificate(CHECKOUT.certs)
+    plain, tls, iterations = free_port(), free_port(), 500
+    app = Path(__file__).with_name("items_asgi.py")
+    argv = [
+        sys.executable, "-m", "hypercorn", f"{app}:app",
+        "--bind", f"127.0.0.1:{tls}", "--insecure-bind", f"127.0.0.1:{plain}",
+        "--certfile", str(CHECKOUT.certs / "server.crt"),
+        "--keyfile", str(CHECKOUT.certs / "server.key"),
+    ]  # fmt: skip
+    url = f"{scheme}://127.0.0.1:{tls if scheme == 'https' else plain}"
+    load = [{"users": 16}, {"iterations": iterations}]
+    with running(argv, tmp_path / "hypercorn.log", plain, tls):
+        done = scenarios.run(crud(url, load, http={"version": version}), "--threads", "2")
+        assert done.code == 0, done
+        done.passed_all()
+        assert {done.ok(name) for name in ("create", "change", "remove")} == {iterations}
+        with urlopen(f"http://127.0.0.1:{plain}/counts", timeout=10) as answer:
+            counts = json.load(answer)
+    assert counts == {
+        protocol: 3 * iterations,
+        "created": iterations,
+        "patched": iterations,
+        "deleted": iterations,
+        "live": 0,
+    }

@@ -35,7 +35,8 @@ def scenario(workload: Workload, port: int, duration_s: float) -> str:
     length = f"{duration_s:g}s"
     if workload.rate:
         plan["load"] = [{"rate": f"{workload.rate // REQUESTS_PER_ITERATION}/s", "for": length}]
-        plan["limits"] = {"iterations_open": workload.in_flight}
+        # h2loadrunner begins requests every 10 ms, in bursts.
+        plan["limits"] = {"iterations_open": workload.in_flight, "coalesce": "500us"}
         # Some requests get no answer, and that is as it should be.
         plan["thresholds"] = ["failed < 20%"]
     else:

@@ -24,6 +24,7 @@ fn rows(source: Source, folder: &Path, room: Room) -> Option<Vec<Vec<Vec<u8>>>> 
         order: Order::Sequential,
         at_end: AtEnd::Stop,
         slice: Slice::All,
+        connections: 0,
         columns: vec![(0, Slot(0)), (1, Slot(1))],
     };
     let store = Store::open_within(&[feed], folder, CROWD, room).ok()?;
@@ -31,7 +32,7 @@ fn rows(source: Source, folder: &Path, room: Room) -> Option<Vec<Vec<Vec<u8>>>> 
     let mut all = Vec::new();
     loop {
         values.clear();
-        match feeds.draw(0, 0, &mut values) {
+        match feeds.draw(0, (0, 0), &mut values) {
             Ok(()) => all.push(
                 [0, 1]
                     .map(|slot| values.get(Slot(slot)).expect("it is drawn").to_vec())

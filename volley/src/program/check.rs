@@ -12,7 +12,8 @@ use crate::cli::Check;
 use crate::report::visible;
 use crate::scenario::file::{self, Mistakes};
 use crate::scenario::plan::{
-    Action, Feed, Load, Phase, Phases, Plan, Request, Scenario, Source, Step, Target, Url, Version,
+    Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target, Url,
+    Version,
 };
 use crate::scenario::{Piece, Slot, Text};
 use crate::units::duration::GoDuration;
@@ -106,8 +107,12 @@ fn target(target: &Target) -> String {
     };
     let tls = if target.is_tls { " over TLS" } else { "" };
     let connections = target.connections;
+    let route = match target.route {
+        Route::Targets => "",
+        Route::Authority => ", and to each other authority",
+    };
     format!(
-        "{}: {}, {version}{tls}, {connections} connections",
+        "{}: {}, {version}{tls}, {connections} connections{route}",
         target.name,
         hosts.join(" ")
     )

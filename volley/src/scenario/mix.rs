@@ -251,6 +251,7 @@ mod tests {
             name: String::new(),
             actions,
             draws: Vec::new(),
+            keeps_to: None,
             repeat,
             on_failure: OnFailure::EndIteration,
             keeps_cookies: false,

@@ -79,6 +79,8 @@ pub struct Target {
     pub connect_timeout_ns: u64,
     /// Connections that fell back to another host return to their own when it answers again.
     pub fails_back: bool,
+    /// What becomes of URLs that lead to no target.
+    pub route: Route,
     /// `:authority` or `host`; `None`: the host's own.
     pub authority: Option<String>,
     pub tls: TlsFiles,
@@ -105,6 +107,18 @@ pub enum Version {
     Auto,
 }
 
+/// What becomes of a URL that leads to no target of the file: a value such as `${url}`, or a redirect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Route {
+    /// The step fails.
+    #[default]
+    Targets,
+    /// Its authority gets connections of its own, as many as the target that led there and with the same `http` and `tls`.
+    /// There are at most 64 such authorities.
+    Authority,
+}
+
 /// A source of values.
 #[derive(Clone, Debug)]
 pub struct Feed {
@@ -114,6 +128,8 @@ pub struct Feed {
     pub order: Order,
     pub at_end: AtEnd,
     pub slice: Slice,
+    /// With [`Slice::Connection`]: how many connections each target of its scenarios has.
+    pub connections: u32,
     /// The slots that a draw fills: one for each column that is used, with its index in the row. A source without columns
     /// has one, with index 0.
     pub columns: Vec<(usize, Slot)>,
@@ -187,6 +203,9 @@ pub enum Slice {
     User,
     /// The same by thread.
     Thread,
+    /// Connection `k` of `n`: the `k`-th of `n` parts of rows that follow each other. An iteration that draws from it sends
+    /// everything on connection `k` of each target, and waits for that one. A connection that is opened again keeps its part.
+    Connection,
     /// Process `k` of `n`, if the load is shared.
     Share,
 }
@@ -198,6 +217,8 @@ pub struct Scenario {
     pub actions: Vec<Action>,
     /// Feeds that each iteration draws from at its beginning.
     pub draws: Vec<usize>,
+    /// It draws from parts of connections, so that an iteration keeps to one connection of each target, of so many.
+    pub keeps_to: Option<u32>,
     /// How often an iteration repeats its actions.
     pub repeat: u32,
     pub on_failure: OnFailure,
@@ -433,6 +454,8 @@ pub struct Limits {
     pub drain_ns: u64,
     /// The largest body that is read, in bytes.
     pub body: usize,
+    /// A thread wakes at most once in this time. 0: whenever something is to do.
+    pub coalesce_ns: u64,
 }
 
 /// What becomes of an iteration that is due while too many are open.

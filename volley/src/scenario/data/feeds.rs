@@ -31,8 +31,8 @@ struct Own {
     batch: Range<u64>,
     /// The thread's own position.
     position: u64,
-    /// By user: the user's own position.
-    users: Vec<u64>,
+    /// By user, or by connection: its own position.
+    each: Vec<u64>,
     cache: Cache,
 }
 
@@ -57,14 +57,19 @@ impl Feeds {
         }
     }
 
-    /// Draws the next row of a feed, and fills its slots. Users are numbered from 0 over all threads; a position is kept for
-    /// each, up to the largest number, where order or slice ask for it.
+    /// Draws the next row of a feed, and fills its slots. Users and connections are numbered from 0 over all threads; a
+    /// position is kept for each, up to the largest number, where order or slice ask for it.
     ///
     /// # Errors
     ///
     /// There are no more rows, or the file has changed and cannot be read any more.
     #[inline]
-    pub fn draw(&mut self, feed: usize, user: u64, values: &mut Values) -> Result<(), Undrawn> {
+    pub fn draw(
+        &mut self,
+        feed: usize,
+        (user, connection): (u64, u64),
+        values: &mut Values,
+    ) -> Result<(), Undrawn> {
         let (Some(shared), Some(own)) = (self.store.feeds.get(feed), self.own.get_mut(feed)) else {
             return Ok(());
         };
@@ -74,8 +79,9 @@ impl Feeds {
             }
             return Ok(());
         }
-        let lane = self.store.lane(shared, self.thread, user);
-        let row = own.next(shared, lane, user, &mut self.random)?;
+        let who = (user, connection);
+        let lane = self.store.lane(shared, self.thread, who);
+        let row = own.next(shared, lane, who, &mut self.random)?;
         match &shared.kind {
             Kind::Range { start, width } => {
                 for slot in &shared.slots {
@@ -124,23 +130,14 @@ impl Own {
     fn next(
         &mut self,
         shared: &Shared,
-        lane: Lane,
-        user: u64,
+        (lane, count): (Lane, u64),
+        (user, connection): (u64, u64),
         random: &mut fastrand::Rng,
     ) -> Result<u64, Undrawn> {
-        let count = lane.count(shared.rows);
         let position = match (shared.order, shared.slice) {
             (Order::Random, _) => random.u64(0..count.max(1)),
-            (Order::Sequential, _) | (_, Slice::User) => {
-                let user = usize::try_from(user).unwrap_or(usize::MAX);
-                if user >= self.users.len() {
-                    self.users.resize(user.saturating_add(1), 0);
-                }
-                match self.users.get_mut(user) {
-                    Some(position) => step(position),
-                    None => 0,
-                }
-            }
+            (Order::Sequential, _) | (_, Slice::User) => self.step_of(user),
+            (_, Slice::Connection) => self.step_of(connection),
             (_, Slice::Thread) => step(&mut self.position),
             (_, Slice::All | Slice::Share) => loop {
                 match self.batch.next() {
@@ -156,6 +153,15 @@ impl Own {
             AtEnd::Fail => return Err(Undrawn::Fail(shared.name.clone())),
         };
         Ok(lane.first + position * lane.every)
+    }
+
+    /// The position of a user, or of a connection.
+    fn step_of(&mut self, number: u64) -> u64 {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        if number >= self.each.len() {
+            self.each.resize(number.saturating_add(1), 0);
+        }
+        self.each.get_mut(number).map_or(0, step)
     }
 }
 

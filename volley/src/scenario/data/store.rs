@@ -66,6 +66,8 @@ pub(super) struct Shared {
     pub order: Order,
     pub at_end: AtEnd,
     pub slice: Slice,
+    /// Of this process, if each has a slice.
+    connections: u64,
     pub slots: Vec<Slot>,
     /// The next row of those who have one position together.
     next: AtomicU64,
@@ -142,9 +144,27 @@ impl Store {
         feed.is_some_and(|feed| !matches!(feed.kind, Kind::Made(_)))
     }
 
-    /// The numbers of the rows that a user may draw.
+    /// The numbers of the rows that a user may draw on a connection, and how many there are.
     #[inline]
-    pub(super) fn lane(&self, feed: &Shared, thread: u64, user: u64) -> Lane {
+    pub(super) fn lane(
+        &self,
+        feed: &Shared,
+        thread: u64,
+        (user, connection): (u64, u64),
+    ) -> (Lane, u64) {
+        let lane = self.dealt(feed, thread, user);
+        if feed.slice != Slice::Connection {
+            return (lane, lane.count(feed.rows));
+        }
+        let (share, own) = (self.crowd.share, feed.connections.max(1));
+        let number = u64::from(share.number.saturating_sub(1)) * own + connection % own;
+        let part = part(feed.rows, number, u64::from(share.of.max(1)) * own);
+        let (first, every) = (part.start, 1);
+        (Lane { first, every }, part.end - part.start)
+    }
+
+    /// Rows that are dealt out in turn.
+    fn dealt(&self, feed: &Shared, thread: u64, user: u64) -> Lane {
         let Crowd {
             threads,
             users,
@@ -159,9 +179,16 @@ impl Store {
         match feed.slice {
             Slice::User => base.part(user % users.max(1), users.max(1)),
             Slice::Thread => base.part(thread % threads.max(1), threads.max(1)),
-            Slice::All | Slice::Share => base,
+            Slice::All | Slice::Share | Slice::Connection => base,
         }
     }
+}
+
+/// One of several parts of rows that follow each other. Their sizes differ by at most 1.
+fn part(rows: u64, index: u64, parts: u64) -> std::ops::Range<u64> {
+    let (size, more) = (rows / parts, rows % parts);
+    let start = index * size + index.min(more);
+    start..start + size + u64::from(index < more)
 }
 
 impl Kind {
@@ -213,9 +240,11 @@ impl Shared {
     fn open(feed: &Feed, folder: &Path, crowd: Crowd, room: Room) -> Result<Self, DataError> {
         let (kind, rows) = Kind::open(feed, folder, room)?;
         let processes = u64::from(crowd.share.of);
+        let connections = u64::from(feed.connections);
         let (parts, what) = match (feed.slice, feed.order) {
             (Slice::User, _) => (crowd.users.saturating_mul(processes), "users"),
             (Slice::Thread, _) => (crowd.threads.saturating_mul(processes), "threads"),
+            (Slice::Connection, _) => (connections.saturating_mul(processes), "connections"),
             (Slice::Share, _) | (_, Order::Unique) => (processes, "processes"),
             (Slice::All, _) => (1, "users"),
         };
@@ -239,6 +268,7 @@ impl Shared {
             order: feed.order,
             at_end: feed.at_end,
             slice: feed.slice,
+            connections,
             slots: feed.columns.iter().map(|(_, slot)| *slot).collect(),
             next: AtomicU64::new(0),
             batch: match feed.at_end {

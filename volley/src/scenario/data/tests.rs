@@ -54,6 +54,7 @@ fn feed(source: Source, order: Order, at_end: AtEnd, slice: Slice) -> Feed {
         order,
         at_end,
         slice,
+        connections: 0,
         columns: (0..columns)
             .map(|column| (column, Slot(column.try_into().unwrap())))
             .collect(),
@@ -81,7 +82,7 @@ fn open(feed: Feed, crowd: Crowd, room: Room) -> Result<Arc<Store>, DataError> {
 
 fn draw(feeds: &mut Feeds, user: u64) -> Result<Vec<String>, Undrawn> {
     let mut values = Values::new(4);
-    feeds.draw(0, user, &mut values)?;
+    feeds.draw(0, (user, user), &mut values)?;
     let all = (0..4).map_while(|slot| values.get(Slot(slot)));
     Ok(all
         .map(|value| String::from_utf8_lossy(value).into_owned())
@@ -343,4 +344,45 @@ fn values_without_rows_have_their_form() {
                 .all(|time| time.len() == digits)
         );
     }
+}
+
+proptest! {
+    #[test]
+    fn connections_have_parts_that_follow_each_other_and_differ_by_one_row_at_most(
+        rows in 1u64..200,
+        parts in 1u32..20,
+        processes in 1u32..4,
+    ) {
+        let all = parts * processes;
+        prop_assume!(rows >= u64::from(all));
+        let mut next = 0;
+        for number in 1..=processes {
+            let mut feed = range(rows, Order::Unique, AtEnd::Stop, Slice::Connection);
+            feed.connections = parts;
+            let share = Share { number, of: processes };
+            let store = open(feed, Crowd { share, ..crowd(1, 1) }, LITTLE).unwrap();
+            let mut feeds = Feeds::new(&store, 0, 1);
+            for connection in 0..u64::from(parts) {
+                let before = next;
+                while let Ok(row) = draw(&mut feeds, connection) {
+                    prop_assert_eq!(row[0].parse::<u64>().unwrap(), next);
+                    next += 1;
+                }
+                let least = rows / u64::from(all);
+                prop_assert!((least..=least + 1).contains(&(next - before)));
+            }
+        }
+        prop_assert_eq!(next, rows);
+    }
+}
+
+#[test]
+fn fewer_rows_than_connections_are_refused() {
+    let mut feed = range(3, Order::Circular, AtEnd::Restart, Slice::Connection);
+    feed.connections = 4;
+    let error = open(feed, crowd(1, 1), LITTLE).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the feed `user` has 3 rows for 4 connections: add rows, or use `slice: all`"
+    );
 }

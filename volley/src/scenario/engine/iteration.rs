@@ -1,8 +1,8 @@
 //! One pass of a user through a scenario.
 
 use crate::http::Jar;
-use crate::scenario::Values;
-use crate::scenario::plan::{Action, OnFailure, Plan};
+use crate::scenario::plan::{Action, OnFailure, Plan, Save};
+use crate::scenario::{Slot, Values};
 
 /// What an iteration works through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,20 @@ pub struct Iteration {
     pub has_sent: bool,
     pub values: Values,
     pub jar: Jar,
-    /// The connection that took its last request, by its target: the next one goes there, too, if it can.
-    pub wire: Option<usize>,
+    pub bond: Bond,
+    /// Its values that come from authorities that are no targets, and from which: paths in them lead back there.
+    pub elsewhere: Vec<(Slot, usize)>,
+}
+
+/// Which connection takes an iteration's next request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bond {
+    /// Any.
+    Free,
+    /// The one that took its last request, if it is of the right target and has room; or else any.
+    Last(usize),
+    /// That of one link of each target: it draws from the link's slice of rows.
+    Kept(usize),
 }
 
 impl Course {
@@ -100,6 +112,15 @@ impl Course {
 }
 
 impl Iteration {
+    /// Notes where a response with these values came from: from an authority that is no target, or (`None`) from a target.
+    #[cold]
+    pub fn came_from(&mut self, found: Option<usize>, saves: &[Save]) {
+        for save in saves {
+            self.elsewhere.retain(|(slot, _)| *slot != save.slot);
+            self.elsewhere.extend(found.map(|found| (save.slot, found)));
+        }
+    }
+
     /// One without values.
     pub fn new(slots: usize) -> Self {
         Self {
@@ -119,7 +140,8 @@ impl Iteration {
             has_sent: false,
             values: Values::new(slots),
             jar: Jar::default(),
-            wire: None,
+            bond: Bond::Free,
+            elsewhere: Vec::new(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod pool;
 mod record;
 mod shot;
 mod site;
+mod sites;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -28,6 +29,7 @@ use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
 use crate::pace::PhasedUsers;
 use crate::report::Cost;
+use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
@@ -42,6 +44,7 @@ use control::Control;
 use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
 use iteration::Course;
 use site::Site;
+use sites::Sites;
 use watch::Watch;
 
 /// A run that could not be made, or came to nothing.
@@ -115,15 +118,16 @@ pub fn run(
     signal: &Arc<AtomicBool>,
     on_progress: OnProgress<'_>,
 ) -> Result<Finished, RunError> {
-    let sites: Vec<Site> = plan
-        .targets
-        .iter()
-        .map(Site::new)
-        .collect::<Result<_, _>>()?;
-    let connections = sites.iter().map(|site| site.connections);
+    let sites = Sites::new(&plan.targets)?;
+    let connections = sites.named.iter().map(|site| site.connections);
     let connections = connections.fold(0, u32::saturating_add);
-    allow_sockets(connections);
-    let (threads, warning) = threads(options, &sites);
+    allow_sockets(sites.connections());
+    let (threads, warning) = threads(options, &sites.named);
+    let coalesce_ns = plan.limits.coalesce_ns;
+    let coalesced = (coalesce_ns > 0).then(|| {
+        let grain = duration(coalesce_ns);
+        format!("latencies can be up to {grain} too long, as `limits.coalesce` asks for")
+    });
     let crowd = Crowd {
         threads: threads.into(),
         users: most_users(plan),
@@ -183,7 +187,7 @@ pub fn run(
         threads,
         connections,
         cost: Cost::default(),
-        warnings: warning.into_iter().collect(),
+        warnings: warning.into_iter().chain(coalesced).collect(),
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
     let of_load = Common {

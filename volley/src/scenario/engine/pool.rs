@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::flight::Fault;
+use super::iteration::Bond;
 
 /// The first wait before a connection that failed is opened again; each failure doubles it, up to a second.
 const FIRST_WAIT_NS: u64 = 20_000_000;
@@ -28,7 +29,12 @@ pub struct Link {
     pub returning: Option<usize>,
     /// Why its last connection failed.
     pub fault: Option<Fault>,
+    /// Flights that no other link may take, with their serials.
+    waiting: Waiting,
 }
+
+/// Flights that wait, with their serials, in the order in which they came.
+type Waiting = VecDeque<(u32, u64)>;
 
 /// The links of a target.
 #[derive(Debug, Default)]
@@ -36,8 +42,8 @@ pub struct Pool {
     pub links: Vec<Link>,
     /// Links that may take a request, in turn.
     listed: VecDeque<usize>,
-    /// Flights that wait for one, with their serials, in the order in which they came.
-    pub waiting: VecDeque<(u32, u64)>,
+    /// Flights that wait for any.
+    waiting: Waiting,
 }
 
 impl Pool {
@@ -53,6 +59,7 @@ impl Pool {
             returns_at_ns: 0,
             returning: None,
             fault: None,
+            waiting: Waiting::new(),
         };
         Self {
             links: numbers.map(link).collect(),
@@ -106,13 +113,35 @@ impl Pool {
         idle.map(|link| link.retry_at_ns).min()
     }
 
-    /// Why no link has a connection, if none has and none is being opened.
-    pub fn is_dead(&self) -> Option<&Fault> {
-        let is_alive = |link: &Link| link.wire.is_some() || link.failures == 0;
-        match self.links.iter().any(is_alive) {
-            true => None,
-            false => self.links.first().and_then(|link| link.fault.as_ref()),
-        }
+    /// The link to which an iteration keeps.
+    pub fn kept(&self, link: usize) -> Option<&Link> {
+        self.links.get(link % self.links.len().max(1))
+    }
+
+    /// Whether flights wait for any link.
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The flights that wait for the same.
+    pub fn waiting(&mut self, bond: Bond) -> &mut Waiting {
+        let links = self.links.len().max(1);
+        let kept = match bond {
+            Bond::Kept(link) => self.links.get_mut(link % links),
+            Bond::Free | Bond::Last(_) => None,
+        };
+        kept.map_or(&mut self.waiting, |link| &mut link.waiting)
+    }
+
+    /// Why no connection can take a request, if there is none and none is being opened.
+    pub fn is_dead(&self, bond: Bond) -> Option<&Fault> {
+        let is_dead = |link: &Link| link.wire.is_none() && link.failures > 0;
+        let link = match bond {
+            Bond::Kept(link) => self.kept(link).filter(|link| is_dead(link)),
+            _ if self.links.iter().all(is_dead) => self.links.first(),
+            _ => None,
+        };
+        link.and_then(|link| link.fault.as_ref())
     }
 }
 
@@ -136,7 +165,7 @@ mod tests {
     #[test]
     fn a_link_that_fails_again_and_again_is_tried_less_and_less_often() {
         let mut pool = Pool::new(0..1);
-        assert_eq!(pool.is_dead(), None);
+        assert_eq!(pool.is_dead(Bond::Free), None);
         let fault = Fault::new(Reason::Connect, "refused".to_owned());
         let waits: Vec<_> = (0..8)
             .map(|_| {
@@ -145,6 +174,6 @@ mod tests {
             })
             .collect();
         assert_eq!(waits, [20, 40, 80, 160, 320, 640, 1000, 1000]);
-        assert_eq!(pool.is_dead(), Some(&fault));
+        assert_eq!(pool.is_dead(Bond::Free), Some(&fault));
     }
 }

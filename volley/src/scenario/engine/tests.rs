@@ -2,7 +2,9 @@ mod abort;
 mod faults;
 mod load;
 mod peer;
+mod route;
 mod setup;
+mod slices;
 mod wires;
 
 use std::path::Path;

@@ -12,6 +12,7 @@ use super::{Driver, EngineError, Sheet};
 use crate::engine::connect_words;
 use crate::engine::names::Route;
 use crate::scenario::engine::flight::{Fault, FlightKey};
+use crate::scenario::engine::iteration::Bond;
 use crate::scenario::engine::pool::Link;
 use crate::scenario::engine::site::Site;
 use crate::scenario::engine::wire::{Http, Phase, Wire};
@@ -32,7 +33,7 @@ impl Driver<'_> {
             let now_ns = self.now_ns();
             self.expect_greetings(now_ns);
             self.open_links(now_ns);
-            for (pool, site) in self.pools.iter().zip(self.common.sites) {
+            for (pool, site) in self.pools.iter().zip(&self.common.sites.named) {
                 let broken = pool
                     .links
                     .iter()
@@ -73,6 +74,9 @@ impl Driver<'_> {
     /// Opens the links that have no connection and have waited long enough.
     pub(super) fn reconnect(&mut self, now_ns: u64) {
         for target in 0..self.pools.len() {
+            if self.common.sites.is_found(target) {
+                self.open_found(target, now_ns);
+            }
             let Some(pool) = self.pools.get(target) else {
                 continue;
             };
@@ -94,6 +98,28 @@ impl Driver<'_> {
         }
     }
 
+    /// Gives links to an authority that is no target, once its name is looked up.
+    fn open_found(&mut self, target: usize, now_ns: u64) {
+        let (sites, index, threads) = (self.common.sites, self.index, self.common.threads);
+        let pool = self.pools.get_mut(target);
+        let Some(pool) = pool.filter(|pool| pool.links.is_empty()) else {
+            return;
+        };
+        match sites.looked_up(target) {
+            None => {}
+            Some(Ok(site)) => {
+                self.core.again.extend(pool.waiting(Bond::Free).drain(..));
+                *pool = super::pool(site, index, threads);
+            }
+            Some(Err(why)) => {
+                for waiting in pool.waiting(Bond::Free).drain(..) {
+                    let fault = Fault::new(Reason::Connect, why.to_owned());
+                    self.core.refuse(waiting, fault, now_ns);
+                }
+            }
+        }
+    }
+
     /// Tries a link's next way. If there is none, the link waits.
     fn try_next(&mut self, target: usize, at: usize, mut fault: Fault, now_ns: u64) {
         while let Some((host, route)) = self.next_way(target, at) {
@@ -110,7 +136,7 @@ impl Driver<'_> {
         if let Some(pool) = self.pools.get_mut(target) {
             pool.broke(at, fault, now_ns);
         }
-        self.refuse_waiting(target, now_ns);
+        self.refuse_waiting(target, at, now_ns);
     }
 
     /// The next way of a link's round: its own host's addresses come first.
@@ -134,7 +160,14 @@ impl Driver<'_> {
     /// Tries to move links back to their own hosts.
     pub(super) fn fail_back(&mut self, now_ns: u64) {
         let mut away = Vec::new();
-        for (target, (site, pool)) in self.common.sites.iter().zip(&mut self.pools).enumerate() {
+        for (target, (site, pool)) in self
+            .common
+            .sites
+            .named
+            .iter()
+            .zip(&mut self.pools)
+            .enumerate()
+        {
             if !site.fails_back || site.hosts.len() < 2 {
                 continue;
             }
@@ -248,7 +281,7 @@ impl Driver<'_> {
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.list(at);
             }
-            self.send_waiting(target, now_ns);
+            self.send_waiting(target, at, now_ns);
             return;
         }
         if wire.phase == Phase::Ready && wire.http.is_draining() {

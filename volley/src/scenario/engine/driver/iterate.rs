@@ -5,7 +5,7 @@ use crate::report::numbers;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::Flight;
-use crate::scenario::engine::iteration::{Course, Iteration};
+use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
@@ -31,6 +31,7 @@ impl Driver<'_> {
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
         iteration.jar.clear();
+        iteration.elsewhere.clear();
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -40,6 +41,7 @@ impl Driver<'_> {
             began_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
+            elsewhere: iteration.elsewhere,
             ..Iteration::new(0)
         };
         let key = core.iterations.insert(iteration);
@@ -72,6 +74,9 @@ impl Driver<'_> {
         }
         let due_ns = is_scheduled.then_some(iteration.due_ns);
         let draws = plan.scenarios.get(scenario);
+        if let Some(connections) = draws.and_then(|scenario| scenario.keeps_to) {
+            self.keep_to_link(key, connections);
+        }
         for feed in draws.map_or(&[][..], |scenario| &scenario.draws) {
             if self.draw(key, *feed, now_ns) {
                 continue;
@@ -87,6 +92,23 @@ impl Driver<'_> {
         let tally = &mut self.core.tally;
         tally.iteration_began(scenario, due_ns, now_ns);
         true
+    }
+
+    /// Chooses the link of each target that takes all requests of an iteration: that of its user, or of a schedule, the
+    /// next one.
+    fn keep_to_link(&mut self, key: usize, connections: u32) {
+        let links = self.lane().count(connections.into()).max(1);
+        let Some(iteration) = self.core.iterations.get_mut(key) else {
+            return;
+        };
+        let number = match iteration.is_scheduled {
+            true => {
+                self.next_link += 1;
+                self.next_link - 1
+            }
+            false => iteration.user / u64::from(self.common.threads.max(1)),
+        };
+        iteration.bond = Bond::Kept(usize::try_from(number % links).unwrap_or(0));
     }
 
     /// Lets the iterations go on that can.
@@ -108,7 +130,7 @@ impl Driver<'_> {
             if let Some(pool) = self.pools.get_mut(target) {
                 pool.list(link);
             }
-            self.send_waiting(target, now_ns);
+            self.send_waiting(target, link, now_ns);
         }
     }
 
@@ -168,10 +190,16 @@ impl Driver<'_> {
 
     /// Draws from a feed; `false`: it had nothing, and the iteration must end.
     pub(super) fn draw(&mut self, key: usize, feed: usize, now_ns: u64) -> bool {
+        let lane = self.lane();
         let Some(iteration) = self.core.iterations.get_mut(key) else {
             return false;
         };
-        let drawn = self.feeds.draw(feed, iteration.user, &mut iteration.values);
+        let connection = match iteration.bond {
+            Bond::Kept(link) => lane.first + link as u64 * lane.every,
+            Bond::Free | Bond::Last(_) => 0,
+        };
+        let who = (iteration.user, connection);
+        let drawn = self.feeds.draw(feed, who, &mut iteration.values);
         let Err(why) = drawn else {
             return true;
         };
@@ -356,6 +384,12 @@ impl Core<'_> {
                 .replies(flight.step, flight.sent_ns, flight.replies, now_ns);
         }
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
+            let is_found = self.sites.is_found(flight.target);
+            if (is_found || !iteration.elsewhere.is_empty())
+                && let Some(step) = self.plan.steps.get(flight.step)
+            {
+                iteration.came_from(is_found.then_some(flight.target), &step.saves);
+            }
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();
             match (iteration.course, verdict) {

@@ -138,7 +138,7 @@ impl Driver<'_> {
         }
     }
 
-    /// The users and iterations of this thread.
+    /// The users, iterations and connections of this thread.
     pub(super) fn lane(&self) -> Lane {
         Lane { first: 0, every: 1 }.part(self.index.into(), self.common.threads.into())
     }

@@ -29,6 +29,7 @@ use super::letter::Letter;
 use super::pool::Pool;
 use super::shot::{Scratch, Shot};
 use super::site::Site;
+use super::sites::Sites;
 use super::timers::{Deadlines, Timers};
 use super::wire::Wire;
 use crate::engine::alarm::Alarm;
@@ -61,7 +62,7 @@ pub const GLANCE_NS: u64 = 50_000_000;
 #[derive(Clone)]
 pub struct Common<'a> {
     pub plan: &'a Plan,
-    pub sites: &'a [Site],
+    pub sites: &'a Sites<'a>,
     pub clock: Clock,
     pub signal: &'a AtomicBool,
     pub control: &'a Control,
@@ -113,7 +114,7 @@ enum Sheet {
 /// The part of a driver that knows no sockets.
 struct Core<'a> {
     plan: &'a Plan,
-    sites: &'a [Site],
+    sites: &'a Sites<'a>,
     records: Option<&'a Records>,
     /// Of this thread, to number iterations: of `threads`, number `index`.
     threads: u32,
@@ -167,6 +168,8 @@ pub struct Driver<'a> {
     /// Connections whose socket still holds bytes; and whether its end is known.
     unread: Vec<(usize, bool)>,
     buffer: Vec<u8>,
+    /// When it last woke, in ns, if its wake-ups are coalesced.
+    woke_ns: u64,
     next_glance_ns: u64,
     next_note_ns: u64,
     is_stopping: bool,
@@ -186,6 +189,8 @@ pub struct Driver<'a> {
     failure: Option<RunError>,
     /// When an iteration last ended, or could last begin, in ns.
     active_ns: u64,
+    /// Iterations of schedules that keep to a link take one after another.
+    next_link: u64,
     /// While it is full, a schedule looks again at this moment, in ns.
     look_again_ns: u64,
     /// Iterations that ask for values of setup again.
@@ -205,8 +210,7 @@ impl<'a> Driver<'a> {
         let poll = Poll::new().map_err(host("open a poll"))?;
         let alarm = Alarm::new(poll.registry(), ALARM).map_err(host("open a timer"))?;
         let plan = common.plan;
-        let threads = common.threads.max(1) as usize;
-        let pool = |site: &Site| Pool::new((index..site.connections).step_by(threads));
+        let pool = |site: &Site| pool(site, index, common.threads);
         let shots = plan.steps.iter().map(|step| {
             Ok(match &step.request {
                 Request::Http(request) => Sheet::Http(Shot::new(step, request)),
@@ -244,7 +248,7 @@ impl<'a> Driver<'a> {
                 inflated: Vec::new(),
             },
             wires: Slab::new(),
-            pools: common.sites.iter().map(pool).collect(),
+            pools: common.sites.named.iter().map(pool).collect(),
             shots,
             scratch: Scratch::default(),
             feeds: Feeds::new(common.store, index.into(), common.seed),
@@ -254,6 +258,7 @@ impl<'a> Driver<'a> {
             touched: Vec::new(),
             unread: Vec::new(),
             buffer: vec![0; READ_BYTES],
+            woke_ns: 0,
             next_glance_ns: 0,
             next_note_ns: u64::MAX,
             is_stopping: false,
@@ -267,6 +272,7 @@ impl<'a> Driver<'a> {
             done: None,
             failure: None,
             active_ns: 0,
+            next_link: 0,
             look_again_ns: 0,
             refreshing: 0,
             links_changed: true,
@@ -350,6 +356,11 @@ impl<'a> Driver<'a> {
     fn now_ns(&self) -> u64 {
         self.common.clock.now_ns()
     }
+}
+
+/// A thread's links to a site.
+fn pool(site: &Site, index: u32, threads: u32) -> Pool {
+    Pool::new((index..site.connections).step_by(threads.max(1) as usize))
 }
 
 /// Names what the host refused.

@@ -337,6 +337,15 @@ impl Core<'_> {
         if !reading.reads_body() || flight.moves.is_some() {
             return Next::Continue;
         }
+        if flight.body.len() + data.len() > self.plan.limits.body {
+            let words = format!(
+                "the body is over the limit of {} bytes (`limits.body`)",
+                self.plan.limits.body
+            );
+            let failure = Fault::new(Reason::BodyTooLarge, words);
+            flight.failure.get_or_insert_with(|| Box::new(failure));
+            return Next::Cancel(ErrorCode::Cancel);
+        }
         if end && flight.body.is_empty() && flight.coding.is_none() {
             if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
                 let end = End {
@@ -348,15 +357,6 @@ impl Core<'_> {
                 flight.is_checked = true;
             }
             return Next::Continue;
-        }
-        if flight.body.len() + data.len() > self.plan.limits.body {
-            let words = format!(
-                "the body is over the limit of {} bytes (`limits.body`)",
-                self.plan.limits.body
-            );
-            let failure = Fault::new(Reason::BodyTooLarge, words);
-            flight.failure.get_or_insert_with(|| Box::new(failure));
-            return Next::Cancel(ErrorCode::Cancel);
         }
         flight.body.extend_from_slice(data);
         Next::Continue
@@ -378,7 +378,10 @@ impl Core<'_> {
         }
         let is_grpc = flight.expected.is_some();
         let mut body = flight.body.as_slice();
-        if let Some(coding) = &flight.coding {
+        // A response without a body, as to HEAD, may name a coding.
+        if let Some(coding) = &flight.coding
+            && !body.is_empty()
+        {
             self.inflated.clear();
             let decoded = decode(coding, body, self.plan.limits.body, &mut self.inflated);
             if let Err(error) = decoded {

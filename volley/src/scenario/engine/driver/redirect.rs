@@ -55,10 +55,10 @@ impl Core<'_> {
         host.write_url(&flight.path, &mut base);
         resolve(&base, location, &mut url).map_err(|error| error.to_string())?;
         let to = HttpUrl::parse(&url).map_err(|error| error.to_string())?;
-        let target = self.target_of(&to, flight.target);
+        let target = self.sites.of(&to, flight.target);
         let before = flight.moved.as_deref();
         Ok(Moved {
-            target: target.ok_or("it leads to no target of this file")?,
+            target: target.map_err(|why| format!("it {why}"))?,
             path: to.target.to_vec(),
             // Once it has become a GET, it stays one.
             follow: match before.map(|before| before.follow) {

@@ -90,7 +90,11 @@ impl Core<'_> {
         };
         let payload = last.get(HEADER_LEN..).unwrap_or_default();
         match flight.splitter.only_message(payload, self.plan.limits.body) {
-            Some(message) if !flight.keeps_reply => flight.run(last, message.len(), frames),
+            Some(message) if !flight.keeps_reply => {
+                let count = flight.run(last, message.len(), frames);
+                flight.received += (count * payload.len()) as u64;
+                count
+            }
             _ => 0,
         }
     }

@@ -2,19 +2,19 @@
 
 use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
+use crate::scenario::Slot;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place};
+use crate::scenario::engine::iteration::{Bond, Iteration};
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
 use crate::scenario::engine::shot::Aim;
-use crate::scenario::engine::site::Site;
 use crate::scenario::engine::wire::Wire;
 use crate::scenario::plan::Url;
 use crate::scenario::record::Records;
 use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
-use crate::scenario::{Slot, Values};
 
 impl Driver<'_> {
     /// Sends a request on the connection that its iteration used last, or on the next one with room. Without one, it
@@ -27,7 +27,7 @@ impl Driver<'_> {
         let Some(iteration) = self.core.iterations.get(flight.iteration) else {
             return;
         };
-        let hint = iteration.wire;
+        let bond = iteration.bond;
         let target = match self.core.aim(key as usize, &mut self.scratch.path) {
             Ok(target) => target,
             Err(failure) => {
@@ -35,13 +35,17 @@ impl Driver<'_> {
                 return;
             }
         };
-        let Some(wire) = self.wire_for(target, hint) else {
+        let Some(wire) = self.wire_for(target, bond) else {
+            while self.pools.len() <= target {
+                self.pools.push(Pool::default());
+            }
             if let (Some(pool), Some(flight)) = (
                 self.pools.get_mut(target),
                 self.core.flights.get_mut(key as usize),
             ) {
                 flight.target = target;
-                pool.waiting.push_back((key, serial));
+                pool.waiting(bond).push_back((key, serial));
+                self.links_changed |= pool.links.is_empty();
             }
             return;
         };
@@ -50,14 +54,23 @@ impl Driver<'_> {
 
     /// A connection with room: the one that was used last, if it is of this target.
     #[inline]
-    fn wire_for(&mut self, target: usize, hint: Option<usize>) -> Option<usize> {
+    fn wire_for(&mut self, target: usize, bond: Bond) -> Option<usize> {
         let most = self.common.sites.get(target)?.streams;
-        if let Some(key) = hint
-            && let Some(wire) = self.wires.get(key)
-            && wire.target == target
-            && wire.room(most) > 0
-        {
-            return Some(key);
+        match bond {
+            Bond::Last(key) => {
+                if let Some(wire) = self.wires.get(key)
+                    && wire.target == target
+                    && wire.room(most) > 0
+                {
+                    return Some(key);
+                }
+            }
+            Bond::Kept(link) => {
+                let key = self.pools.get(target)?.kept(link)?.wire?;
+                let has_room = self.wires.get(key).is_some_and(|wire| wire.room(most) > 0);
+                return has_room.then_some(key);
+            }
+            Bond::Free => {}
         }
         let pool = self.pools.get_mut(target)?;
         while let Some(at) = pool.next() {
@@ -141,7 +154,9 @@ impl Driver<'_> {
                     flight.keeps_reply = true;
                 }
                 flight.place = Some(Place { wire: at, stream });
-                iteration.wire = Some(at);
+                if !matches!(iteration.bond, Bond::Kept(_)) {
+                    iteration.bond = Bond::Last(at);
+                }
                 // A redirect, or a request that was refused, is no other request.
                 let length = http.unsent(stream).saturating_sub(before) as u64;
                 if std::mem::replace(&mut flight.was_sent, true) {
@@ -165,24 +180,29 @@ impl Driver<'_> {
         }
     }
 
-    /// Sends what waits for a target, as far as there is room.
-    pub(super) fn send_waiting(&mut self, target: usize, now_ns: u64) {
+    /// Sends what waits for a target, as far as there is room. Those that only this link may take come first.
+    pub(super) fn send_waiting(&mut self, target: usize, link: usize, now_ns: u64) {
+        self.send_next(target, Bond::Kept(link), now_ns);
+        self.send_next(target, Bond::Free, now_ns);
+    }
+
+    fn send_next(&mut self, target: usize, bond: Bond, now_ns: u64) {
         while let Some(pool) = self.pools.get_mut(target)
-            && let Some((key, serial)) = pool.waiting.front().copied()
+            && let Some((key, serial)) = pool.waiting(bond).front().copied()
         {
             let flight = self.core.flights.get(key as usize);
             let Some(step) = flight
                 .filter(|flight| flight.serial == serial)
                 .map(|flight| flight.step)
             else {
-                pool.waiting.pop_front();
+                pool.waiting(bond).pop_front();
                 continue;
             };
-            let Some(wire) = self.wire_for(target, None) else {
+            let Some(wire) = self.wire_for(target, bond) else {
                 return;
             };
             if let Some(pool) = self.pools.get_mut(target) {
-                pool.waiting.pop_front();
+                pool.waiting(bond).pop_front();
             }
             let aimed = self.core.aim(key as usize, &mut self.scratch.path);
             if aimed == Ok(target) {
@@ -201,18 +221,17 @@ impl Driver<'_> {
         }
     }
 
-    /// No host of a target answers: what waits for it fails.
-    pub(super) fn refuse_waiting(&mut self, target: usize, now_ns: u64) {
-        let Some(pool) = self.pools.get_mut(target) else {
-            return;
-        };
-        let Some(fault) = pool.is_dead().cloned() else {
-            return;
-        };
-        for (key, serial) in std::mem::take(&mut pool.waiting) {
-            let flight = self.core.flights.get(key as usize);
-            if flight.is_some_and(|flight| flight.serial == serial) {
-                self.core.finish(key as usize, Err(fault.clone()), now_ns);
+    /// No host of a target answers a link: what waits for it fails, and if no link is left, what waits for any.
+    pub(super) fn refuse_waiting(&mut self, target: usize, link: usize, now_ns: u64) {
+        for bond in [Bond::Kept(link), Bond::Free] {
+            let Some(pool) = self.pools.get_mut(target) else {
+                return;
+            };
+            let Some(fault) = pool.is_dead(bond).cloned() else {
+                return;
+            };
+            for waiting in std::mem::take(pool.waiting(bond)) {
+                self.core.refuse(waiting, fault.clone(), now_ns);
             }
         }
     }
@@ -247,9 +266,14 @@ impl Driver<'_> {
         let Some(flight) = flight.filter(|flight| flight.place.is_none()) else {
             return late("no response in time");
         };
+        let iteration = self.core.iterations.get(flight.iteration);
+        let bond = iteration.map_or(Bond::Free, |iteration| iteration.bond);
         let pool = self.pools.get(flight.target);
-        match pool.and_then(Pool::is_dead) {
+        match pool.and_then(|pool| pool.is_dead(bond)) {
             Some(fault) => fault.clone(),
+            None if self.common.sites.get(flight.target).is_none() => {
+                late("the name of its host was not looked up in time")
+            }
             None => late("no connection had room for it in time"),
         }
     }
@@ -313,7 +337,7 @@ impl Core<'_> {
                 relative_to,
                 then,
             } => {
-                let target = self.resolve(*slot, *relative_to, &iteration.values, path)?;
+                let target = self.resolve(*slot, *relative_to, iteration, path)?;
                 then.render(&iteration.values, path)
                     .map_err(|error| self.unrendered(error))?;
                 Ok(target)
@@ -326,10 +350,14 @@ impl Core<'_> {
         &self,
         slot: Slot,
         relative_to: usize,
-        values: &Values,
+        iteration: &Iteration,
         path: &mut Vec<u8>,
     ) -> Result<usize, Fault> {
-        let url = values
+        let mut elsewhere = iteration.elsewhere.iter();
+        let elsewhere = elsewhere.find(|(known, _)| *known == slot);
+        let relative_to = elsewhere.map_or(relative_to, |(_, found)| *found);
+        let url = iteration
+            .values
             .get(slot)
             .ok_or_else(|| self.unrendered(Unrendered::Empty(slot)))?;
         let bad = |why: &str| {
@@ -346,24 +374,14 @@ impl Core<'_> {
             return Ok(relative_to);
         }
         let parsed = HttpUrl::parse(url).map_err(|error| bad(&format!("is no URL: {error}")))?;
-        if let Some(target) = self.target_of(&parsed, relative_to) {
-            match parsed.target.first() {
-                Some(b'/') => {}
-                _ => path.push(b'/'),
-            }
-            path.extend_from_slice(parsed.target);
-            return Ok(target);
+        let target = self.sites.of(&parsed, relative_to);
+        let target = target.map_err(|why| bad(&why))?;
+        match parsed.target.first() {
+            Some(b'/') => {}
+            _ => path.push(b'/'),
         }
-        Err(bad("leads to no target of this file"))
-    }
-
-    /// The target that a URL leads to: of several with the same host, the request's own.
-    pub(super) fn target_of(&self, url: &HttpUrl<'_>, own: usize) -> Option<usize> {
-        let is_of = |site: &Site| site.hosts.iter().any(|host| host.is_of(url));
-        match self.sites.get(own).is_some_and(is_of) {
-            true => Some(own),
-            false => self.sites.iter().position(is_of),
-        }
+        path.extend_from_slice(parsed.target);
+        Ok(target)
     }
 
     #[cold]
@@ -391,6 +409,14 @@ impl Core<'_> {
             .get(usize::from(slot.0))
             .map_or("", String::as_str);
         Fault::new(Reason::Unrendered, format!("`${{{name}}}` {what}"))
+    }
+
+    /// A request that waits, with its serial, can never be sent.
+    pub(super) fn refuse(&mut self, (key, serial): (u32, u64), fault: Fault, now_ns: u64) {
+        let flight = self.flights.get(key as usize);
+        if flight.is_some_and(|flight| flight.serial == serial) {
+            self.finish(key as usize, Err(fault), now_ns);
+        }
     }
 
     /// A request failed.

@@ -9,8 +9,10 @@ use super::{Driver, GLANCE_NS, Timer, host};
 use crate::engine::EngineError;
 use crate::pace::SECOND_NS;
 use crate::scenario::engine::iteration::Course;
-use crate::scenario::engine::pool::Pool;
 use crate::scenario::report::EndedBy;
+
+/// While a name is looked up, a thread looks so often whether that is done.
+const LOOK_UP_NS: u64 = 2_000_000;
 
 impl Driver<'_> {
     /// Does what is due, and then waits, unless `is_over` says that this was all.
@@ -49,7 +51,14 @@ impl Driver<'_> {
     pub(super) fn open_links(&mut self, now_ns: u64) {
         if std::mem::take(&mut self.links_changed) || now_ns >= self.next_retry_ns {
             self.reconnect(now_ns);
-            let retries = self.pools.iter().filter_map(Pool::next_retry_ns);
+            let retries = self
+                .pools
+                .iter()
+                .filter_map(|pool| match pool.links.is_empty() {
+                    // Its name is being looked up.
+                    true if pool.has_waiting() => Some(now_ns.saturating_add(LOOK_UP_NS)),
+                    _ => pool.next_retry_ns(),
+                });
             self.next_retry_ns = retries.min().unwrap_or(u64::MAX);
         }
     }
@@ -101,9 +110,13 @@ impl Driver<'_> {
 
     /// Sleeps until a socket is ready, or until something is due.
     pub(super) fn wait(&mut self, events: &mut Events) -> Result<(), EngineError> {
+        let can_work = self.links_changed || !self.unread.is_empty() || !self.core.ready.is_empty();
+        let coalesce_ns = self.common.plan.limits.coalesce_ns;
+        if coalesce_ns > 0 && !can_work {
+            self.rest(coalesce_ns);
+        }
         let now_ns = self.now_ns();
         let wake_ns = self.next_wake_ns();
-        let can_work = self.links_changed || !self.unread.is_empty() || !self.core.ready.is_empty();
         let timeout = if wake_ns <= now_ns || can_work {
             Some(Duration::ZERO)
         } else {
@@ -112,11 +125,24 @@ impl Driver<'_> {
                 .map_err(host("set a timer"))?;
             None
         };
-        match self.poll.poll(events, timeout) {
+        let polled = self.poll.poll(events, timeout);
+        if coalesce_ns > 0 {
+            self.woke_ns = self.now_ns();
+        }
+        match polled {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
                 Err(host("wait for sockets")(error))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Sleeps, whatever the sockets have, until so long after the last time it woke.
+    fn rest(&self, coalesce_ns: u64) {
+        let until_ns = self.woke_ns.saturating_add(coalesce_ns);
+        let rest_ns = until_ns.saturating_sub(self.now_ns());
+        if rest_ns > 0 {
+            std::thread::sleep(Duration::from_nanos(rest_ns));
         }
     }
 

@@ -264,3 +264,22 @@ fn fewer_threads_than_wanted_are_a_warning_that_names_the_target() {
         ["1 of 2 threads send, because target `api` has 1 connections: raise its `connections`"]
     );
 }
+
+#[test]
+fn wake_ups_that_are_coalesced_lose_nothing_and_are_named() {
+    let file = ONE
+        .replace("drain: 100ms", "drain: 5s, coalesce: 20ms")
+        .replace("version: 1", "version: 2");
+    let report = done(
+        &good(),
+        2,
+        &format!("{file}load: [{{rate: 1000/s, for: 300ms}}]"),
+    );
+    let [begun, dropped, _] = begun(&report);
+    assert_eq!(begun + dropped, 300);
+    assert_eq!(step(&report, "a").counts.ok, begun);
+    assert_eq!(
+        report.facts.warnings,
+        ["latencies can be up to 20.0 ms too long, as `limits.coalesce` asks for"]
+    );
+}

@@ -18,6 +18,8 @@ use crate::http2::hpack::{Decoder, Encoder, Field, HeaderList, Indexing};
 pub struct Asked {
     /// Which of all requests it is, from 0.
     pub number: usize,
+    /// Which of all connections brought it, from 0.
+    pub connection: usize,
     pub method: String,
     pub path: String,
     /// Names in lower case; `host` is `:authority`, too.
@@ -97,11 +99,13 @@ impl Peer {
                     return;
                 }
                 let die = Death(address, Arc::clone(&is_dead));
-                accepted.fetch_add(1, Ordering::Relaxed);
+                let number = accepted.fetch_add(1, Ordering::Relaxed);
                 let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
                 let socket = socket.unwrap();
                 // The client may leave at any moment.
-                thread::spawn(move || Conversation::new(socket, &asked, &*answer, die).hold());
+                thread::spawn(move || {
+                    Conversation::new(socket, &asked, &*answer, (number, die)).hold()
+                });
             }
         });
         peer
@@ -133,6 +137,7 @@ impl Death {
 }
 
 struct Conversation<'a> {
+    number: usize,
     death: Death,
     socket: TcpStream,
     bytes: Vec<u8>,
@@ -145,9 +150,10 @@ impl<'a> Conversation<'a> {
         socket: TcpStream,
         asked: &'a Mutex<Vec<Asked>>,
         answer: &'a Answer,
-        death: Death,
+        (number, death): (usize, Death),
     ) -> Self {
         Self {
+            number,
             death,
             socket,
             bytes: Vec::new(),
@@ -181,7 +187,7 @@ impl<'a> Conversation<'a> {
 
     fn does(&self, mut asked: Asked) -> Does {
         let mut all = self.asked.lock().unwrap();
-        asked.number = all.len();
+        (asked.number, asked.connection) = (all.len(), self.number);
         all.push(asked.clone());
         drop(all);
         let does = (self.answer)(&asked);

@@ -9,7 +9,7 @@ use crate::request::schema::suggest;
 use crate::scenario::Slot;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Columns as By, Feed as Written};
-use crate::scenario::plan::{AtEnd, Feed, Order, Slice, Source};
+use crate::scenario::plan::{AtEnd, Feed, Order, Slice, Source, Url};
 
 /// The most random letters, or digits of a number.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -19,6 +19,8 @@ const LONGEST_TEXT: usize = 1 << 20;
 pub(super) struct Draft {
     pub feed: Feed,
     columns: Columns,
+    /// The target whose connections have its parts.
+    target: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,7 @@ impl Compiler<'_> {
             self.feeds.push(Draft {
                 feed: Feed { source, ..feed },
                 columns,
+                target: None,
             });
         }
     }
@@ -98,7 +101,8 @@ impl Compiler<'_> {
             source: Source::Uuid,
             order,
             at_end,
-            slice: written.slice.unwrap_or(Slice::All),
+            slice: written.slice.filter(|_| has_rows).unwrap_or(Slice::All),
+            connections: 0,
             columns: Vec::new(),
         }
     }
@@ -312,6 +316,77 @@ impl Compiler<'_> {
             columns.push((number, slot));
         }
         Some(slot)
+    }
+
+    /// How many connections those have to which the iterations of a scenario keep, if it draws from a part of one. `first`:
+    /// its first step.
+    pub(super) fn slices(&mut self, scope: &Scope, first: usize) -> Option<u32> {
+        let steps = self.steps.iter().skip(first);
+        let targets = steps.map(|step| match step.url {
+            Url::Target { target, .. } => target,
+            Url::Value { relative_to, .. } => relative_to,
+        });
+        let targets: Vec<usize> = targets.collect();
+        let mut keeps_to = None;
+        for feed in &scope.draws {
+            let draft = self.feeds.get_mut(*feed);
+            let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) else {
+                continue;
+            };
+            let own = draft.target.or(targets.first().copied());
+            let Some(own) = own.and_then(|own| self.targets.get(own)) else {
+                continue;
+            };
+            let others = targets
+                .iter()
+                .filter_map(|target| self.targets.get(*target));
+            let other = others
+                .clone()
+                .find(|other| other.connections != own.connections);
+            draft.target = draft.target.or(targets.first().copied());
+            draft.feed.connections = own.connections;
+            keeps_to = Some(own.connections);
+            let rows = match &draft.feed.source {
+                Source::Range { start, end, .. } => end.saturating_sub(*start),
+                Source::Rows(rows) => rows.len() as u64,
+                // Files are counted when the run begins.
+                _ => u64::MAX,
+            };
+            let (name, connections) = (&own.name, own.connections);
+            let problem = match other {
+                Some(other) => Some(format!(
+                    "each connection has a slice, but `{name}` has {connections} connections and `{}` {}: give them the same number",
+                    other.name, other.connections
+                )),
+                None if rows < connections.into() => Some(format!(
+                    "{rows} rows are too few for the {connections} connections of `{name}`: add rows, or lower `connections`"
+                )),
+                None => None,
+            };
+            if let Some(problem) = problem {
+                let at = Path::default()
+                    .key("data")
+                    .key(&draft.feed.name)
+                    .key("slice");
+                self.wrong(&at, problem);
+            }
+        }
+        keeps_to
+    }
+
+    /// Refuses parts of connections where there are no iterations.
+    pub(super) fn refuse_slices(&mut self, scope: &Scope, at: &Path) {
+        for feed in &scope.draws {
+            let draft = self.feeds.get(*feed);
+            if let Some(draft) = draft.filter(|draft| draft.feed.slice == Slice::Connection) {
+                let name = &draft.feed.name;
+                let remedy = "name other data here";
+                let problem = format!(
+                    "`{name}` is for the connections of the load (`slice: connection`): {remedy}"
+                );
+                self.wrong(at, problem);
+            }
+        }
     }
 
     /// The feed that a step draws from.

@@ -32,6 +32,9 @@ use step::asks;
 /// The most iterations that can be open.
 const MOST_OPEN: u32 = 10_000_000;
 
+/// The longest time between two wake-ups of a thread.
+const MOST_COALESCE_NS: u64 = 100_000_000;
+
 /// What is known so far.
 pub(super) struct Compiler<'a> {
     file: &'a File,
@@ -163,7 +166,7 @@ impl<'a> Compiler<'a> {
             }
             let redirects = written.redirects.or(file.redirects);
             let mut scope = Scope::new(name, common, &written.steps, redirects);
-            let before = self.mistakes.len();
+            let (before, first) = (self.mistakes.len(), self.steps.len());
             let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
             let is_idle = !written.steps.iter().any(asks);
             if is_idle && !written.steps.is_empty() && self.mistakes.len() == before {
@@ -175,6 +178,7 @@ impl<'a> Compiler<'a> {
             scenarios.push(Scenario {
                 name: name.to_owned(),
                 actions,
+                keeps_to: self.slices(&scope, first),
                 draws: scope.draws.iter().copied().collect(),
                 repeat: written.repeat.unwrap_or(1).max(1),
                 on_failure: written.on_failure.unwrap_or(file.on_failure),
@@ -195,11 +199,16 @@ impl<'a> Compiler<'a> {
                 format!("it is from 1 to {MOST_OPEN}"),
             );
         }
+        let coalesce_ns = written.coalesce.map_or(0, |time| time.0);
+        if coalesce_ns > MOST_COALESCE_NS {
+            self.wrong(&at.key("coalesce"), "it is at most 100ms".to_owned());
+        }
         Limits {
             iterations_open: written.iterations_open.unwrap_or(10_000),
             when_full: written.when_full.unwrap_or(WhenFull::Drop),
             drain_ns: written.drain.map_or(30_000_000_000, |time| time.0),
             body: written.body.map_or(16 << 20, |size| size.0 as usize),
+            coalesce_ns,
         }
     }
 

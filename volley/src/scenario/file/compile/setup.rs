@@ -52,6 +52,7 @@ impl Compiler<'_> {
     fn once(&mut self, scope: &mut Scope, at: &Path, steps: &[Step]) -> Vec<Action> {
         let first = self.refreshes.len();
         let actions = self.actions(scope, at, steps);
+        self.refuse_slices(scope, at);
         for refresh in self.refreshes.iter_mut().skip(first) {
             refresh.action += scope.draws.len();
         }

@@ -164,6 +164,7 @@ impl Compiler<'_> {
             },
             connect_timeout_ns: connect.map_or(10_000_000_000, |time| time.0),
             fails_back: true,
+            route: http.route.or(all.route).unwrap_or_default(),
             authority: None,
             tls: TlsFiles::default(),
         }

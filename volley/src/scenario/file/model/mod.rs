@@ -16,7 +16,7 @@ pub use step::{Part, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::scenario::plan::{OnFailure, WhenFull};
+use crate::scenario::plan::{OnFailure, Route, WhenFull};
 
 /// A scenario file: what users do, how many of them there are, and what must hold.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -105,6 +105,8 @@ pub struct Http {
     pub timeout: Option<Time>,
     /// The most time to open a connection.
     pub connect_timeout: Option<Time>,
+    /// What becomes of URLs that lead to no target. The default is targets.
+    pub route: Option<Route>,
 }
 
 /// Files and names of TLS.
@@ -156,6 +158,9 @@ pub struct Limits {
     pub drain: Option<Time>,
     /// The largest body of a response. The default is 16 MiB.
     pub body: Option<Size>,
+    /// For a high `rate`: a thread wakes at most once in this time, of at most 100ms, and then does all that is due.
+    /// That saves CPU time, and makes latencies up to so much longer. The default is 0.
+    pub coalesce: Option<Time>,
 }
 
 /// What must hold: a text, or a map.

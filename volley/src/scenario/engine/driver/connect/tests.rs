@@ -10,7 +10,7 @@ use crate::engine::names::Names;
 use crate::scenario::data::{Crowd, Store};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::driver::{Board, Common, Driver, GLANCE_NS, Quota};
-use crate::scenario::engine::site::Site;
+use crate::scenario::engine::sites::Sites;
 use crate::scenario::file;
 use crate::serve::{Config, Reference};
 use crate::spec::Share;
@@ -26,12 +26,8 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
     );
     let plan = file::compile(&text, Path::new("test.yaml"), &|_| None);
     let plan = plan.unwrap_or_else(|mistakes| panic!("{mistakes}"));
-    let mut sites: Vec<Site> = plan
-        .targets
-        .iter()
-        .map(|one| Site::new(one).unwrap())
-        .collect();
-    sites[0].hosts[0].names = Names::fixed(own);
+    let mut sites = Sites::new(&plan.targets).unwrap();
+    sites.named[0].hosts[0].names = Names::fixed(own);
     let crowd = Crowd {
         threads: 1,
         users: 1,
