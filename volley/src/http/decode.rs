@@ -7,9 +7,6 @@ use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// What a request may say in `accept-encoding`: all that [`decode`] can read.
-pub const ACCEPTED: &str = "gzip, deflate, br, zstd";
-
 /// The most encodings that one body may have.
 const MOST_LAYERS: usize = 4;
 
@@ -274,9 +271,8 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_that_is_offered_is_read_up_to_the_limit_and_no_further() {
+    fn every_encoding_is_read_up_to_the_limit_and_no_further() {
         for (encoding, body) in bodies() {
-            assert!(ACCEPTED.contains(encoding));
             let most = TEXT.len();
             assert_eq!(decoded(encoding, &body, most).as_deref(), Ok(TEXT));
             let (most, too_long) = (most - 1, DecodeError::TooLong { most: most - 1 });

@@ -39,7 +39,7 @@ impl Role {
     pub fn of(name: &str) -> Self {
         match name {
             "authorization" | "proxy-authorization" | "cookie" => Self::Secret,
-            "expect" | "last-modified" | "digest" => Self::Content,
+            "last-modified" | "digest" => Self::Content,
             _ if name.starts_with("content-") => Self::Content,
             _ => Self::Plain,
         }

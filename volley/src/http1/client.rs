@@ -136,17 +136,6 @@ impl<C> Connection<C> {
         }
     }
 
-    /// No request follows the open one: its head said `connection: close`.
-    pub fn close_after(&mut self) {
-        self.keeps_alive = false;
-    }
-
-    /// The owner's data of the open request.
-    #[inline]
-    pub fn call_mut(&mut self) -> Option<&mut C> {
-        self.call.as_mut()
-    }
-
     /// Removes and returns the open request's data: the owner gives up, or the transport is gone. The connection is of
     /// no use after this, unless no request was open.
     pub fn take_call(&mut self) -> Option<C> {

@@ -33,12 +33,6 @@ impl Values {
         }
     }
 
-    /// Forgets all values, and keeps the memory.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.spans.fill(None);
-    }
-
     /// Forgets all values but those of `common`, whose slots come first.
     #[inline]
     pub fn restart(&mut self, common: &Self) {
@@ -207,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_empty_until_it_is_set_and_after_a_clear() {
+    fn a_slot_is_empty_until_it_is_set_and_after_a_restart() {
         let mut values = Values::new(1);
         assert_eq!(values.get(Slot(0)), None);
         values.set(Slot(0), b"");
         assert_eq!(values.get(Slot(0)), Some(&b""[..]));
-        values.clear();
+        values.restart(&Values::new(1));
         assert_eq!(values.get(Slot(0)), None);
         values.set(Slot(7), b"there is no such slot");
         assert_eq!(values.get(Slot(7)), None);

@@ -163,19 +163,6 @@ fn the_connection_is_used_again_only_if_the_peer_keeps_it() {
 }
 
 #[test]
-fn the_owner_can_make_a_request_the_last_one() {
-    let mut connection = connection();
-    connection.open((), b"GET / HTTP/1.1\r\nconnection: close\r\n\r\n", false);
-    connection.close_after();
-    let response = b"HTTP/1.1 204 No Content\r\n\r\n";
-    assert_eq!(
-        connection.receive(response, &mut Recorder::default()),
-        Ok(())
-    );
-    assert_eq!(connection.capacity(), 0);
-}
-
-#[test]
 fn a_request_that_is_given_up_makes_the_connection_useless() {
     let mut connection = connection();
     connection.open((), b"", false);

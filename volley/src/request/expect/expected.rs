@@ -95,6 +95,18 @@ impl Expected {
         self.check_all(i, message)
     }
 
+    /// The place of the rule that does not hold; `None` if the message cannot be read.
+    #[must_use]
+    pub fn place(&self, mismatch: &Mismatch) -> Option<usize> {
+        let (Mismatch::Value { field, rule, .. } | Mismatch::NoRequest { field, rule, .. }) =
+            mismatch
+        else {
+            return None;
+        };
+        let mut rules = self.shared.rules.iter();
+        rules.position(|own| own.field.name() == field && own.text == *rule)
+    }
+
     /// What the replies from `i` on must be, if each is one varint that rises evenly.
     #[inline]
     #[must_use]

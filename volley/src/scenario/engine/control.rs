@@ -71,6 +71,10 @@ pub enum Refusal {
     TooMany(usize),
     #[error("the load has not started yet")]
     NotStarted,
+    #[error(
+        "no iteration begins any more, and the last ones are ending: all that can be ordered is `stop`"
+    )]
+    Draining,
     #[error("the run is over")]
     Over,
 }
@@ -91,6 +95,7 @@ pub struct Control {
 struct State {
     /// Since the load began: the clock, and that moment.
     began: Option<(Clock, u64)>,
+    is_draining: bool,
     is_over: bool,
     paused_ns: Option<u64>,
     orders: Vec<Change>,
@@ -146,6 +151,7 @@ impl Control {
             names: scenarios.map(|scenario| scenario.name.clone()).collect(),
             state: Mutex::new(State {
                 began: None,
+                is_draining: false,
                 is_over: false,
                 paused_ns: None,
                 orders: Vec::new(),
@@ -187,6 +193,9 @@ impl Control {
         }
         if matches!(order, Order::Stop | Order::Abort(_)) {
             return Ok(());
+        }
+        if state.is_draining {
+            return Err(Refusal::Draining);
         }
         if state.orders.len() >= MOST_ORDERS {
             return Err(Refusal::TooMany(MOST_ORDERS));
@@ -332,6 +341,11 @@ impl Control {
     /// The load begins.
     pub(super) fn begin(&self, clock: Clock, start_ns: u64) {
         self.state().began = Some((clock, start_ns));
+    }
+
+    /// No iteration begins any more.
+    pub(super) fn drain(&self) {
+        self.state().is_draining = true;
     }
 
     /// The load is over.

@@ -28,16 +28,23 @@ impl Fault {
     }
 }
 
+/// A place in a list of the step.
+pub fn index(place: usize) -> u16 {
+    u16::try_from(place).unwrap_or(u16::MAX)
+}
+
 impl Flight {
     /// Whether all went well.
     pub fn verdict(&mut self) -> Result<(), Fault> {
         if let Some(failure) = self.failure.take() {
             return Err(*failure);
         }
-        let Some(failure) = self.verdicts.failures().first() else {
+        // The code of a gRPC call is known last, and says most.
+        let failures = self.verdicts.failures().iter();
+        let Some(failure) = failures.min_by_key(|failure| failure.culprit != Culprit::Status)
+        else {
             return Ok(());
         };
-        let index = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
         let reason = match failure.culprit {
             Culprit::Status => Reason::Status,
             Culprit::Check(at) => Reason::Check(index(at)),

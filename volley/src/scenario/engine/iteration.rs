@@ -33,7 +33,7 @@ pub struct Iteration {
     pub open: u32,
     /// It waits for the end of a thought.
     pub thinks: bool,
-    /// When it was due, and when it began, in ns.
+    /// When it, or its first request after a thought, was due, and when it began, in ns.
     pub due_ns: u64,
     pub began_ns: u64,
     /// Its beginning was due at a moment, whatever became of others.
@@ -42,8 +42,8 @@ pub struct Iteration {
     pub out_of_data: bool,
     /// A step has failed.
     pub failed: bool,
-    /// A request was sent, or tried.
-    pub has_sent: bool,
+    /// Its next request is the first one, and was due at that moment.
+    pub is_due: bool,
     pub values: Values,
     pub jar: Jar,
     pub bond: Bond,
@@ -137,7 +137,7 @@ impl Iteration {
             is_scheduled: false,
             out_of_data: false,
             failed: false,
-            has_sent: false,
+            is_due: false,
             values: Values::new(slots),
             jar: Jar::default(),
             bond: Bond::Free,

@@ -158,9 +158,6 @@ impl Shot {
                 self.own_lines(aim, values, scratch)?;
                 http.open(flight, &scratch.first, self.lines.is_head());
                 http.send(&scratch.body);
-                if self.lines.closes() {
-                    http.close_after();
-                }
                 Ok(0)
             }
         }
@@ -215,9 +212,7 @@ impl Shot {
         if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
             fields.push(field(":path", path));
         }
-        // HTTP/2 has no `host` beside `:authority` (RFC 9113 section 8.3.1).
-        let is_sent = |name: &str| name != "host" && aim.sends(name);
-        let constant = constant(&self.request.headers).filter(|(name, _)| is_sent(name));
+        let constant = constant(&self.request.headers).filter(|(name, _)| aim.sends(name));
         fields.extend(constant.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
     }

@@ -1,4 +1,6 @@
 mod abort;
+mod calls;
+mod drain;
 mod faults;
 mod load;
 mod peer;

@@ -12,6 +12,8 @@ pub enum EndedBy {
     Finished,
     /// Its time, or that for open iterations to end.
     Time,
+    /// A failure that ends the run: of a step with `on_failure: end_run`, or of a feed.
+    Failure,
     /// A signal.
     Signal,
     /// Somebody who watched it.
@@ -40,6 +42,7 @@ impl EndedBy {
         match self {
             Self::Finished => "finished",
             Self::Time => "time",
+            Self::Failure => "failure",
             Self::Signal => "stopped",
             Self::Order => "order",
             Self::Threshold(_) => "threshold",
@@ -54,6 +57,7 @@ impl Report {
         match self.facts.ended_by {
             EndedBy::Finished => "all iterations ended".to_owned(),
             EndedBy::Time => "ended with its time".to_owned(),
+            EndedBy::Failure => "ended by a failure".to_owned(),
             EndedBy::Signal => "stopped".to_owned(),
             EndedBy::Order => "stopped by order".to_owned(),
             EndedBy::Threshold(place) => match self.thresholds.get(place) {

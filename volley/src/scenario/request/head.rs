@@ -15,18 +15,16 @@ pub struct Head {
     secret: Text,
     /// Lines of fields that describe the body.
     content: Text,
-    /// The step's own values of `host` and `cookie`.
-    host: Option<Text>,
+    /// The step's own value of `cookie`.
     cookie: Option<Text>,
     is_head: bool,
     expects_body: bool,
-    closes: bool,
 }
 
 /// What differs from request to request, besides values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ask<'a> {
-    /// For `host`, unless the step has its own.
+    /// For `host`.
     pub authority: &'a [u8],
     /// What a [jar](crate::http::Jar) has for the URL; may be empty.
     pub cookies: &'a [u8],
@@ -34,45 +32,31 @@ pub struct Ask<'a> {
     pub body: Option<usize>,
     /// A redirect has made it a GET [without a body](crate::http::Follow::Get).
     pub is_get: bool,
-    /// A redirect has led to another origin: the step's `authorization`, `cookie` and `host` are left out.
+    /// A redirect has led to another origin: the step's `authorization` and `cookie` are left out.
     pub is_elsewhere: bool,
 }
 
 impl Head {
-    /// The head of a step's requests. The framing is not the step's: its `content-length` and `transfer-encoding` are left
-    /// out.
+    /// The head of a step's requests. Fields of the connection and of framing are none of a step's.
     #[must_use]
     pub fn new(request: &HttpRequest) -> Self {
         let lines = |role| {
-            let fields = request.headers.iter().filter(move |(name, _)| {
-                let is_own = matches!(
-                    &**name,
-                    "host" | "cookie" | "content-length" | "transfer-encoding"
-                );
-                !is_own && Role::of(name) == role
-            });
+            let fields = request
+                .headers
+                .iter()
+                .filter(move |(name, _)| **name != *"cookie" && Role::of(name) == role);
             Text::new(fields.flat_map(|(name, value)| line(name, value)))
         };
-        let own = |wanted: &str| {
-            let mut fields = request.headers.iter();
-            let (_, value) = fields.find(|(name, _)| **name == *wanted)?;
-            Some(Text::new(safe(value)))
-        };
-        let closes = |(name, value): &(Box<str>, Text)| {
-            let mut options = value.constant().unwrap_or_default().split(|b| *b == b',');
-            **name == *"connection"
-                && options.any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
-        };
+        let mut fields = request.headers.iter();
+        let cookie = fields.find(|(name, _)| **name == *"cookie");
         Self {
             method: [request.method.as_bytes(), b" "].concat().into(),
             plain: lines(Role::Plain),
             secret: lines(Role::Secret),
             content: lines(Role::Content),
-            host: own("host"),
-            cookie: own("cookie"),
+            cookie: cookie.map(|(_, value)| Text::new(safe(value))),
             is_head: *request.method == *"HEAD",
             expects_body: matches!(&*request.method, "POST" | "PUT" | "PATCH"),
-            closes: request.headers.iter().any(closes),
         }
     }
 
@@ -80,12 +64,6 @@ impl Head {
     #[must_use]
     pub fn is_head(&self) -> bool {
         self.is_head
-    }
-
-    /// Whether its `connection: close` makes a request the last one of its connection.
-    #[must_use]
-    pub fn closes(&self) -> bool {
-        self.closes
     }
 
     /// Appends the head of one request. `write_target` appends path and query.
@@ -120,10 +98,7 @@ impl Head {
         out.extend_from_slice(if ask.is_get { b"GET " } else { &self.method });
         write_target(out)?;
         out.extend_from_slice(b" HTTP/1.1\r\nhost: ");
-        match &self.host {
-            Some(host) if !ask.is_elsewhere => host.render(values, out)?,
-            _ => out.extend_from_slice(ask.authority),
-        }
+        out.extend_from_slice(ask.authority);
         out.extend_from_slice(b"\r\n");
         self.plain.render(values, out)?;
         if !ask.is_elsewhere {
@@ -260,11 +235,7 @@ mod tests {
             ("GET", Some(0), "content-length: 0\r\n"),
             ("DELETE", Some(5), "content-length: 5\r\n"),
         ] {
-            let own = Text::fixed(*b"9");
-            let head = request(
-                method,
-                &[("content-length", own.clone()), ("transfer-encoding", own)],
-            );
+            let head = request(method, &[]);
             let expected = format!("{method} /a?b HTTP/1.1\r\nhost: a:1\r\n{expected}\r\n");
             let ask = Ask { body, ..ASK };
             assert_eq!(rendered(&head, &ask, None), Ok(expected));
@@ -279,7 +250,6 @@ mod tests {
                 ("authorization", slot("Bearer ")),
                 ("content-type", Text::fixed(*b"text/plain")),
                 ("cookie", Text::fixed(*b"own=1")),
-                ("host", Text::fixed(*b"shop.example")),
                 ("accept", Text::fixed(*b"*/*")),
             ],
         );
@@ -288,7 +258,7 @@ mod tests {
             body: Some(3),
             ..ASK
         };
-        let first = "POST /a?b HTTP/1.1\r\nhost: shop.example\r\naccept: */*\r\nauthorization: Bearer t\r\n\
+        let first = "POST /a?b HTTP/1.1\r\nhost: a:1\r\naccept: */*\r\nauthorization: Bearer t\r\n\
                      content-type: text/plain\r\ncookie: own=1; jar=2\r\ncontent-length: 3\r\n\r\n";
         assert_eq!(rendered(&head, &ask, Some("t")).as_deref(), Ok(first));
         let elsewhere = Ask {
@@ -298,15 +268,5 @@ mod tests {
         };
         let then = "GET /a?b HTTP/1.1\r\nhost: a:1\r\naccept: */*\r\ncookie: jar=2\r\n\r\n";
         assert_eq!(rendered(&head, &elsewhere, None).as_deref(), Ok(then));
-    }
-
-    #[test]
-    fn a_step_can_close_its_connection() {
-        let closes = |value: &'static str| {
-            let value = Text::fixed(value.as_bytes());
-            request("GET", &[("connection", value)]).closes()
-        };
-        assert!(closes("close") && closes("x, Close"));
-        assert!(!closes("keep-alive") && !request("GET", &[]).closes());
     }
 }

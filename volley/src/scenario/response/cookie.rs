@@ -1,18 +1,14 @@
 //! Cookies that a response sets (RFC 6265 section 5.2).
 
+use crate::http::cookie::SetCookie;
 use crate::http2::hpack::HeaderList;
 
 /// The value that a response gives to a cookie; that of the last field, if several set it.
 pub(super) fn value<'a>(fields: &'a HeaderList, name: &str) -> Option<&'a [u8]> {
     let all = fields.iter().filter(|(key, _)| *key == b"set-cookie");
-    let values = all.filter_map(|(_, cookie)| {
-        let pair = cookie.split(|byte| *byte == b';').next()?;
-        let equals = pair.iter().position(|byte| *byte == b'=')?;
-        let (key, value) = pair.split_at_checked(equals)?;
-        (key.trim_ascii() == name.as_bytes())
-            .then(|| value.get(1..).unwrap_or_default().trim_ascii())
-    });
-    values.last()
+    let cookies = all.filter_map(|(_, field)| SetCookie::parse(field));
+    let of_name = cookies.filter(|cookie| cookie.name == name.as_bytes());
+    of_name.map(|cookie| cookie.value).last()
 }
 
 #[cfg(test)]

@@ -47,12 +47,6 @@ impl Verdicts {
         self.failures.clear();
     }
 
-    /// Whether nothing failed.
-    #[must_use]
-    pub fn is_good(&self) -> bool {
-        self.failures.is_empty()
-    }
-
     /// Whether a check failed, by its index; meaningful once the response is over.
     #[must_use]
     pub fn has_failed(&self, check: usize) -> bool {

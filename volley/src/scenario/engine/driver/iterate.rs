@@ -3,8 +3,7 @@
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
 use crate::scenario::engine::RunError;
-use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::Flight;
+use crate::scenario::engine::flight::{Fault, Flight};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
@@ -67,7 +66,7 @@ impl Driver<'_> {
         };
         let load = plan.loads.get(iteration.load);
         let is_scheduled = load.is_some_and(|load| matches!(load.phases, Phases::Rate(_)));
-        iteration.is_scheduled = is_scheduled;
+        (iteration.is_scheduled, iteration.is_due) = (is_scheduled, is_scheduled);
         if is_scheduled {
             // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
             iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
@@ -167,16 +166,13 @@ impl Driver<'_> {
             };
             iteration.at += 1;
             match action {
-                Action::Step(step) => self.start_step(key, *step, now_ns),
-                Action::Together(steps) => {
-                    for step in steps {
-                        self.start_step(key, *step, now_ns);
-                    }
-                }
+                Action::Step(step) => self.start_steps(key, std::slice::from_ref(step), now_ns),
+                Action::Together(steps) => self.start_steps(key, steps, now_ns),
                 Action::Think { least_ns, most_ns } => {
                     let ns = fastrand::u64(*least_ns..=*most_ns.max(least_ns));
                     let serial = iteration.serial;
                     iteration.thinks = true;
+                    iteration.due_ns = iteration.due_ns.saturating_add(ns);
                     self.timers
                         .set(now_ns.saturating_add(ns), Timer::Go(key, serial));
                     return;
@@ -217,6 +213,16 @@ impl Driver<'_> {
         false
     }
 
+    /// Starts steps at the same time. The first requests of an iteration that was due are due when it was.
+    fn start_steps(&mut self, key: usize, steps: &[usize], now_ns: u64) {
+        for step in steps {
+            self.start_step(key, *step, now_ns);
+        }
+        if let Some(iteration) = self.core.iterations.get_mut(key) {
+            iteration.is_due = false;
+        }
+    }
+
     /// Makes the request of a step, and sends it if a connection takes it.
     fn start_step(&mut self, key: usize, step: usize, now_ns: u64) {
         let core = &mut self.core;
@@ -224,10 +230,7 @@ impl Driver<'_> {
             return;
         };
         core.serial += 1;
-        // Only the first request of an iteration has a schedule.
-        let is_scheduled = !iteration.has_sent && iteration.is_scheduled;
-        let due_ns = is_scheduled.then_some(iteration.due_ns);
-        iteration.has_sent = true;
+        let due_ns = iteration.is_due.then_some(iteration.due_ns);
         iteration.open += 1;
         let [body, path] = [(); 2].map(|()| {
             let mut spare = core.spare_bytes.pop().unwrap_or_default();

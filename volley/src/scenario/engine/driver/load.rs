@@ -9,6 +9,7 @@ use crate::scenario::engine::control::Control;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Load, Phases, Scenario, WhenFull};
+use crate::scenario::report::EndedBy;
 
 /// While too many iterations are open, or another thread holds the last permit, a thread looks again after this time.
 const LOOK_AGAIN_NS: u64 = 1_000_000;
@@ -63,10 +64,16 @@ impl Deck {
         of: (&Control, usize),
         scenarios: &[Scenario],
     ) -> Option<usize> {
-        if dealt.weights != self.weights {
-            self.reweigh(dealt.weights, of, scenarios);
-        }
+        self.weigh(dealt.weights, of, scenarios);
         self.mix.scenario(dealt.number)
+    }
+
+    /// Weights of this number count.
+    #[inline]
+    fn weigh(&mut self, weights: u64, of: (&Control, usize), scenarios: &[Scenario]) {
+        if weights != self.weights {
+            self.reweigh(weights, of, scenarios);
+        }
     }
 
     #[cold]
@@ -394,6 +401,8 @@ impl Driver<'_> {
             return;
         };
         let left = agenda.left_until(over_ns.saturating_add(1).min(state.ends_ns));
+        let (of, scenarios) = ((self.common.control, at), &self.common.plan.scenarios);
+        state.dropped.weigh(state.weights, of, scenarios);
         for (scenario, left) in state.dropped.mix.split(left) {
             match ran_out_ns {
                 Some(_) => self.core.tally.unfed(scenario, left),
@@ -402,15 +411,29 @@ impl Driver<'_> {
         }
     }
 
-    /// No iteration begins any more; those that are open may end.
-    pub(super) fn stop(&mut self, now_ns: u64) {
-        if std::mem::replace(&mut self.is_stopping, true) {
+    /// Something ends the load before its own end: no iteration begins any more, and those that are open may end. Those
+    /// of a load that has ended are cut.
+    pub(super) fn end_by(&mut self, by: EndedBy, now_ns: u64) {
+        if self.stopped_by.is_some() {
             return;
         }
-        self.ends_ns = now_ns.saturating_add(self.common.plan.limits.drain_ns);
+        self.stopped_by = Some(by);
+        self.ends_ns = match std::mem::replace(&mut self.is_stopping, true) {
+            true => now_ns,
+            false => now_ns.saturating_add(self.common.plan.limits.drain_ns),
+        };
         for at in 0..self.loads.len() {
             self.close(at, now_ns);
         }
+    }
+
+    /// All loads have ended. Iterations that are open may end until a load's time is over, and some time longer.
+    fn drain(&mut self) {
+        self.is_stopping = true;
+        self.common.control.drain();
+        let ends_ns = self.loads.iter().map(|state| state.ends_ns).max();
+        let drain_ns = self.common.plan.limits.drain_ns;
+        self.ends_ns = ends_ns.unwrap_or(0).saturating_add(drain_ns);
     }
 
     /// Whether nothing is left to do.
@@ -424,7 +447,7 @@ impl Driver<'_> {
                 }
             }
             if self.loads.iter().all(|state| state.is_closed) {
-                self.stop(now_ns);
+                self.drain();
             }
         }
         self.is_stopping && (self.has_ended() || now_ns >= self.ends_ns)

@@ -27,9 +27,7 @@ impl Driver<'_> {
     #[inline]
     pub(super) fn obey(&mut self, now_ns: u64) {
         while self.next_order_ns().is_some_and(|at_ns| at_ns <= now_ns) {
-            if let Some(change) = self.orders.pop_front()
-                && !self.is_stopping
-            {
+            if let Some(change) = self.orders.pop_front() {
                 self.obey_one(&change.order, change.at_ns, now_ns);
             }
         }
@@ -119,10 +117,5 @@ impl Driver<'_> {
                 Kind::Users(_) => state.next_change_ns = now_ns.max(state.begins_ns),
             }
         }
-    }
-
-    fn end_by(&mut self, by: EndedBy, now_ns: u64) {
-        self.stopped_by = Some(by);
-        self.stop(now_ns);
     }
 }

@@ -9,8 +9,7 @@ use super::{ALARM, Core, Driver, READ_BYTES};
 use crate::http::{decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
-use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::{Flight, FlightKey};
+use crate::scenario::engine::flight::{Fault, Flight, FlightKey};
 use crate::scenario::engine::record;
 use crate::scenario::engine::wire::Phase;
 use crate::scenario::plan::Request;
@@ -294,29 +293,38 @@ impl Core<'_> {
         {
             return Next::Continue;
         }
+        self.read_head(key, fields);
+        Next::Continue
+    }
+
+    /// Looks at what the head of a response brings.
+    #[inline]
+    pub(super) fn read_head(&mut self, key: FlightKey, fields: &HeaderList) {
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
-            return Next::Continue;
+            return;
         };
         let (Some(reading), Some(iteration)) = (
             self.readings.get_mut(flight.step),
             self.iterations.get_mut(flight.iteration),
         ) else {
-            return Next::Continue;
+            return;
         };
-        if reading.reads_body() {
+        if reading.reads_body() && flight.expected.is_none() {
             flight.coding = fields.get(b"content-encoding").map(Into::into);
         }
         self.url.clear();
-        if let Some(host) = host.filter(|_| reading.reads_url()) {
+        if reading.reads_url()
+            && let Some(site) = self.sites.get(flight.target)
+            && let Some(host) = site.hosts.get(flight.host)
+        {
             host.write_url(&flight.path, &mut self.url);
         }
         let head = Head {
-            status,
+            status: flight.status.unwrap_or(0),
             fields,
             url: &self.url,
         };
         reading.head(head, &mut iteration.values, &mut flight.verdicts);
-        Next::Continue
     }
 
     #[inline]
@@ -430,6 +438,10 @@ impl Core<'_> {
                 self.again.push((key.0, flight.serial));
                 return;
             }
+            Closed::Refused if flight.answered => Some(Fault::new(
+                Reason::Reset,
+                "the server refused it after its answer had begun".to_owned(),
+            )),
             Closed::Refused => Some(Fault::new(
                 Reason::GoAway,
                 "the server refused it again and again".to_owned(),

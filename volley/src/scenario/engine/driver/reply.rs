@@ -4,12 +4,11 @@ use std::ops::ControlFlow;
 
 use super::Core;
 use crate::engine::encoding::Encoding;
-use crate::grpc::{PREFIX_LEN, Status, Take};
+use crate::grpc::{Code, PREFIX_LEN, SplitError, Status, Take};
 use crate::http2::frame::HEADER_LEN;
 use crate::http2::hpack::HeaderList;
 use crate::http2::{ErrorCode, Next};
-use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::{Flight, FlightKey};
+use crate::scenario::engine::flight::{Fault, Flight, FlightKey, index};
 use crate::scenario::tally::Reason;
 
 impl Core<'_> {
@@ -26,8 +25,10 @@ impl Core<'_> {
                 Status::from_headers(fields, end).filter(|status| end || !status.is_ok())
             }
         };
-        flight.answered = true;
-        let Some(status) = status else {
+        if !std::mem::replace(&mut flight.answered, true) {
+            self.read_head(key, fields);
+        }
+        let Some((status, flight)) = status.zip(self.flights.get_mut(key.0 as usize)) else {
             return Next::Continue;
         };
         flight.status = Some(status.code as u16);
@@ -75,7 +76,13 @@ impl Core<'_> {
         match flow {
             Ok(ControlFlow::Continue(())) => Next::Continue,
             Ok(ControlFlow::Break(())) => Next::Cancel(ErrorCode::Cancel),
-            Err(error) => {
+            Err(SplitError::TooLong { length, max }) => {
+                let words =
+                    format!("a reply of {length} bytes is over the limit of {max} (`limits.body`)");
+                flight.blame(Reason::BodyTooLarge, words);
+                Next::Cancel(ErrorCode::Cancel)
+            }
+            Err(error @ SplitError::Flag(_)) => {
                 flight.blame(Reason::Protocol, error.to_string());
                 Next::Cancel(ErrorCode::Cancel)
             }
@@ -132,7 +139,9 @@ impl Flight {
         if let Some(expected) = &self.expected
             && let Err(mismatch) = expected.check(self.replies, message)
         {
-            self.blame(Reason::Each(0), mismatch.to_string());
+            let place = expected.place(&mismatch);
+            let reason = place.map_or(Reason::Decoding, |place| Reason::Each(index(place)));
+            self.blame(reason, mismatch.to_string());
         }
         self.first_ns.get_or_insert(now_ns);
         self.replies += 1;
@@ -183,8 +192,16 @@ impl Take<()> for Replies<'_> {
                 self.flight.reply(self.inflated, self.now_ns);
                 ControlFlow::Continue(())
             }
+            Err(status) if status.code == Code::ResourceExhausted => {
+                let words = format!(
+                    "a decompressed reply is over the limit of {} bytes (`limits.body`)",
+                    self.most
+                );
+                self.flight.blame(Reason::BodyTooLarge, words);
+                ControlFlow::Break(())
+            }
             Err(status) => {
-                self.flight.blame(Reason::Protocol, status.message);
+                self.flight.blame(Reason::Decoding, status.message);
                 ControlFlow::Break(())
             }
         }

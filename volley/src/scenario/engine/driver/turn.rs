@@ -75,7 +75,7 @@ impl Driver<'_> {
                 }
                 Timer::User(load, user) => self.begin_user(load, user, now_ns),
                 Timer::Refresh(at) => {
-                    if !self.is_stopping {
+                    if self.stopped_by.is_none() {
                         self.begin(Course::Refresh(at), (0, 0), now_ns, now_ns);
                     }
                 }
@@ -85,14 +85,12 @@ impl Driver<'_> {
 
     fn glance(&mut self, now_ns: u64) {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
-        if !self.is_stopping {
-            let is_signalled = self.common.signal.load(Ordering::Relaxed);
-            self.stopped_by = is_signalled.then_some(EndedBy::Signal);
-            if is_signalled || self.common.board.is_halted() {
-                self.stop(now_ns);
-            }
-            self.hear_orders();
+        if self.common.signal.load(Ordering::Relaxed) {
+            self.end_by(EndedBy::Signal, now_ns);
+        } else if self.common.board.is_halted() {
+            self.end_by(EndedBy::Failure, now_ns);
         }
+        self.hear_orders();
         if now_ns >= self.next_note_ns
             && let Some(post) = &self.common.post
         {
@@ -164,7 +162,7 @@ impl Driver<'_> {
     /// Ends the load of all threads.
     pub(super) fn halt(&mut self, now_ns: u64) {
         self.common.board.halt();
-        self.stop(now_ns);
+        self.end_by(EndedBy::Failure, now_ns);
     }
 }
 

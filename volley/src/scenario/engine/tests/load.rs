@@ -10,22 +10,22 @@ use super::{failure, finish};
 use crate::scenario::report::{EndedBy, Report, StepReport};
 
 /// A server that answers everything with 200 and nothing.
-fn good() -> Peer {
+pub(super) fn good() -> Peer {
     Peer::plain(|_| Some((200, String::new())))
 }
 
 /// A server that never answers.
-fn mute() -> Peer {
+pub(super) fn mute() -> Peer {
     Peer::plain(|_| None)
 }
 
-fn done(server: &Peer, threads: u32, file: &str) -> Report {
+pub(super) fn done(server: &Peer, threads: u32, file: &str) -> Report {
     let finished = finish(server, threads, file).unwrap();
     assert!(finished.failure.is_none(), "{:?}", finished.failure);
     finished.report
 }
 
-fn step<'r>(report: &'r Report, name: &str) -> &'r StepReport {
+pub(super) fn step<'r>(report: &'r Report, name: &str) -> &'r StepReport {
     report
         .steps
         .iter()
@@ -39,7 +39,7 @@ fn begun(report: &Report) -> [u64; 3] {
     [iterations.begun, iterations.dropped, iterations.unfed]
 }
 
-const ONE: &str = "http: {version: 1, connections: 8}
+pub(super) const ONE: &str = "http: {version: 1, connections: 8}
 limits: {drain: 100ms}
 scenarios: {one: {steps: [{name: a, get: '${api}/'}]}}
 ";

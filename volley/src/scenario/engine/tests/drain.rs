@@ -1,0 +1,117 @@
+//! How loads end, and what is due in them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::control::{Control, Order};
+use super::super::{Finished, Options, run};
+use super::load::{ONE, done, good, mute, step};
+use super::peer::Peer;
+use super::{finish, finish_by, plan};
+use crate::scenario::report::EndedBy;
+
+#[test]
+fn iterations_that_have_begun_end_although_they_take_longer_than_the_drain() {
+    let file = "http: {version: 1, connections: 4}
+limits: {drain: 1ms}
+scenarios: {one: {steps: [{get: '${api}/a', think: 300ms}, {get: '${api}/b'}]}}
+load: [{users: 4}, {iterations: 4}]
+";
+    let report = done(&good(), 2, file);
+    assert_eq!(report.iterations().ok, 4);
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
+fn a_signal_ends_iterations_that_are_waited_for() {
+    let signal = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&signal);
+    // All iterations have begun when the second one asks.
+    let server = Peer::plain(move |asked| {
+        set.store(asked.number == 1, Ordering::Relaxed);
+        None
+    });
+    let file = "http: {version: 1, connections: 2, timeout: 1h}
+limits: {drain: 1h}
+scenarios: {one: {steps: [{get: '${api}/'}]}}
+load: [{users: 2}, {iterations: 2}]
+";
+    let report = finish_by(&server, 1, &signal, file).unwrap().report;
+    assert_eq!(report.facts.ended_by, EndedBy::Signal);
+    assert_eq!(report.iterations().open, 2);
+}
+
+#[test]
+fn a_failure_that_ends_the_run_is_what_ended_it() {
+    let file = ONE.replace("{one: {", "{one: {on_failure: end_run, ");
+    let server = Peer::plain(|_| Some((500, String::new())));
+    let finished = finish(&server, 2, &format!("{file}load: [{{users: 2, for: 1h}}]"));
+    let Finished { report, failure } = finished.unwrap();
+    assert!(failure.is_some());
+    assert_eq!(report.facts.ended_by, EndedBy::Failure);
+    let rows = "data: {x: {range: [0, 2], order: unique, at_end: fail}}
+scenarios: {one: {steps: [{get: '${api}/${x}'}]}}
+load: [{users: 1, for: 1h}]
+";
+    let finished = finish(&good(), 1, &format!("http: {{version: 1}}\n{rows}"));
+    assert_eq!(finished.unwrap().report.facts.ended_by, EndedBy::Failure);
+}
+
+#[test]
+fn a_thought_before_the_first_request_is_no_latency() {
+    let file = "http: {version: 1, connections: 8}
+scenarios: {one: {steps: [{think: 1s}, {name: a, get: '${api}/'}]}}
+load: [{rate: 100/s, for: 200ms}]
+";
+    let report = done(&good(), 1, file);
+    let latency = &step(&report, "a").latency;
+    assert!(
+        latency.samples == 20 && latency.min_ns < 1_000_000_000,
+        "{latency:?}"
+    );
+}
+
+#[test]
+fn all_first_requests_are_due_when_their_iteration_was() {
+    let file = "http: {version: 1, connections: 8}
+scenarios: {one: {steps: [{together: [{name: a, get: '${api}/a'}, {name: b, get: '${api}/b'}]}, {name: c, get: '${api}/c'}]}}
+load: [{rate: 100/s, for: 100ms}]
+";
+    let report = done(&good(), 1, file);
+    let has_due = ["a", "b", "c"].map(|name| step(&report, name).service.is_some());
+    assert_eq!(has_due, [true, true, false]);
+}
+
+#[test]
+fn what_is_dropped_at_the_end_is_shared_out_by_the_last_weights() {
+    let server = mute();
+    let plan = plan(&format!(
+        "targets: {{api: 'http://{}'}}
+http: {{version: 1, connections: 1}}
+limits: {{iterations_open: 1, when_full: wait, drain: 1ms}}
+scenarios: {{one: {{steps: [{{get: '${{api}}/'}}]}}, two: {{steps: [{{get: '${{api}}/'}}]}}}}
+load: [{{rate: 1000/s, for: 2s}}]
+",
+        server.address
+    ));
+    let signal = Arc::default();
+    let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
+    let options = Options {
+        threads: Some(1),
+        control: Some(Arc::clone(&control)),
+        ..Options::default()
+    };
+    let mut is_first = true;
+    let news = &mut |_: &mut _, _| {
+        if std::mem::take(&mut is_first) {
+            control.ask(Order::Weights(0, vec![(0, 0)])).unwrap();
+        }
+    };
+    let report = run(&plan, &options, &signal, news).unwrap().report;
+    let dropped: Vec<u64> = report
+        .scenarios
+        .iter()
+        .map(|one| one.counts.dropped)
+        .collect();
+    assert_eq!(dropped, [0, 1999]);
+}
