@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from hyperframe.frame import DataFrame
@@ -31,19 +32,23 @@ def trickling(talk: Talk) -> Steps[None]:
         yield TURN
 
 
+def given_up() -> AbstractContextManager[object]:
+    """Expect the deadline to pass, which on a busy host may be as early as while connecting."""
+    return pytest.raises(HangError, match=r"^no answer within 0\.1 s$")
+
+
 def test_a_server_that_never_answers_is_given_up() -> None:
-    with answering(until_end) as scope, Client(scope, SOON_S) as client:
-        error = wrong(get_sum, client)
-    assert (type(error), error.detail) == (HangError, "no answer within 0.1 s")
+    with answering(until_end) as scope, given_up(), Client(scope, SOON_S) as client:
+        get_sum(client)
 
 
 def test_a_server_that_never_reads_is_given_up() -> None:
     done = threading.Event()
-    with answering(lambda _: done.wait(LONG_S)) as scope, Client(scope, SOON_S) as client:
-        client.wire.output += bytes(64 << 20)
-        error = wrong(client.flush)
+    with answering(lambda _: done.wait(LONG_S)) as scope:
+        with given_up(), Client(scope, SOON_S) as client:
+            client.wire.output += bytes(64 << 20)
+            client.flush()
         done.set()
-    assert (type(error), error.detail) == (HangError, "no answer within 0.1 s")
 
 
 @pytest.mark.parametrize(
@@ -61,9 +66,8 @@ def test_a_server_that_never_reads_is_given_up() -> None:
 def test_all_waiting_ends_at_one_deadline(
     manner: Manner, wait: Callable[[Client, Answer], None]
 ) -> None:
-    with a_client(lies.unary(manner), SOON_S) as client:
-        answer = client.call("GetSum", sum_request())
-        assert isinstance(wrong(wait, client, answer), HangError)
+    with given_up(), a_client(lies.unary(manner), SOON_S) as client:
+        wait(client, client.call("GetSum", sum_request()))
 
 
 @pytest.mark.parametrize(("manner", "looks"), [(lies.hanging, 2), (lies.unary(trickling), 1)])
@@ -84,10 +88,9 @@ def test_a_wait_may_look_around_meanwhile(manner: Manner, looks: int) -> None:
 def test_a_wait_does_not_look_around_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.measure.contract.client._STEP_S", LONG_S)
     seen: list[int] = []
-    with a_client(lies.unary(trickling), SOON_S) as client:
+    with given_up(), a_client(lies.unary(trickling), SOON_S) as client:
         client.call("GetSum", sum_request())
-        with pytest.raises(HangError):
-            client.wait(lambda: False, lambda: seen.append(1))
+        client.wait(lambda: False, lambda: seen.append(1))
     assert seen == []
 
 
