@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use slab::Slab;
+
 use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
@@ -13,6 +15,13 @@ use crate::scenario::tally::Reason;
 /// The key of a flight; a connection keeps it for each open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlightKey(pub u32);
+
+/// Whether a flight is not over, and no later one has its key.
+#[inline]
+pub fn is_open(flights: &Slab<Flight>, key: u32, serial: u64) -> bool {
+    let flight = flights.get(key as usize);
+    flight.is_some_and(|flight| flight.serial == serial)
+}
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -80,10 +80,18 @@ impl Deadlines {
         queue.waiting.push_back((at_ns, flight, serial));
     }
 
-    /// The next moment at which one may be too late.
-    pub fn next_ns(&self) -> Option<u64> {
-        let first = |queue: &Queue| queue.waiting.front().map(|(at_ns, ..)| *at_ns);
-        self.queues.values().filter_map(first).min()
+    /// The next moment at which an open one is too late.
+    pub fn next_ns(&mut self, is_open: impl Fn(u32, u64) -> bool) -> Option<u64> {
+        let first = |queue: &mut Queue| {
+            while let Some((at_ns, flight, serial)) = queue.waiting.front().copied() {
+                if is_open(flight, serial) {
+                    return Some(at_ns);
+                }
+                queue.waiting.pop_front();
+            }
+            None
+        };
+        self.queues.values_mut().filter_map(first).min()
     }
 
     /// Takes one whose time is over: flight and serial. It may have ended before.
@@ -121,11 +129,22 @@ mod tests {
         deadlines.add(100, 0, 1, 10, |_, _| true);
         deadlines.add(10, 5, 2, 11, |_, _| true);
         deadlines.add(100, 1, 3, 12, |_, _| true);
-        assert_eq!((deadlines.next_ns(), deadlines.pop(14)), (Some(15), None));
+        assert_eq!(deadlines.next_ns(|_, _| true), Some(15));
+        assert_eq!(deadlines.pop(14), None);
         let mut all: Vec<_> = std::iter::from_fn(|| deadlines.pop(101)).collect();
         all.sort_unstable();
         assert_eq!(all, [(1, 10), (2, 11), (3, 12)]);
-        assert_eq!(deadlines.next_ns(), None);
+        assert_eq!(deadlines.next_ns(|_, _| true), None);
+    }
+
+    #[test]
+    fn a_flight_that_is_over_wakes_nobody() {
+        let mut deadlines = Deadlines::default();
+        for serial in 0..4 {
+            deadlines.add(100, serial, 0, serial, |_, _| true);
+        }
+        assert_eq!(deadlines.next_ns(|_, serial| serial == 2), Some(102));
+        assert_eq!(deadlines.next_ns(|_, _| false), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
 use crate::scenario::engine::RunError;
-use crate::scenario::engine::flight::{Fault, Flight};
+use crate::scenario::engine::flight::{Fault, Flight, is_open};
 use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
@@ -120,8 +120,7 @@ impl Driver<'_> {
         }
         self.core.ready.clear();
         for (flight, serial) in std::mem::take(&mut self.core.again) {
-            let is_open = self.core.flights.get(flight as usize);
-            if is_open.is_some_and(|flight| flight.serial == serial) {
+            if is_open(&self.core.flights, flight, serial) {
                 self.send(flight, now_ns);
             }
         }
@@ -249,13 +248,9 @@ impl Driver<'_> {
         });
         let flight = u32::try_from(flight).unwrap_or(u32::MAX);
         if let Some(limit_ns) = core.plan.steps.get(step).and_then(|step| step.timeout_ns) {
-            let (flights, serial) = (&core.flights, core.serial);
-            let is_open = |key: u32, serial: u64| {
-                let flight = flights.get(key as usize);
-                flight.is_some_and(|flight| flight.serial == serial)
-            };
+            let is_open = |key, serial| is_open(&core.flights, key, serial);
             self.deadlines
-                .add(limit_ns, now_ns, flight, serial, is_open);
+                .add(limit_ns, now_ns, flight, core.serial, is_open);
         }
         self.send(flight, now_ns);
     }

@@ -8,6 +8,7 @@ use mio::Events;
 use super::{Driver, GLANCE_NS, Timer, host};
 use crate::engine::EngineError;
 use crate::pace::SECOND_NS;
+use crate::scenario::engine::flight::is_open;
 use crate::scenario::engine::iteration::Course;
 use crate::scenario::report::EndedBy;
 
@@ -144,10 +145,12 @@ impl Driver<'_> {
         }
     }
 
-    fn next_wake_ns(&self) -> u64 {
+    fn next_wake_ns(&mut self) -> u64 {
+        let flights = &self.core.flights;
         [
             self.timers.next_ns(),
-            self.deadlines.next_ns(),
+            self.deadlines
+                .next_ns(|key, serial| is_open(flights, key, serial)),
             self.next_arrival_ns(),
             Some(self.next_retry_ns),
             Some(self.next_change_ns()),
