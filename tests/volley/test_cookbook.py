@@ -1,5 +1,6 @@
 """docs/scenarios.md: every file in it runs as it is, but for ports and the length of its load."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -86,3 +87,28 @@ def test_a_ramp_ends_when_its_threshold_has_failed_for_long(
     file.write_text(text.replace("for: 300ms", "for: 1m"))
     done = scenarios.run(file)
     assert (done.code, done.report["ended_by"]) == (99, "threshold"), done.stderr
+
+
+def keys_of(schema: object) -> set[str]:
+    """Return the keys that a JSON Schema knows, at any depth."""
+    found = set()
+    if isinstance(schema, dict):
+        if isinstance(properties := schema.get("properties"), dict):
+            found |= set(properties)
+        found |= {key for each in schema.values() for key in keys_of(each)}
+    if isinstance(schema, list):
+        found |= {key for each in schema for key in keys_of(each)}
+    return found
+
+
+def words(code: list[str]) -> set[str]:
+    return {word for each in code for word in re.findall(r"\w+", each)}
+
+
+def test_every_key_of_the_file_is_explained_and_no_other(scenarios: Scenarios) -> None:
+    keys = keys_of(json.loads(scenarios.volley.run("schema", "scenario").stdout))
+    reference = TEXT.partition("## The file, key by key")[2]
+    code = re.findall(r"`([^`]+)`", reference)
+    assert keys - words(code) <= {"$schema", "least", "most"}
+    first_cells = [line.split("|")[1] for line in reference.splitlines() if line.startswith("| `")]
+    assert words([word for cell in first_cells for word in re.findall(r"`([^`]+)`", cell)]) <= keys
