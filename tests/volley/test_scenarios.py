@@ -157,12 +157,21 @@ def test_a_drained_run_leaves_nothing_and_counts_what_the_server_counts(
         assert counts["patch_hash"] == changes_hash(1500)
 
 
-def test_alpn_chooses_the_protocol(scenarios: Scenarios, serve: Serve) -> None:
-    server = serve(tls=True)
-    load = [{"users": 4}, {"iterations": 40}]
-    made = crud(f"https://127.0.0.1:{server.port}", load, http={"version": "auto"})
-    assert scenarios.run(made).code == 0
-    assert settled(server)["deleted"] == 40
+@pytest.mark.parametrize(("version", "reason"), [("auto", "reset"), (1, "connection closed")])
+def test_alpn_chooses_http2_unless_the_file_says_otherwise(
+    scenarios: Scenarios, serve: Serve, version: str | int, reason: str
+) -> None:
+    server = serve("--reset-every", "5", tls=True)
+    url = f"https://127.0.0.1:{server.port}"
+    done = scenarios.run(
+        plan(url, [TOKEN], TEN, http={"version": version, "connections": 1}, thresholds=[])
+    )
+    requests = done.step("token")["requests"]
+    assert (requests["ok"], requests["failed"]) == (8, 2), done
+    # HTTP/1.1 has no stream to reset: it loses the connection.
+    (failure,) = done.step("token")["failures"]
+    assert (failure["reason"], failure["count"]) == (reason, 2)
+    assert settled(server)["connections"] == (1 if reason == "reset" else 3)
 
 
 # ---- rows and weights

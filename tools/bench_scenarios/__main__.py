@@ -15,6 +15,19 @@ from arena.cli.options import Duration
 from tools import quiet
 
 
+class WholeSeconds(Duration):
+    """A duration in whole seconds: h2loadrunner and h2load know no others."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the seconds."""
+        seconds = super().convert(value, param, ctx)
+        if seconds != int(seconds):
+            self.fail(f"{value!r} is not in whole seconds, such as 5s", param, ctx)
+        return seconds
+
+
 @click.command(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="VOLLEY, VOLLEY_BEFORE, H2LOADRUNNER, H2LOAD and K6 name the tools' programs. "
@@ -27,8 +40,8 @@ from tools import quiet
     show_default=True, help="Number of rounds.",
 )  # fmt: skip
 @click.option(
-    "--duration", type=Duration(), envvar="DURATION", show_envvar=True, default="5s",
-    show_default=True, help="Length of a run, like 5s or 1500ms; crud-paced has 20 s.",
+    "--duration", type=WholeSeconds(), envvar="DURATION", show_envvar=True, default="5s",
+    show_default=True, help="Length of a run in whole seconds, like 5s; crud-paced has 20 s.",
 )  # fmt: skip
 @quiet.option
 @options.wait

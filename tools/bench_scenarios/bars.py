@@ -70,5 +70,5 @@ def bars(shots: Sequence[Shot]) -> list[Bar]:
     paced = [shot for shot in shots if (shot.workload, shot.tool) == (CRUD_PACED.name, "volley")]
     if paced:
         astray = sum(shot.told.astray for shot in paced)
-        found.append(Bar(f"due, neither begun nor dropped, {CRUD_PACED.name}", astray, 0))
+        found.append(Bar(f"neither begun nor dropped, {CRUD_PACED.name}", astray, 0))
     return found

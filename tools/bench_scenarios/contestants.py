@@ -40,7 +40,8 @@ class Job:
 class Told:
     """A tool's own count of requests that succeeded; of gRPC, of messages.
 
-    `astray` is the number of iterations that were due, but neither begun nor counted as dropped.
+    `astray` is the number of iterations that the rate asks for, but that neither began nor were
+    counted as dropped.
     """
 
     counted: int
@@ -113,12 +114,14 @@ def _volley_read(_: Path, job: Job) -> Told:
 
 
 def astray(job: Job, iterations: Mapping[str, int]) -> int:
-    """Return how many iterations of a rate are missing, or too many, in a report."""
+    """Return how many iterations of a rate are missing, or too many, in a report.
+
+    Not of its `due`: that is the sum of what began and what did not.
+    """
     if not job.workload.rate:
         return 0
     wanted = round(job.workload.rate / REQUESTS_PER_ITERATION * job.duration_s)
-    due = iterations["due"]
-    return abs(wanted - due) + abs(due - iterations["begun"] - iterations["dropped"])
+    return abs(wanted - iterations["begun"] - iterations["dropped"])
 
 
 def _h2loadrunner_argv(program: str, job: Job) -> list[str]:
@@ -174,11 +177,12 @@ def _k6_read(_: Path, job: Job) -> Told:
 
 
 def requests_of(summary: object) -> int:
-    """Return the requests in k6's summary; ValueError if it has none."""
+    """Return the requests in k6's summary that succeeded; ValueError if it has no count of them."""
     match summary:
-        case {"metrics": {"http_reqs": {"count": int(count)}}}:
+        # A rate counts what is true: here, what failed.
+        case {"metrics": {"http_req_failed": {"fails": int(count)}}}:
             return count
-    raise ValueError("it has no count of http_reqs")
+    raise ValueError("it has no count of http_req_failed")
 
 
 CONTESTANTS = {

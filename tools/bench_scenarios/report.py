@@ -15,7 +15,7 @@ _WORDS = 2  # Number of leading columns that hold words.
 
 
 def to_json(shots: Sequence[Shot]) -> str:
-    """Return the medians as one JSON object with a list of rows for each part of the bench.
+    """Return one JSON object: a list of medians for each part of the bench, and the bars.
 
     A row of gRPC is of messages, not requests.
     """
@@ -23,7 +23,11 @@ def to_json(shots: Sequence[Shot]) -> str:
     found: dict[str, list[dict[str, object]]] = {part: [] for part in Part}
     for shot in medians(shots):
         found[part_of[shot.workload]].append(_row(shot))
-    return json.dumps(found, indent=2)
+    verdicts = [
+        {"what": each.what, "reached": each.reached, "most": each.most, "met": each.met}
+        for each in bars(shots)
+    ]
+    return json.dumps({**found, "bars": verdicts}, indent=2)
 
 
 def _row(shot: Shot) -> dict[str, object]:

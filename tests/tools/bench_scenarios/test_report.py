@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from arena.record.measurement import Cost
 from tools.bench_scenarios.bars import bars
 from tools.bench_scenarios.contestants import Told
@@ -49,12 +51,12 @@ def test_below_its_limits_volley_misses_no_bar_and_above_them_every_one() -> Non
         "bytes, memory-open",
         "bytes, memory-users : k6",
     ]
-    assert missed(a_round(0.999, astray=1)) == ["due, neither begun nor dropped, crud-paced"]
+    assert missed(a_round(0.999, astray=1)) == ["neither begun nor dropped, crud-paced"]
 
 
 def test_an_iteration_astray_in_any_round_counts() -> None:
     shots = [*a_round(0.999), *a_round(0.99, astray=1), *a_round(0.999)]
-    assert missed(shots) == ["due, neither begun nor dropped, crud-paced"]
+    assert missed(shots) == ["neither begun nor dropped, crud-paced"]
 
 
 def test_a_bar_against_a_missing_tool_is_left_out() -> None:
@@ -64,7 +66,7 @@ def test_a_bar_against_a_missing_tool_is_left_out() -> None:
         "CPU a request, grpc-flow : grpc-plain",
         "bytes, memory-open",
         "bytes, memory-users",
-        "due, neither begun nor dropped, crud-paced",
+        "neither begun nor dropped, crud-paced",
     ]
     assert bars([a_shot("crud-h2c", "h2load", 1.0)]) == []
 
@@ -91,6 +93,21 @@ def test_json_has_a_row_for_each_workload_and_tool_and_baselines_and_memory_apar
     tools = ("volley", "volley-before")
     assert baselines == [(name, tool) for name in ("grpc-plain", "grpc-unary") for tool in tools]
     assert len(told["memory"]) == 3
+
+
+def test_json_has_every_bar() -> None:
+    told = json.loads(to_json(a_round(0.999, own_bytes=1.001)))["bars"]
+    assert len(told) == 12
+    assert told[0] == {
+        "what": "CPU ns a request, crud-h2c",
+        "reached": pytest.approx(999.0),
+        "most": 1000.0,
+        "met": True,
+    }
+    assert [each["what"] for each in told if not each["met"]] == [
+        "bytes, memory-open",
+        "bytes, memory-users : k6",
+    ]
 
 
 def test_text_has_the_figures_and_the_bars_beside_them() -> None:

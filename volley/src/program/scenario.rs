@@ -54,11 +54,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let mut files = Files::default();
     let writer = records(&plan, args, &mut files)?;
     let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
-    let shown = Scenarios::new(
-        args.file.display().to_string(),
-        Names::from(&plan),
-        Arc::clone(&control),
-    );
+    let shown = Scenarios::new(args.file.display().to_string(), &plan, Arc::clone(&control));
     let shown = Arc::new(shown);
     let address = control_address(&plan, args)?;
     let addresses = [address.as_ref(), args.metrics.as_ref()];

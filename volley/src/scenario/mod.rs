@@ -13,6 +13,7 @@ pub mod record;
 pub mod report;
 pub mod request;
 pub mod response;
+mod secrets;
 pub mod tally;
 mod text;
 mod values;

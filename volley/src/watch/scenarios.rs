@@ -10,6 +10,7 @@ use super::http::{Asked, Refused, Shown};
 use crate::report::write_json;
 use crate::scenario::engine::control::{Control, LoadNow, Order, Refusal};
 use crate::scenario::file;
+use crate::scenario::plan::Plan;
 use crate::scenario::report::live::{Progress, StepNow};
 use crate::scenario::report::{Names, prometheus};
 use crate::scenario::tally::IterationCounts;
@@ -19,6 +20,7 @@ const NEEDED: &str = "a JSON object with one of `rate`, `users`, `phases` and `w
 /// A run of scenarios.
 pub struct Scenarios {
     name: String,
+    tags: Vec<(String, String)>,
     names: Names,
     control: Arc<Control>,
     now: Mutex<Known>,
@@ -66,10 +68,11 @@ struct StepView<'a> {
 impl Scenarios {
     /// A run before its load.
     #[must_use]
-    pub fn new(name: String, names: Names, control: Arc<Control>) -> Self {
+    pub fn new(name: String, plan: &Plan, control: Arc<Control>) -> Self {
         Self {
             name,
-            names,
+            tags: plan.tags.clone(),
+            names: plan.into(),
             control,
             now: Mutex::default(),
         }
@@ -79,6 +82,7 @@ impl Scenarios {
     pub fn tell(&self, progress: &Progress, steps: Vec<StepNow>, elapsed: Duration) {
         let mut report = progress.report(&self.names, elapsed);
         report.facts.name.clone_from(&self.name);
+        report.facts.tags.clone_from(&self.tags);
         let mut text = Vec::new();
         // Writing to memory cannot fail.
         let _ = prometheus::write(&report, &mut text);

@@ -25,6 +25,7 @@ impl Run {
             "targets: {{api: 'http://{}'}}
 http: {{version: 2}}
 control: 127.0.0.1:0
+tags: {{commit: abc}}
 scenarios:
   buy: {{weight: 3, steps: [{{name: create, post: '${{api}}/v1/items', json: {{}}, expect: {{status: 201}}}}]}}
   look: {{weight: 1, steps: [{{name: token, post: '${{api}}/oauth/token'}}]}}
@@ -186,11 +187,35 @@ fn wrong_orders_change_nothing() {
         assert_eq!(answer.body.trim_end().lines().count(), 1, "{answer:?}");
     }
     assert_eq!(run.post("/v1/resume"), 409);
-    let metrics = ask(&run.address, "GET", "/metrics", &[], "").body;
-    assert!(
-        metrics.contains("volley_scenario_iterations{scenario=\"buy\""),
-        "{metrics}"
-    );
     let (_, report) = run.stop();
     assert_eq!(report["events"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn the_metrics_of_a_run_that_goes_on_have_no_figure_that_is_not_known() {
+    let server = Reference::start(Config::default()).unwrap();
+    let run = Run::start(&server, "{users: 1, for: 10m}", &["--control-token", ""]);
+    run.until(|stats| begun(stats) > 0);
+    let metrics = ask(&run.address, "GET", "/metrics", &[], "").body;
+    for part in [
+        "volley_scenario_iterations{scenario=\"buy\"",
+        "ended_by=\"running\",tag_commit=\"abc\"} 1\n",
+    ] {
+        assert!(metrics.contains(part), "{part}: {metrics}");
+    }
+    for name in ["run_cpu_seconds", "run_peak_bytes"] {
+        assert!(!metrics.contains(name), "{metrics}");
+    }
+    let (mut heads, mut samples) = (Vec::new(), String::new());
+    for line in metrics.lines() {
+        match line.strip_prefix("# TYPE ") {
+            Some(head) => heads.push(head.split(' ').next().unwrap()),
+            None if line.starts_with('#') => {}
+            None => samples += &format!("\n{line}"),
+        }
+    }
+    for head in heads {
+        assert!(samples.contains(&format!("\n{head}")), "{head}: {metrics}");
+    }
+    assert_eq!(run.stop().0, 0);
 }

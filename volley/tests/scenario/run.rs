@@ -217,3 +217,49 @@ fn one_iteration_is_shown_without_secrets() {
         "{out}"
     );
 }
+
+#[test]
+fn a_value_that_an_earlier_step_saved_is_shown_nowhere() {
+    let shop = Shop::open();
+    let (log, failures) = (shop.path("log"), shop.path("failures"));
+    let file = shop.path("steps.yaml");
+    let text = format!(
+        r#"
+targets: {{api: "http://{}"}}
+scenarios:
+  crud:
+    steps:
+      - {{name: login, post: "${{api}}/oauth/token", save: {{token: {{json: /access_token}}}}}}
+      - name: create
+        post: ${{api}}/v1/items?of=${{token}}
+        json: {{owner: "${{token}}"}}
+        expect: {{status: 201, json: {{/item/owner: {{matches: ^no}}}}}}
+load: [{{users: 1}}, {{iterations: 1}}]"#,
+        shop.server.address()
+    );
+    fs::write(&file, text).unwrap();
+    let (status, out, _) = volley(&["check", "--once", &file]);
+    assert_eq!(status, 1);
+    let fault = "expected a match of `^no`, was `***`";
+    for part in [
+        "/v1/items?of=***\n",
+        "  > {\"owner\":\"***\"}\n",
+        "\"owner\":\"***\"",
+        &format!("  FAILED: check: {fault}\n"),
+    ] {
+        assert!(out.contains(part), "{part:?}: {out}");
+    }
+    let run = ["run", &file, "-O", "json", "--log", &log];
+    let (status, report, _) = volley(&run);
+    assert_eq!(status, 1);
+    assert!(report.contains(fault), "{report}");
+    assert_eq!(lines(&log)[1]["error"]["what"], fault);
+    volley(&[&run[..], &["--save-failures", &failures]].concat());
+    for line in [&lines(&log)[1], &lines(&failures)[0]] {
+        assert_eq!(line["error"]["what"], fault);
+    }
+    let saved = &lines(&failures)[0];
+    assert_eq!(saved["request"]["body"], r#"{"owner":"***"}"#);
+    let body = saved["response"]["body"].as_str().unwrap();
+    assert!(body.contains(r#""owner":"***""#), "{body}");
+}

@@ -6,13 +6,15 @@ use crate::http2::hpack::HeaderList;
 use crate::scenario::plan::{Plan, Request, Step};
 use crate::scenario::record::{Exchange, Fields, Record};
 use crate::scenario::tally::Timing;
-use crate::scenario::{Text, Values};
+use crate::scenario::{Slot, Text, Values};
+use crate::spec::secret::is_secret;
 
 use super::flight::Fault;
 
 /// What is sent to a path, with the value of `cookie`.
 #[cold]
 pub fn request(
+    plan: &Plan,
     step: &Step,
     aim: Aim<'_>,
     path: &[u8],
@@ -54,8 +56,17 @@ pub fn request(
         url,
         headers,
         body: body.unwrap_or_default().as_slice().into(),
+        secrets: secrets(plan, values),
         ..Exchange::default()
     }
+}
+
+/// Values whose names promise a secret, whichever step saved them.
+fn secrets(plan: &Plan, values: &Values) -> Fields {
+    let slots = (0..=u16::MAX).map(Slot).zip(&plan.slots);
+    let secret = slots.filter(|(_, name)| is_secret(name));
+    let filled = secret.filter_map(|(slot, name)| Some((name.clone(), values.get(slot)?.to_vec())));
+    filled.collect()
 }
 
 /// Headers or trailers as plain data, without pseudo-headers.
@@ -88,6 +99,8 @@ pub fn over(
             Some((name(save.slot.0.into()), value.to_vec()))
         });
         exchange.saved = saved.collect();
+        // A value that was saved again: both are secrets.
+        exchange.secrets.extend(secrets(plan, values));
     }
     Record {
         step: flight.step,

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::mask::Secrets;
 use super::{Exchange, Fields, Kept, Label, Record, Records};
 use crate::grpc::Code;
 use crate::http::decode;
 use crate::report::timestamp::to_the_ns;
 use crate::request::messages;
+use crate::scenario::secrets::Secrets;
 
 /// Decoded bodies are no longer than this, in bytes.
 const MOST_DECODED: usize = 1 << 20;
@@ -58,12 +58,10 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
         timing.end_ns
     };
     let epoch_ns = records.epoch_ns.get().copied().unwrap_or_default();
-    let exchange = record.exchange.as_deref().filter(|_| whole);
-    let secrets = record
-        .exchange
-        .as_deref()
-        .map(Secrets::of)
-        .unwrap_or_default();
+    let exchange = record.exchange.as_deref();
+    let reply = exchange.map_or_else(String::new, |exchange| reply_text(exchange, label));
+    let secrets = exchange.map_or_else(Secrets::default, |one| Secrets::of(one, &reply));
+    let exchange = exchange.filter(|_| whole);
     let since = |from: u64| timing.end_ns.saturating_sub(from);
     Some(Line {
         at: to_the_ns(epoch_ns.saturating_add(began_ns)),
@@ -82,7 +80,7 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
             .as_ref()
             .map(|(reason, what)| json!({ "reason": reason.name(), "what": secrets.masked(what) })),
         request: exchange.map(|exchange| request(exchange, &secrets)),
-        response: exchange.and_then(|exchange| response(exchange, label, &secrets)),
+        response: exchange.and_then(|exchange| response(exchange, label, &reply, &secrets)),
         saved: exchange
             .filter(|exchange| !exchange.saved.is_empty())
             .map(|exchange| object(&exchange.saved, &secrets)),
@@ -109,13 +107,13 @@ fn request(exchange: &Exchange, secrets: &Secrets) -> Value {
     })
 }
 
-fn response(exchange: &Exchange, label: &Label, secrets: &Secrets) -> Option<Value> {
+fn response(exchange: &Exchange, label: &Label, reply: &str, secrets: &Secrets) -> Option<Value> {
     if !exchange.is_answered {
         return None;
     }
     let mut value = json!({
         "headers": secrets.fields(&exchange.fields),
-        "body": secrets.masked(&reply_text(exchange, label)),
+        "body": secrets.masked(reply),
         "body_bytes": exchange.reply.length,
     });
     if !exchange.trailers.is_empty() {

@@ -1,57 +1,32 @@
 //! Secrets in what was sent and received.
 
-use serde_json::Value;
-
 use super::{Exchange, Fields};
+use crate::scenario::secrets::Secrets;
 use crate::spec::secret::{MASK, is_secret};
 
-/// Shorter values are no secrets: they would mask parts of other words.
-const SHORTEST: usize = 4;
-
-/// The secrets of one exchange, wherever else they stand in it.
-#[derive(Debug, Default)]
-pub struct Secrets(Vec<String>);
-
 impl Secrets {
-    /// Headers, saved values, and members of JSON or forms whose names promise a secret.
-    pub fn of(exchange: &Exchange) -> Self {
+    /// Those of one exchange, wherever else they stand in it. `reply`: its response as text.
+    pub fn of(exchange: &Exchange, reply: &str) -> Self {
         let mut secrets = Self::default();
         let fields = [
             &exchange.headers,
             &exchange.fields,
             &exchange.trailers,
             &exchange.saved,
+            &exchange.secrets,
         ];
-        for (_, value) in fields
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| is_secret(name))
-        {
-            secrets.header(value);
-        }
-        for body in [&exchange.body.bytes, &exchange.reply.bytes] {
-            match serde_json::from_slice(body) {
-                Ok(json) => secrets.members(&json),
-                Err(_) => secrets.form(body),
+        for (name, value) in fields.into_iter().flatten() {
+            let value = String::from_utf8_lossy(value);
+            match is_secret(name) {
+                true => secrets.header(name, &value),
+                false => secrets.add_named(&value),
             }
         }
-        if let Some(query) = exchange.url.splitn(2, |byte| *byte == b'?').nth(1) {
-            secrets.form(query);
+        for text in [&exchange.url, &exchange.body.bytes] {
+            secrets.add_named(&String::from_utf8_lossy(text));
         }
-        // The longest first: one may be a part of another.
+        secrets.add_named(reply);
         secrets
-            .0
-            .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        secrets
-    }
-
-    /// A text without them.
-    pub fn masked(&self, text: &str) -> String {
-        let mut masked = text.to_owned();
-        for secret in &self.0 {
-            masked = masked.replace(secret, MASK);
-        }
-        masked
     }
 
     /// Names and values without secrets.
@@ -66,54 +41,18 @@ impl Secrets {
         fields.iter().map(shown).collect()
     }
 
-    fn add(&mut self, secret: &str) {
-        if secret.len() >= SHORTEST {
-            self.0.push(secret.to_owned());
-        }
-    }
-
     /// `Bearer x`, `a=x; Path=/`: the words of credentials and cookies.
-    fn header(&mut self, value: &[u8]) {
-        let value = String::from_utf8_lossy(value);
-        let first = value.split(';').next().unwrap_or_default();
-        for secret in [
-            &*value,
-            first.split_once('=').map_or(first, |(_, value)| value),
-        ] {
-            self.add(secret);
-        }
+    fn header(&mut self, name: &str, value: &str) {
+        self.add(value);
         if let Some((_, credentials)) = value.split_once(' ') {
             self.add(credentials);
         }
-    }
-
-    fn members(&mut self, json: &Value) {
-        match json {
-            Value::Object(members) => {
-                for (name, value) in members {
-                    match value {
-                        Value::String(secret) if promises(name) => self.add(secret),
-                        _ => self.members(value),
-                    }
-                }
-            }
-            Value::Array(elements) => elements.iter().for_each(|one| self.members(one)),
-            _ => {}
+        // What follows the first pair of `set-cookie` says how long and where it is good.
+        let pairs = if name == "cookie" { usize::MAX } else { 1 };
+        for pair in value.split(';').take(pairs) {
+            self.add(pair.split_once('=').map_or(pair, |(_, value)| value));
         }
     }
-
-    fn form(&mut self, form: &[u8]) {
-        let form = String::from_utf8_lossy(form);
-        let pairs = form.split('&').filter_map(|pair| pair.split_once('='));
-        for (_, value) in pairs.filter(|(name, _)| promises(name)) {
-            self.add(value);
-        }
-    }
-}
-
-/// `token_type` is none, though it speaks of one.
-fn promises(name: &str) -> bool {
-    is_secret(name) && !name.ends_with("_type")
 }
 
 #[cfg(test)]
@@ -121,27 +60,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_masked_wherever_it_stands() {
+    fn a_secret_of_an_exchange_is_masked_wherever_it_stands() {
         let field = |name: &str, value: &str| (name.to_owned(), value.as_bytes().to_vec());
         let exchange = Exchange {
             url: b"https://a/b?api_key=kkkk&page=2".to_vec(),
             headers: vec![
                 field("authorization", "Bearer tttt"),
-                field("cookie", "sid=cccc"),
+                field("cookie", "a=1; sid=cccc"),
                 field("x-trace", "tttt"),
             ],
+            fields: vec![field("location", "/next?token=llll")],
             body: b"user=ann&password=pppp".as_slice().into(),
-            reply: br#"{"access_token": "aaaa", "token_type": "Bearer", "tokens": [{"secret": "ssss"}]}"#
-                .as_slice()
-                .into(),
             saved: vec![field("session", "zzzz"), field("url", "/v1/zzzz")],
+            secrets: vec![field("user.password", "ffff")],
             ..Exchange::default()
         };
-        let secrets = Secrets::of(&exchange);
-        let text = "kkkk tttt cccc pppp aaaa ssss zzzz ann Bearer 2";
+        let reply = r#"{"access_token": "aaaa", "token_type": "Bearer"}"#;
+        let secrets = Secrets::of(&exchange, reply);
+        let text = "kkkk tttt cccc llll pppp aaaa zzzz ffff ann Bearer 2";
         assert_eq!(
             secrets.masked(text),
-            "*** *** *** *** *** *** *** ann Bearer 2"
+            "*** *** *** *** *** *** *** *** ann Bearer 2"
         );
         let shown = secrets.fields(&exchange.headers);
         let shown: Vec<&str> = shown.iter().map(|(_, value)| value.as_str()).collect();

@@ -3,6 +3,8 @@
 mod line;
 mod mask;
 mod page;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,6 +97,8 @@ pub struct Exchange {
     pub replies: u64,
     /// What the step saved.
     pub saved: Fields,
+    /// Values of the iteration whose names promise a secret. They are never shown.
+    pub secrets: Fields,
 }
 
 /// Names and values.
@@ -201,10 +205,14 @@ impl Record {
             bytes.sum::<usize>()
         };
         let exchange = self.exchange.as_ref().map_or(0, |one| {
-            [&one.headers, &one.fields, &one.trailers, &one.saved]
-                .map(fields)
-                .iter()
-                .sum::<usize>()
+            let lists = [
+                &one.headers,
+                &one.fields,
+                &one.trailers,
+                &one.saved,
+                &one.secrets,
+            ];
+            lists.map(fields).iter().sum::<usize>()
                 + one.url.len()
                 + one.body.bytes.len()
                 + one.reply.bytes.len()

@@ -1,10 +1,10 @@
 //! A request as lines for people.
 
 use super::line::{reply_text, status};
-use super::mask::Secrets;
 use super::{Kept, Record, Records};
 use crate::report::numbers::duration;
 use crate::report::visible;
+use crate::scenario::secrets::Secrets;
 
 /// No more of a body is shown, in characters.
 const MOST_SHOWN: usize = 4_000;
@@ -16,8 +16,10 @@ pub fn page(records: &Records, record: &Record) -> String {
         return String::new();
     };
     let mut out = vec![label.names.label()];
+    let mut secrets = Secrets::default();
     if let Some(exchange) = record.exchange.as_deref() {
-        let secrets = Secrets::of(exchange);
+        let reply = reply_text(exchange, label);
+        secrets = Secrets::of(exchange, &reply);
         let url = secrets.masked(&String::from_utf8_lossy(&exchange.url));
         out.push(format!("  > {} {url}", exchange.method));
         fields(&mut out, '>', secrets.fields(&exchange.headers));
@@ -35,12 +37,7 @@ pub fn page(records: &Records, record: &Record) -> String {
             }
             out.push(line);
             fields(&mut out, '<', secrets.fields(&exchange.fields));
-            text(
-                &mut out,
-                '<',
-                &secrets.masked(&reply_text(exchange, label)),
-                &exchange.reply,
-            );
+            text(&mut out, '<', &secrets.masked(&reply), &exchange.reply);
             fields(&mut out, '<', secrets.fields(&exchange.trailers));
         }
         for (name, value) in secrets.fields(&exchange.saved) {
@@ -49,7 +46,9 @@ pub fn page(records: &Records, record: &Record) -> String {
     }
     out.push(match &record.fault {
         None => "  ok".to_owned(),
-        Some((reason, words)) => format!("  FAILED: {}: {words}", reason.name()),
+        Some((reason, words)) => {
+            format!("  FAILED: {}: {}", reason.name(), secrets.masked(words))
+        }
     });
     let lines = out.iter().map(|line| format!("{}\n", visible(line)));
     lines.collect()

@@ -8,6 +8,8 @@ const MOST_ORDERS: usize = 6;
 /// What ended a load. The last one that is true of any thread counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EndedBy {
+    /// Nothing yet: it goes on.
+    Running,
     /// All iterations began and ended.
     Finished,
     /// Its time, or that for open iterations to end.
@@ -40,6 +42,7 @@ impl EndedBy {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Running => "running",
             Self::Finished => "finished",
             Self::Time => "time",
             Self::Failure => "failure",
@@ -55,6 +58,7 @@ impl Report {
     #[must_use]
     pub fn ended(&self) -> String {
         match self.facts.ended_by {
+            EndedBy::Running => "running".to_owned(),
             EndedBy::Finished => "all iterations ended".to_owned(),
             EndedBy::Time => "ended with its time".to_owned(),
             EndedBy::Failure => "ended by a failure".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::model::{Report, StepReport};
+use super::model::Report;
 use crate::grpc::Code;
 use crate::report::escape::html;
 use crate::report::html::figure::Table;
@@ -28,6 +28,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         orders(report),
         load(report),
         steps(report),
+        statuses(report),
         failures(report),
         checks(report),
     ] {
@@ -166,23 +167,13 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
-    let status = |step: &StepReport, status: u16| match step.names.is_grpc {
-        true => Code::words(status),
-        false => status.to_string(),
-    };
-    let statuses = |step: &StepReport| {
-        let each = step.statuses.iter();
-        let shown =
-            each.map(|(number, count)| format!("{}: {}", status(step, *number), grouped(*count)));
-        shown.collect::<Vec<_>>().join(", ")
-    };
     let rows = report.shown_steps().map(|step| {
         let counts = &step.counts;
         let mut row = vec![step.names.label()];
         row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
         row.push(rate(report.per_s(counts.ended())));
         row.extend([500_000, 990_000, 1_000_000].map(|rank_ppm| at(&step.latency, rank_ppm)));
-        row.extend([at(&step.first_byte, 500_000), statuses(step)]);
+        row.push(at(&step.first_byte, 500_000));
         row
     });
     let columns = [
@@ -196,9 +187,26 @@ fn steps(report: &Report) -> String {
         "p99",
         "Max",
         "First byte p50",
-        "Statuses",
     ];
-    section("Steps", &columns, &[0, 10], rows.collect())
+    section("Steps", &columns, &[0], rows.collect())
+}
+
+fn statuses(report: &Report) -> String {
+    let rows = report.shown_steps().flat_map(|step| {
+        step.statuses.iter().map(|(status, count)| {
+            let status = match step.names.is_grpc {
+                true => Code::words(*status),
+                false => status.to_string(),
+            };
+            vec![step.names.label(), status, grouped(*count)]
+        })
+    });
+    section(
+        "Statuses",
+        &["Step", "Status", "Responses"],
+        &[0, 1],
+        rows.collect(),
+    )
 }
 
 fn failures(report: &Report) -> String {

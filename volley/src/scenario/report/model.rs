@@ -326,7 +326,7 @@ fn series(history: &History) -> Series {
 }
 
 impl Facts {
-    /// Of a run that goes on.
+    /// Of a run that goes on: its cost is not known yet.
     pub(super) fn so_far(elapsed: std::time::Duration) -> Self {
         Self {
             version: String::new(),
@@ -334,7 +334,7 @@ impl Facts {
             tags: Vec::new(),
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
-            ended_by: EndedBy::Time,
+            ended_by: EndedBy::Running,
             events: Vec::new(),
             threads: 0,
             connections: 0,

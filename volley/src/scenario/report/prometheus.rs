@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use super::events::EndedBy;
 use super::model::{Report, StepReport};
 use crate::report::escape::label_name;
 use crate::report::label_value;
 
-/// Writes every metric with its help and type. Labels: `scenario`, `step`, and by metric `outcome`, `status`, `reason`,
+/// Writes every metric that has a value, with its help and type. Labels: `scenario`, `step`, and by metric `outcome`, `status`, `reason`,
 /// `check`, `verdict`, `quantile`.
 ///
 /// # Errors
@@ -14,23 +15,25 @@ use crate::report::label_value;
 /// Errors of writing to `out`.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let facts = &report.facts;
+    let cost = (facts.ended_by != EndedBy::Running).then_some(&facts.cost);
     for (name, help, value) in [
         (
             "run_seconds",
             "Length of the run.",
-            facts.elapsed_ns as f64 / 1e9,
+            Some(facts.elapsed_ns as f64 / 1e9),
         ),
         (
             "run_cpu_seconds",
             "CPU time of the generator while it counted.",
-            facts.cost.cpu_s,
+            cost.map(|cost| cost.cpu_s),
         ),
         (
             "run_peak_bytes",
             "Peak resident memory of the generator.",
-            facts.cost.peak_bytes as f64,
+            cost.map(|cost| cost.peak_bytes as f64),
         ),
     ] {
+        let Some(value) = value else { continue };
         head(out, name, help, "gauge")?;
         writeln!(out, "volley_scenario_{name} {value}")?;
     }
@@ -188,9 +191,12 @@ fn by_step(
     help: &str,
     values: impl Fn(&StepReport) -> Vec<(String, f64)>,
 ) -> io::Result<()> {
-    head(out, name, help, "gauge")?;
+    let mut is_first = true;
     for step in &report.steps {
         for (label, value) in values(step) {
+            if std::mem::take(&mut is_first) {
+                head(out, name, help, "gauge")?;
+            }
             writeln!(
                 out,
                 "volley_scenario_{name}{{{},{label}}} {value}",

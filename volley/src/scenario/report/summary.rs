@@ -7,9 +7,6 @@ use super::model::Report;
 use crate::report::numbers::{duration, grouped, megabytes, rate};
 use crate::report::{Latency, Verdict, visible};
 
-/// How many samples of a failure are shown.
-const SAMPLES: usize = 1;
-
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///
 /// # Errors
@@ -145,17 +142,16 @@ fn failures(report: &Report) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for step in &report.steps {
         for failure in &step.failures {
-            let samples: Vec<&str> = failure
-                .samples
-                .iter()
-                .take(SAMPLES)
-                .map(String::as_str)
-                .collect();
+            let sample = match &failure.samples[..] {
+                [] => String::new(),
+                [only] => only.clone(),
+                [first, ..] => format!("{first}, and others"),
+            };
             rows.push(vec![
                 visible(&step.names.label()).into_owned(),
                 grouped(failure.count),
                 visible(&failure.name).into_owned(),
-                visible(&samples.join("; ")).into_owned(),
+                visible(&sample).into_owned(),
             ]);
         }
     }
@@ -280,5 +276,17 @@ mod tests {
                 .all(|character| character == '\n' || !character.is_control()),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_failure_says_that_others_of_its_kind_have_other_words() {
+        let mut report = samples::shop();
+        let failures = report.steps.iter_mut().flat_map(|step| &mut step.failures);
+        for failure in failures {
+            failure.samples = ["it took 2 s", "it took 3 s"].map(str::to_owned).into();
+        }
+        let text = written(&report);
+        assert!(text.contains("   it took 2 s, and others\n"), "{text}");
+        assert!(!text.contains("it took 3 s"), "{text}");
     }
 }

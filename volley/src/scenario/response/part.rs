@@ -7,6 +7,8 @@ use crate::http2::hpack::HeaderList;
 use crate::request::excerpt::excerpt;
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{Part, Pointer, Request, Step};
+use crate::scenario::secrets::promises;
+use crate::spec::secret::is_secret;
 
 /// Why a step's checks or saves cannot be made ready.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -57,6 +59,16 @@ impl Part {
             Self::Field(_) | Self::Body | Self::Trailer(_) => true,
             Self::Status => is_grpc,
             Self::Header(_) | Self::Cookie(_) | Self::Url => false,
+        }
+    }
+
+    /// Whether its name, or one on the way to it, promises a secret.
+    pub(super) fn is_secret(&self) -> bool {
+        match self {
+            Self::Header(name) | Self::Trailer(name) => is_secret(name),
+            Self::Cookie(_) => true,
+            Self::Field(pointer) => pointer.keys.iter().any(|key| promises(key)),
+            Self::Status | Self::Body | Self::Url => false,
         }
     }
 }

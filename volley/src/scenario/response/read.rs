@@ -4,13 +4,14 @@ use itoa::Buffer;
 use regex::bytes::{CaptureLocations, Regex};
 
 use super::part::{Fields, Known, Place, ReadingError};
-use super::rule::{check, shown};
+use super::rule::{Hidden, check, pattern};
 use super::{Culprit, Verdicts};
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 use crate::scenario::json::Found;
 use crate::scenario::plan::{Part, Request, Rule, Save, Step};
 use crate::scenario::{Slot, Values};
+use crate::spec::secret::is_secret;
 
 /// The most checks of a step: one bit each.
 const MOST: usize = 64;
@@ -51,6 +52,8 @@ pub struct Reading {
     room: Room,
     /// The names of slots that checks compare with.
     names: Vec<(Slot, String)>,
+    /// All slots whose names promise a secret.
+    secrets: Vec<Slot>,
 }
 
 #[derive(Debug)]
@@ -70,14 +73,23 @@ struct Room {
 /// What is done at the head, or at the end; with the indices that the plan has.
 #[derive(Debug, Default)]
 struct Moment {
-    checks: Vec<(usize, Place, Rule)>,
+    checks: Vec<Check>,
     saves: Vec<(usize, Place, Take)>,
+}
+
+#[derive(Debug)]
+struct Check {
+    index: usize,
+    place: Place,
+    rule: Rule,
+    is_secret: bool,
 }
 
 /// How a value is taken from a part.
 #[derive(Debug)]
 struct Take {
     slot: Slot,
+    is_secret: bool,
     regex: Option<Group>,
     default: Option<Box<[u8]>>,
 }
@@ -112,6 +124,9 @@ impl Reading {
         let is_grpc = matches!(step.request, Request::Grpc(_));
         let (mut head, mut end) = (Moment::default(), Moment::default());
         let (mut count, mut names, mut reads_url) = (0, Vec::new(), false);
+        let secrets = (0..=u16::MAX).map(Slot).zip(slots);
+        let secrets = secrets.filter(|(_, name)| is_secret(name));
+        let secrets: Vec<Slot> = secrets.map(|(slot, _)| slot).collect();
         for (index, check) in checks.iter().enumerate() {
             let moment = match check.part.is_late(is_grpc) {
                 true => &mut end,
@@ -127,7 +142,13 @@ impl Reading {
                 names.push((slot, name));
             }
             let place = Place::new(&check.part, &mut count);
-            moment.checks.push((index, place, check.rule.own()));
+            let mut compared = check.rule.slots().into_iter();
+            moment.checks.push(Check {
+                index,
+                place,
+                rule: check.rule.own(),
+                is_secret: check.part.is_secret() || compared.any(|slot| secrets.contains(&slot)),
+            });
         }
         for (index, save) in step.saves.iter().enumerate() {
             let moment = match save.part.is_late(is_grpc) {
@@ -136,7 +157,7 @@ impl Reading {
             };
             reads_url |= save.part == Part::Url;
             let place = Place::new(&save.part, &mut count);
-            moment.saves.push((index, place, Take::new(save)));
+            moment.saves.push((index, place, Take::new(save, &secrets)));
         }
         Ok(Self {
             good: match is_grpc {
@@ -152,6 +173,7 @@ impl Reading {
             reads_url,
             room: Room::default(),
             names,
+            secrets,
         })
     }
 
@@ -187,8 +209,9 @@ impl Reading {
             body: None,
         };
         let fields = Err("it is not in the head");
+        let slots = (&self.names[..], &self.secrets[..]);
         self.head
-            .run(known, fields, values, &mut self.room, &self.names, verdicts);
+            .run(known, fields, values, &mut self.room, slots, verdicts);
     }
 
     /// Reads the end of a response: gRPC code, trailers, body.
@@ -197,7 +220,15 @@ impl Reading {
         if let Good::Grpc(good) = self.good
             && code != good
         {
-            verdicts.fail(Culprit::Status, other_code(good, code, end.trailers));
+            let message = end
+                .trailers
+                .and_then(|trailers| trailers.get(b"grpc-message"));
+            let hidden = Hidden {
+                is_secret: false,
+                slots: &self.secrets,
+            };
+            let message = message.map(|message| hidden.shown(message, values));
+            verdicts.fail(Culprit::Status, other_code(good, code, message.as_deref()));
         }
         let mut digits = Buffer::new();
         let known = Known {
@@ -214,8 +245,9 @@ impl Reading {
             Ok(()) => Ok(&self.fields),
             Err(fault) => Err(fault.as_str()),
         };
+        let slots = (&self.names[..], &self.secrets[..]);
         self.end
-            .run(known, fields, values, &mut self.room, &self.names, verdicts);
+            .run(known, fields, values, &mut self.room, slots, verdicts);
     }
 }
 
@@ -227,21 +259,25 @@ impl Moment {
         fields: Result<&Fields, &str>,
         values: &mut Values,
         room: &mut Room,
-        names: &[(Slot, String)],
+        (names, slots): (&[(Slot, String)], &[Slot]),
         verdicts: &mut Verdicts,
     ) {
         let fields = fields.map(|fields| (fields, &room.found));
-        for (index, place, rule) in &self.checks {
-            let part = place.get(known, fields, &mut room.part);
-            let verdict =
-                part.and_then(|part| check(rule, part, values, &mut room.expected, names));
+        for one in &self.checks {
+            let part = one.place.get(known, fields, &mut room.part);
+            let hidden = Hidden {
+                is_secret: one.is_secret,
+                slots,
+            };
+            let verdict = part
+                .and_then(|part| check(&one.rule, part, hidden, values, &mut room.expected, names));
             if let Err(words) = verdict {
-                verdicts.fail(Culprit::Check(*index), words);
+                verdicts.fail(Culprit::Check(one.index), words);
             }
         }
         for (index, place, take) in &mut self.saves {
             let part = place.get(known, fields, &mut room.part);
-            if let Err(words) = part.and_then(|part| take.save(part, values)) {
+            if let Err(words) = part.and_then(|part| take.save(part, slots, values)) {
                 // What an earlier response gave is no value of this one.
                 values.unset(take.slot);
                 verdicts.fail(Culprit::Save(*index), words);
@@ -251,7 +287,7 @@ impl Moment {
 }
 
 impl Take {
-    fn new(save: &Save) -> Self {
+    fn new(save: &Save, secrets: &[Slot]) -> Self {
         let group = save.regex.as_ref().map(|(regex, group)| Group {
             regex: Regex::clone(regex),
             group: *group,
@@ -259,13 +295,19 @@ impl Take {
         });
         Self {
             slot: save.slot,
+            is_secret: save.part.is_secret() || secrets.contains(&save.slot),
             regex: group,
             default: save.default.clone(),
         }
     }
 
     #[inline]
-    fn save(&mut self, part: Option<&[u8]>, values: &mut Values) -> Result<(), String> {
+    fn save(
+        &mut self,
+        part: Option<&[u8]>,
+        slots: &[Slot],
+        values: &mut Values,
+    ) -> Result<(), String> {
         let value = match (&mut self.regex, part) {
             (Some(group), Some(part)) => group.find(part),
             _ => part,
@@ -273,7 +315,11 @@ impl Take {
         let value = value
             .or(self.default.as_deref())
             .ok_or_else(|| match (&self.regex, part) {
-                (Some(group), Some(part)) => group.missing(part),
+                (Some(group), Some(part)) => {
+                    let is_secret = self.is_secret;
+                    let hidden = Hidden { is_secret, slots };
+                    group.missing(part, &hidden.shown(part, values))
+                }
                 _ => "it is missing".to_owned(),
             })?;
         values.set(self.slot, value);
@@ -296,15 +342,11 @@ impl Group {
     }
 
     #[cold]
-    fn missing(&self, part: &[u8]) -> String {
-        let regex = shown(self.regex.as_str().as_bytes());
+    fn missing(&self, part: &[u8], shown: &str) -> String {
+        let regex = pattern(&self.regex);
         match self.regex.is_match(part) {
-            true => format!(
-                "group {} of {regex} has no part in {}",
-                self.group,
-                shown(part)
-            ),
-            false => format!("expected a match of {regex}, was {}", shown(part)),
+            true => format!("group {} of {regex} has no part in {shown}", self.group),
+            false => format!("expected a match of {regex}, was {shown}"),
         }
     }
 }
@@ -343,9 +385,8 @@ fn listed(ranges: &[(u16, u16)]) -> String {
 }
 
 #[cold]
-fn other_code(good: u16, code: u16, trailers: Option<&HeaderList>) -> String {
-    let message = trailers.and_then(|trailers| trailers.get(b"grpc-message"));
-    let message = message.map(|message| format!(", {}", shown(message)));
+fn other_code(good: u16, code: u16, message: Option<&str>) -> String {
+    let message = message.map(|message| format!(", {message}"));
     format!(
         "expected {}, was {}{}",
         Code::words(good),

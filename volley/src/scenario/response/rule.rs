@@ -1,10 +1,13 @@
 //! What a part must be.
 
 use memchr::memmem;
+use regex::bytes::Regex;
 
 use crate::request::excerpt::excerpt;
 use crate::scenario::plan::Rule;
+use crate::scenario::secrets::{SHORTEST, masked};
 use crate::scenario::{Slot, Text, Unrendered, Values};
+use crate::spec::secret::MASK;
 
 /// How many characters of a value a message shows.
 const SHOWN: usize = 80;
@@ -12,11 +15,35 @@ const SHOWN: usize = 80;
 /// Whether a part and a text fit.
 type Holds = fn(&[u8], &[u8]) -> bool;
 
-/// A value as a message shows it.
-pub(super) fn shown(value: &[u8]) -> String {
-    // A character takes at most four bytes; one more, so that the cut shows.
-    let start = value.get(..4 * (SHOWN + 1)).unwrap_or(value);
-    format!("`{}`", excerpt(&String::from_utf8_lossy(start), SHOWN))
+/// What no message shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hidden<'a> {
+    /// The part's name, or what it is compared with, promises a secret.
+    pub is_secret: bool,
+    /// Slots whose names promise one.
+    pub slots: &'a [Slot],
+}
+
+impl Hidden<'_> {
+    /// A value as a message shows it.
+    #[cold]
+    pub(super) fn shown(self, value: &[u8], values: &Values) -> String {
+        let mut secrets = self.slots.iter().filter_map(|slot| values.get(*slot));
+        let holds =
+            |secret: &[u8]| secret.len() >= SHORTEST && memmem::find(value, secret).is_some();
+        if self.is_secret || secrets.any(holds) {
+            return format!("`{MASK}`");
+        }
+        // A character takes at most four bytes; one more, so that the cut shows.
+        let start = value.get(..4 * (SHOWN + 1)).unwrap_or(value);
+        let start = masked(&String::from_utf8_lossy(start));
+        format!("`{}`", excerpt(&start, SHOWN))
+    }
+}
+
+/// A regex as a message shows it.
+pub(super) fn pattern(regex: &Regex) -> String {
+    format!("`{}`", excerpt(regex.as_str(), SHOWN))
 }
 
 /// Whether a part keeps a rule.
@@ -28,10 +55,12 @@ pub(super) fn shown(value: &[u8]) -> String {
 pub(super) fn check(
     rule: &Rule,
     part: Option<&[u8]>,
+    hidden: Hidden,
     values: &Values,
     room: &mut Vec<u8>,
     names: &[(Slot, String)],
 ) -> Result<(), String> {
+    let shown = |value: &[u8]| hidden.shown(value, values);
     let (text, holds): (_, Holds) = match rule {
         Rule::Exists if part.is_some() => return Ok(()),
         Rule::IsAbsent => {
@@ -45,12 +74,16 @@ pub(super) fn check(
                 true => Ok(()),
                 false => Err(format!(
                     "expected a match of {}, was {}",
-                    shown(regex.as_str().as_bytes()),
+                    pattern(regex),
                     shown(part)
                 )),
             };
         }
-        Rule::Between(low, high) => return between(*low, *high, part.ok_or_else(missing)?),
+        Rule::Between(low, high) => {
+            let part = part.ok_or_else(missing)?;
+            return between(*low, *high, part)
+                .map_err(|expected| format!("expected {expected}, was {}", shown(part)));
+        }
         Rule::Exists => return Err(missing()),
         Rule::Equals(text) => (text, |part, text| part == text),
         Rule::Differs(text) => (text, |part, text| part != text),
@@ -59,14 +92,11 @@ pub(super) fn check(
         Rule::Contains(text) => (text, |part, text| memmem::find(part, text).is_some()),
     };
     let expected = rendered(text, values, room, names)?;
-    let part = part.ok_or_else(|| format!("{}, was missing", expectation(rule, expected)))?;
+    let expectation = || expectation(rule, &shown(expected));
+    let part = part.ok_or_else(|| format!("{}, was missing", expectation()))?;
     match holds(part, expected) {
         true => Ok(()),
-        false => Err(format!(
-            "{}, was {}",
-            expectation(rule, expected),
-            shown(part)
-        )),
+        false => Err(format!("{}, was {}", expectation(), shown(part))),
     }
 }
 
@@ -75,8 +105,7 @@ fn missing() -> String {
 }
 
 #[cold]
-fn expectation(rule: &Rule, expected: &[u8]) -> String {
-    let expected = shown(expected);
+fn expectation(rule: &Rule, expected: &str) -> String {
     match rule {
         Rule::Differs(_) => format!("expected anything but {expected}"),
         Rule::StartsWith(_) => format!("expected a start of {expected}"),
@@ -86,6 +115,7 @@ fn expectation(rule: &Rule, expected: &[u8]) -> String {
     }
 }
 
+/// Otherwise the error says what is expected.
 fn between(low: f64, high: f64, part: &[u8]) -> Result<(), String> {
     let number: Option<f64> = std::str::from_utf8(part)
         .ok()
@@ -93,12 +123,11 @@ fn between(low: f64, high: f64, part: &[u8]) -> Result<(), String> {
     if number.is_some_and(|number| (low..=high).contains(&number)) {
         return Ok(());
     }
-    let expected = match (low.is_finite(), high.is_finite()) {
+    Err(match (low.is_finite(), high.is_finite()) {
         (true, false) => format!("at least {low}"),
         (false, true) => format!("at most {high}"),
         _ => format!("{low} to {high}"),
-    };
-    Err(format!("expected {expected}, was {}", shown(part)))
+    })
 }
 
 #[inline]

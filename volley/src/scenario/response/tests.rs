@@ -484,3 +484,74 @@ fn a_grpc_step_reads_code_trailers_and_the_last_reply() {
         "`inner.vlue` takes `vlue`, which is no field of `everything.All.Inner`; its fields are `value`, `text`, `inner`"
     );
 }
+
+#[test]
+fn the_words_of_a_failure_show_no_secret() {
+    let slot = |slot| Text::new([Piece::Slot(Slot(slot), Escape::Raw)]);
+    let no = || Rule::Matches(regex("^no"));
+    let step = step(
+        vec![
+            (Part::Header("x-api-key".into()), no()),
+            (Part::Cookie("sid".into()), no()),
+            (Part::Header("location".into()), no()),
+            (pointer("/access_token"), Rule::Equals(text("other"))),
+            (pointer("/tokens/0"), Rule::Between(1.0, 2.0)),
+            (pointer("/token_type"), no()),
+            (pointer("/echo"), no()),
+            (pointer("/other"), Rule::Equals(slot(2))),
+            (Part::Body, no()),
+        ],
+        vec![Save {
+            regex: Some((regex("^no"), 0)),
+            ..save(3, pointer("/other"))
+        }],
+    );
+    let slots = ["id", "rev", "session", "password"].map(str::to_owned);
+    let mut reading = Reading::new(&step, &slots).unwrap();
+    let mut values = Values::new(4);
+    values.set(Slot(2), b"ssss");
+    let headers = [
+        ("x-api-key", "hush"),
+        ("set-cookie", "sid=hush"),
+        ("location", "/a?token=hush"),
+    ];
+    let body =
+        r#"{"access_token": "hush", "tokens": [9], "token_type": "Bearer", "other": "hush"}"#;
+    let mut failed = |body: &str| {
+        let mut verdicts = Verdicts::default();
+        let head = Head {
+            status: 200,
+            fields: &fields(&headers),
+            url: b"",
+        };
+        reading.head(head, &mut values, &mut verdicts);
+        let end = End {
+            body: Some(body.as_bytes()),
+            trailers: None,
+            code: None,
+        };
+        reading.end(end, &mut values, &mut verdicts);
+        let failures = verdicts.failures().iter();
+        failures
+            .map(|failure| failure.words.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        failed(body),
+        [
+            "expected a match of `^no`, was `***`",
+            "expected a match of `^no`, was `***`",
+            "expected a match of `^no`, was `/a?token=***`",
+            "expected `***`, was `***`",
+            "expected 1 to 2, was `***`",
+            "expected a match of `^no`, was `Bearer`",
+            "it is missing",
+            "expected `***`, was `***`",
+            "expected a match of `^no`, was `{\"access_token\": \"***\", \"tokens\": [***], \"token_type\": \"Bearer\", \"other\": \"***\"}`",
+            "expected a match of `^no`, was `***`",
+        ]
+    );
+    let far = format!("{{\"echo\": \"{} ssss\"}}", "long ".repeat(100));
+    let words = failed(&far).join("\n");
+    assert!(!words.contains("long"), "{words}");
+}

@@ -4,6 +4,7 @@ use super::Core;
 use crate::http::{Follow, HttpUrl, resolve};
 use crate::scenario::engine::flight::{Flight, FlightKey, Moved};
 use crate::scenario::plan::Expect;
+use crate::scenario::secrets::masked;
 use crate::scenario::tally::Reason;
 
 impl Core<'_> {
@@ -38,7 +39,7 @@ impl Core<'_> {
                 let status = flight.status.unwrap_or(0);
                 let mut named = expect.status.iter();
                 if !named.any(|(low, high)| (*low..=*high).contains(&status)) {
-                    let location = String::from_utf8_lossy(location);
+                    let location = masked(&String::from_utf8_lossy(location));
                     flight.blame(Reason::Redirects, format!("`{location}`: {why}"));
                 }
             }

@@ -13,6 +13,7 @@ use crate::scenario::engine::shot::Aim;
 use crate::scenario::engine::wire::Wire;
 use crate::scenario::plan::Url;
 use crate::scenario::record::Records;
+use crate::scenario::secrets::masked;
 use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
 
@@ -147,8 +148,8 @@ impl Driver<'_> {
                 if core.records.is_some_and(Records::keeps_contents)
                     && let Some(step) = core.plan.steps.get(step)
                 {
-                    let request =
-                        record::request(step, aim, &scratch.path, &scratch.cookies, values);
+                    let (plan, path, cookies) = (core.plan, &scratch.path, &scratch.cookies);
+                    let request = record::request(plan, step, aim, path, cookies, values);
                     flight.exchange = Some(Box::new(request));
                     // Every reply is looked at, so that the last one is known.
                     flight.keeps_reply = true;
@@ -361,7 +362,7 @@ impl Core<'_> {
             .get(slot)
             .ok_or_else(|| self.unrendered(Unrendered::Empty(slot)))?;
         let bad = |why: &str| {
-            let words = format!("`{}` {why}", String::from_utf8_lossy(url));
+            let words = format!("`{}` {why}", masked(&String::from_utf8_lossy(url)));
             Fault::new(Reason::Unrendered, words)
         };
         if url.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {

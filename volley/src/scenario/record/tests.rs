@@ -1,0 +1,95 @@
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use prost_reflect::prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage};
+use serde_json::json;
+
+use super::*;
+
+/// A page and a line of a failed request whose step has replies of this type.
+fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) -> [String; 2] {
+    let records = Records {
+        keeps: Keeps {
+            outcomes: true,
+            contents: Contents::Everything,
+        },
+        outbox: Outbox::new(true),
+        failed: AtomicU64::new(0),
+        epoch_ns: OnceLock::new(),
+        labels: vec![Label {
+            names: StepNames {
+                is_grpc: replies.is_some(),
+                ..StepNames::default()
+            },
+            replies,
+        }],
+    };
+    let record = Record {
+        step: 0,
+        iteration: None,
+        timing: Timing {
+            due_ns: None,
+            sent_ns: 0,
+            first_ns: None,
+            end_ns: 1,
+        },
+        was_sent: true,
+        status: None,
+        received: 0,
+        redirects: 0,
+        fault: Some((Reason::Check(0), words.to_owned())),
+        exchange: Some(Box::new(exchange)),
+    };
+    let line = serde_json::to_string(&line(&records, &record, true)).unwrap();
+    [page(&records, &record), line]
+}
+
+#[test]
+fn secrets_of_a_grpc_call_are_masked_in_its_messages_its_reply_and_its_fault() {
+    let set = protox::compile(["everything.proto"], ["tests/protos"]).unwrap();
+    let pool = DescriptorPool::from_file_descriptor_set(set).unwrap();
+    let all = pool.get_message_by_name("everything.All").unwrap();
+    let reply = json!({"counts": {"api_key": 123_456}, "string": "hush-2"});
+    let reply = DynamicMessage::deserialize(all.clone(), reply).unwrap();
+    let exchange = Exchange {
+        body: b"{\"token\": \"hush-1\"}\n{\"token\": \"hush-2\"}"
+            .as_slice()
+            .into(),
+        is_answered: true,
+        reply: reply.encode_to_vec().as_slice().into(),
+        replies: 1,
+        ..Exchange::default()
+    };
+    for text in shown(Some(all), exchange, "was `123456`, hush-1") {
+        assert!(!text.contains("hush") && !text.contains("123456"), "{text}");
+        assert!(text.contains("was `***`, ***"), "{text}");
+    }
+}
+
+#[test]
+fn secrets_of_a_compressed_response_and_of_a_long_one_are_masked() {
+    let body = r#"{"access_token": "hush-1", "echo": "hush-1"}"#;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(body.as_bytes()).unwrap();
+    let zipped = Exchange {
+        is_answered: true,
+        fields: vec![("content-encoding".to_owned(), b"gzip".to_vec())],
+        reply: encoder.finish().unwrap().as_slice().into(),
+        ..Exchange::default()
+    };
+    let body = format!("{}{}", &body[..body.len() - 1], " ".repeat(MOST_BODY));
+    let long = Exchange {
+        is_answered: true,
+        reply: body.as_bytes().into(),
+        ..Exchange::default()
+    };
+    assert!(long.reply.is_cut());
+    for exchange in [zipped, long] {
+        for text in shown(None, exchange, "was `hush-1`") {
+            assert!(!text.contains("hush"), "{text}");
+            assert_eq!(text.matches("***").count(), 3, "{text}");
+        }
+    }
+}

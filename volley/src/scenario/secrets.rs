@@ -1,0 +1,233 @@
+//! Secrets in texts: values of members, form fields and query parameters whose names promise one.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Escape;
+use crate::spec::secret::{MASK, is_secret};
+
+/// Shorter values are masked only behind their names: elsewhere they would mask parts of other words.
+pub const SHORTEST: usize = 4;
+
+/// A name in JSON, with its colon.
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?s)"((?:[^"\\]|\\.)*)"\s*:"#));
+
+/// What JSON consists of. The last string may be cut.
+static TOKEN: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(?s)"(?:[^"\\]|\\.)*"?|[\[\]{}:,]|[^\s\[\]{}:,"]+"#));
+
+/// A parameter of a query or a form.
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| regex(r#"([^\s&?;"<>`=]+)=([^\s&"<>`]*)"#));
+
+/// A part of `multipart/form-data`.
+static PART: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?is)content-disposition:[^\n]*?[; ]name="([^"]*)"[^\n]*\n(?:[^\r\n]+\r?\n)*\r?\n(.*?)(?:\r?\n--|\z)"#,
+    )
+});
+
+fn regex(text: &str) -> Regex {
+    Regex::new(text).expect("the tests compile it")
+}
+
+/// Values that are masked wherever they stand.
+#[derive(Debug, Default)]
+pub struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// Notes a secret, as it is and as it stands in JSON, URLs and forms.
+    pub fn add(&mut self, secret: &str) {
+        if secret.len() < SHORTEST {
+            return;
+        }
+        for escape in [Escape::Raw, Escape::Json, Escape::Url, Escape::Form] {
+            let mut written = Vec::new();
+            // These refuse no value.
+            let _ = escape.write(secret.as_bytes(), &mut written);
+            let written = String::from_utf8_lossy(&written).into_owned();
+            // The longest first: one may be a part of another.
+            let place = self
+                .0
+                .partition_point(|one| (one.len(), one) > (written.len(), &written));
+            if self.0.get(place) != Some(&written) {
+                self.0.insert(place, written);
+            }
+        }
+    }
+
+    /// Notes all that a text names.
+    pub fn add_named(&mut self, text: &str) {
+        for place in named(text) {
+            let Some(secret) = text.get(place) else {
+                continue;
+            };
+            self.add(secret);
+            if let Ok(plain) = serde_json::from_str::<String>(&format!("\"{secret}\"")) {
+                self.add(&plain);
+            }
+        }
+    }
+
+    /// A text without them, and without those that it names itself.
+    pub fn masked(&self, text: &str) -> String {
+        let mut text = without_named(text);
+        for secret in &self.0 {
+            text = text.replace(secret, MASK);
+        }
+        text
+    }
+}
+
+/// A text without the secrets that it names, wherever else they stand in it.
+pub fn masked(text: &str) -> String {
+    let mut secrets = Secrets::default();
+    secrets.add_named(text);
+    secrets.masked(text)
+}
+
+fn without_named(text: &str) -> String {
+    let (mut masked, mut rest) = (String::new(), 0);
+    for place in named(text) {
+        masked += text.get(rest..place.start).unwrap_or_default();
+        masked += MASK;
+        rest = place.end;
+    }
+    masked + text.get(rest..).unwrap_or_default()
+}
+
+/// `token_type` is none, though it speaks of one.
+pub fn promises(name: &str) -> bool {
+    is_secret(name) && !name.ends_with("_type")
+}
+
+/// Where in a text secrets stand, in order. It need not be whole.
+fn named(text: &str) -> Vec<Range<usize>> {
+    let mut places = members(text);
+    for regex in [&PARAMETER, &PART] {
+        let found = regex.captures_iter(text).filter_map(|found| {
+            let (name, value) = (found.get(1)?, found.get(2)?);
+            promises(name.as_str()).then(|| value.range())
+        });
+        places.extend(found.filter(|value| !value.is_empty()));
+    }
+    places.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+    let mut end = 0;
+    places.retain(|place| {
+        let is_first = place.start >= end;
+        end = end.max(place.end);
+        is_first
+    });
+    places
+}
+
+/// Strings and numbers of JSON below a name that promises a secret, without their quotes.
+fn members(text: &str) -> Vec<Range<usize>> {
+    let (mut places, mut end) = (Vec::new(), 0);
+    for found in MEMBER.captures_iter(text) {
+        let (Some(whole), Some(name)) = (found.get(0), found.get(1)) else {
+            continue;
+        };
+        // What lies within another one is already found.
+        if whole.start() < end || !promises(name.as_str()) {
+            continue;
+        }
+        end = whole.end();
+        let rest = text.get(end..).unwrap_or_default();
+        let (begin, mut depth) = (end, 0_usize);
+        let mut tokens = TOKEN.find_iter(rest).peekable();
+        while let Some(token) = tokens.next() {
+            let is_name = depth > 0 && tokens.peek().is_some_and(|next| next.as_str() == ":");
+            end = begin + token.end();
+            match token.as_str() {
+                "{" | "[" => depth += 1,
+                "}" | "]" => depth = depth.saturating_sub(1),
+                ":" | "," | "true" | "false" | "null" => {}
+                _ if is_name => {}
+                value => {
+                    let inner = value.strip_prefix('"').unwrap_or(value);
+                    let length = inner.strip_suffix('"').unwrap_or(inner).len();
+                    let start = end - inner.len();
+                    places.push(start..start + length);
+                }
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_name_promises_is_masked_in_every_form_of_text() {
+        for (text, expected) in [
+            (
+                r#"{"password": "p", "a": 1}"#,
+                r#"{"password": "***", "a": 1}"#,
+            ),
+            (
+                r#"{"password": 12345678, "a": 1}"#,
+                r#"{"password": ***, "a": 1}"#,
+            ),
+            (r#"{"x-token":"ab\/\"cd"}"#, r#"{"x-token":"***"}"#),
+            (
+                r#"{"tokens": ["aaaa", {"id": 7, "ok": true}], "b": [2]}"#,
+                r#"{"tokens": ["***", {"id": ***, "ok": true}], "b": [2]}"#,
+            ),
+            (
+                "{\"token\": \"aaaa\"}\n{\"token\": \"bbbb\"}",
+                "{\"token\": \"***\"}\n{\"token\": \"***\"}",
+            ),
+            (r#"5" {"token": "aaaa"}"#, r#"5" {"token": "***"}"#),
+            (
+                r#"{"a": 1, "secret": "cut of"#,
+                r#"{"a": 1, "secret": "***"#,
+            ),
+            (r#"{"secret": ["cut", "o"#, r#"{"secret": ["***", "***"#),
+            (
+                r#"{"token_type": "Bearer", "token": null}"#,
+                r#"{"token_type": "Bearer", "token": null}"#,
+            ),
+            ("/a?page=2&api_key=k%20k#x", "/a?page=2&api_key=***"),
+            ("user=ann&password=p+p", "user=ann&password=***"),
+            (
+                r#"{"next": "/a?token=aaaa"}"#,
+                r#"{"next": "/a?token=***"}"#,
+            ),
+            (
+                "--b\r\nContent-Disposition: form-data; name=\"password\"; filename=\"f\"\r\ncontent-type: text/plain\r\n\r\na\r\nb\r\n--b\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nc\r\n--b--\r\n",
+                "--b\r\nContent-Disposition: form-data; name=\"password\"; filename=\"f\"\r\ncontent-type: text/plain\r\n\r\n***\r\n--b\r\ncontent-disposition: form-data; name=\"note\"\r\n\r\nc\r\n--b--\r\n",
+            ),
+            ("the token is wrong", "the token is wrong"),
+            ("aaaa, token=aaaa", "***, token=***"),
+        ] {
+            assert_eq!(masked(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_masked_wherever_it_stands_and_however_it_is_written() {
+        let mut secrets = Secrets::default();
+        secrets.add_named(r#"{"token": "a\/\"b c", "pin_key": 12345678, "pwd": "abc"}"#);
+        secrets.add("zzzz");
+        secrets.add("zzzz1");
+        assert_eq!(
+            secrets.masked(
+                r#"a\/\"b c|a/"b c|a%2F%22b%20c|a%2F%22b+c|a/\"b c|12345678|zzzz1|zzzz|abc"#
+            ),
+            "***|***|***|***|***|***|***|***|abc"
+        );
+    }
+
+    #[test]
+    fn names_within_names_take_no_time() {
+        let text = r#"{"token":"#.repeat(100_000);
+        assert_eq!(masked(&text), text);
+    }
+}
