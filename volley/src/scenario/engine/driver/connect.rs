@@ -285,8 +285,9 @@ impl Driver<'_> {
             return;
         }
         if wire.phase == Phase::Ready && wire.http.is_draining() {
-            wire.phase = Phase::Retiring;
             let fault = match wire.http {
+                // A response is still coming: another connection would be one too many.
+                Http::One(_) if wire.http.open() > 0 => return,
                 // This side has given a request up, or the server has answered.
                 Http::One(_) => None,
                 Http::Two(_) => Some(Fault::new(
@@ -294,6 +295,7 @@ impl Driver<'_> {
                     "the server sent GOAWAY before it answered".to_owned(),
                 )),
             };
+            wire.phase = Phase::Retiring;
             self.part(key, fault.as_ref(), now_ns);
         }
         let wire = self.wires.get_mut(key);
