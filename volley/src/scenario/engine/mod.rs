@@ -322,15 +322,16 @@ fn load(
             })
             .collect();
         drop(post);
-        let mut progress = None;
+        let (mut progress, mut looked_s) = (None, 0);
         for (thread, passed) in notes {
             let progress =
                 progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
             progress.add(thread as usize, passed);
             let start_ns = start.get().copied().unwrap_or_default();
-            if thread == 0 {
-                let elapsed = clock.now_ns().saturating_sub(start_ns);
-                let elapsed = Duration::from_nanos(elapsed);
+            let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
+            // Whichever thread is first: some end long before others.
+            if elapsed.as_secs() > looked_s {
+                looked_s = elapsed.as_secs();
                 watch.look(progress, elapsed, control);
                 on_progress(progress, elapsed);
             }

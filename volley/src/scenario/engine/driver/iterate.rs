@@ -9,7 +9,7 @@ use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
-/// A user whose iteration failed before it could send anything waits so long before the next one.
+/// A user whose actions failed before they could send anything waits so long before it does them again.
 const NOTHING_SENT_NS: u64 = 100_000_000;
 
 /// Longer bodies are not kept for the next request.
@@ -38,6 +38,7 @@ impl Driver<'_> {
             user,
             due_ns,
             began_ns: now_ns,
+            round_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
             elsewhere: iteration.elsewhere,
@@ -74,7 +75,7 @@ impl Driver<'_> {
         let due_ns = is_scheduled.then_some(iteration.due_ns);
         let draws = plan.scenarios.get(scenario);
         if let Some(connections) = draws.and_then(|scenario| scenario.keeps_to) {
-            self.keep_to_link(key, connections);
+            self.keep_to_link(key, scenario, connections);
         }
         for feed in draws.map_or(&[][..], |scenario| &scenario.draws) {
             if self.draw(key, *feed, now_ns) {
@@ -95,17 +96,17 @@ impl Driver<'_> {
 
     /// Chooses the link of each target that takes all requests of an iteration: that of its user, or of a schedule, the
     /// next one.
-    fn keep_to_link(&mut self, key: usize, connections: u32) {
+    fn keep_to_link(&mut self, key: usize, scenario: usize, connections: u32) {
         let links = self.lane().count(connections.into()).max(1);
         let Some(iteration) = self.core.iterations.get_mut(key) else {
             return;
         };
-        let number = match iteration.is_scheduled {
-            true => {
-                self.next_link += 1;
-                self.next_link - 1
+        let number = match self.next_links.get_mut(scenario) {
+            Some(next) if iteration.is_scheduled => {
+                *next += 1;
+                *next - 1
             }
-            false => iteration.user / u64::from(self.common.threads.max(1)),
+            _ => iteration.user / u64::from(self.common.threads.max(1)),
         };
         iteration.bond = Bond::Kept(usize::try_from(number % links).unwrap_or(0));
     }
@@ -161,6 +162,13 @@ impl Driver<'_> {
                     return self.end(key, now_ns);
                 }
                 iteration.at = 0;
+                let from_ns = free_from(iteration.failed, iteration.round_ns, now_ns);
+                iteration.round_ns = from_ns;
+                if from_ns > now_ns {
+                    iteration.thinks = true;
+                    self.timers.set(from_ns, Timer::Go(key, iteration.serial));
+                    return;
+                }
                 continue;
             };
             iteration.at += 1;
@@ -201,8 +209,8 @@ impl Driver<'_> {
         (iteration.failed, iteration.out_of_data) = (true, true);
         let place = match iteration.course {
             Course::Scenario(scenario) => {
-                let place = (iteration.load, scenario);
-                self.undrawn(place, feed, why, now_ns);
+                let who = (iteration.load, iteration.user);
+                self.undrawn(who, (scenario, feed), why, now_ns);
                 return false;
             }
             Course::Setup | Course::Refresh(_) => "setup".to_owned(),
@@ -278,22 +286,18 @@ impl Driver<'_> {
             .tally
             .iteration_ended(scenario, iteration.began_ns, now_ns, end);
         self.active_ns = now_ns;
-        let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
+        let (load, user) = (iteration.load, iteration.user);
+        let (began_ns, round_ns) = (iteration.began_ns, iteration.round_ns);
         let is_scheduled = iteration.is_scheduled;
         self.core.recycle(iteration);
         if is_scheduled {
             self.has_room();
             return;
         }
-        let from_ns = match (end, now_ns == began_ns) {
-            // The user has stopped.
-            (End::OutOfData, _) => return,
-            (End::Failed, true) => now_ns.saturating_add(NOTHING_SENT_NS),
-            // Nothing took any time: others get their turn.
-            (End::Ok, true) => now_ns.saturating_add(1),
-            (_, false) => now_ns,
-        };
-        self.user_is_free((load, user), began_ns, from_ns, now_ns);
+        if end != End::OutOfData {
+            let from_ns = free_from(failed, round_ns, now_ns);
+            self.user_is_free((load, user), began_ns, from_ns, now_ns);
+        }
     }
 
     /// Counts what is still open when the run is over.
@@ -437,6 +441,16 @@ impl Core<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// When a user may do its actions again that it began at a moment.
+fn free_from(failed: bool, began_ns: u64, now_ns: u64) -> u64 {
+    match (now_ns == began_ns, failed) {
+        (false, _) => now_ns,
+        (true, true) => now_ns.saturating_add(NOTHING_SENT_NS),
+        // Nothing took any time: others get their turn.
+        (true, false) => now_ns.saturating_add(1),
     }
 }
 

@@ -189,8 +189,8 @@ pub struct Driver<'a> {
     failure: Option<RunError>,
     /// When an iteration last ended, or could last begin, in ns.
     active_ns: u64,
-    /// Iterations of schedules that keep to a link take one after another.
-    next_link: u64,
+    /// By scenario: its iterations of a schedule that keep to a link take one after another.
+    next_links: Vec<u64>,
     /// While it is full, a schedule looks again at this moment, in ns.
     look_again_ns: u64,
     /// Iterations that ask for values of setup again.
@@ -272,7 +272,7 @@ impl<'a> Driver<'a> {
             done: None,
             failure: None,
             active_ns: 0,
-            next_link: 0,
+            next_links: vec![0; plan.scenarios.len()],
             look_again_ns: 0,
             refreshing: 0,
             links_changed: true,
@@ -303,6 +303,8 @@ impl<'a> Driver<'a> {
             (None, false) => (EndedBy::Time, self.now_ns()),
         };
         let failure = self.failure.take().or_else(|| self.ended_by_step());
+        // Other threads may go on for long.
+        self.report(last_ns);
         self.cut();
         self.hang_up();
         Ok(Harvest {
@@ -322,7 +324,9 @@ impl<'a> Driver<'a> {
 
     /// A step failed, and `on_failure: end_run` ended the run.
     fn ended_by_step(&mut self) -> Option<RunError> {
-        let (step, fault) = self.core.fault.take()?;
+        let fault = self.core.fault.take();
+        // Others may have failed while they ended after something else.
+        let (step, fault) = fault.filter(|_| self.stopped_by == Some(EndedBy::Failure))?;
         let step = self.common.plan.steps.get(step)?;
         Some(RunError::EndedByStep {
             scenario: step.scenario.clone(),

@@ -92,12 +92,9 @@ impl Driver<'_> {
             self.end_by(EndedBy::Failure, now_ns);
         }
         self.hear_orders();
-        if now_ns >= self.next_note_ns
-            && let Some(post) = &self.common.post
-        {
+        if now_ns >= self.next_note_ns {
             self.next_note_ns += SECOND_NS;
-            // Nobody may listen any more.
-            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
+            self.report(now_ns);
         }
         let version = self.common.board.version();
         if version != self.version {
@@ -105,6 +102,14 @@ impl Driver<'_> {
         }
         self.expect_greetings(now_ns);
         self.fail_back(now_ns);
+    }
+
+    /// Reports what this thread has counted so far.
+    pub(super) fn report(&mut self, now_ns: u64) {
+        if let Some(post) = &self.common.post {
+            // Nobody may listen any more.
+            let _ = post.send((self.index, self.core.tally.passed(now_ns)));
+        }
     }
 
     /// Sleeps until a socket is ready, or until something is due.
