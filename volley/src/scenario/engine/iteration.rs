@@ -1,8 +1,8 @@
 //! One pass of a user through a scenario.
 
 use crate::http::Jar;
-use crate::scenario::plan::{Action, OnFailure, Plan, Save};
-use crate::scenario::{Slot, Values};
+use crate::scenario::Values;
+use crate::scenario::plan::{Action, OnFailure, Plan};
 
 /// What an iteration works through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,6 @@ pub struct Iteration {
     pub values: Values,
     pub jar: Jar,
     pub bond: Bond,
-    /// Its values that come from authorities that are no targets, and from which: paths in them lead back there.
-    pub elsewhere: Vec<(Slot, usize)>,
 }
 
 /// Which connection takes an iteration's next request.
@@ -114,15 +112,6 @@ impl Course {
 }
 
 impl Iteration {
-    /// Notes where a response with these values came from: from an authority that is no target, or (`None`) from a target.
-    #[cold]
-    pub fn came_from(&mut self, found: Option<usize>, saves: &[Save]) {
-        for save in saves {
-            self.elsewhere.retain(|(slot, _)| *slot != save.slot);
-            self.elsewhere.extend(found.map(|found| (save.slot, found)));
-        }
-    }
-
     /// One without values.
     pub fn new(slots: usize) -> Self {
         Self {
@@ -144,7 +133,6 @@ impl Iteration {
             values: Values::new(slots),
             jar: Jar::default(),
             bond: Bond::Free,
-            elsewhere: Vec::new(),
         }
     }
 }

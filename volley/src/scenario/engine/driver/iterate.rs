@@ -30,7 +30,6 @@ impl Driver<'_> {
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
         iteration.jar.clear();
-        iteration.elsewhere.clear();
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -41,7 +40,6 @@ impl Driver<'_> {
             round_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
-            elsewhere: iteration.elsewhere,
             ..Iteration::new(0)
         };
         let key = core.iterations.insert(iteration);
@@ -69,7 +67,7 @@ impl Driver<'_> {
         let is_scheduled = load.is_some_and(|load| matches!(load.phases, Phases::Rate(_)));
         (iteration.is_scheduled, iteration.is_due) = (is_scheduled, is_scheduled);
         if is_scheduled {
-            // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
+            // A sequential feed has a position for each user: of a schedule, those are the iterations that are open together.
             iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
         }
         let due_ns = is_scheduled.then_some(iteration.due_ns);
@@ -201,7 +199,7 @@ impl Driver<'_> {
             Bond::Kept(link) => lane.first + link as u64 * lane.every,
             Bond::Free | Bond::Last(_) => 0,
         };
-        let who = (iteration.user, connection);
+        let who = (iteration.load, iteration.user, connection);
         let drawn = self.feeds.draw(feed, who, &mut iteration.values);
         let Err(why) = drawn else {
             return true;
@@ -386,11 +384,15 @@ impl Core<'_> {
                 .replies(flight.step, flight.sent_ns, flight.replies, now_ns);
         }
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
-            let is_found = self.sites.is_found(flight.target);
-            if (is_found || !iteration.elsewhere.is_empty())
-                && let Some(step) = self.plan.steps.get(flight.step)
+            if let Some(step) = self.plan.steps.get(flight.step)
+                && flight.answered
             {
-                iteration.came_from(is_found.then_some(flight.target), &step.saves);
+                // Paths in these values lead back to where they came from.
+                for save in &step.saves {
+                    let elsewhere = flight.target != step.url.target();
+                    let target = elsewhere.then_some(flight.target);
+                    iteration.values.came_from(save.slot, target);
+                }
             }
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();

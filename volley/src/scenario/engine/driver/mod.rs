@@ -167,6 +167,8 @@ pub struct Driver<'a> {
     touched: Vec<usize>,
     /// Connections whose socket still holds bytes; and whether its end is known.
     unread: Vec<(usize, bool)>,
+    /// Turns in a row after which more was still to be read.
+    behind: u32,
     buffer: Vec<u8>,
     /// When it last woke, in ns, if its wake-ups are coalesced.
     woke_ns: u64,
@@ -257,6 +259,7 @@ impl<'a> Driver<'a> {
             deadlines: Deadlines::default(),
             touched: Vec::new(),
             unread: Vec::new(),
+            behind: 0,
             buffer: vec![0; READ_BYTES],
             woke_ns: 0,
             next_glance_ns: 0,
@@ -343,6 +346,7 @@ impl<'a> Driver<'a> {
     pub fn once(mut self, course: Course) -> Result<Done, EngineError> {
         let mut events = Events::with_capacity(1024);
         let now_ns = self.now_ns();
+        self.feeds.take_singly();
         self.begin(course, (0, 0), now_ns, now_ns);
         let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;
         while !self.round(&mut events, is_done)? {}

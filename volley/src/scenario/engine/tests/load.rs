@@ -114,6 +114,25 @@ scenarios: {one: {steps: [{name: a, get: '${api}/${sku}', think: 100ms}]}}
 }
 
 #[test]
+fn users_of_all_loads_that_draw_have_slices_and_others_need_none() {
+    let server = Peer::plain(|_| Some((200, String::new())));
+    let file = "data: {n: {range: [0, 20], order: unique, slice: user}}
+scenarios:
+  one: {load: [{users: 10}], steps: [{get: '${api}/${n}'}]}
+  two: {load: [{users: 10}], steps: [{get: '${api}/${n}'}]}
+  other: {load: [{rate: 1000/s, for: 10ms}], steps: [{get: '${api}/other'}]}
+";
+    done(&server, 2, &format!("{ROWS}{file}"));
+    let asked = server.asked();
+    let rows = asked
+        .iter()
+        .filter_map(|asked| asked.path.get(1..)?.parse().ok());
+    let mut rows: Vec<u64> = rows.collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..20).collect::<Vec<_>>());
+}
+
+#[test]
 fn rounds_that_send_nothing_do_not_keep_a_thread_busy() {
     let file = "data: {row: {rows: [{url: 'no url'}]}}
 scenarios:

@@ -164,6 +164,38 @@ fn urls_with_the_authority_and_urls_with_the_host_lead_back_to_the_target() {
 }
 
 #[test]
+fn a_path_leads_to_the_target_that_it_came_from() {
+    for version in [1, 2] {
+        // `a` sends everybody to `b`, which names paths of its own.
+        let b = Peer::start(|asked| {
+            let next = format!("{}/next", asked.path);
+            Does::says(201, &[("location", &next)], "")
+        });
+        let (made, moved) = ("made", "moved");
+        let [made, moved] = [made, moved].map(|path| format!("http://{}/{path}", b.address));
+        let a = Peer::start(move |asked| match asked.path.as_str() {
+            "/moves" => redirect(&moved),
+            _ => Does::says(201, &[("location", &made)], ""),
+        });
+        let targets = format!(
+            "{{a: \"http://{}\", b: \"http://{}\"}}",
+            a.address, b.address
+        );
+        let steps = r#"
+      - {post: "${a}/moves", redirects: 1, save: {url: {header: location}}}
+      - {patch: "${url}"}
+      - {post: "${a}/makes", save: {url: {header: location}}}
+      - {get: "${url}", save: {next: {header: location}}}
+      - {get: "${next}"}"#;
+        let more = format!("http: {{version: {version}}}");
+        assert!(is_ok(&run(&targets, steps, &more)), "HTTP/{version}");
+        let asked = b.asked();
+        let paths: Vec<_> = asked.iter().map(|asked| asked.path.as_str()).collect();
+        assert_eq!(paths, ["/moved", "/moved/next", "/made", "/made/next"]);
+    }
+}
+
+#[test]
 fn of_two_targets_with_the_same_host_a_url_leads_to_that_of_its_step() {
     let peer = Peer::start(|asked| {
         let to = format!("http://{}/x", asked.field("real").unwrap_or_default());
