@@ -303,7 +303,7 @@ impl Shared {
             Slice::User => user,
             Slice::Thread => thread,
             Slice::Connection => connection,
-            Slice::All | Slice::Share => 0,
+            Slice::All | Slice::Share => return 0,
         };
         number % self.slices
     }
