@@ -239,11 +239,18 @@ impl PhasedUsers {
     /// The greatest number of users at any time.
     #[must_use]
     pub fn most(&self) -> u64 {
-        let most = |(_, phase): &(u64, Phase)| match phase.length_ns {
+        self.most_from(0)
+    }
+
+    /// The greatest number in the phases that are not over at a moment, in nanoseconds after the start.
+    #[must_use]
+    pub fn most_from(&self, ns: u64) -> u64 {
+        let left = self.phases.iter().filter(|placed| ns < end_of(placed));
+        let most = left.map(|(_, phase)| match phase.length_ns {
             Some(_) => phase.from.max(phase.to),
             None => phase.from,
-        };
-        self.phases.iter().map(most).max().unwrap_or_default()
+        });
+        most.max().unwrap_or_default()
     }
 
     /// When the last phase is over, in nanoseconds after the start; `None`: never. Nobody without an end is no phase.

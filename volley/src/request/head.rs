@@ -13,7 +13,8 @@ use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
 use crate::spec::{RequestSpec, Spec, TargetSpec, Templates, secret, some};
 
-const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
+/// What volley calls itself.
+pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
 
 /// The template of heads: the one that all calls share, and metadata that differs from call to call.
 #[derive(Clone, Debug)]

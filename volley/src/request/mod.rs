@@ -23,6 +23,7 @@ pub(crate) mod template;
 pub use body::Body;
 pub use error::RequestError;
 pub use expect::{ExpectError, Expected, Mismatch, Rules, Run};
+pub use head::USER_AGENT;
 pub use metadata::MetadataError;
 pub(crate) use metadata::Name as MetadataName;
 pub use schema::{Ask, Method, ReflectError, SchemaError, Shape};

@@ -293,6 +293,17 @@ pub enum Url {
     },
 }
 
+impl Url {
+    /// The target that it leads to, or that its value came from, as far as the file says.
+    #[must_use]
+    pub fn target(&self) -> usize {
+        match self {
+            Self::Target { target, .. } => *target,
+            Self::Value { relative_to, .. } => *relative_to,
+        }
+    }
+}
+
 /// What is sent.
 #[derive(Clone, Debug)]
 pub enum Request {

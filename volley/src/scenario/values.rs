@@ -9,6 +9,8 @@ pub struct Slot(pub u16);
 pub struct Values {
     bytes: Vec<u8>,
     spans: Vec<Option<Span>>,
+    /// Values that came from another target than that of their step, and from which.
+    elsewhere: Vec<(Slot, usize)>,
     /// When `bytes` is so long, what no slot uses any more is removed.
     most: usize,
 }
@@ -29,6 +31,7 @@ impl Values {
         Self {
             bytes: Vec::new(),
             spans: vec![None; slots],
+            elsewhere: Vec::new(),
             most: SHORT,
         }
     }
@@ -38,6 +41,7 @@ impl Values {
     pub fn restart(&mut self, common: &Self) {
         self.bytes.clear();
         self.bytes.extend_from_slice(&common.bytes);
+        self.elsewhere.clone_from(&common.elsewhere);
         self.spans.fill(None);
         for (span, common) in self.spans.iter_mut().zip(&common.spans) {
             *span = *common;
@@ -49,10 +53,7 @@ impl Values {
     pub fn first(&self, slots: usize) -> Self {
         let mut first = Self::new(slots);
         for at in 0..slots {
-            let slot = Slot(u16::try_from(at).unwrap_or(u16::MAX));
-            if let Some(value) = self.get(slot) {
-                first.set(slot, value);
-            }
+            first.copy(Slot(u16::try_from(at).unwrap_or(u16::MAX)), self);
         }
         first
     }
@@ -109,7 +110,25 @@ impl Values {
     pub fn copy(&mut self, slot: Slot, from: &Self) {
         if let Some(value) = from.get(slot) {
             self.set(slot, value);
+            self.came_from(slot, from.elsewhere(slot));
         }
+    }
+
+    /// Notes which target a value came from: another one than that of its step, or (`None`) that one.
+    #[inline]
+    pub fn came_from(&mut self, slot: Slot, target: Option<usize>) {
+        if target.is_some() || !self.elsewhere.is_empty() {
+            self.elsewhere.retain(|(other, _)| *other != slot);
+            self.elsewhere.extend(target.map(|target| (slot, target)));
+        }
+    }
+
+    /// The target that a value came from, if it is not that of its step.
+    #[must_use]
+    pub fn elsewhere(&self, slot: Slot) -> Option<usize> {
+        let mut all = self.elsewhere.iter();
+        all.find(|(other, _)| *other == slot)
+            .map(|(_, target)| *target)
     }
 
     /// Fills all slots that another one has filled.

@@ -21,6 +21,8 @@ pub struct Feeds {
     store: Arc<Store>,
     thread: u64,
     random: fastrand::Rng,
+    /// The most positions that are taken at a time.
+    most: u64,
     own: Vec<Own>,
 }
 
@@ -29,9 +31,7 @@ pub struct Feeds {
 struct Own {
     /// Positions that this thread has taken from the one of all.
     batch: Range<u64>,
-    /// The thread's own position.
-    position: u64,
-    /// By user, or by connection: its own position.
+    /// By user, or by slice: its own position.
     each: Vec<u64>,
     cache: Cache,
 }
@@ -53,12 +53,19 @@ impl Feeds {
             store: Arc::clone(store),
             thread,
             random: fastrand::Rng::with_seed(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            most: u64::MAX,
             own: store.feeds.iter().map(|_| Own::default()).collect(),
         }
     }
 
-    /// Draws the next row of a feed, and fills its slots. Users and connections are numbered from 0 over all threads; a
-    /// position is kept for each, up to the largest number, where order or slice ask for it.
+    /// Takes no position before it is needed: what follows draws but once.
+    pub fn take_singly(&mut self) {
+        self.most = 1;
+    }
+
+    /// Draws the next row of a feed for a load's user on a connection, and fills its slots. Users of a load and connections
+    /// are numbered from 0 over all threads; a position is kept for each user, up to the largest number, where the order
+    /// asks for it.
     ///
     /// # Errors
     ///
@@ -67,7 +74,7 @@ impl Feeds {
     pub fn draw(
         &mut self,
         feed: usize,
-        (user, connection): (u64, u64),
+        (load, user, connection): (usize, u64, u64),
         values: &mut Values,
     ) -> Result<(), Undrawn> {
         let (Some(shared), Some(own)) = (self.store.feeds.get(feed), self.own.get_mut(feed)) else {
@@ -79,9 +86,10 @@ impl Feeds {
             }
             return Ok(());
         }
-        let who = (user, connection);
-        let lane = self.store.lane(shared, self.thread, who);
-        let row = own.next(shared, lane, who, &mut self.random)?;
+        let user = shared.number(load, user);
+        let slice = shared.slice_of(self.thread, user, connection);
+        let lane = self.store.lane(shared, slice);
+        let row = own.next(shared, lane, (user, slice), self.most, &mut self.random)?;
         match &shared.kind {
             Kind::Range { start, width } => {
                 for slot in &shared.slots {
@@ -107,7 +115,7 @@ impl Feeds {
     }
 
     /// Bytes that this thread keeps of large files.
-    #[must_use]
+    #[cfg(test)]
     pub fn kept(&self) -> usize {
         self.own.iter().map(|own| own.cache.kept()).sum()
     }
@@ -131,20 +139,21 @@ impl Own {
         &mut self,
         shared: &Shared,
         (lane, count): (Lane, u64),
-        (user, connection): (u64, u64),
+        (user, slice): (u64, u64),
+        most: u64,
         random: &mut fastrand::Rng,
     ) -> Result<u64, Undrawn> {
         let position = match (shared.order, shared.slice) {
             (Order::Random, _) => random.u64(0..count.max(1)),
-            (Order::Sequential, _) | (_, Slice::User) => self.step_of(user),
-            (_, Slice::Connection) => self.step_of(connection),
-            (_, Slice::Thread) => step(&mut self.position),
+            (Order::Sequential, _) => self.step_of(user),
             (_, Slice::All | Slice::Share) => loop {
                 match self.batch.next() {
                     Some(position) => break position,
-                    None => self.batch = shared.take(),
+                    None => self.batch = shared.take(most),
                 }
             },
+            (Order::Unique, _) => shared.take_of(slice),
+            (Order::Circular, _) => self.step_of(slice),
         };
         let position = match shared.at_end {
             _ if position < count => position,
@@ -155,19 +164,17 @@ impl Own {
         Ok(lane.first + position * lane.every)
     }
 
-    /// The position of a user, or of a connection.
+    /// The next position of a user, or in a slice.
     fn step_of(&mut self, number: u64) -> u64 {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
         if number >= self.each.len() {
             self.each.resize(number.saturating_add(1), 0);
         }
-        self.each.get_mut(number).map_or(0, step)
+        self.each.get_mut(number).map_or(0, |position| {
+            *position += 1;
+            *position - 1
+        })
     }
-}
-
-fn step(position: &mut u64) -> u64 {
-    *position += 1;
-    *position - 1
 }
 
 impl Cache {

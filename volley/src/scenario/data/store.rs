@@ -17,12 +17,12 @@ use crate::spec::Share;
 const BATCH: u64 = 128;
 
 /// Who draws.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Crowd {
     /// Of this process.
     pub threads: u64,
-    /// Of this process: the most users, or iterations, that are there at a time.
-    pub users: u64,
+    /// Of this process, by feed and by load: the most users that draw. A rate has none.
+    pub users: Vec<Vec<u64>>,
     /// This process's part of the load.
     pub share: Share,
 }
@@ -66,12 +66,16 @@ pub(super) struct Shared {
     pub order: Order,
     pub at_end: AtEnd,
     pub slice: Slice,
-    /// Of this process, if each has a slice.
-    connections: u64,
+    /// By load: its users that draw.
+    users: Vec<u64>,
+    /// Slices of this process.
+    slices: u64,
     pub slots: Vec<Slot>,
     /// The next row of those who have one position together.
     next: AtomicU64,
     batch: u64,
+    /// The same by slice, if no row may come twice.
+    nexts: Vec<AtomicU64>,
 }
 
 /// What a feed draws from.
@@ -110,8 +114,9 @@ impl Store {
         mut room: Room,
     ) -> Result<Arc<Self>, DataError> {
         let mut all = Vec::new();
-        for feed in feeds {
-            let shared = Shared::open(feed, folder, crowd, room)?;
+        for (at, feed) in feeds.iter().enumerate() {
+            let users = crowd.users.get(at).cloned().unwrap_or_default();
+            let shared = Shared::open(feed, folder, &crowd, users, room)?;
             room.rows = room.rows.saturating_sub(shared.kind.kept());
             all.push(shared);
         }
@@ -124,7 +129,7 @@ impl Store {
     }
 
     /// Bytes that the rows and places of rows occupy.
-    #[must_use]
+    #[cfg(test)]
     pub fn kept(&self) -> usize {
         self.feeds.iter().map(|feed| feed.kind.kept()).sum()
     }
@@ -144,43 +149,25 @@ impl Store {
         feed.is_some_and(|feed| !matches!(feed.kind, Kind::Made(_)))
     }
 
-    /// The numbers of the rows that a user may draw on a connection, and how many there are.
+    /// The numbers of the rows of a slice, and how many there are.
     #[inline]
-    pub(super) fn lane(
-        &self,
-        feed: &Shared,
-        thread: u64,
-        (user, connection): (u64, u64),
-    ) -> (Lane, u64) {
-        let lane = self.dealt(feed, thread, user);
-        if feed.slice != Slice::Connection {
-            return (lane, lane.count(feed.rows));
+    pub(super) fn lane(&self, feed: &Shared, slice: u64) -> (Lane, u64) {
+        let (share, slices) = (self.crowd.share, feed.slices);
+        if feed.slice == Slice::Connection {
+            let number = u64::from(share.number.saturating_sub(1)) * slices + slice;
+            let part = part(feed.rows, number, u64::from(share.of.max(1)) * slices);
+            let (first, every) = (part.start, 1);
+            return (Lane { first, every }, part.end - part.start);
         }
-        let (share, own) = (self.crowd.share, feed.connections.max(1));
-        let number = u64::from(share.number.saturating_sub(1)) * own + connection % own;
-        let part = part(feed.rows, number, u64::from(share.of.max(1)) * own);
-        let (first, every) = (part.start, 1);
-        (Lane { first, every }, part.end - part.start)
-    }
-
-    /// Rows that are dealt out in turn.
-    fn dealt(&self, feed: &Shared, thread: u64, user: u64) -> Lane {
-        let Crowd {
-            threads,
-            users,
-            share,
-        } = self.crowd;
         let base = match (feed.slice, feed.order) {
             (Slice::All, Order::Sequential | Order::Circular | Order::Random) => {
                 Lane { first: 0, every: 1 }
             }
             _ => share.lane(),
         };
-        match feed.slice {
-            Slice::User => base.part(user % users.max(1), users.max(1)),
-            Slice::Thread => base.part(thread % threads.max(1), threads.max(1)),
-            Slice::All | Slice::Share | Slice::Connection => base,
-        }
+        // Rows are dealt out in turn.
+        let lane = base.part(slice, slices);
+        (lane, lane.count(feed.rows))
     }
 }
 
@@ -237,16 +224,30 @@ impl Kind {
 }
 
 impl Shared {
-    fn open(feed: &Feed, folder: &Path, crowd: Crowd, room: Room) -> Result<Self, DataError> {
+    fn open(
+        feed: &Feed,
+        folder: &Path,
+        crowd: &Crowd,
+        users: Vec<u64>,
+        room: Room,
+    ) -> Result<Self, DataError> {
         let (kind, rows) = Kind::open(feed, folder, room)?;
         let processes = u64::from(crowd.share.of);
-        let connections = u64::from(feed.connections);
-        let (parts, what) = match (feed.slice, feed.order) {
-            (Slice::User, _) => (crowd.users.saturating_mul(processes), "users"),
-            (Slice::Thread, _) => (crowd.threads.saturating_mul(processes), "threads"),
-            (Slice::Connection, _) => (connections.saturating_mul(processes), "connections"),
-            (Slice::Share, _) | (_, Order::Unique) => (processes, "processes"),
-            (Slice::All, _) => (1, "users"),
+        let (slices, what) = match feed.slice {
+            Slice::User => (users.iter().sum::<u64>(), "users"),
+            Slice::Thread => (crowd.threads, "threads"),
+            Slice::Connection => (feed.connections.into(), "connections"),
+            Slice::Share | Slice::All => (1, "processes"),
+        };
+        let slices: u64 = slices.max(1);
+        let parts = match (feed.slice, feed.order) {
+            (Slice::All, Order::Sequential | Order::Circular | Order::Random) => 1,
+            _ => slices.saturating_mul(processes),
+        };
+        let has_own = !matches!(feed.slice, Slice::All | Slice::Share);
+        let nexts = match has_own && feed.order == Order::Unique {
+            true => slices,
+            false => 0,
         };
         if rows == 0 {
             let feed = feed.name.clone();
@@ -268,7 +269,8 @@ impl Shared {
             order: feed.order,
             at_end: feed.at_end,
             slice: feed.slice,
-            connections,
+            users,
+            slices,
             slots: feed.columns.iter().map(|(_, slot)| *slot).collect(),
             next: AtomicU64::new(0),
             batch: match feed.at_end {
@@ -277,12 +279,46 @@ impl Shared {
                 // When one thread finds no more rows, no other one has any left.
                 AtEnd::Stop | AtEnd::Fail => 1,
             },
+            nexts: (0..nexts).map(|_| AtomicU64::new(0)).collect(),
         })
     }
 
-    /// Takes positions for a thread.
-    pub(super) fn take(&self) -> std::ops::Range<u64> {
-        let start = self.next.fetch_add(self.batch, Ordering::Relaxed);
-        start..start + self.batch
+    /// The number of a load's user among all who draw. Users that an order adds come after all others.
+    #[inline]
+    pub(super) fn number(&self, load: usize, user: u64) -> u64 {
+        let own = self.users.get(load).copied().unwrap_or_default();
+        match user.checked_sub(own) {
+            None => self.users.iter().take(load).sum::<u64>() + user,
+            Some(more) => {
+                let all: u64 = self.users.iter().sum();
+                all + more * self.users.len().max(1) as u64 + load as u64
+            }
+        }
+    }
+
+    /// Which slice a user has on a connection, by their numbers.
+    #[inline]
+    pub(super) fn slice_of(&self, thread: u64, user: u64, connection: u64) -> u64 {
+        let number = match self.slice {
+            Slice::User => user,
+            Slice::Thread => thread,
+            Slice::Connection => connection,
+            Slice::All | Slice::Share => return 0,
+        };
+        number % self.slices
+    }
+
+    /// Takes positions for a thread, at most so many.
+    pub(super) fn take(&self, most: u64) -> std::ops::Range<u64> {
+        let batch = self.batch.min(most);
+        let start = self.next.fetch_add(batch, Ordering::Relaxed);
+        start..start + batch
+    }
+
+    /// Takes the next position in a slice.
+    pub(super) fn take_of(&self, slice: u64) -> u64 {
+        let next = usize::try_from(slice).ok();
+        let next = next.and_then(|slice| self.nexts.get(slice));
+        next.map_or(u64::MAX, |next| next.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -64,7 +64,7 @@ fn feed(source: Source, order: Order, at_end: AtEnd, slice: Slice) -> Feed {
 fn crowd(threads: u64, users: u64) -> Crowd {
     Crowd {
         threads,
-        users,
+        users: vec![vec![users]],
         share: Share::default(),
     }
 }
@@ -82,7 +82,7 @@ fn open(feed: Feed, crowd: Crowd, room: Room) -> Result<Arc<Store>, DataError> {
 
 fn draw(feeds: &mut Feeds, user: u64) -> Result<Vec<String>, Undrawn> {
     let mut values = Values::new(4);
-    feeds.draw(0, (user, user), &mut values)?;
+    feeds.draw(0, (0, user, user), &mut values)?;
     let all = (0..4).map_while(|slot| values.get(Slot(slot)));
     Ok(all
         .map(|value| String::from_utf8_lossy(value).into_owned())
@@ -179,6 +179,59 @@ fn a_slice_is_every_nth_row_of_a_user_a_thread_or_a_process() {
         users(Slice::Thread, Order::Sequential),
         ["01", "01", "01", "03", "03", "05", "05"]
     );
+}
+
+#[test]
+fn no_unique_row_of_a_slice_comes_twice_whoever_draws() {
+    let ends = |feeds: &mut Feeds| drawn(feeds, &[0, 2, 4]).pop();
+    for slice in [Slice::User, Slice::Thread, Slice::Connection] {
+        let mut feed = range(8, Order::Unique, AtEnd::Stop, slice);
+        feed.connections = 2;
+        let store = open(feed, crowd(2, 2), LITTLE).unwrap();
+        // Setup has feeds of its own. An order may add users.
+        let (mut setup, mut load) = (Feeds::new(&store, 0, 1), Feeds::new(&store, 0, 1));
+        let mut rows = drawn(&mut setup, &[0]);
+        rows.extend(drawn(&mut load, &[0, 2, 4]));
+        rows.sort_unstable();
+        rows.dedup();
+        assert_eq!(rows.len(), 4, "{slice:?}");
+        let end = Some("the feed `user` has no more rows".to_owned());
+        assert_eq!((ends(&mut setup), ends(&mut load)), (end.clone(), end));
+    }
+}
+
+#[test]
+fn users_of_several_loads_have_slices_and_places_of_their_own() {
+    let users = Crowd {
+        users: vec![vec![2, 0, 3]],
+        ..crowd(1, 0)
+    };
+    let all = [(0, 0), (0, 1), (2, 0), (2, 1), (2, 2)];
+    let rows = |feed: Feed, who: &[(usize, u64)]| {
+        let store = open(feed, users.clone(), LITTLE).unwrap();
+        let (mut feeds, mut values) = (Feeds::new(&store, 0, 1), Values::new(1));
+        let draw = |(load, user): &(usize, u64)| {
+            feeds.draw(0, (*load, *user, 0), &mut values).unwrap();
+            String::from_utf8(values.get(Slot(0)).unwrap().to_vec()).unwrap()
+        };
+        who.iter().map(draw).collect::<Vec<_>>()
+    };
+    let sliced = range(5, Order::Unique, AtEnd::Stop, Slice::User);
+    assert_eq!(rows(sliced, &all), ["00", "01", "02", "03", "04"]);
+    // The last ones were added by an order, or are iterations of a rate.
+    let more = [&all[..], &[(0, 2), (1, 0), (2, 3)]].concat();
+    let own = range(5, Order::Sequential, AtEnd::Stop, Slice::All);
+    assert_eq!(rows(own, &more), ["00"; 8]);
+}
+
+#[test]
+fn what_draws_but_once_takes_one_row_of_those_that_all_share() {
+    let feed = range(99_999, Order::Circular, AtEnd::Restart, Slice::All);
+    let store = open(feed, crowd(1, 1), LITTLE).unwrap();
+    let mut setup = Feeds::new(&store, 0, 1);
+    setup.take_singly();
+    assert_eq!(drawn(&mut setup, &[0]), ["00"]);
+    assert_eq!(drawn(&mut Feeds::new(&store, 0, 1), &[0]), ["01"]);
 }
 
 #[test]

@@ -9,8 +9,6 @@ use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
 use crate::spec::secret;
 
-pub const USER_AGENT: &str = concat!("volley/", env!("CARGO_PKG_VERSION"));
-
 /// The fields that all requests of a step to a host share, by target and host.
 #[derive(Default)]
 pub struct Heads(Vec<(usize, usize, Arc<Head>)>);

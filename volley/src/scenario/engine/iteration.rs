@@ -1,8 +1,8 @@
 //! One pass of a user through a scenario.
 
 use crate::http::Jar;
-use crate::scenario::plan::{Action, OnFailure, Plan, Save};
-use crate::scenario::{Slot, Values};
+use crate::scenario::Values;
+use crate::scenario::plan::{Action, OnFailure, Plan};
 
 /// What an iteration works through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Iteration {
     /// When it, or its first request after a thought, was due, and when it began, in ns.
     pub due_ns: u64,
     pub began_ns: u64,
+    /// When it began to do its actions for this round, in ns.
+    pub round_ns: u64,
     /// Its beginning was due at a moment, whatever became of others.
     pub is_scheduled: bool,
     /// A feed had no more rows for it.
@@ -47,8 +49,6 @@ pub struct Iteration {
     pub values: Values,
     pub jar: Jar,
     pub bond: Bond,
-    /// Its values that come from authorities that are no targets, and from which: paths in them lead back there.
-    pub elsewhere: Vec<(Slot, usize)>,
 }
 
 /// Which connection takes an iteration's next request.
@@ -112,15 +112,6 @@ impl Course {
 }
 
 impl Iteration {
-    /// Notes where a response with these values came from: from an authority that is no target, or (`None`) from a target.
-    #[cold]
-    pub fn came_from(&mut self, found: Option<usize>, saves: &[Save]) {
-        for save in saves {
-            self.elsewhere.retain(|(slot, _)| *slot != save.slot);
-            self.elsewhere.extend(found.map(|found| (save.slot, found)));
-        }
-    }
-
     /// One without values.
     pub fn new(slots: usize) -> Self {
         Self {
@@ -134,6 +125,7 @@ impl Iteration {
             thinks: false,
             due_ns: 0,
             began_ns: 0,
+            round_ns: 0,
             is_scheduled: false,
             out_of_data: false,
             failed: false,
@@ -141,7 +133,6 @@ impl Iteration {
             values: Values::new(slots),
             jar: Jar::default(),
             bond: Bond::Free,
-            elsewhere: Vec::new(),
         }
     }
 }

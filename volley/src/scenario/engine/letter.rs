@@ -6,14 +6,14 @@ use std::time::Duration;
 use prost_reflect::DynamicMessage;
 
 use super::flight::FlightKey;
-use super::heads::{Heads, USER_AGENT, Varying, constant, field};
+use super::heads::{Heads, Varying, constant, field};
 use super::shot::{Aim, Scratch};
 use super::wire::Http;
 use crate::grpc::timeout;
 use crate::http2::{Head, Own};
 use crate::request::body::Body;
 use crate::request::expect::Rules;
-use crate::request::{Expected, RequestError, messages};
+use crate::request::{Expected, RequestError, USER_AGENT, messages};
 use crate::scenario::plan::{GrpcRequest, Step};
 use crate::scenario::request::Molds;
 use crate::scenario::response::reads_body;

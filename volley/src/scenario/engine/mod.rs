@@ -7,6 +7,7 @@ mod heads;
 mod iteration;
 mod letter;
 mod pool;
+mod queue;
 mod record;
 mod shot;
 mod site;
@@ -130,7 +131,7 @@ pub fn run(
     });
     let crowd = Crowd {
         threads: threads.into(),
-        users: most_users(plan),
+        users: users(plan),
         share: Share::default(),
     };
     let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
@@ -270,13 +271,19 @@ fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
     Ok(done)
 }
 
-/// The most users, or iterations, that are there at a time.
-fn most_users(plan: &Plan) -> u64 {
-    let most = |load: &Load| match &load.phases {
-        Phases::Users(phases) => PhasedUsers::new(phases).most(),
-        Phases::Rate(_) => plan.limits.iterations_open.into(),
+/// By feed and by load: the most users that draw.
+fn users(plan: &Plan) -> Vec<Vec<u64>> {
+    let of = |load: &Load, feed| {
+        let scenarios = load.scenarios.iter();
+        let mut scenarios = scenarios.filter_map(|(at, _)| plan.scenarios.get(*at));
+        let draws = scenarios.any(|scenario| scenario.draws.contains(&feed));
+        match &load.phases {
+            Phases::Users(phases) if draws => PhasedUsers::new(phases).most(),
+            _ => 0,
+        }
     };
-    plan.loads.iter().map(most).fold(0, u64::saturating_add)
+    let of_all = |feed| plan.loads.iter().map(|load| of(load, feed)).collect();
+    (0..plan.feeds.len()).map(of_all).collect()
 }
 
 /// The load itself: what each thread has counted.
@@ -322,15 +329,16 @@ fn load(
             })
             .collect();
         drop(post);
-        let mut progress = None;
+        let (mut progress, mut looked_s) = (None, 0);
         for (thread, passed) in notes {
             let progress =
                 progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
             progress.add(thread as usize, passed);
             let start_ns = start.get().copied().unwrap_or_default();
-            if thread == 0 {
-                let elapsed = clock.now_ns().saturating_sub(start_ns);
-                let elapsed = Duration::from_nanos(elapsed);
+            let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
+            // Whichever thread is first: some end long before others.
+            if elapsed.as_secs() > looked_s {
+                looked_s = elapsed.as_secs();
                 watch.look(progress, elapsed, control);
                 on_progress(progress, elapsed);
             }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::flight::Fault;
 use super::iteration::Bond;
+use super::queue::Queue;
 
 /// The first wait before a connection that failed is opened again; each failure doubles it, up to a second.
 const FIRST_WAIT_NS: u64 = 20_000_000;
@@ -27,14 +28,16 @@ pub struct Link {
     /// When it may next try to return to its own host, and the attempt at that.
     pub returns_at_ns: u64,
     pub returning: Option<usize>,
+    /// How many ways that attempt has tried.
+    pub returning_tried: usize,
     /// Why its last connection failed.
     pub fault: Option<Fault>,
     /// Flights that no other link may take, with their serials.
     waiting: Waiting,
 }
 
-/// Flights that wait, with their serials, in the order in which they came.
-type Waiting = VecDeque<(u32, u64)>;
+/// Flights that wait, with their serials.
+type Waiting = Queue<(u32, u64)>;
 
 /// The links of a target.
 #[derive(Debug, Default)]
@@ -58,8 +61,9 @@ impl Pool {
             retry_at_ns: 0,
             returns_at_ns: 0,
             returning: None,
+            returning_tried: 0,
             fault: None,
-            waiting: Waiting::new(),
+            waiting: Waiting::default(),
         };
         Self {
             links: numbers.map(link).collect(),

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::flight::{FlightKey, Moved};
-use super::heads::{Heads, USER_AGENT, Varying, constant, field};
+use super::heads::{Heads, Varying, constant, field};
 use super::site::Site;
 use super::wire::Http;
 use crate::http::{Follow, Role};
 use crate::http2::hpack::literal;
 use crate::http2::{Head, Own};
+use crate::request::USER_AGENT;
 use crate::scenario::plan::{HttpRequest, Step, Url};
 use crate::scenario::request::{self, Ask};
 use crate::scenario::text::Unrendered;

@@ -1,7 +1,9 @@
 //! What happens at a given moment: thoughts that end, iterations that may begin, requests that take too long.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::queue::Queue;
 
 /// Moments, and what is due then.
 #[derive(Debug)]
@@ -44,19 +46,11 @@ impl<T: Ord> Timers<T> {
 /// limit is enough, and adding one costs next to nothing.
 #[derive(Debug, Default)]
 pub struct Deadlines {
-    queues: BTreeMap<u64, Queue>,
+    queues: BTreeMap<u64, Late>,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    /// Moment, flight, serial.
-    waiting: VecDeque<(u64, u32, u64)>,
-    /// When it is so long, those that are over are removed.
-    most: usize,
-}
-
-/// A queue is never tidied while it is shorter than this.
-const SHORT: usize = 1024;
+/// Moment, flight, serial.
+type Late = Queue<(u64, u32, u64)>;
 
 impl Deadlines {
     /// Notes that a flight ends `limit_ns` after `now_ns` at the latest. `is_open` says which flights are not over.
@@ -69,25 +63,20 @@ impl Deadlines {
         serial: u64,
         is_open: impl Fn(u32, u64) -> bool,
     ) {
-        let queue = self.queues.entry(limit_ns).or_default();
-        if queue.waiting.len() >= queue.most.max(SHORT) {
-            queue
-                .waiting
-                .retain(|(_, flight, serial)| is_open(*flight, *serial));
-            queue.most = 2 * queue.waiting.len();
-        }
         let at_ns = now_ns.saturating_add(limit_ns);
-        queue.waiting.push_back((at_ns, flight, serial));
+        let is_open = |(_, flight, serial): &_| is_open(*flight, *serial);
+        let queue = self.queues.entry(limit_ns).or_default();
+        queue.push((at_ns, flight, serial), is_open);
     }
 
     /// The next moment at which an open one is too late.
     pub fn next_ns(&mut self, is_open: impl Fn(u32, u64) -> bool) -> Option<u64> {
-        let first = |queue: &mut Queue| {
-            while let Some((at_ns, flight, serial)) = queue.waiting.front().copied() {
+        let first = |queue: &mut Late| {
+            while let Some((at_ns, flight, serial)) = queue.front().copied() {
                 if is_open(flight, serial) {
                     return Some(at_ns);
                 }
-                queue.waiting.pop_front();
+                queue.pop_front();
             }
             None
         };
@@ -96,14 +85,12 @@ impl Deadlines {
 
     /// Takes one whose time is over: flight and serial. It may have ended before.
     pub fn pop(&mut self, now_ns: u64) -> Option<(u32, u64)> {
-        let is_due = |queue: &&mut Queue| {
-            queue
-                .waiting
-                .front()
-                .is_some_and(|(at_ns, ..)| *at_ns <= now_ns)
+        let is_due = |queue: &&mut Late| {
+            let first = queue.front();
+            first.is_some_and(|(at_ns, ..)| *at_ns <= now_ns)
         };
         let queue = self.queues.values_mut().find(is_due)?;
-        let (_, flight, serial) = queue.waiting.pop_front()?;
+        let (_, flight, serial) = queue.pop_front()?;
         Some((flight, serial))
     }
 }
@@ -145,14 +132,5 @@ mod tests {
         }
         assert_eq!(deadlines.next_ns(|_, serial| serial == 2), Some(102));
         assert_eq!(deadlines.next_ns(|_, _| false), None);
-    }
-
-    #[test]
-    fn flights_that_are_over_take_no_memory_for_long() {
-        let mut deadlines = Deadlines::default();
-        for serial in 0..100_000 {
-            deadlines.add(u64::MAX, 0, 0, serial, |_, other| other + 10 > serial);
-        }
-        assert!(deadlines.queues[&u64::MAX].waiting.len() <= SHORT);
     }
 }

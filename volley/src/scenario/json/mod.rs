@@ -7,7 +7,7 @@ mod scan;
 mod text;
 
 pub use scan::Malformed;
-pub use text::{is_text, text};
+pub use text::text;
 
 use super::plan::Pointer;
 use scan::Scanner;

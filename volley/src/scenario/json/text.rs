@@ -1,11 +1,5 @@
 //! Strings without their escapes.
 
-/// Whether a value is a string.
-#[must_use]
-pub fn is_text(value: &[u8]) -> bool {
-    value.first() == Some(&b'"')
-}
-
 /// A value as text: a string without quotes and escapes, all else as it is written. `None` if half of a surrogate pair
 /// stands alone (RFC 8259 section 8.2): such a string has no text.
 #[inline]

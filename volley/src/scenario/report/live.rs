@@ -13,7 +13,7 @@ use crate::measure::{Distribution, highest_of};
 use crate::report::numbers::{duration, grouped, rate};
 use crate::report::{Latency, LatencyKind, Verdict, visible};
 
-/// What all threads together have told since the window's opening.
+/// What all threads together have reported since the window's opening.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// By thread: its sums so far.
@@ -53,7 +53,7 @@ impl Progress {
         }
     }
 
-    /// Takes what a thread has told.
+    /// Takes what a thread has reported.
     pub fn add(&mut self, thread: usize, mut passed: Passed) {
         let Some(known) = self.threads.get_mut(thread) else {
             return;

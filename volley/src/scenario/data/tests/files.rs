@@ -49,7 +49,7 @@ fn a_million_unique_rows_come_once_each_and_whole_to_two_threads_of_eight_users(
         let (mut feeds, mut values) = (Feeds::new(&store, thread, 1), Values::new(2));
         let mut ids = Vec::new();
         for user in (thread..16).step_by(2).cycle() {
-            match feeds.draw(0, (user, 0), &mut values) {
+            match feeds.draw(0, (0, user, 0), &mut values) {
                 Ok(()) => {}
                 Err(Undrawn::Stop(_)) => return ids,
                 Err(other) => panic!("{other}"),

@@ -102,7 +102,8 @@ impl Driver<'_> {
     fn open_found(&mut self, target: usize, now_ns: u64) {
         let (sites, index, threads) = (self.common.sites, self.index, self.common.threads);
         let pool = self.pools.get_mut(target);
-        let Some(pool) = pool.filter(|pool| pool.links.is_empty()) else {
+        // Of those that other threads have found, this one opens only what it needs.
+        let Some(pool) = pool.filter(|pool| pool.links.is_empty() && pool.has_waiting()) else {
             return;
         };
         match sites.looked_up(target) {
@@ -122,7 +123,7 @@ impl Driver<'_> {
 
     /// Tries a link's next way. If there is none, the link waits.
     fn try_next(&mut self, target: usize, at: usize, mut fault: Fault, now_ns: u64) {
-        while let Some((host, route)) = self.next_way(target, at) {
+        while let Some((host, route)) = self.next_way(target, at, |link| &mut link.tried) {
             match self.open_wire(target, at, host, &route, now_ns) {
                 Ok(key) => {
                     if let Some(link) = self.link_mut(target, at) {
@@ -139,13 +140,18 @@ impl Driver<'_> {
         self.refuse_waiting(target, at, now_ns);
     }
 
-    /// The next way of a link's round: its own host's addresses come first.
-    fn next_way(&mut self, target: usize, at: usize) -> Option<(usize, Arc<Route>)> {
+    /// The next way of a link's round: its own host's addresses come first. `tried`: how many the round has tried.
+    fn next_way(
+        &mut self,
+        target: usize,
+        at: usize,
+        tried: fn(&mut Link) -> &mut usize,
+    ) -> Option<(usize, Arc<Route>)> {
         let site = self.common.sites.get(target)?;
         let link = self.pools.get_mut(target)?.links.get_mut(at)?;
         let own = site.own_host(link.number);
-        let mut skipped = link.tried;
-        link.tried += 1;
+        let mut skipped = *tried(link);
+        *tried(link) += 1;
         for offset in 0..site.hosts.len() {
             let host = (own + offset) % site.hosts.len();
             let routes = site.hosts.get(host)?.names.routes();
@@ -178,7 +184,7 @@ impl Driver<'_> {
                 });
                 if is_away && link.returning.is_none() && now_ns >= link.returns_at_ns {
                     link.returns_at_ns = now_ns.saturating_add(RETURN_NS);
-                    link.tried = 0;
+                    link.returning_tried = 0;
                     away.push((target, at));
                 }
             }
@@ -191,7 +197,8 @@ impl Driver<'_> {
     /// Tries the next address of a link's own host. If there is none, the link stays where it is.
     fn try_return(&mut self, target: usize, at: usize, now_ns: u64) {
         let sites = self.common.sites;
-        while let Some((host, route)) = self.next_way(target, at) {
+        let tried: fn(&mut Link) -> &mut usize = |link| &mut link.returning_tried;
+        while let Some((host, route)) = self.next_way(target, at, tried) {
             let own = sites.get(target).zip(self.link_mut(target, at));
             if own.is_none_or(|(site, link)| site.own_host(link.number) != host) {
                 return;
@@ -285,8 +292,9 @@ impl Driver<'_> {
             return;
         }
         if wire.phase == Phase::Ready && wire.http.is_draining() {
-            wire.phase = Phase::Retiring;
             let fault = match wire.http {
+                // A response is still coming: another connection would be one too many.
+                Http::One(_) if wire.http.open() > 0 => return,
                 // This side has given a request up, or the server has answered.
                 Http::One(_) => None,
                 Http::Two(_) => Some(Fault::new(
@@ -294,6 +302,7 @@ impl Driver<'_> {
                     "the server sent GOAWAY before it answered".to_owned(),
                 )),
             };
+            wire.phase = Phase::Retiring;
             self.part(key, fault.as_ref(), now_ns);
         }
         let wire = self.wires.get_mut(key);

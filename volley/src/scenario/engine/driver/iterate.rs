@@ -9,7 +9,7 @@ use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
 
-/// A user whose iteration failed before it could send anything waits so long before the next one.
+/// A user whose actions failed before they could send anything waits so long before it does them again.
 const NOTHING_SENT_NS: u64 = 100_000_000;
 
 /// Longer bodies are not kept for the next request.
@@ -30,7 +30,6 @@ impl Driver<'_> {
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
         iteration.jar.clear();
-        iteration.elsewhere.clear();
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -38,9 +37,9 @@ impl Driver<'_> {
             user,
             due_ns,
             began_ns: now_ns,
+            round_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
-            elsewhere: iteration.elsewhere,
             ..Iteration::new(0)
         };
         let key = core.iterations.insert(iteration);
@@ -68,13 +67,13 @@ impl Driver<'_> {
         let is_scheduled = load.is_some_and(|load| matches!(load.phases, Phases::Rate(_)));
         (iteration.is_scheduled, iteration.is_due) = (is_scheduled, is_scheduled);
         if is_scheduled {
-            // Feeds keep something for each user: of a schedule, those are the iterations that are open together.
+            // A sequential feed has a position for each user: of a schedule, those are the iterations that are open together.
             iteration.user = key as u64 * u64::from(self.common.threads) + u64::from(self.index);
         }
         let due_ns = is_scheduled.then_some(iteration.due_ns);
         let draws = plan.scenarios.get(scenario);
         if let Some(connections) = draws.and_then(|scenario| scenario.keeps_to) {
-            self.keep_to_link(key, connections);
+            self.keep_to_link(key, scenario, connections);
         }
         for feed in draws.map_or(&[][..], |scenario| &scenario.draws) {
             if self.draw(key, *feed, now_ns) {
@@ -95,17 +94,17 @@ impl Driver<'_> {
 
     /// Chooses the link of each target that takes all requests of an iteration: that of its user, or of a schedule, the
     /// next one.
-    fn keep_to_link(&mut self, key: usize, connections: u32) {
+    fn keep_to_link(&mut self, key: usize, scenario: usize, connections: u32) {
         let links = self.lane().count(connections.into()).max(1);
         let Some(iteration) = self.core.iterations.get_mut(key) else {
             return;
         };
-        let number = match iteration.is_scheduled {
-            true => {
-                self.next_link += 1;
-                self.next_link - 1
+        let number = match self.next_links.get_mut(scenario) {
+            Some(next) if iteration.is_scheduled => {
+                *next += 1;
+                *next - 1
             }
-            false => iteration.user / u64::from(self.common.threads.max(1)),
+            _ => iteration.user / u64::from(self.common.threads.max(1)),
         };
         iteration.bond = Bond::Kept(usize::try_from(number % links).unwrap_or(0));
     }
@@ -161,6 +160,13 @@ impl Driver<'_> {
                     return self.end(key, now_ns);
                 }
                 iteration.at = 0;
+                let from_ns = free_from(iteration.failed, iteration.round_ns, now_ns);
+                iteration.round_ns = from_ns;
+                if from_ns > now_ns {
+                    iteration.thinks = true;
+                    self.timers.set(from_ns, Timer::Go(key, iteration.serial));
+                    return;
+                }
                 continue;
             };
             iteration.at += 1;
@@ -193,7 +199,7 @@ impl Driver<'_> {
             Bond::Kept(link) => lane.first + link as u64 * lane.every,
             Bond::Free | Bond::Last(_) => 0,
         };
-        let who = (iteration.user, connection);
+        let who = (iteration.load, iteration.user, connection);
         let drawn = self.feeds.draw(feed, who, &mut iteration.values);
         let Err(why) = drawn else {
             return true;
@@ -201,8 +207,8 @@ impl Driver<'_> {
         (iteration.failed, iteration.out_of_data) = (true, true);
         let place = match iteration.course {
             Course::Scenario(scenario) => {
-                let place = (iteration.load, scenario);
-                self.undrawn(place, feed, why, now_ns);
+                let who = (iteration.load, iteration.user);
+                self.undrawn(who, (scenario, feed), why, now_ns);
                 return false;
             }
             Course::Setup | Course::Refresh(_) => "setup".to_owned(),
@@ -278,22 +284,18 @@ impl Driver<'_> {
             .tally
             .iteration_ended(scenario, iteration.began_ns, now_ns, end);
         self.active_ns = now_ns;
-        let (load, user, began_ns) = (iteration.load, iteration.user, iteration.began_ns);
+        let (load, user) = (iteration.load, iteration.user);
+        let (began_ns, round_ns) = (iteration.began_ns, iteration.round_ns);
         let is_scheduled = iteration.is_scheduled;
         self.core.recycle(iteration);
         if is_scheduled {
             self.has_room();
             return;
         }
-        let from_ns = match (end, now_ns == began_ns) {
-            // The user has stopped.
-            (End::OutOfData, _) => return,
-            (End::Failed, true) => now_ns.saturating_add(NOTHING_SENT_NS),
-            // Nothing took any time: others get their turn.
-            (End::Ok, true) => now_ns.saturating_add(1),
-            (_, false) => now_ns,
-        };
-        self.user_is_free((load, user), began_ns, from_ns, now_ns);
+        if end != End::OutOfData {
+            let from_ns = free_from(failed, round_ns, now_ns);
+            self.user_is_free((load, user), began_ns, from_ns, now_ns);
+        }
     }
 
     /// Counts what is still open when the run is over.
@@ -382,11 +384,15 @@ impl Core<'_> {
                 .replies(flight.step, flight.sent_ns, flight.replies, now_ns);
         }
         if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
-            let is_found = self.sites.is_found(flight.target);
-            if (is_found || !iteration.elsewhere.is_empty())
-                && let Some(step) = self.plan.steps.get(flight.step)
+            if let Some(step) = self.plan.steps.get(flight.step)
+                && flight.answered
             {
-                iteration.came_from(is_found.then_some(flight.target), &step.saves);
+                // Paths in these values lead back to where they came from.
+                for save in &step.saves {
+                    let elsewhere = flight.target != step.url.target();
+                    let target = elsewhere.then_some(flight.target);
+                    iteration.values.came_from(save.slot, target);
+                }
             }
             iteration.open = iteration.open.saturating_sub(1);
             iteration.failed |= verdict.is_err();
@@ -437,6 +443,16 @@ impl Core<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// When a user may do its actions again that it began at a moment.
+fn free_from(failed: bool, began_ns: u64, now_ns: u64) -> u64 {
+    match (now_ns == began_ns, failed) {
+        (false, _) => now_ns,
+        (true, true) => now_ns.saturating_add(NOTHING_SENT_NS),
+        // Nothing took any time: others get their turn.
+        (true, false) => now_ns.saturating_add(1),
     }
 }
 

@@ -173,7 +173,9 @@ impl Driver<'_> {
                 continue;
             }
             state.next_change_ns = state.change_after(now_ns);
-            let Kind::Users(users) = &mut state.kind else {
+            self.judge_users(at, now_ns);
+            let Some(Kind::Users(users)) = self.loads.get_mut(at).map(|state| &mut state.kind)
+            else {
                 continue;
             };
             let from = std::mem::replace(&mut users.called, wanted).min(wanted);
@@ -187,6 +189,18 @@ impl Driver<'_> {
                     self.begin_user(at, user, now_ns);
                 }
             }
+        }
+    }
+
+    /// Ends a load whose users have all stopped.
+    fn judge_users(&self, at: usize, now_ns: u64) {
+        if let Some((state, shared)) = self.loads.get(at).zip(self.shared(at))
+            && let Kind::Users(users) = &state.kind
+        {
+            let most = users
+                .number
+                .most_from(now_ns.saturating_sub(state.begins_ns));
+            shared.judge_users(most, now_ns);
         }
     }
 
@@ -252,8 +266,8 @@ impl Driver<'_> {
     /// A feed has nothing for an iteration of a load: its user stops, or the load, or the run.
     pub(super) fn undrawn(
         &mut self,
-        (at, scenario): (usize, usize),
-        feed: usize,
+        (at, user): (usize, u64),
+        (scenario, feed): (usize, usize),
         why: Undrawn,
         now_ns: u64,
     ) {
@@ -267,7 +281,10 @@ impl Driver<'_> {
                     return;
                 };
                 match is_of_users && !self.common.store.has_one_position(feed) {
-                    true => shared.user_stopped(now_ns),
+                    true => {
+                        shared.user_stopped(user);
+                        self.judge_users(at, now_ns);
+                    }
                     false => shared.ran_out(now_ns),
                 }
             }
@@ -414,10 +431,16 @@ impl Driver<'_> {
     /// Something ends the load before its own end: no iteration begins any more, and those that are open may end. Those
     /// of a load that has ended are cut.
     pub(super) fn end_by(&mut self, by: EndedBy, now_ns: u64) {
-        if self.stopped_by.is_some() {
+        if let Some(before) = self.stopped_by {
+            // After another cause, a signal cuts what is open.
+            if by == EndedBy::Signal && before != by {
+                self.ends_ns = now_ns;
+            }
             return;
         }
         self.stopped_by = Some(by);
+        // What was due before this moment begins.
+        self.arrive(now_ns);
         self.ends_ns = match std::mem::replace(&mut self.is_stopping, true) {
             true => now_ns,
             false => now_ns.saturating_add(self.common.plan.limits.drain_ns),

@@ -167,6 +167,8 @@ pub struct Driver<'a> {
     touched: Vec<usize>,
     /// Connections whose socket still holds bytes; and whether its end is known.
     unread: Vec<(usize, bool)>,
+    /// Turns in a row after which more was still to be read.
+    behind: u32,
     buffer: Vec<u8>,
     /// When it last woke, in ns, if its wake-ups are coalesced.
     woke_ns: u64,
@@ -189,8 +191,8 @@ pub struct Driver<'a> {
     failure: Option<RunError>,
     /// When an iteration last ended, or could last begin, in ns.
     active_ns: u64,
-    /// Iterations of schedules that keep to a link take one after another.
-    next_link: u64,
+    /// By scenario: its iterations of a schedule that keep to a link take one after another.
+    next_links: Vec<u64>,
     /// While it is full, a schedule looks again at this moment, in ns.
     look_again_ns: u64,
     /// Iterations that ask for values of setup again.
@@ -257,6 +259,7 @@ impl<'a> Driver<'a> {
             deadlines: Deadlines::default(),
             touched: Vec::new(),
             unread: Vec::new(),
+            behind: 0,
             buffer: vec![0; READ_BYTES],
             woke_ns: 0,
             next_glance_ns: 0,
@@ -272,7 +275,7 @@ impl<'a> Driver<'a> {
             done: None,
             failure: None,
             active_ns: 0,
-            next_link: 0,
+            next_links: vec![0; plan.scenarios.len()],
             look_again_ns: 0,
             refreshing: 0,
             links_changed: true,
@@ -303,6 +306,8 @@ impl<'a> Driver<'a> {
             (None, false) => (EndedBy::Time, self.now_ns()),
         };
         let failure = self.failure.take().or_else(|| self.ended_by_step());
+        // Other threads may go on for long.
+        self.report(last_ns);
         self.cut();
         self.hang_up();
         Ok(Harvest {
@@ -322,7 +327,9 @@ impl<'a> Driver<'a> {
 
     /// A step failed, and `on_failure: end_run` ended the run.
     fn ended_by_step(&mut self) -> Option<RunError> {
-        let (step, fault) = self.core.fault.take()?;
+        let fault = self.core.fault.take();
+        // Others may have failed while they ended after something else.
+        let (step, fault) = fault.filter(|_| self.stopped_by == Some(EndedBy::Failure))?;
         let step = self.common.plan.steps.get(step)?;
         Some(RunError::EndedByStep {
             scenario: step.scenario.clone(),
@@ -339,6 +346,7 @@ impl<'a> Driver<'a> {
     pub fn once(mut self, course: Course) -> Result<Done, EngineError> {
         let mut events = Events::with_capacity(1024);
         let now_ns = self.now_ns();
+        self.feeds.take_singly();
         self.begin(course, (0, 0), now_ns, now_ns);
         let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;
         while !self.round(&mut events, is_done)? {}

@@ -86,15 +86,11 @@ impl Driver<'_> {
             None => PhasedUsers::new(phases),
             Some(users) => PhasedUsers::new(&[Phase::constant(users)]),
         };
-        let most = own.number.most();
-        let places = usize::try_from(lane.count(most)).unwrap_or(0);
+        let places = usize::try_from(lane.count(own.number.most())).unwrap_or(0);
         if places > own.busy.len() {
             own.busy.resize(places, false);
         }
         state.next_change_ns = now_ns.max(state.begins_ns);
-        if let Some(shared) = self.common.quota.load(load) {
-            shared.expect_users(most);
-        }
     }
 
     /// No iteration begins any more but those that were due.

@@ -1,9 +1,10 @@
 //! What all threads share of the loads: how many iterations have begun and are open, and which loads are over.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::pace::PhasedUsers;
-use crate::scenario::plan::{Load, Phases, Plan};
+use crate::scenario::plan::{Load, Plan};
 
 /// The loads of a plan.
 #[derive(Debug)]
@@ -24,11 +25,18 @@ pub struct LoadQuota {
     /// Numbers of iterations, and of dropped ones. Above: the number of the weights that count.
     dealt: AtomicU64,
     dropped: AtomicU64,
-    /// The most users, and how many of them have stopped because their data ran out.
-    users: AtomicU64,
-    stopped: AtomicU64,
+    stopped: Mutex<Stopped>,
     /// When the data ran out for all, in ns; `u64::MAX`: they have not.
     ran_out_ns: AtomicU64,
+}
+
+/// Users that have stopped because their own rows ran out.
+#[derive(Debug, Default)]
+struct Stopped {
+    /// All users below this one have.
+    below: u64,
+    /// Of the others, these have.
+    others: BTreeSet<u64>,
 }
 
 /// So many bits of a number are an iteration's own; the rest is the number of the weights.
@@ -96,11 +104,7 @@ impl LoadQuota {
             begun: AtomicU64::new(0),
             dealt: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
-            users: AtomicU64::new(match &load.phases {
-                Phases::Users(phases) => PhasedUsers::new(phases).most(),
-                Phases::Rate(_) => 0,
-            }),
-            stopped: AtomicU64::new(0),
+            stopped: Mutex::default(),
             ran_out_ns: AtomicU64::new(u64::MAX),
         }
     }
@@ -162,16 +166,27 @@ impl LoadQuota {
         }
     }
 
-    /// So many users there may be.
-    pub fn expect_users(&self, users: u64) {
-        self.users.fetch_max(users, Ordering::Relaxed);
+    /// A user's own rows have run out.
+    pub fn user_stopped(&self, user: u64) {
+        let mut stopped = self.stopped();
+        let Stopped { below, others } = &mut *stopped;
+        others.insert(user);
+        while others.remove(below) {
+            *below += 1;
+        }
     }
 
-    /// A user's own rows have run out. When no user is left, the load is over.
-    pub fn user_stopped(&self, now_ns: u64) {
-        if self.stopped.fetch_add(1, Ordering::Relaxed) + 1 >= self.users.load(Ordering::Relaxed) {
+    /// The load is over if all users have stopped that work now or later: those below `most`.
+    pub fn judge_users(&self, most: u64, now_ns: u64) {
+        // Without users now, an order may bring some.
+        if most > 0 && self.stopped().below >= most {
             self.ran_out(now_ns);
         }
+    }
+
+    fn stopped(&self) -> MutexGuard<'_, Stopped> {
+        // It is whole at any moment.
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rows of all have run out, which ends the load.
@@ -193,18 +208,45 @@ impl LoadQuota {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::plan::Phases;
 
-    #[test]
-    fn new_weights_number_iterations_from_0_once_whoever_is_first() {
-        let load = Load {
+    fn quota() -> LoadQuota {
+        LoadQuota::new(&Load {
             scenarios: vec![(0, 1)],
             shares_requests: false,
             phases: Phases::Rate(Vec::new()),
             iterations: None,
             start_after_ns: 0,
             pace_ns: 0,
-        };
-        let quota = LoadQuota::new(&load);
+        })
+    }
+
+    #[test]
+    fn a_load_is_over_when_the_users_that_are_left_have_stopped() {
+        let quota = quota();
+        // These leave before the others stop.
+        for user in [3, 2] {
+            quota.user_stopped(user);
+        }
+        quota.judge_users(2, 5);
+        assert_eq!(quota.ran_out_ns(), None);
+        for (user, over_ns) in [(1, None), (0, Some(7))] {
+            quota.user_stopped(user);
+            quota.judge_users(2, 7);
+            assert_eq!(quota.ran_out_ns(), over_ns);
+        }
+    }
+
+    #[test]
+    fn a_load_without_users_goes_on() {
+        let quota = quota();
+        quota.judge_users(0, 1);
+        assert!(!quota.is_over());
+    }
+
+    #[test]
+    fn new_weights_number_iterations_from_0_once_whoever_is_first() {
+        let quota = quota();
         let dealt = |weights, number| Dealt { weights, number };
         assert_eq!([quota.deal(), quota.deal()], [dealt(0, 0), dealt(0, 1)]);
         quota.reweigh(1);

@@ -4,7 +4,7 @@ use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::Slot;
 use crate::scenario::engine::flight::Fault;
-use crate::scenario::engine::flight::{FlightKey, Place};
+use crate::scenario::engine::flight::{FlightKey, Place, is_open};
 use crate::scenario::engine::iteration::{Bond, Iteration};
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
@@ -45,7 +45,9 @@ impl Driver<'_> {
                 self.core.flights.get_mut(key as usize),
             ) {
                 flight.target = target;
-                pool.waiting(bond).push_back((key, serial));
+                let flights = &self.core.flights;
+                let is_open = |(key, serial): &_| is_open(flights, *key, *serial);
+                pool.waiting(bond).push((key, serial), is_open);
                 self.links_changed |= pool.links.is_empty();
             }
             return;
@@ -97,7 +99,6 @@ impl Driver<'_> {
             scratch,
             common,
             touched,
-            pools,
             ..
         } = self;
         let (Some(wire), Some(sheet), Some(site)) = (
@@ -117,7 +118,8 @@ impl Driver<'_> {
         flight.path.clear();
         flight.path.extend_from_slice(&scratch.path);
         scratch.cookies.clear();
-        if !iteration.jar.is_empty()
+        if matches!(sheet, Sheet::Http(_))
+            && !iteration.jar.is_empty()
             && let Some(host) = site.hosts.get(wire.host)
         {
             iteration
@@ -173,11 +175,15 @@ impl Driver<'_> {
             Err(unsent) => {
                 let failure = core.unsent(unsent);
                 core.finish(key as usize, Err(failure), now_ns);
-                // The connection is as free as before.
-                if let Some(pool) = pools.get_mut(target) {
-                    pool.list(wire.link);
-                }
+                self.stays_free(target, at);
             }
+        }
+    }
+
+    /// Nothing was sent: a connection is as free as before.
+    fn stays_free(&mut self, target: usize, wire: usize) {
+        if let (Some(pool), Some(wire)) = (self.pools.get_mut(target), self.wires.get(wire)) {
+            pool.list(wire.link);
         }
     }
 
@@ -210,10 +216,7 @@ impl Driver<'_> {
                 self.write(key, step, target, wire, now_ns);
                 continue;
             }
-            // The connection is as free as before.
-            if let (Some(pool), Some(wire)) = (self.pools.get_mut(target), self.wires.get(wire)) {
-                pool.list(wire.link);
-            }
+            self.stays_free(target, wire);
             match aimed {
                 // Its value has changed while it waited.
                 Ok(_) => self.send(key, now_ns),
@@ -231,7 +234,7 @@ impl Driver<'_> {
             let Some(fault) = pool.is_dead(bond).cloned() else {
                 return;
             };
-            for waiting in std::mem::take(pool.waiting(bond)) {
+            while let Some(waiting) = pool.waiting(bond).pop_front() {
                 self.core.refuse(waiting, fault.clone(), now_ns);
             }
         }
@@ -240,13 +243,11 @@ impl Driver<'_> {
     /// Ends the requests whose time is over.
     pub(super) fn end_late(&mut self, now_ns: u64) {
         while let Some((key, serial)) = self.deadlines.pop(now_ns) {
-            let Some(flight) = self.core.flights.get(key as usize) else {
-                continue;
-            };
-            if flight.serial != serial {
+            if !is_open(&self.core.flights, key, serial) {
                 continue;
             }
-            if let Some(place) = flight.place
+            let flight = self.core.flights.get(key as usize);
+            if let Some(place) = flight.and_then(|flight| flight.place)
                 && let Some(wire) = self.wires.get_mut(place.wire)
             {
                 wire.http.cancel(place.stream);
@@ -354,9 +355,7 @@ impl Core<'_> {
         iteration: &Iteration,
         path: &mut Vec<u8>,
     ) -> Result<usize, Fault> {
-        let mut elsewhere = iteration.elsewhere.iter();
-        let elsewhere = elsewhere.find(|(known, _)| *known == slot);
-        let relative_to = elsewhere.map_or(relative_to, |(_, found)| *found);
+        let relative_to = iteration.values.elsewhere(slot).unwrap_or(relative_to);
         let url = iteration
             .values
             .get(slot)
@@ -414,8 +413,7 @@ impl Core<'_> {
 
     /// A request that waits, with its serial, can never be sent.
     pub(super) fn refuse(&mut self, (key, serial): (u32, u64), fault: Fault, now_ns: u64) {
-        let flight = self.flights.get(key as usize);
-        if flight.is_some_and(|flight| flight.serial == serial) {
+        if is_open(&self.flights, key, serial) {
             self.finish(key as usize, Err(fault), now_ns);
         }
     }

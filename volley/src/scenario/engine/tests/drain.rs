@@ -1,7 +1,7 @@
 //! How loads end, and what is due in them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use super::super::control::{Control, Order};
 use super::super::{Finished, Options, run};
@@ -82,16 +82,14 @@ load: [{rate: 100/s, for: 100ms}]
     assert_eq!(has_due, [true, true, false]);
 }
 
-#[test]
-fn what_is_dropped_at_the_end_is_shared_out_by_the_last_weights() {
-    let server = mute();
+/// A run on one thread. `on_news` is called each second, from 1 on, and may give orders and set the signal.
+pub(super) fn follow(
+    server: &Peer,
+    file: &str,
+    on_news: impl Fn(u32, &Control, &AtomicBool),
+) -> Finished {
     let plan = plan(&format!(
-        "targets: {{api: 'http://{}'}}
-http: {{version: 1, connections: 1}}
-limits: {{iterations_open: 1, when_full: wait, drain: 1ms}}
-scenarios: {{one: {{steps: [{{get: '${{api}}/'}}]}}, two: {{steps: [{{get: '${{api}}/'}}]}}}}
-load: [{{rate: 1000/s, for: 2s}}]
-",
+        "targets: {{api: 'http://{}'}}\n{file}",
         server.address
     ));
     let signal = Arc::default();
@@ -101,13 +99,75 @@ load: [{{rate: 1000/s, for: 2s}}]
         control: Some(Arc::clone(&control)),
         ..Options::default()
     };
-    let mut is_first = true;
+    let mut number = 0;
     let news = &mut |_: &mut _, _| {
-        if std::mem::take(&mut is_first) {
+        number += 1;
+        on_news(number, &control, &signal);
+    };
+    run(&plan, &options, &signal, news).unwrap()
+}
+
+#[test]
+fn what_is_due_before_a_signal_begins_although_wake_ups_are_coalesced() {
+    let file = "http: {version: 2, connections: 4}
+limits: {coalesce: 100ms}
+scenarios: {one: {steps: [{get: '${api}/'}]}}
+load: [{rate: 1000/s, for: 1h}]
+";
+    let set = |_, _: &Control, signal: &AtomicBool| signal.store(true, Ordering::Relaxed);
+    let report = follow(&good(), file, set).report;
+    assert_eq!(report.facts.ended_by, EndedBy::Signal);
+    assert_eq!(report.iterations().dropped, 0);
+}
+
+const WAITS: &str = "http: {version: 1, connections: 2, timeout: 2h}
+limits: {drain: 1h}
+scenarios: {one: {on_failure: end_run, steps: [{get: '${api}/'}]}}
+load: [{users: 2, for: 1h}]
+";
+
+#[test]
+fn a_signal_cuts_what_is_open_after_an_order_to_stop() {
+    let report = follow(&mute(), WAITS, |number, control, signal| match number {
+        1 => control.ask(Order::Stop).unwrap(),
+        _ => signal.store(true, Ordering::Relaxed),
+    })
+    .report;
+    assert_eq!(report.facts.ended_by, EndedBy::Order);
+    assert_eq!(report.iterations().open, 2);
+}
+
+#[test]
+fn a_step_that_fails_after_a_signal_has_not_ended_the_run() {
+    let (release, released) = mpsc::channel();
+    let released = Mutex::new(released);
+    let server = Peer::plain(move |_| {
+        released.lock().unwrap().recv().unwrap();
+        Some((500, String::new()))
+    });
+    let Finished { report, failure } = follow(&server, WAITS, |number, _, signal| match number {
+        1 => signal.store(true, Ordering::Relaxed),
+        // The thread has seen the signal.
+        _ => (0..2).for_each(|_| release.send(()).unwrap()),
+    });
+    assert_eq!(report.facts.ended_by, EndedBy::Signal);
+    assert_eq!(report.iterations().failed, 2);
+    assert!(failure.is_none());
+}
+
+#[test]
+fn what_is_dropped_at_the_end_is_shared_out_by_the_last_weights() {
+    let file = "http: {version: 1, connections: 1}
+limits: {iterations_open: 1, when_full: wait, drain: 1ms}
+scenarios: {one: {steps: [{get: '${api}/'}]}, two: {steps: [{get: '${api}/'}]}}
+load: [{rate: 1000/s, for: 2s}]
+";
+    let report = follow(&mute(), file, |number, control, _| {
+        if number == 1 {
             control.ask(Order::Weights(0, vec![(0, 0)])).unwrap();
         }
-    };
-    let report = run(&plan, &options, &signal, news).unwrap().report;
+    })
+    .report;
     let dropped: Vec<u64> = report
         .scenarios
         .iter()

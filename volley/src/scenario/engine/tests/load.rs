@@ -1,12 +1,15 @@
 //! What begins and ends: users, schedules and data.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
+use super::super::control::Order;
 use super::super::{Options, run};
+use super::drain::follow;
 use super::peer::Peer;
 use super::plan;
 use super::{failure, finish};
+use crate::scenario::report::live::Progress;
 use crate::scenario::report::{EndedBy, Report, StepReport};
 
 /// A server that answers everything with 200 and nothing.
@@ -91,6 +94,91 @@ scenarios: {one: {steps: [{name: a, get: '${api}/${sku}'}]}}
 ";
     let report = done(&good(), 2, &format!("{ROWS}{rows}load: [{{users: 6}}]"));
     assert_eq!(begun(&report), [30, 0, 0]);
+}
+
+#[test]
+fn a_load_ends_when_the_users_that_are_left_have_no_more_rows() {
+    let rows = "data: {sku: {range: [0, 15], order: sequential, at_end: stop}}
+scenarios: {one: {steps: [{name: a, get: '${api}/${sku}', think: 100ms}]}}
+";
+    let file = format!("{ROWS}{rows}load: [{{users: 4, for: 500ms}}, {{users: 2}}]");
+    let report = done(&good(), 2, &file);
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+    let file = format!("{ROWS}{rows}load: [{{users: 4}}]");
+    let report = follow(&good(), &file, |_, control, _| {
+        // The load may just have ended.
+        let _ = control.ask(Order::Users(0, 2));
+    })
+    .report;
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
+fn users_of_all_loads_that_draw_have_slices_and_others_need_none() {
+    let server = Peer::plain(|_| Some((200, String::new())));
+    let file = "data: {n: {range: [0, 20], order: unique, slice: user}}
+scenarios:
+  one: {load: [{users: 10}], steps: [{get: '${api}/${n}'}]}
+  two: {load: [{users: 10}], steps: [{get: '${api}/${n}'}]}
+  other: {load: [{rate: 1000/s, for: 10ms}], steps: [{get: '${api}/other'}]}
+";
+    done(&server, 2, &format!("{ROWS}{file}"));
+    let asked = server.asked();
+    let rows = asked
+        .iter()
+        .filter_map(|asked| asked.path.get(1..)?.parse().ok());
+    let mut rows: Vec<u64> = rows.collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn rounds_that_send_nothing_do_not_keep_a_thread_busy() {
+    let file = "data: {row: {rows: [{url: 'no url'}]}}
+scenarios:
+  one:
+    repeat: 1000000000
+    on_failure: continue
+    steps: [{name: a, get: '${row.url}'}]
+load: [{users: 1, for: 100ms}]
+";
+    let report = done(&good(), 1, &format!("{ROWS}{file}"));
+    assert_eq!(report.facts.ended_by, EndedBy::Time);
+    assert_eq!(report.iterations().open, 1);
+    assert!(step(&report, "a").counts.failed > 0);
+}
+
+#[test]
+fn news_come_as_long_as_any_thread_works() {
+    let (release, released) = mpsc::channel();
+    let released = Mutex::new(released);
+    let server = Peer::plain(move |asked| {
+        if asked.path == "/1" {
+            released.lock().unwrap().recv().unwrap();
+        }
+        Some((200, String::new()))
+    });
+    let plan = plan(&format!(
+        "targets: {{api: 'http://{}'}}
+{ROWS}data: {{thread: {{range: [0, 2], slice: thread, at_end: stop}}}}
+scenarios: {{one: {{steps: [{{get: '${{api}}/${{thread}}'}}]}}}}
+load: [{{users: 2}}, {{iterations: 2}}]
+",
+        server.address
+    ));
+    let options = Options {
+        threads: Some(2),
+        ..Options::default()
+    };
+    let mut seen = Vec::new();
+    let news = &mut |progress: &mut Progress, _| {
+        seen.push(progress.iterations().ok);
+        if seen.len() == 2 {
+            release.send(()).unwrap();
+        }
+    };
+    run(&plan, &options, &Arc::default(), news).unwrap();
+    assert_eq!(seen.get(..2), Some(&[1, 1][..]));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::peer::{Does, Peer};
+use super::plan;
 use super::wires::{is_ok, reasons, run, step};
 use crate::scenario::report::Report;
 use crate::scenario::tally::Reason;
@@ -138,6 +139,26 @@ fn connections_are_opened_to_a_limited_number_of_authorities() {
     let limit =
         "leads to one more authority than the 64 that `route: authority` opens connections to";
     assert!(words.iter().any(|words| words.contains(limit)), "{words:?}");
+}
+
+#[test]
+fn a_thread_opens_connections_only_to_the_authorities_that_it_asks() {
+    let peers = [(); 2].map(|()| Peer::start(|_| Does::says(200, &[], "")));
+    let [first, second] = [0, 1].map(|at| format!("http://{}/", peers[at].address));
+    let named = Peer::start(|_| Does::says(200, &[], ""));
+    let text = format!(
+        r#"
+targets: {{api: "http://{}"}}
+http: {{version: 1, route: authority, connections: 2}}
+data: {{url: {{rows: ["{first}", "{second}"], slice: thread}}}}
+scenarios: {{s: {{steps: [{{get: "${{url}}"}}]}}}}
+load: [{{users: 2}}, {{iterations: 200}}]
+"#,
+        named.address
+    );
+    assert!(is_ok(&super::report(&plan(&text), 2)));
+    let accepted = peers.iter().map(|one| one.accepted.load(Ordering::Relaxed));
+    assert_eq!(accepted.collect::<Vec<_>>(), [1, 1]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Setup, teardown, and values that grow old.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use super::peer::{Asked, Peer};
+use super::peer::{Asked, Does, Peer};
 use super::{failure, finish, finish_by};
 
 #[test]
@@ -44,6 +45,57 @@ teardown: [{name: bye, get: '${api}/bye'}]
             }
         }
     }
+}
+
+#[test]
+fn setup_load_and_teardown_draw_no_row_twice() {
+    for slice in ["all", "user", "thread"] {
+        let server = Peer::start(|_| Does::says(200, &[], ""));
+        let file = format!(
+            "http: {{version: 1, connections: 2}}
+data:
+  n: {{range: [0, 20], order: unique, slice: {slice}}}
+  m: {{range: [0, 1000]}}
+setup: [{{get: '${{api}}/setup/${{m}}'}}, {{get: '${{api}}/${{n}}'}}]
+scenarios: {{one: {{steps: [{{get: '${{api}}/${{n}}'}}, {{get: '${{api}}/load/${{m}}'}}]}}}}
+load: [{{users: 2}}, {{iterations: 6}}]
+teardown: [{{get: '${{api}}/${{n}}'}}]
+"
+        );
+        let finished = finish(&server, 1, &file).unwrap();
+        assert!(finished.failure.is_none());
+        let asked = server.asked();
+        let paths = |start: &str| {
+            let paths = asked.iter().map(|one| one.path.as_str());
+            let paths = paths.filter_map(|path| path.strip_prefix(start)?.parse::<u64>().ok());
+            paths.collect::<BTreeSet<_>>()
+        };
+        assert_eq!(paths("/").len(), 8, "{slice}");
+        // Setup takes no more rows of a circular feed than it needs.
+        assert_eq!(paths("/setup/").first(), Some(&0));
+        assert_eq!(paths("/load/").first(), Some(&1));
+    }
+}
+
+#[test]
+fn a_path_that_setup_has_saved_leads_to_where_it_came_from() {
+    let other = Peer::start(|_| Does::says(200, &[("location", "/next")], ""));
+    let url = format!("http://{}/made", other.address);
+    let server = Peer::start(move |_| Does::says(201, &[("location", &url)], ""));
+    let file = "http: {version: 1, connections: 2, route: authority}
+setup:
+  - {post: '${api}/', save: {url: {header: location}}}
+  - {get: '${url}', save: {next: {header: location}}}
+scenarios: {one: {steps: [{get: '${next}', expect: {status: 200}}]}}
+load: [{users: 2}, {iterations: 4}]
+teardown: [{delete: '${next}', expect: {status: 200}}]
+";
+    let finished = finish(&server, 1, file).unwrap();
+    assert!(finished.failure.is_none());
+    assert_eq!(finished.report.iterations().ok, 4);
+    let asked = other.asked();
+    let next = asked.iter().filter(|asked| asked.path == "/next").count();
+    assert_eq!((next, asked.len()), (5, 6));
 }
 
 /// What a server knows of two values, and those who wait for news.

@@ -102,6 +102,28 @@ load: [{{iterations: 80, rate: 4000/s, for: 1h}}]
 }
 
 #[test]
+fn each_scenario_of_a_schedule_takes_all_connections_in_turn() {
+    let peer = Peer::start(|_| Does::says(200, &[], ""));
+    let text = format!(
+        r#"
+targets: {{a: "http://{}"}}
+http: {{version: 2, connections: 2}}
+data: {{n: {{range: [0, 40], slice: connection}}}}
+scenarios: {{s: {{steps: [{{get: "${{a}}/s/${{n}}"}}]}}, t: {{steps: [{{get: "${{a}}/t/${{n}}"}}]}}}}
+load: [{{iterations: 80, rate: 4000/s, for: 1h}}]
+"#,
+        peer.address
+    );
+    assert_eq!(report(&plan(&text), 1).iterations().ok, 80);
+    let mut counts = BTreeMap::<_, u64>::new();
+    for asked in peer.asked() {
+        let scenario = asked.path.chars().nth(1);
+        *counts.entry((scenario, asked.connection)).or_default() += 1;
+    }
+    assert_eq!(counts.into_values().collect::<Vec<_>>(), [20; 4]);
+}
+
+#[test]
 fn what_keeps_to_a_connection_that_cannot_be_opened_fails_and_the_others_go_on() {
     for version in [1, 2] {
         let peer = Peer::start(|asked| match row(asked) {

@@ -1,6 +1,10 @@
 //! Connections, redirects and responses that are not as they should be.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::peer::{Asked, Does, Peer, Reply};
 use super::{plan, report};
@@ -53,6 +57,43 @@ pub(super) fn sum_call() -> (&'static str, &'static str) {
     );
     let call = "      - {name: sum, grpc: \"${api}/benchmark.BenchmarkService/GetSum\", message: {a: 1, b: 2}}";
     (protos, call)
+}
+
+#[test]
+fn a_connection_is_replaced_only_when_its_last_response_has_ended() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let is_early = thread::spawn(move || {
+        let read_head = |socket: &mut TcpStream| {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut room = [0; 4096];
+                let length = socket.read(&mut room).unwrap();
+                head.extend_from_slice(&room[..length]);
+            }
+        };
+        let (mut first, _) = listener.accept().unwrap();
+        read_head(&mut first);
+        let head = b"HTTP/1.1 200 x\r\nconnection: close\r\ncontent-length: 2\r\n\r\na";
+        first.write_all(head).unwrap();
+        // Another connection would come at once.
+        listener.set_nonblocking(true).unwrap();
+        let until = Instant::now() + Duration::from_millis(200);
+        let early = std::iter::repeat_with(|| listener.accept().ok());
+        let mut early = early.take_while(|_| Instant::now() < until).flatten();
+        let is_early = early.next().is_some();
+        first.write_all(b"b").unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let (mut second, _) = listener.accept().unwrap();
+        read_head(&mut second);
+        second.write_all(head).unwrap();
+        second.write_all(b"b").unwrap();
+        is_early
+    });
+    let more = "http: {version: 1, connections: 1}\nload: [{users: 2}, {iterations: 2}]";
+    let steps = "      - {get: \"${api}/\"}";
+    let report = run(&format!("{{api: \"http://{address}\"}}"), steps, more);
+    assert!(is_ok(&report) && !is_early.join().unwrap());
 }
 
 #[test]
@@ -119,6 +160,38 @@ fn urls_with_the_authority_and_urls_with_the_host_lead_back_to_the_target() {
         );
         let paths: Vec<_> = asked.iter().map(|one| one.path.as_str()).collect();
         assert_eq!(paths, ["/own", "/x", "/y"]);
+    }
+}
+
+#[test]
+fn a_path_leads_to_the_target_that_it_came_from() {
+    for version in [1, 2] {
+        // `a` sends everybody to `b`, which names paths of its own.
+        let b = Peer::start(|asked| {
+            let next = format!("{}/next", asked.path);
+            Does::says(201, &[("location", &next)], "")
+        });
+        let (made, moved) = ("made", "moved");
+        let [made, moved] = [made, moved].map(|path| format!("http://{}/{path}", b.address));
+        let a = Peer::start(move |asked| match asked.path.as_str() {
+            "/moves" => redirect(&moved),
+            _ => Does::says(201, &[("location", &made)], ""),
+        });
+        let targets = format!(
+            "{{a: \"http://{}\", b: \"http://{}\"}}",
+            a.address, b.address
+        );
+        let steps = r#"
+      - {post: "${a}/moves", redirects: 1, save: {url: {header: location}}}
+      - {patch: "${url}"}
+      - {post: "${a}/makes", save: {url: {header: location}}}
+      - {get: "${url}", save: {next: {header: location}}}
+      - {get: "${next}"}"#;
+        let more = format!("http: {{version: {version}}}");
+        assert!(is_ok(&run(&targets, steps, &more)), "HTTP/{version}");
+        let asked = b.asked();
+        let paths: Vec<_> = asked.iter().map(|asked| asked.path.as_str()).collect();
+        assert_eq!(paths, ["/moved", "/moved/next", "/made", "/made/next"]);
     }
 }
 

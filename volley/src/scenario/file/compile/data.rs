@@ -9,7 +9,7 @@ use crate::request::schema::suggest;
 use crate::scenario::Slot;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Columns as By, Feed as Written};
-use crate::scenario::plan::{AtEnd, Feed, Order, Slice, Source, Url};
+use crate::scenario::plan::{AtEnd, Feed, Load, Order, Phases, Scenario, Slice, Source, Url};
 
 /// The most random letters, or digits of a number.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -372,6 +372,31 @@ impl Compiler<'_> {
             }
         }
         keeps_to
+    }
+
+    /// Refuses slices of users where a rate draws.
+    pub(super) fn refuse_users(&mut self, loads: &[Load], scenarios: &[Scenario]) {
+        let of_rates = loads
+            .iter()
+            .filter(|load| matches!(load.phases, Phases::Rate(_)));
+        let of_rates = of_rates.flat_map(|load| &load.scenarios);
+        let of_rates: Vec<_> = of_rates.filter_map(|(at, _)| scenarios.get(*at)).collect();
+        for index in 0..self.feeds.len() {
+            let draft = self.feeds.get(index);
+            let draws = of_rates
+                .iter()
+                .find(|scenario| scenario.draws.contains(&index));
+            if let Some((draft, scenario)) = draft.zip(draws)
+                && draft.feed.slice == Slice::User
+            {
+                let at = Path::default().key("data").key(&draft.feed.name);
+                let problem = format!(
+                    "scenario `{}` has a rate, and so no users: write `thread` or `connection`, or give its load `users`",
+                    scenario.name
+                );
+                self.wrong(&at.key("slice"), problem);
+            }
+        }
     }
 
     /// Refuses parts of connections where there are no iterations.

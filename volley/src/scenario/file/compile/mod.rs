@@ -91,6 +91,7 @@ impl<'a> Compiler<'a> {
         let scenarios = self.scenarios(&root.key("scenarios"), &common);
         let teardown = self.teardown(&root.key("teardown"), &common);
         let loads = self.loads(&root);
+        self.refuse_users(&loads, &scenarios);
         let thresholds = self.goals(&root.key("thresholds"));
         let limits = self.limits(&root.key("limits"));
         let control = self.control(&root.key("control"));

@@ -30,7 +30,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
     sites.named[0].hosts[0].names = Names::fixed(own);
     let crowd = Crowd {
         threads: 1,
-        users: 1,
+        users: Vec::new(),
         share: Share::default(),
     };
     let (quota, board) = (Quota::new(&plan), Board::default());
