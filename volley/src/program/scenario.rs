@@ -48,6 +48,11 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         Ok(plan) => plan,
         Err(mistakes) => return Ok(refuse(&mistakes)),
     };
+    for condition in &args.fail_if {
+        let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
+        file::check_part(condition, scenarios, &plan.steps)
+            .map_err(|error| wrong(format!("`--fail-if`: {error}")))?;
+    }
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));
     let out = Out::open(args.output.as_deref())?;
     let signal = engine::watch()?;
@@ -105,12 +110,13 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     }
 }
 
+/// The command line or the file must be mended.
+fn wrong(message: String) -> Failure {
+    Failure { status: 2, message }
+}
+
 /// Where the run takes orders.
 fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<Address>, Failure> {
-    let wrong = |reason: String| Failure {
-        status: 2,
-        message: reason,
-    };
     let Some(text) = plan.control.as_ref().filter(|_| args.control.is_none()) else {
         return Ok(args.control.clone());
     };

@@ -486,7 +486,8 @@ impl From<&Selected> for Goal {
     fn from(selected: &Selected) -> Self {
         Self {
             fails_if: selected.threshold.clone(),
-            text: selected.to_string(),
+            // As the file's: what must hold.
+            text: format!("not {selected}"),
             of: selected.of.clone(),
             abort_after_ns: None,
         }

@@ -109,8 +109,15 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
     assert_eq!(status, 99);
     assert!(
-        errors == "failed: failed(crud) is 50% (`failed(crud) > 10%`)\n",
+        errors == "failed: failed(crud) is 50% (`not failed(crud) > 10%`)\n",
         "{errors}"
+    );
+    let mistaken = ["--fail-if", "p99(craete) > 50ms"];
+    let (status, out, errors) = volley(&[&["run", &file][..], &mistaken].concat());
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert_eq!(
+        errors,
+        "error: `--fail-if`: no scenario or step is named `craete`; did you mean `create`?\n"
     );
 }
 

@@ -13,6 +13,7 @@ mod shape;
 use std::fs;
 use std::path::Path;
 
+pub use compile::check_part;
 pub use mistake::{Mistake, Mistakes};
 pub use model::{constant_rate, constant_users};
 

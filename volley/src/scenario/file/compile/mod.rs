@@ -28,6 +28,7 @@ use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenF
 use data::Draft;
 use names::{Names, Scope};
 use step::asks;
+pub use thresholds::check_part;
 
 /// The most iterations that can be open.
 const MOST_OPEN: u32 = 10_000_000;
