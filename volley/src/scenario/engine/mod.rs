@@ -171,8 +171,10 @@ pub fn run(
         Ok::<_, RunError>(driver.once(course)?)
     };
     let mut board = Board::default();
+    let mut hasty = Vec::new();
     if !plan.setup.is_empty() {
         let done = set_up(plan, once(Course::Setup, &board, signal)?)?;
+        hasty = refresh::hasty(plan, &done.known.values);
         board = Board::new(done.known, plan.common_slots);
     }
     let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
@@ -187,7 +189,7 @@ pub fn run(
         threads,
         connections,
         cost: Cost::default(),
-        warnings: warning.into_iter().chain(coalesced).collect(),
+        warnings: warning.into_iter().chain(coalesced).chain(hasty).collect(),
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
     let of_load = Common {
