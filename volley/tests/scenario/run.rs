@@ -169,6 +169,32 @@ fn each_request_is_a_line_of_the_log() {
 }
 
 #[test]
+fn nothing_that_the_file_names_is_overwritten() {
+    let shop = Shop::open();
+    let users = shop.path("users.csv");
+    fs::write(&users, "name\nann\n").unwrap();
+    let file = shop.file(204, "data: {u: {csv: users.csv}}");
+    for flag in ["--log", "--save-failures", "-o"] {
+        let (status, out, errors) = volley(&["run", &file, flag, &users]);
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert!(errors.contains("would overwrite"), "{errors}");
+        assert_eq!(fs::read_to_string(&users).unwrap(), "name\nann\n");
+    }
+}
+
+#[test]
+fn a_token_that_nobody_asks_for_has_no_effect() {
+    let shop = Shop::open();
+    let file = shop.file(204, TEN);
+    let args = ["run", &file, "--control-token", "t"];
+    let line = "warning: `--control-token` has no effect without `--control`, `--metrics` or the file's `control`\n";
+    let (status, _, errors) = volley(&args);
+    assert_eq!((status, errors.as_str()), (0, line));
+    let (_, _, errors) = volley(&[&args[..], &["--quiet"]].concat());
+    assert_eq!(errors, "");
+}
+
+#[test]
 fn failed_requests_are_saved_whole_and_without_secrets() {
     let shop = Shop::open();
     let (log, failures) = (shop.path("log"), shop.path("failures"));

@@ -106,6 +106,17 @@ pub struct Finished {
 /// Receives what is known of a run, each second, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
+/// Reads the files of TLS and of data that a run needs.
+///
+/// # Errors
+///
+/// One cannot be used, or has too few rows.
+pub fn check(plan: &Plan) -> Result<(), RunError> {
+    plan.targets.iter().try_for_each(site::check_tls)?;
+    Store::open(&plan.feeds, &plan.folder, crowd(plan, 1))?;
+    Ok(())
+}
+
 /// Runs a plan: setup, load and teardown. The load ends early if `signal` is set. Teardown then runs all the same; it
 /// ends early only if `signal` is set while it runs.
 ///
@@ -128,12 +139,7 @@ pub fn run(
         let grain = duration(coalesce_ns);
         format!("latencies can be up to {grain} too long, as `limits.coalesce` asks for")
     });
-    let crowd = Crowd {
-        threads: threads.into(),
-        users: most_users(plan),
-        share: Share::default(),
-    };
-    let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
+    let store = Store::open(&plan.feeds, &plan.folder, crowd(plan, threads))?;
     let seed = fastrand::u64(..);
     let (quota, clock) = (Quota::new(plan), Clock::start());
     if let Some(records) = &options.records {
@@ -270,6 +276,15 @@ fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
         }
     }
     Ok(done)
+}
+
+/// Among whom rows are divided.
+fn crowd(plan: &Plan, threads: u32) -> Crowd {
+    Crowd {
+        threads: threads.into(),
+        users: most_users(plan),
+        share: Share::default(),
+    }
 }
 
 /// The most users, or iterations, that are there at a time.
