@@ -8,7 +8,7 @@ use serde_json::Value;
 use volley::scenario::json::{Found, Tree, text};
 use volley::scenario::plan::Pointer;
 
-/// How many pairs of names in one object are equal; then the first one counts here, and the last one there.
+/// Whether an object has a name twice. volley takes the first value, serde_json the last.
 fn has_doubles(document: &[u8]) -> bool {
     struct Names;
     impl<'de> serde::de::Visitor<'de> for Names {

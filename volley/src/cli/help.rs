@@ -47,7 +47,7 @@ Examples:
 `volley list` and `volley describe` show what a server offers, and `volley try` makes one call.
 `volley blast` sends many calls at the same moment: see `volley blast --help`.
 `volley merge` makes one report of those of several processes: see `volley merge --help`.
-`volley compare` tells what changed from one run to another: see `volley compare --help`.
+`volley compare` reports what changed from one run to another: see `volley compare --help`.
 `volley run` runs scenarios, requests that depend on each other: see `volley run --help`.
 `volley check` reports what such a file would do: see `volley check --help`.
 `volley schema` prints the JSON Schema of a file for --config.

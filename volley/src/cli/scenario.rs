@@ -1,12 +1,12 @@
 //! `volley run`: a scenario file as load.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
 
 use super::apply::{filled_file, filled_path};
-use super::exit::CliExit;
+use super::exit::{CliExit, UsageError};
 use super::options::{need_token, token};
 use super::value::path;
 use super::{argv, files, help, usage};
@@ -22,9 +22,9 @@ A CONDITION is FIGURE or FIGURE(PART), a comparison and a limit: 'p99(create) > 
 'failed(crud) > 1%', 'checks < 99.9%', 'dropped > 0'. A PART is a scenario, a step, or both:
 crud.create. The file's own thresholds say what must hold; a CONDITION says what must not.
 
-Exit status: 0 if all thresholds hold, or if there are none and no iteration failed; 1 if an
-iteration failed, nothing succeeded, or the run broke off; 2 if the file is wrong; 99 if a threshold
-failed.";
+Exit status: 0 if all thresholds hold; without thresholds, 0 if no iteration failed. 1 if nothing
+succeeded, the run broke off, or, without thresholds, an iteration failed; 2 if the file is wrong;
+99 if a threshold failed.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,8 +53,28 @@ pub struct ScenarioRun {
     pub metrics: Option<Address>,
     /// What clients must know.
     pub token: Option<String>,
+    /// The command line gives it.
+    pub has_token_flag: bool,
     /// Neither live lines nor warnings are printed.
     pub quiet: bool,
+}
+
+impl ScenarioRun {
+    /// Checks that nothing is written to a file twice, or to one that is read.
+    ///
+    /// # Errors
+    ///
+    /// If two of them are one.
+    pub fn check_files<'a>(&self, read: impl Iterator<Item = &'a Path>) -> Result<(), UsageError> {
+        let logs = [
+            ("--log", &self.log),
+            ("--save-failures", &self.save_failures),
+        ];
+        let output = std::iter::once(files::output(self.output.as_deref()));
+        let written: Vec<_> = output.chain(files::given(&logs)).collect();
+        let read: Vec<_> = read.map(|file| ("FILE", file)).collect();
+        files::check(&written, &read)
+    }
 }
 
 /// How a report of scenarios is written.
@@ -113,8 +133,8 @@ struct RunWords {
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     control: Option<Address>,
 
-    /// What clients must know, as a bearer token; needed where other hosts can reach an ADDRESS
-    /// (default: $VOLLEY_TOKEN)
+    /// Clients must send this token (Authorization: Bearer TOKEN); needed where other hosts can reach
+    /// an ADDRESS (default: $VOLLEY_TOKEN)
     #[arg(long, value_name = "TOKEN", help_heading = "Output")]
     control_token: Option<String>,
 
@@ -143,25 +163,17 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
     let file = args
         .file
         .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
-    let logs = [
-        ("--log", &args.log),
-        ("--save-failures", &args.save_failures),
-    ];
-    let written: Vec<_> = std::iter::once(files::output(args.output.as_deref()))
-        .chain(files::given(&logs))
-        .collect();
-    files::check(&written, &[("FILE", &file)])
-        .map_err(|error| CliExit::usage(error.to_string()))?;
     let token = token(args.control_token.as_deref());
     for (flag, address) in [("--control", &args.control), ("--metrics", &args.metrics)] {
         need_token(flag, address.as_ref(), token.as_deref())
             .map_err(|error| CliExit::usage(error.to_string()))?;
     }
-    Ok(ScenarioRun {
+    let run = ScenarioRun {
         file,
         control: args.control,
         metrics: args.metrics,
         token,
+        has_token_flag: args.control_token.is_some_and(|token| !token.is_empty()),
         threads: args.threads,
         fail_if: args.fail_if,
         output: filled_file(&args.output),
@@ -169,7 +181,10 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         save_failures: filled_path(&args.save_failures),
         format: args.format.unwrap_or_default(),
         quiet: args.quiet,
-    })
+    };
+    run.check_files(std::iter::once(run.file.as_path()))
+        .map_err(|error| CliExit::usage(error.to_string()))?;
+    Ok(run)
 }
 
 pub(super) fn command() -> Command {

@@ -10,12 +10,13 @@ use super::once::once;
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::Check;
 use crate::report::visible;
+use crate::scenario::Slot;
+use crate::scenario::engine as load;
 use crate::scenario::file::{self, Mistakes};
 use crate::scenario::plan::{
-    Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target, Url,
+    Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target,
     Version,
 };
-use crate::scenario::{Piece, Slot, Text};
 use crate::units::duration::GoDuration;
 
 /// The exit status if a file is wrong.
@@ -30,6 +31,7 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     match file::read(&args.file) {
         Ok(plan) if args.once => once(plan),
         Ok(plan) => {
+            load::check(&plan)?;
             let text = outline(&plan);
             let mut lines = text.lines();
             buffered(io::stdout().lock(), |out| {
@@ -106,13 +108,13 @@ fn target(target: &Target) -> String {
         Version::Auto => "HTTP/1.1",
     };
     let tls = if target.is_tls { " over TLS" } else { "" };
-    let connections = target.connections;
+    let connections = counted(target.connections.into(), "connection");
     let route = match target.route {
         Route::Targets => "",
         Route::Authority => ", and to each other authority",
     };
     format!(
-        "{}: {}, {version}{tls}, {connections} connections{route}",
+        "{}: {}, {version}{tls}, {connections}{route}",
         target.name,
         hosts.join(" ")
     )
@@ -143,21 +145,11 @@ fn actions(plan: &Plan, action: &Action) -> Vec<String> {
 }
 
 fn step(plan: &Plan, step: &Step) -> String {
-    let url = match &step.url {
-        Url::Target { target, path } => {
-            let target = plan
-                .targets
-                .get(*target)
-                .map_or("", |target| target.name.as_str());
-            format!("${{{target}}}{}", shown(plan, path))
-        }
-        Url::Value { slot, then, .. } => format!("{}{}", name(plan, *slot), shown(plan, then)),
-    };
     let verb = match &step.request {
         Request::Http(request) => &request.method,
         Request::Grpc(_) => "grpc",
     };
-    let line = format!("{verb} {url}");
+    let line = format!("{verb} {}", step.written_url);
     // That is what a step without a name is called.
     let mut line = if step.name == line {
         line
@@ -177,15 +169,6 @@ fn step(plan: &Plan, step: &Step) -> String {
     line
 }
 
-/// A text as the file has it.
-fn shown(plan: &Plan, text: &Text) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Fixed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Piece::Slot(slot, _) => name(plan, *slot),
-    };
-    text.pieces().iter().map(piece).collect()
-}
-
 fn name(plan: &Plan, slot: Slot) -> String {
     let name = plan.slots.get(usize::from(slot.0));
     format!("${{{}}}", name.map_or("", String::as_str))
@@ -200,7 +183,7 @@ fn feed(plan: &Plan, feed: &Feed) -> String {
     };
     let source = match &feed.source {
         Source::Csv { file, .. } | Source::JsonLines { file, .. } => from(file),
-        Source::Rows(rows) => format!("{} rows", rows.len()),
+        Source::Rows(rows) => counted(rows.len() as u64, "row"),
         Source::Range { start, end, .. } => format!("{start} to before {end}"),
         Source::Random { low, high } => format!("a random number from {low} to {high}"),
         Source::RandomText { length } => format!("{length} random letters"),
@@ -237,12 +220,18 @@ fn load(plan: &Plan, load: &Load) -> String {
         })
         .collect();
     let (phases, show): (_, fn(u64) -> String) = match &load.phases {
-        Phases::Users(phases) => (phases, |users| format!("{users} users")),
+        Phases::Users(phases) => (phases, |users| counted(users, "user")),
         Phases::Rate(phases) => (phases, |rate| format!("{}/s", rate as f64 / 1e6)),
     };
     let mut parts: Vec<String> = phases.iter().map(|it| phase(it, show)).collect();
-    parts.extend(load.iterations.map(|number| format!("{number} iterations")));
+    parts.extend(load.iterations.map(|number| counted(number, "iteration")));
     format!("{}: {}", scenarios.join(" : "), parts.join(", "))
+}
+
+/// `1 user`, `2 users`.
+fn counted(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
 }
 
 fn phase(phase: &Phase, show: fn(u64) -> String) -> String {

@@ -1,6 +1,7 @@
 //! `volley run`: a scenario file as load.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -48,7 +49,14 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         Ok(plan) => plan,
         Err(mistakes) => return Ok(refuse(&mistakes)),
     };
+    for condition in &args.fail_if {
+        let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
+        file::check_part(condition, scenarios, &plan.steps)
+            .map_err(|error| wrong(format!("`--fail-if`: {error}")))?;
+    }
     plan.thresholds.extend(args.fail_if.iter().map(Goal::from));
+    args.check_files(plan.files.iter().map(PathBuf::as_path))
+        .map_err(|error| wrong(error.to_string()))?;
     let out = Out::open(args.output.as_deref())?;
     let signal = engine::watch()?;
     let mut files = Files::default();
@@ -59,6 +67,11 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let address = control_address(&plan, args)?;
     let addresses = [address.as_ref(), args.metrics.as_ref()];
     let servers = show(&shown, addresses, args.token.as_deref())?;
+    if args.has_token_flag && servers.is_empty() && !args.quiet {
+        let line = "`--control-token` has no effect without `--control`, `--metrics` or the file's `control`";
+        // If nobody reads this, the run continues.
+        let _ = writeln!(io::stderr(), "warning: {line}");
+    }
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
@@ -101,20 +114,19 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     }
 }
 
+/// The command line or the file must be mended.
+fn wrong(message: String) -> Failure {
+    Failure { status: 2, message }
+}
+
 /// Where the run takes orders.
 fn control_address(plan: &Plan, args: &ScenarioRun) -> Result<Option<Address>, Failure> {
-    let wrong = |reason: String| Failure {
-        status: 2,
-        message: reason,
-    };
-    let Some(text) = plan.control.as_ref().filter(|_| args.control.is_none()) else {
+    if args.control.is_some() {
         return Ok(args.control.clone());
-    };
-    let address = text.parse::<Address>();
-    let address = address.map_err(|error| wrong(format!("`control: {text}`: {error}")))?;
-    need_token("control", Some(&address), args.token.as_deref())
+    }
+    need_token("control", plan.control.as_ref(), args.token.as_deref())
         .map_err(|error| wrong(error.to_string()))?;
-    Ok(Some(address))
+    Ok(plan.control.clone())
 }
 
 /// What takes single requests; `None` if nobody asks for them.

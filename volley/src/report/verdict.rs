@@ -125,7 +125,12 @@ impl Figures<'_> {
             Count::Sent => self.sent,
             Count::Missed => self.missed,
             Count::Late => self.late,
-            Count::Checks | Count::Dropped | Count::Iterations => return None,
+            Count::Open
+            | Count::Checks
+            | Count::Dropped
+            | Count::Iterations
+            | Count::IterationsOk
+            | Count::IterationsFailed => return None,
         })
     }
 
@@ -136,6 +141,7 @@ impl Figures<'_> {
             Times::SendDelay => self.send_delay,
             Times::FirstMessage => self.first_message,
             Times::Gap => self.gap,
+            Times::FirstByte | Times::Delay | Times::Iteration => None,
         }
     }
 }

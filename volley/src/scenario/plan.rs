@@ -15,6 +15,7 @@ pub use crate::pace::Phase;
 use crate::request::Method;
 use crate::spec::threshold::Selected;
 use crate::spec::{Endpoint, Threshold};
+use crate::watch::Address;
 
 /// Everything that a run needs.
 #[derive(Debug)]
@@ -40,8 +41,10 @@ pub struct Plan {
     pub common_slots: u16,
     /// A path in the file's folder is relative to this.
     pub folder: PathBuf,
+    /// The files that the file names.
+    pub files: Vec<PathBuf>,
     /// `--control`: where the run can be changed.
-    pub control: Option<String>,
+    pub control: Option<Address>,
     /// Names and values that reports keep.
     pub tags: Vec<(String, String)>,
 }
@@ -273,6 +276,8 @@ pub struct Step {
     pub scenario: String,
     /// Where in the file it stands: line, from 1.
     pub line: usize,
+    /// Its URL as the file has it, without values of the environment.
+    pub written_url: Box<str>,
     pub url: Url,
     pub request: Request,
     pub timeout_ns: Option<u64>,
@@ -392,6 +397,9 @@ pub struct Pointer {
 pub enum Rule {
     Equals(Text),
     Differs(Text),
+    /// The same text, or a number that is equal: `1.10` and `1.1`.
+    EqualsNumber(Text),
+    DiffersFromNumber(Text),
     StartsWith(Text),
     EndsWith(Text),
     Contains(Text),
@@ -497,7 +505,8 @@ impl From<&Selected> for Goal {
     fn from(selected: &Selected) -> Self {
         Self {
             fails_if: selected.threshold.clone(),
-            text: selected.to_string(),
+            // As the file's: what must hold.
+            text: format!("not {selected}"),
             of: selected.of.clone(),
             abort_after_ns: None,
         }

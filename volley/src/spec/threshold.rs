@@ -13,7 +13,7 @@ mod figure;
 #[cfg(test)]
 mod tests;
 
-pub use figure::{Count, Figure, Rate, Statistic, Times};
+pub use figure::{Count, Figure, Rate, Runs, Statistic, Times};
 
 /// A figure, a comparison and a limit. Written as `p99 > 20ms`.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,11 +74,13 @@ pub enum ThresholdError {
     )]
     Form,
     /// The first part is unknown.
-    #[error(
-        "there is no figure `{0}`: use p50 (or any other percentile), mean, min or max, also after `first-message`, `gap`, \
-         `service` or `send-delay`; or rate, messages, ok, failed, wrong, cut, sent, missed or late"
-    )]
-    Figure(String),
+    #[error("there is no figure `{name}`: use {}", runs.known())]
+    Figure {
+        /// What was written.
+        name: String,
+        /// The runs that do not have it.
+        runs: Runs,
+    },
     /// The last part does not fit the first.
     #[error("`{figure}` needs {wanted}, not `{limit}`")]
     Limit {
@@ -151,11 +153,7 @@ impl FromStr for Threshold {
     type Err = ThresholdError;
 
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        let threshold = Self::any(parts(text)?)?;
-        if threshold.figure.is_of_scenarios() {
-            return Err(ThresholdError::Scenario(threshold.figure.to_string()));
-        }
-        Ok(threshold)
+        Self::read(parts(text)?, Runs::Calls)
     }
 }
 
@@ -168,9 +166,8 @@ impl FromStr for Selected {
             .split_once('(')
             .filter(|(name, _)| !name.contains(['<', '>']))
         else {
-            let threshold = Threshold::any(parts(text)?)?;
             return Ok(Self {
-                threshold,
+                threshold: Threshold::read(parts(text)?, Runs::Scenarios)?,
                 of: None,
             });
         };
@@ -182,7 +179,7 @@ impl FromStr for Selected {
         let (of, after) = close.ok_or(ThresholdError::Form)?;
         let whole = format!("{name} {after}");
         Ok(Self {
-            threshold: Threshold::any(parts(&whole)?)?,
+            threshold: Threshold::read(parts(&whole)?, Runs::Scenarios)?,
             of: Some(of.trim().to_owned()),
         })
     }
@@ -214,8 +211,8 @@ impl Threshold {
         }
     }
 
-    /// A threshold with any figure.
-    fn any(parts: Parts<'_>) -> Result<Self, ThresholdError> {
+    /// A threshold with a figure that these runs have.
+    fn read(parts: Parts<'_>, runs: Runs) -> Result<Self, ThresholdError> {
         let Parts {
             name,
             comparison,
@@ -224,7 +221,7 @@ impl Threshold {
         if name.split_whitespace().any(|word| word == "ratio") {
             return Err(ThresholdError::Ratio);
         }
-        let figure: Figure = name.parse()?;
+        let figure = Figure::read(name, runs)?;
         let (limit, unit) = figure.limit(text)?;
         Ok(Self {
             text: format!("{figure} {} {text}", comparison.sign()),

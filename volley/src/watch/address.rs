@@ -1,7 +1,7 @@
 //! Where a run can be watched: a TCP address or a Unix socket.
 
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -51,6 +51,10 @@ impl FromStr for Address {
         let port: u16 = port.parse().map_err(|_| AddressError::Form)?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let host = if host.is_empty() { "127.0.0.1" } else { host };
+        // Of a URL, or with two ports: there is nothing to look up.
+        if host.contains('/') || (host.contains(':') && host.parse::<IpAddr>().is_err()) {
+            return Err(AddressError::Form);
+        }
         let found = (host, port).to_socket_addrs();
         let first = found.ok().and_then(|mut found| found.next());
         first

@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use volley::scenario::file;
 
+use crate::common::Scratch;
 use crate::examples;
 
 fn volley(args: &[&str]) -> (i32, String, String) {
@@ -25,6 +26,46 @@ fn a_good_file_is_outlined() {
         volley(&["check", "shop.yaml"]),
         (0, expected.to_owned(), String::new())
     );
+}
+
+#[test]
+fn values_of_the_environment_are_not_shown() {
+    let scratch = Scratch::new();
+    let file = scratch.path("secret.yaml");
+    let text = "targets: {api: http://a}\nscenarios: {s: {steps: [{name: x, get: '${api}/x?key=${env.HOME}&${env.PATH:raw}'}]}}\n";
+    std::fs::write(&file, text).unwrap();
+    let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
+    assert_eq!((status, errors.as_str()), (0, ""));
+    let line = "  x: GET ${api}/x?key=${env.HOME}&${env.PATH:raw}\n";
+    assert!(out.contains(line), "{out}");
+}
+
+#[test]
+fn files_of_data_and_tls_are_read() {
+    let scratch = Scratch::new();
+    let (file, pem) = (scratch.path("a.yaml"), scratch.path("ca.pem"));
+    std::fs::write(scratch.path("users.csv"), "name,mail\nann,a@b\nbob\n").unwrap();
+    std::fs::write(&pem, "no certificate").unwrap();
+    for (text, expected) in [
+        (
+            "targets: {api: http://a}\ndata: {u: {csv: users.csv}}",
+            "users.csv:3: the row has 1 column, the header 2\n",
+        ),
+        (
+            "targets: {api: http://a}\ndata: {u: {rows: [a, b], slice: user}}\nload: {users: 3, iterations: 9}",
+            "error: the feed `u` has 2 rows for 3 users: add rows, or use `slice: all`\n",
+        ),
+        (
+            "targets: {api: {hosts: 'https://a', tls: {ca: ca.pem}}}",
+            "ca.pem",
+        ),
+    ] {
+        let text = format!("{text}\nscenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}\n");
+        std::fs::write(&file, text).unwrap();
+        let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
+        assert_eq!((status, out.as_str()), (2, ""), "{errors}");
+        assert!(errors.contains(expected), "{errors}");
+    }
 }
 
 #[test]

@@ -384,3 +384,91 @@ fn phases_follow_each_other_and_iterations_count_all_of_them() {
         (Some(7), true)
     );
 }
+
+#[test]
+fn a_path_may_have_a_url_in_its_query() {
+    let plan = plan(&with_steps("{get: '/go?to=http://x/'}"));
+    assert_eq!(
+        (path(&plan, 0).as_str(), plan.targets.len()),
+        ("/go?to=http://x/", 1)
+    );
+}
+
+#[test]
+fn names_of_a_form_are_filled_and_a_default_may_come_from_the_environment() {
+    let plan = plan(&with_steps(
+        "{get: '/', save: {x: {header: h, default: '${env.KEY}'}}}, {post: '/', form: {'a${x}': b, '$${x}': c}}",
+    ));
+    assert_eq!(body(&plan, 1), "a%3Cx%3E=b&%24%7Bx%7D=c");
+    assert_eq!(
+        plan.steps[0].saves[0].default.as_deref(),
+        Some(&b"k e\"y"[..])
+    );
+}
+
+#[test]
+fn a_scenario_with_users_of_its_own_inherits_the_pace_and_one_with_a_rate_does_not() {
+    let plan = plan(
+        "targets: {api: http://a}\n\
+         scenarios:\n  \
+           a: {steps: [{get: /}], load: {rate: 1/s, for: 1s}}\n  \
+           b: {steps: [{get: /}], load: {users: 1, for: 1s}}\n  \
+           c: {steps: [{get: /}]}\n\
+         load: {users: 2, for: 1s}\npace: 2s\n",
+    );
+    let paces: Vec<u64> = plan.loads.iter().map(|load| load.pace_ns).collect();
+    assert_eq!(paces, [0, 2_000_000_000, 2_000_000_000]);
+}
+
+#[test]
+fn numbers_are_sent_as_they_are_written() {
+    let plan = plan(&format!(
+        "{}data: {{d: {{rows: [1.10, 2]}}}}\ntags: {{version: 1.20}}\n",
+        with_steps(
+            r#"{post: "/${d}", headers: {a: 1.10, b: 0x1F}, form: {c: 2.50}, expect: {headers: {d: 1.0}},
+                save: {x: {header: h, default: 1.10}}},
+               {post: "/b", json: {e: 1.10, f: 123456789012345678901234567890, g: 0x1F, h: -7}}"#
+        )
+    ));
+    let headers = &http(&plan.steps[0]).headers;
+    let header = |at: usize| shown(&plan, &headers[at].1);
+    assert_eq!(
+        (header(0), header(1)),
+        ("1.10".to_owned(), "0x1F".to_owned())
+    );
+    assert_eq!(body(&plan, 0), "c=2.50");
+    assert_eq!(
+        body(&plan, 1),
+        r#"{"e":1.10,"f":123456789012345678901234567890,"g":31,"h":-7}"#
+    );
+    let expect = &plan.steps[0].expect;
+    assert!(matches!(&expect.checks[0].rule, Rule::Equals(text) if shown(&plan, text) == "1.0"));
+    assert_eq!(
+        plan.steps[0].saves[0].default.as_deref(),
+        Some(&b"1.10"[..])
+    );
+    assert_eq!(plan.tags, [("version".to_owned(), "1.20".to_owned())]);
+    assert!(matches!(&plan.feeds[0].source, Source::Rows(rows) if *rows[0][0] == *b"1.10"));
+}
+
+#[test]
+fn a_number_in_the_file_is_compared_with_numbers() {
+    let plan = plan(&with_steps(
+        "{get: '/', expect: {json: {/a: 1.10, /b: {not: 7}, /c: '1.10', /d: 9007199254740993}}}",
+    ));
+    let rules: Vec<&Rule> = plan.steps[0]
+        .expect
+        .checks
+        .iter()
+        .map(|check| &check.rule)
+        .collect();
+    assert!(matches!(
+        rules[..],
+        [
+            Rule::EqualsNumber(_),
+            Rule::DiffersFromNumber(_),
+            Rule::Equals(_),
+            Rule::Equals(_)
+        ]
+    ));
+}

@@ -109,8 +109,15 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
     assert_eq!(status, 99);
     assert!(
-        errors == "failed: failed(crud) is 50% (`failed(crud) > 10%`)\n",
+        errors == "failed: failed(crud) is 50% (`not failed(crud) > 10%`)\n",
         "{errors}"
+    );
+    let mistaken = ["--fail-if", "p99(craete) > 50ms"];
+    let (status, out, errors) = volley(&[&["run", &file][..], &mistaken].concat());
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert_eq!(
+        errors,
+        "error: `--fail-if`: no scenario or step is named `craete`; did you mean `create`?\n"
     );
 }
 
@@ -159,6 +166,32 @@ fn each_request_is_a_line_of_the_log() {
         assert_eq!(line["iteration"].is_null(), line["step"] == "login");
         assert!(line.get("request").is_none());
     }
+}
+
+#[test]
+fn nothing_that_the_file_names_is_overwritten() {
+    let shop = Shop::open();
+    let users = shop.path("users.csv");
+    fs::write(&users, "name\nann\n").unwrap();
+    let file = shop.file(204, "data: {u: {csv: users.csv}}");
+    for flag in ["--log", "--save-failures", "-o"] {
+        let (status, out, errors) = volley(&["run", &file, flag, &users]);
+        assert_eq!((status, out.as_str()), (2, ""));
+        assert!(errors.contains("would overwrite"), "{errors}");
+        assert_eq!(fs::read_to_string(&users).unwrap(), "name\nann\n");
+    }
+}
+
+#[test]
+fn a_token_that_nobody_asks_for_has_no_effect() {
+    let shop = Shop::open();
+    let file = shop.file(204, TEN);
+    let args = ["run", &file, "--control-token", "t"];
+    let line = "warning: `--control-token` has no effect without `--control`, `--metrics` or the file's `control`\n";
+    let (status, _, errors) = volley(&args);
+    assert_eq!((status, errors.as_str()), (0, line));
+    let (_, _, errors) = volley(&[&args[..], &["--quiet"]].concat());
+    assert_eq!(errors, "");
 }
 
 #[test]

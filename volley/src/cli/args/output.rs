@@ -85,8 +85,8 @@ pub struct WatchArgs {
     #[arg(long, value_name = "FILE", value_parser = path)]
     pub save_replies: Option<PathBuf>,
 
-    /// + What clients must know, as a bearer token; needed where other hosts can reach an ADDRESS
-    ///   (default: $VOLLEY_TOKEN)
+    /// + Clients must send this token (Authorization: Bearer TOKEN); needed where other hosts can reach
+    ///   an ADDRESS (default: $VOLLEY_TOKEN)
     #[arg(long, value_name = "TOKEN")]
     pub control_token: Option<String>,
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::error::DataError;
-use super::record::{Fault, Format, Records};
+use super::record::{self, Fault, Format, Records};
 use super::rows::Rows;
 use super::store::Room;
 
@@ -86,10 +86,12 @@ pub(super) fn read(path: &Path, format: Format, room: Room) -> Result<Contents, 
     }
     let end = records.at();
     drop(records);
-    if count > 0 && matches!(format, Format::Csv { .. }) {
+    if count > 0
+        && let Format::Csv { names, .. } = format
+    {
         // The csv crate ends an open quote at the end of the file.
         let row = part(&file, last, end).map_err(|error| unreadable(&error))?;
-        if row.iter().filter(|byte| **byte == b'"').count() % 2 == 1 {
+        if !record::is_closed(&row, names) {
             return Err(broken(path, &file, last, "a quote is left open".to_owned()));
         }
     }

@@ -191,9 +191,20 @@ impl<'a, R: Read> Records<'a, R> {
     }
 }
 
+/// Whether a row of so many columns closes its quotes: one more comma then begins one more column.
+pub(super) fn is_closed(row: &[u8], columns: usize) -> bool {
+    // A mark at the beginning of a row is no byte order mark, and the empty line is none of the rows.
+    let row = [b"\n", row.trim_ascii_end(), b","].concat();
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(row.as_slice());
+    let mut record = ByteRecord::new();
+    reader.read_byte_record(&mut record).is_ok() && record.len() > columns
+}
+
 fn too_long() -> Fault {
     Fault::Broken(format!(
-        "the row is longer than {LONGEST} bytes: is a quote left open?"
+        "the row is longer than {LONGEST} bytes: a quote may be left open"
     ))
 }
 

@@ -107,6 +107,17 @@ pub struct Finished {
 /// Receives what is known of a run, each second, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
+/// Reads the files of TLS and of data that a run needs.
+///
+/// # Errors
+///
+/// One cannot be used, or has too few rows.
+pub fn check(plan: &Plan) -> Result<(), RunError> {
+    plan.targets.iter().try_for_each(site::check_tls)?;
+    Store::open(&plan.feeds, &plan.folder, crowd(plan, 1))?;
+    Ok(())
+}
+
 /// Runs a plan: setup, load and teardown. The load ends early if `signal` is set. Teardown then runs all the same; it
 /// ends early only if `signal` is set while it runs.
 ///
@@ -129,12 +140,7 @@ pub fn run(
         let grain = duration(coalesce_ns);
         format!("latencies can be up to {grain} too long, as `limits.coalesce` asks for")
     });
-    let crowd = Crowd {
-        threads: threads.into(),
-        users: users(plan),
-        share: Share::default(),
-    };
-    let store = Store::open(&plan.feeds, &plan.folder, crowd)?;
+    let store = Store::open(&plan.feeds, &plan.folder, crowd(plan, threads))?;
     let seed = fastrand::u64(..);
     let (quota, clock) = (Quota::new(plan), Clock::start());
     if let Some(records) = &options.records {
@@ -172,8 +178,10 @@ pub fn run(
         Ok::<_, RunError>(driver.once(course)?)
     };
     let mut board = Board::default();
+    let mut hasty = Vec::new();
     if !plan.setup.is_empty() {
         let done = set_up(plan, once(Course::Setup, &board, signal)?)?;
+        hasty = refresh::hasty(plan, &done.known.values);
         board = Board::new(done.known, plan.common_slots);
     }
     let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
@@ -188,7 +196,7 @@ pub fn run(
         threads,
         connections,
         cost: Cost::default(),
-        warnings: warning.into_iter().chain(coalesced).collect(),
+        warnings: warning.into_iter().chain(coalesced).chain(hasty).collect(),
     };
     let (cpu_s, mut failure) = (process::cpu_s(), None);
     let of_load = Common {
@@ -269,6 +277,15 @@ fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
         }
     }
     Ok(done)
+}
+
+/// Among whom rows are divided.
+fn crowd(plan: &Plan, threads: u32) -> Crowd {
+    Crowd {
+        threads: threads.into(),
+        users: users(plan),
+        share: Share::default(),
+    }
 }
 
 /// By feed and by load: the most users that draw.

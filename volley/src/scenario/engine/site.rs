@@ -157,21 +157,8 @@ impl SiteHost {
     }
 
     fn new(target: &Target, endpoint: &Endpoint) -> Result<Self, EngineError> {
-        let authority = match endpoint {
-            Endpoint::Name(address) => {
-                let default_port = if target.is_tls { 443 } else { 80 };
-                let text = address.to_string();
-                match address.port == default_port {
-                    true => spec::without_port(&text).to_owned(),
-                    false => text,
-                }
-            }
-            Endpoint::Unix(_) => "localhost".to_owned(),
-        };
-        let named = spec::Target {
-            endpoints: vec![endpoint.clone()],
-            authority: authority.clone(),
-        };
+        let named = named(target, endpoint);
+        let authority = named.authority.clone();
         let tls = tls::client(&tls_spec(target), &named)?.map(|mut client| {
             let offers = match target.version {
                 Version::Http1 => vec![H1.to_vec()],
@@ -209,6 +196,37 @@ impl SiteHost {
             authority: target.authority.clone().unwrap_or(authority),
             label: endpoint.to_string(),
         })
+    }
+}
+
+/// Reads the files of TLS, as [`Site::new`] does, and looks no name up.
+///
+/// # Errors
+///
+/// TLS cannot be set up.
+pub fn check_tls(target: &Target) -> Result<(), EngineError> {
+    let mut hosts = target.hosts.iter();
+    hosts.try_for_each(|host| {
+        tls::client(&tls_spec(target), &named(target, host))?;
+        Ok(())
+    })
+}
+
+fn named(target: &Target, endpoint: &Endpoint) -> spec::Target {
+    let authority = match endpoint {
+        Endpoint::Name(address) => {
+            let default_port = if target.is_tls { 443 } else { 80 };
+            let text = address.to_string();
+            match address.port == default_port {
+                true => spec::without_port(&text).to_owned(),
+                false => text,
+            }
+        }
+        Endpoint::Unix(_) => "localhost".to_owned(),
+    };
+    spec::Target {
+        endpoints: vec![endpoint.clone()],
+        authority,
     }
 }
 

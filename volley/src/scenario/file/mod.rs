@@ -13,6 +13,7 @@ mod shape;
 use std::fs;
 use std::path::Path;
 
+pub use compile::check_part;
 pub use mistake::{Mistake, Mistakes};
 pub use model::{constant_rate, constant_users};
 
@@ -56,7 +57,7 @@ pub fn compile(
         Err(mistake) => vec![mistake],
         Ok(node) => match shape::read(&node) {
             Err(mistakes) => mistakes,
-            Ok(file) => match Compiler::new(&file, &node, path, env).plan() {
+            Ok(file) => match Compiler::new(&file, &node, text, path, env).plan() {
                 Ok(plan) => return Ok(plan),
                 Err(mistakes) => mistakes,
             },

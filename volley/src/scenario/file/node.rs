@@ -1,10 +1,11 @@
 //! The file as a tree that knows its lines. JSON is YAML, so one reader reads both.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
 use super::mistake::{Mistake, Path, Segment};
@@ -20,6 +21,8 @@ const NODES: usize = 200_000;
 pub(super) struct Node {
     /// From 1; that of the key, if it has one.
     line: usize,
+    /// Of the value, in bytes.
+    place: Range<usize>,
     kind: Kind,
 }
 
@@ -74,6 +77,15 @@ impl Node {
         path.segments().iter().try_fold(self, Self::below).is_some()
     }
 
+    /// A number, and where it is written.
+    pub fn number(&self, path: &Path) -> Option<(&Number, Range<usize>)> {
+        let node = path.segments().iter().try_fold(self, Self::below)?;
+        match &node.kind {
+            Kind::Scalar(Value::Number(number)) => Some((number, node.place.clone())),
+            _ => None,
+        }
+    }
+
     fn below(&self, segment: &Segment) -> Option<&Self> {
         match (&self.kind, segment) {
             (Kind::Map(entries), Segment::Key(key)) => entries
@@ -100,8 +112,12 @@ impl Node {
 
 impl From<Spanned<Kind>> for Node {
     fn from(read: Spanned<Kind>) -> Self {
+        let whole = |number: Option<u64>| usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+        let span = read.defined.span();
+        let start = whole(span.byte_offset());
         Self {
             line: usize::try_from(read.referenced.line()).unwrap_or(usize::MAX),
+            place: start..start.saturating_add(whole(span.byte_len())),
             kind: read.value,
         }
     }
@@ -134,12 +150,13 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Kind::Scalar(value.into()))
     }
 
+    // The file's text has all digits.
     fn visit_i128<E>(self, value: i128) -> Result<Kind, E> {
-        Ok(Kind::Scalar(value.to_string().into()))
+        Ok(Kind::Scalar((value as f64).into()))
     }
 
     fn visit_u128<E>(self, value: u128) -> Result<Kind, E> {
-        Ok(Kind::Scalar(value.to_string().into()))
+        Ok(Kind::Scalar((value as f64).into()))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Kind, E> {
@@ -224,6 +241,32 @@ mod tests {
         let text = r#"{"a": ["\ud83d\ude00\/\u0041", 1.5e3, -7, true, null, "yes"], "404": {}}"#;
         let value: Value = serde_json::from_str(text).unwrap();
         assert_eq!(Node::read(text).unwrap().value(), value);
+    }
+
+    #[test]
+    fn a_number_knows_its_text() {
+        let key = |key: &str| Path::default().key(key);
+        for (text, expected) in [
+            ("ä: é\na: 1.10\n", "1.10"),
+            ("{a:   +1.50 }", "+1.50"),
+            ("b: &b 1e3\na: *b\n", "1e3"),
+            (
+                "a: 123456789012345678901234567890",
+                "123456789012345678901234567890",
+            ),
+            ("\u{feff}ä: 1\na: 0x1F # 31\n", "0x1F"),
+        ] {
+            let node = Node::read(text).unwrap();
+            let place = node.number(&key("a")).map(|(_, place)| place);
+            assert_eq!(place.and_then(|place| text.get(place)), Some(expected));
+        }
+        for text in ["a: .nan", "a: [-.inf]", "a: 1e999"] {
+            let problem = Node::read(text).unwrap_err().problem;
+            assert!(
+                problem.contains("is not a finite number"),
+                "{text}: {problem}"
+            );
+        }
     }
 
     #[test]

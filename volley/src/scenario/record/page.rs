@@ -33,7 +33,8 @@ pub fn page(records: &Records, record: &Record) -> String {
             };
             let mut line = format!("  < {status}, after {}", duration(took_ns));
             if label.replies.is_some() {
-                line += &format!(", {} replies", exchange.replies);
+                let s = if exchange.replies == 1 { "y" } else { "ies" };
+                line += &format!(", {} repl{s}", exchange.replies);
             }
             out.push(line);
             fields(&mut out, '<', secrets.fields(&exchange.fields));

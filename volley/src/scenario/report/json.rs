@@ -44,7 +44,7 @@ struct View<'a> {
     /// When the window opened (RFC 3339).
     started: String,
     elapsed_s: f64,
-    /// `finished`, `time`, `stopped` (by a signal), `order` or `threshold`.
+    /// `finished`, `time`, `stopped` (by a signal), `order`, `threshold` or `failure`.
     ended_by: &'static str,
     threads: u32,
     connections: u32,

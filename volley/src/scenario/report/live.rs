@@ -256,6 +256,7 @@ mod tests {
     use crate::pace::SECOND_NS as S;
     use crate::scenario::report::StepNames;
     use crate::scenario::tally::{End, Failure, Reason, Tally, Timing};
+    use crate::spec::threshold::Selected;
 
     fn second(tally: &mut Tally, at_ns: u64, requests: u64) -> Passed {
         for n in 0..requests {
@@ -329,7 +330,7 @@ mod tests {
             " 3 s   211 begun   210 ok   0 failed   7 dropped   1 open"
         );
         let goal = |fails_if: &str, of: &str| Goal {
-            fails_if: fails_if.parse().unwrap(),
+            fails_if: fails_if.parse::<Selected>().unwrap().threshold,
             text: fails_if.to_owned(),
             of: Some(of.to_owned()),
             abort_after_ns: None,
@@ -339,12 +340,12 @@ mod tests {
             goal("p99 > 99ms", "create\n"),
             goal("failed >= 1", "create\n"),
             goal("service p99 > 1h", "token"),
-            goal("missed < 8", "crud"),
-            goal("missed < 7", "crud"),
+            goal("dropped < 8", "crud"),
+            goal("dropped < 7", "crud"),
         ];
         let failing = progress.failing(&names, &goals, Duration::from_secs(3));
         let failing: Vec<_> = failing.iter().map(|one| one.threshold.as_str()).collect();
-        assert_eq!(failing, ["p99 > 97ms", "failed >= 1", "missed < 8"]);
+        assert_eq!(failing, ["p99 > 97ms", "failed >= 1", "dropped < 8"]);
         assert_eq!(
             lines[1],
             r"     create\n   5.50/s   p50 4.01 ms   p99 9.01 ms   1 failed"

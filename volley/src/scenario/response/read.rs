@@ -360,7 +360,12 @@ impl Rule {
             | Self::StartsWith(text)
             | Self::EndsWith(text)
             | Self::Contains(text) => text.slots().collect(),
-            Self::Matches(_) | Self::Between(..) | Self::Exists | Self::IsAbsent => Vec::new(),
+            Self::EqualsNumber(_)
+            | Self::DiffersFromNumber(_)
+            | Self::Matches(_)
+            | Self::Between(..)
+            | Self::Exists
+            | Self::IsAbsent => Vec::new(),
         }
     }
 

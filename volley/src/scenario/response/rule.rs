@@ -87,6 +87,8 @@ pub(super) fn check(
         Rule::Exists => return Err(missing()),
         Rule::Equals(text) => (text, |part, text| part == text),
         Rule::Differs(text) => (text, |part, text| part != text),
+        Rule::EqualsNumber(text) => (text, is_number),
+        Rule::DiffersFromNumber(text) => (text, |part, text| !is_number(part, text)),
         Rule::StartsWith(text) => (text, |part, text| part.starts_with(text)),
         Rule::EndsWith(text) => (text, |part, text| part.ends_with(text)),
         Rule::Contains(text) => (text, |part, text| memmem::find(part, text).is_some()),
@@ -107,7 +109,9 @@ fn missing() -> String {
 #[cold]
 fn expectation(rule: &Rule, expected: &str) -> String {
     match rule {
-        Rule::Differs(_) => format!("expected anything but {expected}"),
+        Rule::Differs(_) | Rule::DiffersFromNumber(_) => {
+            format!("expected anything but {expected}")
+        }
         Rule::StartsWith(_) => format!("expected a start of {expected}"),
         Rule::EndsWith(_) => format!("expected an end of {expected}"),
         Rule::Contains(_) => format!("expected {expected} in it"),
@@ -115,11 +119,18 @@ fn expectation(rule: &Rule, expected: &str) -> String {
     }
 }
 
+/// Whether two texts are one number.
+fn is_number(part: &[u8], text: &[u8]) -> bool {
+    part == text || number(part).is_some_and(|part| number(text) == Some(part))
+}
+
+fn number(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
+}
+
 /// Otherwise the error says what is expected.
 fn between(low: f64, high: f64, part: &[u8]) -> Result<(), String> {
-    let number: Option<f64> = std::str::from_utf8(part)
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
+    let number = number(part);
     if number.is_some_and(|number| (low..=high).contains(&number)) {
         return Ok(());
     }

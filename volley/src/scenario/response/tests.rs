@@ -38,6 +38,7 @@ fn step(checks: Vec<(Part, Rule)>, saves: Vec<Save>) -> Step {
         name: "create".to_owned(),
         scenario: "crud".to_owned(),
         line: 1,
+        written_url: "/".into(),
         url: Url::Target {
             target: 0,
             path: text("/"),
@@ -224,6 +225,16 @@ fn every_rule_holds_or_says_what_it_expected() {
     holds(
         Rule::Differs(text("12.5")),
         Some("expected anything but `12.5`, was `12.5`"),
+    );
+    holds(Rule::EqualsNumber(text("12.50")), None);
+    holds(
+        Rule::EqualsNumber(text("12.51")),
+        Some("expected `12.51`, was `12.5`"),
+    );
+    holds(Rule::DiffersFromNumber(text("12.51")), None);
+    holds(
+        Rule::DiffersFromNumber(text("1.25e1")),
+        Some("expected anything but `1.25e1`, was `12.5`"),
     );
     holds(Rule::StartsWith(text("12")), None);
     holds(

@@ -31,6 +31,12 @@ pub enum Times {
     FirstMessage,
     /// Between two replies of a stream.
     Gap,
+    /// Of scenarios: from a request's sending to the first byte of its response.
+    FirstByte,
+    /// Of scenarios: from when an iteration was due to its beginning.
+    Delay,
+    /// Of scenarios: from an iteration's beginning to its end.
+    Iteration,
 }
 
 /// One number that stands for many times.
@@ -63,12 +69,18 @@ pub enum Count {
     Missed,
     /// They were sent late.
     Late,
+    /// Of scenarios: requests that were open at the end.
+    Open,
     /// Of scenarios: conditions of `expect` that held.
     Checks,
     /// Of scenarios: iterations that were due while too many were open.
     Dropped,
     /// Of scenarios: iterations that began.
     Iterations,
+    /// Of scenarios: iterations that ended well.
+    IterationsOk,
+    /// Of scenarios: iterations that failed.
+    IterationsFailed,
 }
 
 /// What is counted per second.
@@ -80,54 +92,85 @@ pub enum Rate {
     Messages,
 }
 
+/// Which runs have a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    Any,
+    /// Those of one call, again and again.
+    Calls,
+    Scenarios,
+}
+
 /// The names of times; the main latency has none.
-const TIMES: [(&str, Times); 4] = [
-    ("first-message", Times::FirstMessage),
-    ("gap", Times::Gap),
-    ("service", Times::Service),
-    ("send-delay", Times::SendDelay),
+const TIMES: [(&str, Times, Runs); 7] = [
+    ("first-message", Times::FirstMessage, Runs::Calls),
+    ("gap", Times::Gap, Runs::Calls),
+    ("service", Times::Service, Runs::Any),
+    ("send-delay", Times::SendDelay, Runs::Calls),
+    ("first-byte", Times::FirstByte, Runs::Scenarios),
+    ("delay", Times::Delay, Runs::Scenarios),
+    ("iteration", Times::Iteration, Runs::Scenarios),
 ];
 
 /// The names of what is no time.
-const PLAIN: [(&str, Figure); 12] = [
-    ("rate", Figure::Rate(Rate::Calls)),
-    ("messages", Figure::Rate(Rate::Messages)),
-    ("ok", Figure::Count(Count::Ok)),
-    ("failed", Figure::Count(Count::Failed)),
-    ("wrong", Figure::Count(Count::Wrong)),
-    ("cut", Figure::Count(Count::Cut)),
-    ("sent", Figure::Count(Count::Sent)),
-    ("missed", Figure::Count(Count::Missed)),
-    ("late", Figure::Count(Count::Late)),
-    ("checks", Figure::Count(Count::Checks)),
-    ("dropped", Figure::Count(Count::Dropped)),
-    ("iterations", Figure::Count(Count::Iterations)),
+const PLAIN: [(&str, Figure, Runs); 15] = [
+    ("rate", Figure::Rate(Rate::Calls), Runs::Any),
+    ("messages", Figure::Rate(Rate::Messages), Runs::Any),
+    ("ok", Figure::Count(Count::Ok), Runs::Any),
+    ("failed", Figure::Count(Count::Failed), Runs::Any),
+    ("wrong", Figure::Count(Count::Wrong), Runs::Any),
+    ("cut", Figure::Count(Count::Cut), Runs::Calls),
+    ("sent", Figure::Count(Count::Sent), Runs::Any),
+    ("missed", Figure::Count(Count::Missed), Runs::Calls),
+    ("late", Figure::Count(Count::Late), Runs::Calls),
+    ("open", Figure::Count(Count::Open), Runs::Scenarios),
+    ("checks", Figure::Count(Count::Checks), Runs::Scenarios),
+    ("dropped", Figure::Count(Count::Dropped), Runs::Scenarios),
+    (
+        "iterations",
+        Figure::Count(Count::Iterations),
+        Runs::Scenarios,
+    ),
+    (
+        "iterations-ok",
+        Figure::Count(Count::IterationsOk),
+        Runs::Scenarios,
+    ),
+    (
+        "iterations-failed",
+        Figure::Count(Count::IterationsFailed),
+        Runs::Scenarios,
+    ),
 ];
+
+impl Runs {
+    fn have(self, of: Self) -> bool {
+        of == Self::Any || of == self
+    }
+
+    /// The figures that these runs have, for a message.
+    pub(super) fn known(self) -> String {
+        let times = TIMES.iter().filter(|(.., of)| self.have(*of));
+        let times = either(times.map(|(name, ..)| format!("`{name}`")));
+        let plain = PLAIN.iter().filter(|(.., of)| self.have(*of));
+        let plain = either(plain.map(|(name, ..)| (*name).to_owned()));
+        format!("p50 (or any other percentile), mean, min or max, also after {times}; or {plain}")
+    }
+}
+
+/// `a, b or c`.
+fn either(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    let last = names.pop().unwrap_or_default();
+    format!("{} or {last}", names.join(", "))
+}
 
 impl FromStr for Figure {
     type Err = ThresholdError;
 
+    /// Of a run of calls.
     fn from_str(name: &str) -> Result<Self, ThresholdError> {
-        let unknown = || ThresholdError::Figure(name.to_owned());
-        let words: Vec<&str> = name.split_whitespace().collect();
-        match words[..] {
-            [name] => match PLAIN.iter().find(|(known, _)| *known == name) {
-                Some((_, figure)) => Some(*figure),
-                None => name
-                    .parse()
-                    .ok()
-                    .map(|statistic| Self::Time(Times::Latency, statistic)),
-            },
-            [times, statistic] => {
-                let times = TIMES.iter().find(|(name, _)| *name == times);
-                let statistic = statistic.parse().ok();
-                times
-                    .zip(statistic)
-                    .map(|((_, times), statistic)| Self::Time(*times, statistic))
-            }
-            _ => None,
-        }
-        .ok_or_else(unknown)
+        Self::read(name, Runs::Calls)
     }
 }
 
@@ -152,6 +195,36 @@ impl FromStr for Statistic {
 }
 
 impl Figure {
+    /// Reads a figure that these runs have.
+    pub(crate) fn read(name: &str, runs: Runs) -> Result<Self, ThresholdError> {
+        let words: Vec<&str> = name.split_whitespace().collect();
+        let found = match words[..] {
+            [name] => match PLAIN.iter().find(|(known, ..)| *known == name) {
+                Some((_, figure, of)) => Some((*figure, *of)),
+                None => name
+                    .parse()
+                    .ok()
+                    .map(|statistic| (Self::Time(Times::Latency, statistic), Runs::Any)),
+            },
+            [times, statistic] => {
+                let times = TIMES.iter().find(|(name, ..)| *name == times);
+                let statistic = statistic.parse().ok();
+                times
+                    .zip(statistic)
+                    .map(|((_, times, of), statistic)| (Self::Time(*times, statistic), *of))
+            }
+            _ => None,
+        };
+        match found {
+            Some((figure, of)) if runs.have(of) => Ok(figure),
+            Some((figure, Runs::Scenarios)) => Err(ThresholdError::Scenario(figure.to_string())),
+            _ => Err(ThresholdError::Figure {
+                name: name.to_owned(),
+                runs,
+            }),
+        }
+    }
+
     /// Reads a limit for it.
     pub(super) fn limit(self, text: &str) -> Result<(f64, Unit), ThresholdError> {
         let wrong = |wanted| ThresholdError::Limit {
@@ -175,11 +248,25 @@ impl Figure {
         }
     }
 
-    /// Whether only scenarios have it.
-    pub(super) fn is_of_scenarios(self) -> bool {
+    /// Whether it is of whole iterations, so that no step has it.
+    pub(crate) fn is_of_iterations(self) -> bool {
         matches!(
             self,
-            Self::Count(Count::Checks | Count::Dropped | Count::Iterations)
+            Self::Time(Times::Delay | Times::Iteration, _)
+                | Self::Count(
+                    Count::Dropped
+                        | Count::Iterations
+                        | Count::IterationsOk
+                        | Count::IterationsFailed
+                )
+        )
+    }
+
+    /// Whether it is known while scenarios run: of the times, the main latency is.
+    pub(crate) fn is_known_early(self) -> bool {
+        matches!(
+            self,
+            Self::Time(Times::Latency, _) | Self::Count(_) | Self::Rate(_)
         )
     }
 
@@ -192,13 +279,13 @@ impl Figure {
 impl fmt::Display for Figure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Time(times, statistic) = self {
-            if let Some((name, _)) = TIMES.iter().find(|(_, known)| known == times) {
+            if let Some((name, ..)) = TIMES.iter().find(|(_, known, _)| known == times) {
                 write!(out, "{name} ")?;
             }
             return statistic.fmt(out);
         }
-        let name = PLAIN.iter().find(|(_, known)| known == self);
-        out.write_str(name.map_or("", |(name, _)| name))
+        let name = PLAIN.iter().find(|(_, known, _)| known == self);
+        out.write_str(name.map_or("", |(name, ..)| name))
     }
 }
 
@@ -219,8 +306,8 @@ mod tests {
 
     #[test]
     fn a_plain_figure_is_written_as_it_is_read() {
-        for (name, figure) in PLAIN {
-            assert_eq!(name.parse(), Ok(figure));
+        for (name, figure, runs) in PLAIN {
+            assert_eq!(Figure::read(name, runs), Ok(figure));
             assert_eq!(figure.to_string(), name);
         }
     }

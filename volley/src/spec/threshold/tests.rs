@@ -53,12 +53,16 @@ fn a_threshold_of_scenarios_may_be_about_one_part() {
         ("p99(crud.create) < 50ms", "p99 < 50ms", Some("crud.create")),
         ("checks( a ) > 99.9%", "checks > 99.9%", Some("a")),
         (
-            "first-message p50(GET /a(b)>c) <= 1s",
-            "first-message p50 <= 1s",
+            "first-byte p50(GET /a(b)>c) <= 1s",
+            "first-byte p50 <= 1s",
             Some("GET /a(b)>c"),
         ),
         ("dropped < 0.1%", "dropped < 0.1%", None),
         ("iterations >= 7", "iterations >= 7", None),
+        ("delay max(a) > 1s", "delay max > 1s", Some("a")),
+        ("iteration p99 > 1s", "iteration p99 > 1s", None),
+        ("iterations-failed > 1%", "iterations-failed > 1%", None),
+        ("open(a) > 0", "open > 0", Some("a")),
     ] {
         let selected: Selected = text.parse().unwrap();
         assert_eq!(
@@ -71,6 +75,14 @@ fn a_threshold_of_scenarios_may_be_about_one_part() {
     for text in ["p99(a < 1s", "p99(a) 1s", "p99)a( < 1s", "(a) < 1s"] {
         assert!(text.parse::<Selected>().is_err(), "{text}");
     }
+    let refused = "late > 1".parse::<Selected>().unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "there is no figure `late`: use p50 (or any other percentile), mean, min or max, also after `service`, `first-byte`, \
+         `delay` or `iteration`; or rate, messages, ok, failed, wrong, sent, open, checks, dropped, iterations, iterations-ok \
+         or iterations-failed"
+    );
+    assert!("gap p99 > 1s".parse::<Selected>().is_err());
     assert_eq!(
         refusal("checks > 99%"),
         "`checks` is for scenarios: write it into `thresholds` of a scenario file"

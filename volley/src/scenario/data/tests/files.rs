@@ -149,9 +149,11 @@ fn what_is_broken_in_a_file_is_named_with_its_line() {
             csv("\u{feff}a,b\n1,2\n3,\"4\n5,6\n"),
             ":3: a quote is left open",
         ),
+        (csv("a,b\n1,2\nx\"y,\"z\n"), ":3: a quote is left open"),
+        (csv("a,b\n1,\"2\"\"\n"), ":2: a quote is left open"),
         (
             csv(&long),
-            ":3: the row is longer than 1048576 bytes: is a quote left open?",
+            ":3: the row is longer than 1048576 bytes: a quote may be left open",
         ),
         (csv("a\n"), ":1: the row has 1 column, the header 2"),
         (
@@ -229,6 +231,17 @@ fn lines_of_json_give_texts_numbers_and_objects_as_they_are_written() {
     for room in [LITTLE, Room::default()] {
         let rows = all(&open(sequential(file.lines(&["a", "b"])), crowd(1, 1), room).unwrap());
         assert_eq!(rows, [["x\ny", "1.50"], ["null", "{\"c\": [1]}"]]);
+    }
+}
+
+#[test]
+fn a_quote_inside_of_a_field_is_a_letter_in_every_row() {
+    let text = "a,b\nbob,6\" nail\nx\"y,z\n\"\"\"q\"\"\",\"\"\nbob,6\" nail\n";
+    let file = Temporary::new("letters", text.as_bytes());
+    let nail = ["bob", "6\" nail"];
+    for room in [LITTLE, Room::default()] {
+        let rows = all(&open(sequential(file.csv(&["a", "b"])), crowd(1, 1), room).unwrap());
+        assert_eq!(rows, [nail, ["x\"y", "z"], ["\"q\"", ""], nail]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values of setup that grow old, and are asked for again.
 
 use super::{Driver, Timer};
+use crate::report::numbers::duration;
 use crate::scenario::Values;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::iteration::Iteration;
@@ -43,6 +44,19 @@ pub fn age_ns(refresh: &Refresh, values: &Values) -> Result<u64, Fault> {
             let words = format!("`{text}` is no number of seconds above 0 (`refresh.after`)");
             Fault::new(Reason::Save(0), words)
         })
+}
+
+/// A warning for each value that is asked for as often as can be, because it does not last longer than `early`.
+pub fn hasty(plan: &Plan, values: &Values) -> Vec<String> {
+    let warning = |refresh: &Refresh| {
+        let age_ns = age_ns(refresh, values).ok()?;
+        let step = plan.step_name(steps(plan, refresh).next()?);
+        let [lasts, every, early] = [age_ns, LEAST_NS, refresh.early_ns].map(duration);
+        (age_ns <= refresh.early_ns).then(|| {
+            format!("setup's step `{step}` is done again every {every}: its value lasts {lasts}, and `refresh.early` is {early}")
+        })
+    };
+    plan.refreshes.iter().filter_map(warning).collect()
 }
 
 impl Driver<'_> {

@@ -191,6 +191,21 @@ load: [{users: 1, for: 5m}]
 }
 
 #[test]
+fn a_value_that_lasts_no_longer_than_it_is_asked_for_early_is_reported() {
+    let file = "http: {version: 1, connections: 4}
+setup:
+  - {name: token, get: '${api}/token', save: {t: {json: /t, refresh: {after: /s, early: 30s}}}}
+scenarios: {one: {steps: [{get: '${api}/', headers: {t: '${t}'}}]}}
+";
+    for (age, is_reported) in [(30, true), (3600, false)] {
+        let server = Peer::plain(move |_| Some((200, format!("{{\"t\": 1, \"s\": {age}}}"))));
+        let warnings = finish(&server, 1, file).unwrap().report.facts.warnings;
+        let is_own = |line: &String| line.contains("step `token` is done again every 100 ms");
+        assert_eq!(warnings.iter().any(is_own), is_reported, "{warnings:?}");
+    }
+}
+
+#[test]
 fn an_age_that_is_no_number_is_said_in_setup_and_later() {
     let file = "http: {version: 1, connections: 4}
 limits: {drain: 1s}

@@ -83,11 +83,11 @@ impl Compiler<'_> {
         for (name, value) in fields.iter() {
             let at = at.key(name);
             let and = if pieces.is_empty() { "" } else { "&" };
-            let mut encoded = and.as_bytes().to_vec();
-            Escape::Form.write(name.as_bytes(), &mut encoded);
-            encoded.push(b'=');
-            pieces.push(Piece::Fixed(encoded.into()));
-            let value = self.text(scope, &at, &value.0, Escape::Form)?;
+            let name = self.text(scope, &at, name, Escape::Form)?;
+            let value = self.scalar(scope, &at, value, Escape::Form)?;
+            pieces.push(Piece::Fixed(and.as_bytes().into()));
+            pieces.extend_from_slice(name.pieces());
+            pieces.push(Piece::Fixed((*b"=").into()));
             pieces.extend_from_slice(value.pieces());
         }
         Some(Text::new(pieces))
@@ -103,7 +103,7 @@ impl Compiler<'_> {
     fn form_part(&mut self, scope: &mut Scope, at: &Path, part: &model::Part) -> Option<Part> {
         let (value, file_name) = match (&part.value, &part.file) {
             (Some(value), None) => {
-                let value = self.text(scope, &at.key("value"), &value.0, Escape::Raw)?;
+                let value = self.scalar(scope, &at.key("value"), value, Escape::Raw)?;
                 (value, None)
             }
             (None, Some(file)) => {
@@ -116,7 +116,11 @@ impl Compiler<'_> {
                 return None;
             }
         };
-        let media_type = part.media_type.clone();
+        let name = self.constant(scope, &at.key("name"), &part.name)?;
+        let media_type = match &part.media_type {
+            Some(text) => Some(self.constant(scope, &at.key("type"), text)?),
+            None => None,
+        };
         if media_type
             .as_ref()
             .is_some_and(|media_type| media_type.contains(['\r', '\n', '\0']))
@@ -127,7 +131,7 @@ impl Compiler<'_> {
             );
         }
         Some(Part {
-            name: part.name.clone(),
+            name,
             value,
             file_name,
             content_type: media_type,

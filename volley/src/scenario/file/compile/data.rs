@@ -79,6 +79,11 @@ impl Compiler<'_> {
         if written.range.is_none() {
             self.refuse(at, &["width"], &[], "is for `range`: drop it");
         }
+        let rows = written.rows.as_ref().and_then(|rows| rows.first());
+        if written.range.is_some() || rows.is_some_and(|row| !row.is_object()) {
+            let why = "is for rows with columns: drop it";
+            self.refuse(at, &["column"], &[], why);
+        }
         let order = written.order.unwrap_or(Order::Circular);
         let at_end = match (written.at_end, order) {
             (Some(AtEnd::Restart), Order::Unique) => {
@@ -107,7 +112,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn source(&mut self, at: &Path, written: &Written) -> Option<(Source, Columns)> {
+    fn source(&mut self, feed: &Path, written: &Written) -> Option<(Source, Columns)> {
         let given = [
             ("csv", written.csv.is_some()),
             ("jsonl", written.jsonl.is_some()),
@@ -125,10 +130,10 @@ impl Compiler<'_> {
             .collect();
         let [key] = given[..] else {
             let problem = "data has one source: `csv`, `jsonl`, `rows`, `range`, `random`, `random_text`, `uuid` or `time`";
-            self.wrong(at, problem);
+            self.wrong(feed, problem);
             return None;
         };
-        let at = at.key(key);
+        let at = feed.key(key);
         let made = |source| Some((source, Columns::One));
         match written {
             Written {
@@ -177,7 +182,7 @@ impl Compiler<'_> {
                     );
                 }
                 if width > 20 {
-                    self.wrong(&at, "`width` is at most 20");
+                    self.wrong(&feed.key("width"), "`width` is at most 20");
                 }
                 made(Source::Range {
                     start: *start,
@@ -226,7 +231,9 @@ impl Compiler<'_> {
             Ok(data) if !data.is_file() => Err(format!("`{}` is not a file", path.display())),
             Ok(_) => Ok(path),
         };
-        self.noted(at, found)
+        let path = self.noted(at, found)?;
+        self.files.push(path.clone());
+        Some(path)
     }
 
     fn columns(&mut self, at: &Path, written: &Written, names: &[String]) -> Columns {

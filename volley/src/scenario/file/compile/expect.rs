@@ -18,6 +18,9 @@ type Group<'a> = (&'static str, &'a Named<WrittenRule>);
 /// What a condition becomes.
 type Make = fn(Text) -> Rule;
 
+/// A condition's key and text, what it becomes, and what it becomes if it compares numbers.
+type Condition<'a> = (&'static str, &'a Option<Scalar>, Make, Option<Make>);
+
 impl Compiler<'_> {
     pub(super) fn expect(
         &mut self,
@@ -159,6 +162,13 @@ impl Compiler<'_> {
         code.and_then(|code| u16::try_from(*code as u32).ok())
     }
 
+    /// Whether there is a number that a double holds exactly, or that is no whole one.
+    fn is_exact(&self, at: &Path) -> bool {
+        const MOST: f64 = 9_007_199_254_740_992.0;
+        let number = self.node.number(at).and_then(|(number, _)| number.as_f64());
+        number.is_some_and(|number| number.abs() < MOST)
+    }
+
     /// One check for each condition.
     fn rule(
         &mut self,
@@ -178,18 +188,43 @@ impl Compiler<'_> {
             });
         };
         let before = self.mistakes.len();
-        let texts: [(&str, &Option<Scalar>, Make); 5] = [
-            ("equals", &conditions.equals, Rule::Equals),
-            ("not", &conditions.not, Rule::Differs),
-            ("starts_with", &conditions.starts_with, Rule::StartsWith),
-            ("ends_with", &conditions.ends_with, Rule::EndsWith),
-            ("contains", &conditions.contains, Rule::Contains),
+        let texts: [Condition<'_>; 5] = [
+            (
+                "equals",
+                &conditions.equals,
+                Rule::Equals,
+                Some(Rule::EqualsNumber),
+            ),
+            (
+                "not",
+                &conditions.not,
+                Rule::Differs,
+                Some(Rule::DiffersFromNumber),
+            ),
+            (
+                "starts_with",
+                &conditions.starts_with,
+                Rule::StartsWith,
+                None,
+            ),
+            ("ends_with", &conditions.ends_with, Rule::EndsWith, None),
+            ("contains", &conditions.contains, Rule::Contains, None),
         ];
         let mut any = false;
-        for (key, text, make) in texts {
-            let Some(Scalar(text)) = text else { continue };
+        for (key, text, make, number) in texts {
+            let Some(text) = text else { continue };
             any = true;
-            if let Some(text) = self.text(scope, &at.key(key), text, Escape::Raw) {
+            // The short form has no key.
+            let long = at.key(key);
+            let at = if self.node.has(&long) { &long } else { at };
+            let number = number.filter(|_| matches!(part, Part::Field(_)) && self.is_exact(at));
+            let text = match number {
+                // YAML has other forms, such as `0x1F`.
+                Some(_) => self.text(scope, at, &text.0, Escape::Raw),
+                None => self.scalar(scope, at, text, Escape::Raw),
+            };
+            let make = number.unwrap_or(make);
+            if let Some(text) = text {
                 let name = if key == "equals" {
                     name.to_owned()
                 } else {

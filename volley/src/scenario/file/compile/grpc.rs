@@ -1,12 +1,12 @@
 //! gRPC calls.
 
 use prost_reflect::{Kind, MessageDescriptor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Compiler;
 use super::names::Scope;
 use crate::request::schema::{self, SchemaError, suggest};
-use crate::request::{MetadataName, Method};
+use crate::request::{MetadataName, Method, messages};
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::Step;
 use crate::scenario::plan::{GrpcRequest, Pointer, Url, Version};
@@ -120,7 +120,7 @@ impl Compiler<'_> {
         let mut metadata = Vec::new();
         for (name, value) in step.metadata.iter() {
             let at = at.key(name);
-            let text = self.text(scope, &at, &value.0, Escape::Header);
+            let text = self.scalar(scope, &at, value, Escape::Header);
             let checked = MetadataName::new(name).and_then(|name| {
                 match text.as_ref().and_then(Text::constant) {
                     Some(bytes) => name.wire_value(&String::from_utf8_lossy(bytes)).map(|_| ()),
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         method: Option<&Method>,
     ) -> Option<Vec<Text>> {
         let streams = method.is_some_and(|method| method.shape.streams_requests());
-        let empty = Value::Object(serde_json::Map::new());
+        let empty = Value::Object(Map::new());
         let written: Vec<(Path, &Value)> = match (&step.message, &step.messages) {
             (Some(_), Some(_)) => {
                 self.wrong(
@@ -179,12 +179,49 @@ impl Compiler<'_> {
         let mut texts = Vec::new();
         let before = self.mistakes.len();
         for (at, message) in written {
+            let text = self.json(scope, &at, message);
             if let Some(method) = method {
+                let before = self.mistakes.len();
                 self.check_message(&at, message, &method.input);
+                if self.mistakes.len() == before {
+                    self.check_values(&at, message, text.as_ref(), &method.input);
+                }
             }
-            texts.extend(self.json(scope, &at, message));
+            texts.extend(text);
         }
         (self.mistakes.len() == before).then_some(texts)
+    }
+
+    /// Refuses values that do not fit their fields, as far as they are known before the run.
+    fn check_values(
+        &mut self,
+        at: &Path,
+        message: &Value,
+        text: Option<&Text>,
+        input: &MessageDescriptor,
+    ) {
+        let before = self.mistakes.len();
+        if let Some(Value::Object(fields)) = known(message) {
+            for (key, value) in fields {
+                let at = at.key(&key);
+                let field = Value::Object(Map::from_iter([(key, value)]));
+                self.check_json(&at, &field.to_string(), input);
+            }
+        }
+        if let Some(json) = text.and_then(Text::constant)
+            && self.mistakes.len() == before
+        {
+            self.check_json(at, &String::from_utf8_lossy(json), input);
+        }
+    }
+
+    fn check_json(&mut self, at: &Path, json: &str, input: &MessageDescriptor) {
+        if let Err(error) = messages::from_json(json, input) {
+            let error = error.to_string().replacen("the data", "the message", 1);
+            // The place is one in the JSON that volley makes of it.
+            let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
+            self.wrong(at, reason.unwrap_or(&error));
+        }
     }
 
     /// Refuses fields that the message does not have.
@@ -296,6 +333,26 @@ impl Compiler<'_> {
             text: text.into(),
             keys: text.split('.').map(Into::into).collect(),
         })
+    }
+}
+
+/// What is known of a message before the run: all but the values with names.
+fn known(message: &Value) -> Option<Value> {
+    let is_known = |text: &String| !text.contains("${");
+    match message {
+        Value::String(text) => is_known(text).then(|| message.clone()),
+        Value::Array(items) => Some(items.iter().filter_map(known).collect()),
+        Value::Object(fields) => {
+            let known: Map<_, _> = fields
+                .iter()
+                .filter(|(key, _)| is_known(key))
+                .filter_map(|(key, value)| Some((key.clone(), known(value)?)))
+                .collect();
+            // A `google.protobuf.Any` cannot be read in part.
+            let is_any = fields.contains_key("@type");
+            (!is_any || known.len() == fields.len()).then_some(Value::Object(known))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Some(message.clone()),
     }
 }
 

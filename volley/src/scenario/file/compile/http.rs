@@ -61,7 +61,7 @@ impl Compiler<'_> {
         for (name, value) in step.headers.iter() {
             let at = at.key("headers").key(name);
             let name = self.header_name(&at, name);
-            let value = self.text(scope, &at, &value.0, Escape::Header);
+            let value = self.scalar(scope, &at, value, Escape::Header);
             if let Some(problem) = value.as_ref().and_then(|value| unfit(value.constant()?)) {
                 self.wrong(&at, problem);
             }

@@ -1,6 +1,6 @@
 //! JSON with names in its texts.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::Compiler;
 use super::names::{Found, Scope};
@@ -43,7 +43,13 @@ impl Compiler<'_> {
                 }
                 out.push(fixed("}"));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => out.push(fixed(&value.to_string())),
+            Value::Number(number) => {
+                // YAML has other forms, such as `0x1F`.
+                let written = self.number(at);
+                let written = written.filter(|text| serde_json::from_str::<Number>(text).is_ok());
+                out.push(fixed(written.unwrap_or(&number.to_string())));
+            }
+            Value::Null | Value::Bool(_) => out.push(fixed(&value.to_string())),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Compiler;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{OneOrMany, Phase as Written, Ramp, Share, Time};
-use crate::scenario::plan::{AtEnd, Load, Phase, Phases};
+use crate::scenario::plan::{AtEnd, Load, Phase, Phases, Scenario};
 
 /// What a load is made of.
 struct Parts<'a> {
@@ -15,7 +15,7 @@ struct Parts<'a> {
 
 impl Compiler<'_> {
     /// One load for each scenario that has its own, and one for the others.
-    pub(super) fn loads(&mut self, root: &Path) -> Vec<Load> {
+    pub(super) fn loads(&mut self, root: &Path, compiled: &[Scenario]) -> Vec<Load> {
         let file = self.file;
         let mut loads = Vec::new();
         let mut shared = Vec::new();
@@ -60,16 +60,17 @@ impl Compiler<'_> {
                     "the scenario has a load of its own: drop one of them",
                 );
             }
+            let has_users = load.iter().all(|phase| phase.rate.is_none());
             let parts = Parts {
                 phases: Some(load),
                 at: at.key("load"),
                 start_after: scenario.start_after,
-                pace: scenario.pace.or(file.pace),
+                pace: scenario.pace.or(file.pace.filter(|_| has_users)),
             };
-            loads.extend(self.load(parts, vec![(index, 1)]));
+            loads.extend(self.load(parts, vec![(index, 1)], compiled));
         }
         if !shared.is_empty() {
-            loads.extend(self.load(top, shared));
+            loads.extend(self.load(top, shared, compiled));
         } else if file.load.is_some() && !file.scenarios.is_empty() {
             self.wrong(
                 &root.key("load"),
@@ -79,9 +80,20 @@ impl Compiler<'_> {
         loads
     }
 
-    fn load(&mut self, parts: Parts<'_>, scenarios: Vec<(usize, u32)>) -> Option<Load> {
+    fn load(
+        &mut self,
+        parts: Parts<'_>,
+        scenarios: Vec<(usize, u32)>,
+        compiled: &[Scenario],
+    ) -> Option<Load> {
         let at = &parts.at;
         let shares_requests = self.file.share == Share::Requests;
+        let runs_out = scenarios
+            .iter()
+            .filter_map(|(index, _)| compiled.get(*index))
+            .flat_map(|scenario| &scenario.draws)
+            .filter_map(|feed| self.feeds.get(*feed))
+            .any(|draft| draft.feed.at_end == AtEnd::Stop);
         let load = |phases, iterations| Load {
             scenarios,
             shares_requests,
@@ -114,7 +126,7 @@ impl Compiler<'_> {
         if has_rate && parts.pace.is_some() {
             self.wrong(
                 at,
-                "`pace` is for `users`: a rate says itself when iterations begin",
+                "`pace` is for `users`: a `rate` already sets when iterations begin, so drop one",
             );
         }
         let mut list = Vec::new();
@@ -134,7 +146,8 @@ impl Compiler<'_> {
                     continue;
                 }
             };
-            self.phase(at, phase, ramp, Some(index) == last, iterations.is_some());
+            let ends = iterations.is_some() || runs_out;
+            self.phase(at, phase, ramp, Some(index) == last, ends);
             list.push(Phase {
                 from: ramp.from,
                 to: ramp.to,
@@ -162,7 +175,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn phase(&mut self, at: &Path, phase: &Written, ramp: Ramp, is_last: bool, is_counted: bool) {
+    fn phase(&mut self, at: &Path, phase: &Written, ramp: Ramp, is_last: bool, ends: bool) {
         match phase.length {
             Some(length) if length.0 == 0 => self.wrong(
                 &at.key("for"),
@@ -176,11 +189,7 @@ impl Compiler<'_> {
             None if ramp.from != ramp.to => {
                 self.wrong(at, "no `for`: a ramp has a length, such as `30s`")
             }
-            None if is_counted
-                || self
-                    .feeds
-                    .iter()
-                    .any(|draft| draft.feed.at_end == AtEnd::Stop) => {}
+            None if ends => {}
             None => self.wrong(
                 at,
                 "it never ends: add `for`, such as `1m`, or `iterations`",

@@ -22,12 +22,14 @@ use std::path::{self, PathBuf};
 use prost_reflect::DescriptorPool;
 
 use super::mistake::{Mistake, Path};
-use super::model::File;
+use super::model::{File, Scalar};
 use super::node::Node;
 use crate::scenario::plan::{Limits, Plan, Refresh, Scenario, Step, Target, WhenFull};
+use crate::watch::Address;
 use data::Draft;
 use names::{Names, Scope};
 use step::asks;
+pub use thresholds::check_part;
 
 /// The most iterations that can be open.
 const MOST_OPEN: u32 = 10_000_000;
@@ -39,6 +41,8 @@ const MOST_COALESCE_NS: u64 = 100_000_000;
 pub(super) struct Compiler<'a> {
     file: &'a File,
     node: &'a Node,
+    /// The file as it is.
+    source: &'a str,
     folder: PathBuf,
     env: &'a dyn Fn(&str) -> Option<String>,
     mistakes: Vec<Mistake>,
@@ -50,12 +54,14 @@ pub(super) struct Compiler<'a> {
     pools: Vec<DescriptorPool>,
     steps: Vec<Step>,
     refreshes: Vec<Refresh>,
+    files: Vec<PathBuf>,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(
         file: &'a File,
         node: &'a Node,
+        source: &'a str,
         path: &path::Path,
         env: &'a dyn Fn(&str) -> Option<String>,
     ) -> Self {
@@ -63,6 +69,7 @@ impl<'a> Compiler<'a> {
         Self {
             file,
             node,
+            source,
             folder: path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned()),
             env,
             mistakes: Vec::new(),
@@ -73,6 +80,7 @@ impl<'a> Compiler<'a> {
             pools: Vec::new(),
             steps: Vec::new(),
             refreshes: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -90,7 +98,7 @@ impl<'a> Compiler<'a> {
         let (setup, common) = self.setup(&root.key("setup"));
         let scenarios = self.scenarios(&root.key("scenarios"), &common);
         let teardown = self.teardown(&root.key("teardown"), &common);
-        let loads = self.loads(&root);
+        let loads = self.loads(&root, &scenarios);
         self.refuse_users(&loads, &scenarios);
         let thresholds = self.goals(&root.key("thresholds"));
         let limits = self.limits(&root.key("limits"));
@@ -100,6 +108,11 @@ impl<'a> Compiler<'a> {
             return Err(self.mistakes);
         }
         let tags = self.file.tags.iter();
+        let tags = tags.map(|(name, value)| {
+            let value = self.as_written(&root.key("tags").key(name), value);
+            (name.to_owned(), value)
+        });
+        let tags = tags.collect();
         Ok(Plan {
             targets: self.targets,
             feeds: self.feeds.into_iter().map(|draft| draft.feed).collect(),
@@ -114,10 +127,9 @@ impl<'a> Compiler<'a> {
             slots: self.names.into_slots(),
             common_slots,
             folder: self.folder,
+            files: self.files,
             control,
-            tags: tags
-                .map(|(name, value)| (name.to_owned(), value.0.clone()))
-                .collect(),
+            tags,
         })
     }
 
@@ -133,6 +145,20 @@ impl<'a> Compiler<'a> {
         result
             .map_err(|error| self.wrong(at, error.to_string()))
             .ok()
+    }
+
+    /// The text of a value; a number as it is written.
+    fn as_written(&self, at: &Path, value: &Scalar) -> String {
+        let text = self.number(at).unwrap_or(&value.0);
+        text.to_owned()
+    }
+
+    /// A number as it is written.
+    fn number(&self, at: &Path) -> Option<&'a str> {
+        let (_, place) = self.node.number(at)?;
+        // With a tag, there may be quotes: `!!int "3"`.
+        let text = self.source.get(place)?;
+        (!text.starts_with(['"', '\''])).then_some(text)
     }
 
     /// Refuses keys of a map, except some.
@@ -213,18 +239,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn control(&mut self, at: &Path) -> Option<String> {
-        let control = self.file.control.clone()?;
-        let port = control
-            .rsplit_once(':')
-            .map(|(_, port)| port.parse::<u16>());
-        let is_socket = control
-            .strip_prefix("unix:")
-            .is_some_and(|path| !path.is_empty());
-        if !is_socket && !matches!(port, Some(Ok(_))) {
-            let remedy = "give `host:port`, such as `127.0.0.1:6565`";
-            self.wrong(at, format!("`{control}` is no address: {remedy}"));
-        }
-        Some(control)
+    fn control(&mut self, at: &Path) -> Option<Address> {
+        let control = self.file.control.as_ref()?;
+        self.noted(at, control.parse())
     }
 }

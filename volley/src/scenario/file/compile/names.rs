@@ -30,6 +30,11 @@ impl Names {
         Some(slot)
     }
 
+    /// By slot: its name.
+    pub fn slots(&self) -> &[String] {
+        &self.slots
+    }
+
     pub fn into_slots(self) -> Vec<String> {
         self.slots
     }

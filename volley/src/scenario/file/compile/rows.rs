@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Compiler;
 use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::{Scalar, words};
 
 /// The longest first line of a file of data, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -27,31 +28,33 @@ impl Compiler<'_> {
         let names: Option<Vec<String>> = first.as_object().map(|row| row.keys().cloned().collect());
         let mut table = Vec::new();
         for (index, row) in rows.iter().enumerate() {
+            let at = at.index(index);
             let cells: Option<Vec<Box<[u8]>>> = match (row, &names) {
                 (Value::Object(row), Some(names)) if row.len() == names.len() => {
-                    names.iter().map(|name| cell(row.get(name)?)).collect()
+                    let cell = |name: &String| self.cell(&at.key(name), row.get(name)?);
+                    names.iter().map(cell).collect()
                 }
-                (row, None) => cell(row).map(|cell| vec![cell]),
+                (row, None) => self.cell(&at, row).map(|cell| vec![cell]),
                 _ => None,
             };
             match cells {
                 Some(cells) => table.push(cells),
                 None => self.wrong(
-                    &at.index(index),
+                    &at,
                     "all rows are values, or all are maps with the same columns",
                 ),
             }
         }
         Some((table, names))
     }
-}
 
-/// The text of a value in a row.
-fn cell(value: &Value) -> Option<Box<[u8]>> {
-    match value {
-        Value::String(text) => Some(text.as_bytes().into()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string().into_bytes().into()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    /// The text of a value in a row.
+    fn cell(&self, at: &Path, value: &Value) -> Option<Box<[u8]>> {
+        let text = match value {
+            Value::Null => return None,
+            value => Scalar(words(value)?),
+        };
+        Some(self.as_written(at, &text).into_bytes().into())
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn age_name(name: &str) -> String {
 impl Compiler<'_> {
     pub(super) fn saves(
         &mut self,
-        scope: &Scope,
+        scope: &mut Scope,
         at: &Path,
         step: &Step,
         is_grpc: bool,
@@ -33,11 +33,16 @@ impl Compiler<'_> {
             let part = self.part(&at, taken, is_grpc, method);
             let regex = self.group(&at, taken);
             let slot = self.slot(&at, name);
+            let default = taken.default.as_ref().and_then(|value| {
+                let at = at.key("default");
+                let text = self.as_written(&at, value);
+                self.constant(scope, &at, &text)
+            });
             let save = part.zip(regex).zip(slot).map(|((part, regex), slot)| Save {
                 slot,
                 part,
                 regex,
-                default: taken.default.as_ref().map(|text| text.0.as_bytes().into()),
+                default: default.map(|text| text.into_bytes().into()),
             });
             saves.extend(save);
             if let Some(refresh) = &taken.refresh {
@@ -200,7 +205,7 @@ impl Compiler<'_> {
         if !scope.is_setup {
             self.wrong(
                 at,
-                "only `setup` has values that are asked for again: move the step there",
+                "only values of `setup` are refreshed: move the step there",
             );
             return None;
         }

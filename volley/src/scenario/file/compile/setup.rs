@@ -37,6 +37,7 @@ impl Compiler<'_> {
         let common = Scope {
             common: scope.saved.keys().cloned().collect(),
             saved: scope.saved,
+            names: scope.names,
             ..Scope::default()
         };
         (actions, common)
@@ -45,6 +46,8 @@ impl Compiler<'_> {
     pub(super) fn teardown(&mut self, at: &Path, common: &Scope) -> Vec<Action> {
         let file = self.file;
         let mut scope = Scope::new("", common, &file.teardown, file.redirects);
+        // In reports, nothing else tells steps of setup and teardown apart.
+        scope.names.clone_from(&common.names);
         self.once(&mut scope, at, &file.teardown)
     }
 

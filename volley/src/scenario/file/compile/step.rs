@@ -2,9 +2,10 @@
 
 use super::Compiler;
 use super::names::{LAST_URL, Scope};
-use crate::scenario::file::mistake::Path;
+use crate::scenario::file::mistake::{Mistake, Path};
 use crate::scenario::file::model::Step as Written;
 use crate::scenario::plan::{Action, Part, Request, Save, Step};
+use crate::scenario::response::Reading;
 
 /// Keys of a request; of what they say, HTTP and gRPC have some for themselves.
 const REQUEST: [&str; 17] = [
@@ -124,6 +125,13 @@ impl Compiler<'_> {
                 });
             }
         }
+        for step in self.steps.iter().skip(first) {
+            if let Err(error) = Reading::new(step, self.names.slots()) {
+                let problem = format!("step `{}`: {error}", step.name);
+                self.mistakes
+                    .push(Mistake::new(step.line, at.clone(), problem));
+            }
+        }
         actions
     }
 
@@ -202,7 +210,7 @@ impl Compiler<'_> {
                     if step.think.is_some() {
                         self.wrong(
                             &at.key("think"),
-                            "nobody waits inside of `together`: move it behind",
+                            "a request in `together` has no `think`: write it after `together`",
                         );
                     }
                     let request = self.request(scope, &at, step, verb);
@@ -238,6 +246,7 @@ impl Compiler<'_> {
         verb: &Verb<'_>,
     ) -> Option<(usize, usize)> {
         let before = self.mistakes.len();
+        let (Verb::Http { url: written, .. } | Verb::Grpc(written)) = verb;
         let (url, request) = match verb {
             Verb::Http { key, method, url } => {
                 self.refuse(
@@ -300,6 +309,7 @@ impl Compiler<'_> {
             name,
             scenario: scope.scenario.clone(),
             line: self.node.line(at),
+            written_url: (*written).into(),
             url,
             request,
             timeout_ns: step.timeout.map(|time| time.0).or(timeout),

@@ -211,9 +211,8 @@ impl Compiler<'_> {
                 self.wrong(&at.key(key), "it leaves no time: give a time such as `2s`");
             }
         }
-        let is_first = http
-            .version
-            .is_some_and(|version| version.0 == Version::Http1);
+        let version = http.version.or(self.file.http.version);
+        let is_first = version.is_some_and(|version| version.0 == Version::Http1);
         if is_first && http.streams.is_some_and(|streams| streams > 1) {
             let remedy = "drop `streams`, and raise `connections`";
             self.wrong(
@@ -252,7 +251,10 @@ impl Compiler<'_> {
     pub(super) fn existing(&mut self, at: &Path, path: &str) -> Option<std::path::PathBuf> {
         let path = self.folder.join(path);
         match crate::scenario::file::readable(&path) {
-            Ok(()) => Some(path),
+            Ok(()) => {
+                self.files.push(path.clone());
+                Some(path)
+            }
             Err(reason) => {
                 self.wrong(at, format!("cannot read `{}`: {reason}", path.display()));
                 None

@@ -3,6 +3,7 @@
 use super::Compiler;
 use super::names::{Found, Scope};
 use crate::scenario::file::mistake::Path;
+use crate::scenario::file::model::Scalar;
 use crate::scenario::{Escape, Piece, Text};
 
 /// A part of a text.
@@ -48,6 +49,31 @@ impl Compiler<'_> {
     ) -> Option<Text> {
         let parts = self.noted(at, parts(text))?;
         self.pieces(scope, at, &parts, escape).map(Text::new)
+    }
+
+    /// Compiles a value that is written as `escape` says.
+    pub(super) fn scalar(
+        &mut self,
+        scope: &mut Scope,
+        at: &Path,
+        value: &Scalar,
+        escape: Escape,
+    ) -> Option<Text> {
+        let text = self.as_written(at, value);
+        self.text(scope, at, &text, escape)
+    }
+
+    /// Compiles a text that no iteration changes.
+    pub(super) fn constant(&mut self, scope: &mut Scope, at: &Path, text: &str) -> Option<String> {
+        let text = self.text(scope, at, text, Escape::Raw)?;
+        let bytes = text.constant();
+        if bytes.is_none() {
+            self.wrong(
+                at,
+                "what changes in a run cannot stand here: write a fixed text",
+            );
+        }
+        bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// The pieces of a divided text.

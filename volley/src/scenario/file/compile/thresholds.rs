@@ -3,8 +3,8 @@
 use super::Compiler;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
-use crate::scenario::plan::Goal;
-use crate::spec::threshold::{Count, Figure, Selected, ThresholdError};
+use crate::scenario::plan::{Check, Goal, Step};
+use crate::spec::threshold::{Count, Figure, Selected};
 
 impl Compiler<'_> {
     pub(super) fn goals(&mut self, at: &Path) -> Vec<Goal> {
@@ -14,21 +14,19 @@ impl Compiler<'_> {
         let all_are_named = self.mistakes.is_empty();
         for (index, written) in file.thresholds.iter().enumerate() {
             let at = at.index(index);
-            let selected = written
-                .0
-                .that
-                .parse::<Selected>()
-                .map_err(|error| match error {
-                    ThresholdError::Figure(_) => {
-                        format!("{error}; or checks, dropped or iterations")
-                    }
-                    error => error.to_string(),
-                });
-            let Some(selected) = self.noted(&at, selected) else {
+            let Some(selected) = self.noted(&at, written.0.that.parse::<Selected>()) else {
                 continue;
             };
-            if let Some(of) = selected.of.as_ref().filter(|_| all_are_named) {
-                self.check_selector(&at, &selected, of);
+            if all_are_named {
+                let scenarios = file.scenarios.iter().map(|(name, _)| name);
+                let checked = check_part(&selected, scenarios, &self.steps);
+                self.noted(&at, checked);
+            }
+            let figure = selected.threshold.figure;
+            if written.0.abort_after.is_some() && !figure.is_known_early() {
+                let problem =
+                    format!("`{figure}` is known only when the run is over: drop `abort_after`");
+                self.wrong(&at.key("abort_after"), problem);
             }
             goals.push(Goal {
                 fails_if: selected.threshold.opposite(),
@@ -39,43 +37,43 @@ impl Compiler<'_> {
         }
         goals
     }
+}
 
-    fn check_selector(&mut self, at: &Path, selected: &Selected, of: &str) {
-        let whole = [Count::Dropped, Count::Iterations];
-        let is_whole = |figure| matches!(figure, Figure::Count(count) if whole.contains(&count));
-        let mut known: Vec<String> = self
-            .file
-            .scenarios
-            .iter()
-            .map(|(name, _)| name.to_owned())
-            .collect();
-        if !is_whole(selected.threshold.figure) {
-            known.extend(self.steps.iter().flat_map(|step| {
-                let full = match step.scenario.as_str() {
-                    "" => step.name.clone(),
-                    scenario => format!("{scenario}.{}", step.name),
-                };
-                [full, step.name.clone()]
-            }));
-        }
-        if selected.threshold.figure == Figure::Count(Count::Checks) {
-            known.extend(
-                self.steps
-                    .iter()
-                    .filter(|step| !step.scenario.is_empty())
-                    .flat_map(|step| {
-                        let check = |check: &crate::scenario::plan::Check| {
-                            format!("{}.{}.{}", step.scenario, step.name, check.name)
-                        };
-                        step.expect.checks.iter().map(check)
-                    }),
-            );
-        }
-        if known.iter().any(|name| name == of) {
-            return;
-        }
-        known.dedup();
-        let hint = suggest::hint(of, &known, "there are none");
-        self.wrong(at, format!("no scenario or step is named `{of}`; {hint}"));
+/// Checks that a run has the part that a condition is about.
+///
+/// # Errors
+///
+/// It has not. The message has the nearest name.
+pub fn check_part<'a>(
+    condition: &Selected,
+    scenarios: impl Iterator<Item = &'a str>,
+    steps: &[Step],
+) -> Result<(), String> {
+    let Some(of) = &condition.of else {
+        return Ok(());
+    };
+    let figure = condition.threshold.figure;
+    let mut known: Vec<String> = scenarios.map(str::to_owned).collect();
+    if !figure.is_of_iterations() {
+        known.extend(steps.iter().flat_map(|step| {
+            let full = match step.scenario.as_str() {
+                "" => step.name.clone(),
+                scenario => format!("{scenario}.{}", step.name),
+            };
+            [full, step.name.clone()]
+        }));
     }
+    if figure == Figure::Count(Count::Checks) {
+        let of_load = steps.iter().filter(|step| !step.scenario.is_empty());
+        known.extend(of_load.flat_map(|step| {
+            let check = |check: &Check| format!("{}.{}.{}", step.scenario, step.name, check.name);
+            step.expect.checks.iter().map(check)
+        }));
+    }
+    if known.contains(of) {
+        return Ok(());
+    }
+    known.dedup();
+    let hint = suggest::hint(of, &known, "there are none");
+    Err(format!("no scenario or step is named `{of}`; {hint}"))
 }

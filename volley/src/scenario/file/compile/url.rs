@@ -67,8 +67,9 @@ impl Compiler<'_> {
         text: &str,
         rest: &[Part<'_>],
     ) -> Option<(Url, usize)> {
-        let authority = text.find("://").map(|place| place + 3);
-        let Some(authority) = authority else {
+        // A path may have another URL in its query.
+        let authority = text.find("://").filter(|_| !text.starts_with('/'));
+        let Some(authority) = authority.map(|place| place + 3) else {
             let named = self.file.targets.0.len();
             if text.starts_with('/') && named == 1 {
                 let path: Vec<Part<'_>> = std::iter::once(Part::Fixed(text))

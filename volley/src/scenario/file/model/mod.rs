@@ -10,7 +10,7 @@ mod step;
 pub use data::{Columns, Feed};
 pub use load::{Phase, Ramp, constant_rate, constant_users};
 pub use response::{Expect, Refresh, Rule, Save, Taken};
-pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present};
+pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present, words};
 pub use step::{Part, Step};
 
 use schemars::JsonSchema;
@@ -45,9 +45,9 @@ pub struct File {
     pub load: Option<OneOrMany<Phase>>,
     /// What weights are shares of.
     pub share: Share,
-    /// The time before the load begins.
+    /// The time before `load` begins. Scenarios with a load of their own do not inherit it.
     pub start_after: Option<Time>,
-    /// A user's iterations begin at least so far apart.
+    /// A user's iterations begin at least so far apart. Scenarios with `users` of their own inherit it.
     pub pace: Option<Time>,
     pub limits: Limits,
     /// What a failed step does.

@@ -202,7 +202,7 @@ macro_rules! scalar {
 pub(super) use scalar;
 
 /// The text of a scalar; `None` for lists and maps.
-pub(super) fn words(value: &Value) -> Option<String> {
+pub fn words(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) | Value::Null => Some(value.to_string()),
