@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::tally::IterationCounts;
 use super::model::Report;
 use crate::report::numbers::{duration, grouped, megabytes, rate};
-use crate::report::{Latency, Verdict, visible};
+use crate::report::{Latency, LatencyKind, Verdict, visible};
 
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///
@@ -21,6 +21,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         duration(facts.elapsed_ns),
         visible(&report.ended())
     )?;
+    let from = match report.latency.kind {
+        LatencyKind::Response => "from when a request was due; of later steps, from the sending",
+        LatencyKind::Service => "from the sending",
+    };
+    let kind = report.latency.kind.name();
+    writeln!(out, "  Latency: {kind} ({from})")?;
     table(&load(report), &[0], out)?;
     table(&steps(report), &[0], out)?;
     section("Failed", &failures(report), &[0, 2, 3], out)?;
