@@ -48,8 +48,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  Orders: {}", visible(&orders))?;
     }
     writeln!(out, "  {own_cost}")?;
-    for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
-        writeln!(out, "  Passed: {}", threshold(verdict))?;
+    for (place, verdict) in report.thresholds.iter().enumerate() {
+        let word = if verdict.failed { "Failed" } else { "Passed" };
+        writeln!(out, "  {word}: {}", threshold(report, place, verdict))?;
     }
     Ok(())
 }
@@ -62,11 +63,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 pub fn write_failed(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for (place, verdict) in report.thresholds.iter().enumerate() {
         if verdict.failed {
-            let aborted = match report.is_aborted_by(place) {
-                true => ", which ended the load",
-                false => "",
-            };
-            writeln!(out, "failed: {}{aborted}", threshold(verdict))?;
+            writeln!(out, "failed: {}", threshold(report, place, verdict))?;
         }
     }
     Ok(())
@@ -84,9 +81,13 @@ pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn threshold(verdict: &Verdict) -> String {
+fn threshold(report: &Report, place: usize, verdict: &Verdict) -> String {
+    let aborted = match report.is_aborted_by(place) {
+        true => ", which ended the load",
+        false => "",
+    };
     visible(&format!(
-        "{} is {} (`{}`)",
+        "{} is {} (`{}`){aborted}",
         verdict.figure,
         verdict.shown(),
         verdict.threshold
