@@ -103,14 +103,18 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
         if !args.quiet {
             summary::write_warnings(report, &mut out)?;
         }
-        summary::write_failed(report, &mut out)
+        summary::write_failed(report, &mut out)?;
+        match failure(report) {
+            Some(why) => writeln!(out, "failed: {why}; the report says why"),
+            None => Ok(()),
+        }
     })
     .or_else(unless_hung_up)?;
     saved?;
     files.keep();
     match finished.failure {
         Some(error) => Err(error.into()),
-        None => Ok(status(&plan, report)),
+        None => Ok(status(report)),
     }
 }
 
@@ -179,12 +183,24 @@ fn note(report: &mut Report, written: Option<Written>, left_out: u64) -> Result<
     })
 }
 
-/// Thresholds decide, above all one that ended the load. Without any, every iteration must succeed.
-fn status(plan: &Plan, report: &Report) -> ExitCode {
-    let is_clean = !plan.thresholds.is_empty() || report.iterations().failed == 0;
+/// Why a run has failed, if no threshold says so. Without thresholds, every iteration must succeed.
+fn failure(report: &Report) -> Option<String> {
+    let iterations = report.iterations();
+    if !report.has_success() {
+        Some("no request succeeded".to_owned())
+    } else if report.thresholds.is_empty() && iterations.failed > 0 {
+        let [failed, begun] = [iterations.failed, iterations.begun].map(grouped);
+        Some(format!("{failed} of {begun} iterations"))
+    } else {
+        None
+    }
+}
+
+/// Thresholds decide, above all one that ended the load.
+fn status(report: &Report) -> ExitCode {
     if let EndedBy::Threshold(_) = report.facts.ended_by {
         ExitCode::from(THRESHOLD_FAILED)
-    } else if !report.has_success() || !is_clean {
+    } else if failure(report).is_some() {
         ExitCode::FAILURE
     } else if report.thresholds.iter().any(|verdict| verdict.failed) {
         ExitCode::from(THRESHOLD_FAILED)

@@ -91,8 +91,11 @@ fn a_run_reports_each_step_and_ends_with_0() {
 #[test]
 fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let shop = Shop::open();
-    let (status, out, _) = volley(&["run", &shop.file(200, TEN)]);
-    assert_eq!(status, 1);
+    let (status, out, errors) = volley(&["run", &shop.file(200, TEN)]);
+    assert_eq!(
+        (status, errors.as_str()),
+        (1, "failed: 10 of 10 iterations; the report says why\n")
+    );
     assert!(
         out.contains("crud.change   10   status   expected 200, was 204"),
         "{out}"

@@ -37,7 +37,7 @@ use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
 use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
-use crate::scenario::report::{EndedBy, Facts, Names, Report, judge};
+use crate::scenario::report::{EndedBy, Facts, Names, Report, judge, overload};
 use crate::scenario::response::ReadingError;
 use crate::scenario::tally::Tally;
 use crate::spec::Share;
@@ -240,6 +240,8 @@ pub fn run(
         report: Report::new(tally, &Names::from(plan), facts),
         failure: failure.or(torn),
     };
+    let warnings = overload(plan, &finished.report);
+    finished.report.facts.warnings.extend(warnings);
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     watch.judge(&mut finished.report);
     Ok(finished)

@@ -83,6 +83,8 @@ struct RequestsView {
     sent: u64,
     /// Failed before anything was sent.
     unsent: u64,
+    /// Sent, but not at once: all connections were busy.
+    waited: u64,
     ok: u64,
     failed: u64,
     open: u64,
@@ -229,6 +231,7 @@ fn requests(report: &Report, counts: &StepCounts) -> RequestsView {
     RequestsView {
         sent: counts.sent,
         unsent: counts.unsent,
+        waited: counts.waited,
         ok: counts.ok,
         failed: counts.failed,
         open: counts.open,

@@ -10,6 +10,7 @@ pub mod json;
 pub mod live;
 mod model;
 mod names;
+mod overload;
 pub mod prometheus;
 pub mod summary;
 
@@ -22,3 +23,4 @@ pub use model::{
     CheckReport, Facts, FailureReport, Point, Report, ScenarioReport, Series, StepReport,
 };
 pub use names::{Names, StepNames};
+pub use overload::overload;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::super::tally::IterationCounts;
 use super::model::Report;
 use crate::report::numbers::{duration, grouped, megabytes, rate};
-use crate::report::{Latency, Verdict, visible};
+use crate::report::{Latency, LatencyKind, Verdict, visible};
 
 /// Writes a title, the load, a line per step, what failed, the checks, and the thresholds.
 ///
@@ -21,6 +21,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         duration(facts.elapsed_ns),
         visible(&report.ended())
     )?;
+    let from = match report.latency.kind {
+        LatencyKind::Response => "from when a request was due; of later steps, from the sending",
+        LatencyKind::Service => "from the sending",
+    };
+    let kind = report.latency.kind.name();
+    writeln!(out, "  Latency: {kind} ({from})")?;
     table(&load(report), &[0], out)?;
     table(&steps(report), &[0], out)?;
     section("Failed", &failures(report), &[0, 2, 3], out)?;
@@ -42,8 +48,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  Orders: {}", visible(&orders))?;
     }
     writeln!(out, "  {own_cost}")?;
-    for verdict in report.thresholds.iter().filter(|verdict| !verdict.failed) {
-        writeln!(out, "  Passed: {}", threshold(verdict))?;
+    for (place, verdict) in report.thresholds.iter().enumerate() {
+        let word = if verdict.failed { "Failed" } else { "Passed" };
+        writeln!(out, "  {word}: {}", threshold(report, place, verdict))?;
     }
     Ok(())
 }
@@ -56,11 +63,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 pub fn write_failed(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for (place, verdict) in report.thresholds.iter().enumerate() {
         if verdict.failed {
-            let aborted = match report.is_aborted_by(place) {
-                true => ", which ended the load",
-                false => "",
-            };
-            writeln!(out, "failed: {}{aborted}", threshold(verdict))?;
+            writeln!(out, "failed: {}", threshold(report, place, verdict))?;
         }
     }
     Ok(())
@@ -78,9 +81,13 @@ pub fn write_warnings(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn threshold(verdict: &Verdict) -> String {
+fn threshold(report: &Report, place: usize, verdict: &Verdict) -> String {
+    let aborted = match report.is_aborted_by(place) {
+        true => ", which ended the load",
+        false => "",
+    };
     visible(&format!(
-        "{} is {} (`{}`)",
+        "{} is {} (`{}`){aborted}",
         verdict.figure,
         verdict.shown(),
         verdict.threshold

@@ -70,6 +70,13 @@ impl Tally {
         }
     }
 
+    /// A request that is sent now had waited for a connection with room.
+    pub fn waited(&mut self, step: usize) {
+        if let Some(step) = self.steps.get_mut(step) {
+            step.counts.waited += 1;
+        }
+    }
+
     /// A request that was sent before, at `sent_ns`, was sent again: a redirect, or a refusal.
     #[cold]
     pub fn sent_again(&mut self, step: usize, sent_ns: u64, bytes: u64) {

@@ -23,6 +23,8 @@ pub struct StepCounts {
     pub sent: u64,
     /// Failed before anything was sent: no connection, or nothing to send.
     pub unsent: u64,
+    /// Sent, but not at once: all connections were busy.
+    pub waited: u64,
     pub ok: u64,
     pub failed: u64,
     /// Without an end when the run ended.
@@ -205,6 +207,7 @@ impl StepCounts {
     pub fn add(&mut self, other: &Self) {
         self.sent += other.sent;
         self.unsent += other.unsent;
+        self.waited += other.waited;
         self.ok += other.ok;
         self.failed += other.failed;
         self.open += other.open;

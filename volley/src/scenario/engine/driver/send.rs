@@ -198,9 +198,9 @@ impl Driver<'_> {
             && let Some((key, serial)) = pool.waiting(bond).front().copied()
         {
             let flight = self.core.flights.get(key as usize);
-            let Some(step) = flight
+            let Some((step, was_sent)) = flight
                 .filter(|flight| flight.serial == serial)
-                .map(|flight| flight.step)
+                .map(|flight| (flight.step, flight.was_sent))
             else {
                 pool.waiting(bond).pop_front();
                 continue;
@@ -213,6 +213,9 @@ impl Driver<'_> {
             }
             let aimed = self.core.aim(key as usize, &mut self.scratch.path);
             if aimed == Ok(target) {
+                if !was_sent {
+                    self.core.tally.waited(step);
+                }
                 self.write(key, step, target, wire, now_ns);
                 continue;
             }

@@ -9,6 +9,7 @@ use super::drain::follow;
 use super::peer::Peer;
 use super::plan;
 use super::{failure, finish};
+use crate::report::numbers::grouped;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{EndedBy, Report, StepReport};
 
@@ -310,6 +311,30 @@ fn the_room_for_iterations_is_that_of_all_threads_together() {
         .replace("drain: 100ms", "drain: 100ms, iterations_open: 3");
     let report = done(&mute(), 4, &file);
     assert_eq!(begun(&report), [3, 47, 0]);
+}
+
+#[test]
+fn a_rate_that_is_too_much_is_a_warning_with_its_remedy() {
+    let load = "load: [{rate: 100000/s, for: 10ms}]";
+    let file = ONE.replace("drain: 100ms", "drain: 100ms, iterations_open: 3");
+    let report = done(&mute(), 4, &(file + load));
+    assert_eq!(
+        report.facts.warnings,
+        [
+            "scenario `one`: 997 of 1,000 iterations were dropped, because at most 3 may be open: raise `limits.iterations_open`, lower the rate, or set `limits.when_full: wait`"
+        ]
+    );
+    let file = ONE
+        .replace("connections: 8", "connections: 1")
+        .replace("drain: 100ms", "drain: 10s");
+    let report = done(&good(), 1, &(file + load));
+    let waited = grouped(report.requests().waited);
+    assert_eq!(
+        report.facts.warnings,
+        [format!(
+            "scenario `one`: {waited} of 1,000 requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`"
+        )]
+    );
 }
 
 #[test]

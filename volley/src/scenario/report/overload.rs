@@ -1,0 +1,54 @@
+//! Signs that a rate was more than the server or the connections could take.
+
+use super::super::plan::{Load, Phases, Plan, WhenFull};
+use super::super::tally::StepCounts;
+use super::model::{Report, ScenarioReport};
+use crate::report::numbers::grouped;
+
+/// So many requests of a hundred may wait for a connection before a warning says so.
+const MOST_WAITING: u64 = 1;
+
+/// A warning for each scenario with a rate whose iterations were dropped, or whose requests waited for connections.
+#[must_use]
+pub fn overload(plan: &Plan, report: &Report) -> Vec<String> {
+    let has_rate = |load: &&Load| matches!(load.phases, Phases::Rate(_));
+    let loads = plan.loads.iter().filter(has_rate);
+    let places = loads.flat_map(|load| load.scenarios.iter().map(|(place, _)| *place));
+    let scenarios = places.filter_map(|place| report.scenarios.get(place));
+    scenarios
+        .flat_map(|one| [dropped(plan, one), waited(report, one)])
+        .flatten()
+        .collect()
+}
+
+fn dropped(plan: &Plan, one: &ScenarioReport) -> Option<String> {
+    let (limits, counts) = (&plan.limits, &one.counts);
+    let or_wait = match limits.when_full {
+        WhenFull::Drop => ", or set `limits.when_full: wait`",
+        WhenFull::Wait => "",
+    };
+    (counts.dropped > 0).then(|| {
+        format!(
+            "scenario `{}`: {} of {} iterations were dropped, because at most {} may be open: raise `limits.iterations_open`, lower the rate{or_wait}",
+            one.name,
+            grouped(counts.dropped),
+            grouped(counts.due()),
+            grouped(limits.iterations_open.into()),
+        )
+    })
+}
+
+fn waited(report: &Report, one: &ScenarioReport) -> Option<String> {
+    let mut counts = StepCounts::default();
+    let steps = report.steps.iter();
+    let own = steps.filter(|step| step.names.scenario == one.name);
+    own.for_each(|step| counts.add(&step.counts));
+    (counts.waited * 100 > counts.sent * MOST_WAITING).then(|| {
+        format!(
+            "scenario `{}`: {} of {} requests waited for a connection: raise `http.connections`, or with HTTP/2 `http.streams`",
+            one.name,
+            grouped(counts.waited),
+            grouped(counts.sent)
+        )
+    })
+}
