@@ -113,3 +113,30 @@ def test_a_load_of_users_is_measured_in_blocks(items: Arena, volley_program: Pat
         (paced,) = items.records(name, "tiny-paced")
         assert paced["visit"] is None
     assert items.row("ada", "tiny-h2c")["estimate"]["blocks"] == 2
+
+
+def test_a_scenario_of_ones_own_may_name_files(
+    items: Arena, volley_program: Path, serve: str
+) -> None:
+    folder = items.workspace.requests
+    (folder / "users.csv").write_text("name\nann\nbob\n")
+    (folder / "patch.json").write_text('{"owner": "eve"}')
+    create = {"name": "create", "post": "${api}/v1/items", "json": {"owner": "${user.name}"}}
+    create |= {"expect": {"status": 201}, "save": {"url": {"header": "location"}}}
+    change = {"name": "change", "patch": "${url}", "body": {"file": "./patch.json"}}
+    own = {
+        "targets": {"api": "http://elsewhere:1"},
+        "data": {"user": {"csv": "users.csv"}},
+        "scenarios": {"own": {"steps": [create, change]}},
+    }
+    (folder / "own.yaml").write_text(yaml.safe_dump(own))
+    profile = {"extends": "tiny-h2c", "name": "tiny-own", "scenario": "requests/own.yaml"}
+    path = items.workspace.profiles / "tiny-own.yaml"
+    path.write_text(yaml.safe_dump({**profile, "duration": "100ms"}))
+    items.add("ada", native={"run": serve}, tests=["tiny-own"])
+    done = items.run("ada", "tiny-own", VOLLEY=str(volley_program))
+    assert done.code == 0, done
+    (record,) = items.records("ada", "tiny-own")
+    (run,) = record["runs"]
+    assert [step["name"] for step in run["steps"]] == ["create", "change"]
+    assert run["calls"]["failed"] == {}

@@ -145,7 +145,8 @@ class Board(Frozen):
     class. One is current: the newest that is not a trial, or the newest trial if all are trials.
     `load` is this load's name, such as `5s-x-3`; `differences` compares it with the current one.
     Boards of the same load under several generators have the same `load_digest`. With a
-    `generator_warm_up`, the generator made load before each window by itself.
+    `generator_warm_up`, the generator made load before each window by itself. The `call` of a
+    scenario is empty.
 
     `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
