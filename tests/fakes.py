@@ -47,6 +47,10 @@ _LOADS: dict[str, dict[str, Any]] = {
         "schedule": {"shape": "const", "rps": 200}, "requests": 1000, "concurrency": 10,
     },
     "blast": {"sweep": (1, 20), "repetitions": 10, "duration_s": 60.0},
+    "scenario": {
+        "scenario": {"file": "requests/crud.yaml", "sha256": "0" * 64},
+        "streams_per_connection": 4, "duration_s": 5.0,
+    },
 }  # fmt: skip
 
 
@@ -84,6 +88,21 @@ UNARY: dict[str, Any] = {
     "call": "benchmark.BenchmarkService/GetSum",
     "request": {"a": 1, "b": 2},
     "messages_per_call": 1,
+    "metric": "requests/s",
+}
+
+
+# What a profile of a scenario has in place of a call.
+ITEMS: dict[str, Any] = {
+    "name": "crud-h2c",
+    "title": "Items over h2c",
+    "kind": "scenario",
+    "generator": "volley",
+    "call": "",
+    "request": {},
+    "messages_per_call": 1,
+    "connections": (4,),
+    "connection_count": 4,
     "metric": "requests/s",
 }
 

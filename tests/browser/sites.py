@@ -17,7 +17,7 @@ from arena.record.measurement import Latency, Run
 from arena.record.record import Record
 from tests.fakes import FAILED, PASSED, WARNED, FakeProgress, a_record, a_run, at, save
 from tests.lib.arena.judge.visits import blocks
-from tests.lib.arena.publish.loads import a_second, blast, lasting, scheduled
+from tests.lib.arena.publish.loads import a_second, blast, items, lasting, scheduled
 
 Records = Iterable[Record]
 
@@ -34,6 +34,7 @@ KINDS = {
     "board of blocks": "boards/nightly/64/*/index.html",
     "board of a schedule": "boards/steady/1/*/index.html",
     "board of a blast": "boards/bang/8/*/index.html",
+    "board of a scenario": "boards/crud-h2c/4/*/index.html",
     "board of a sustained load": "boards/lasting/8/*/index.html",
     "compare": "compare/index.html",
     "frameworks": "frameworks/index.html",
@@ -43,6 +44,7 @@ KINDS = {
     "record that is invalid": "records/stream-grpc/64/framework-001/2026-01-04*/index.html",
     "record of a schedule": "records/steady/1/framework-002/*/index.html",
     "record of a blast": "records/bang/8/framework-000/*/index.html",
+    "record of a scenario": "records/crud-h2c/4/framework-000/*/index.html",
     "record of a sustained load": "records/lasting/8/framework-000/*/index.html",
     "tax": "tax/index.html",
     "methodology": "methodology/index.html",
@@ -168,6 +170,7 @@ def everyday() -> Iterator[Record]:
         steady, bang, lasts = ({"title": each} for each in ("Steady load", "Blast", "Sustained"))
         yield slower(number + 1, scheduled(name, [a_second()] * 5 + missed, profile=steady, **who))
         yield blast(name, profile=bang, **who)
+        yield items(name, **who)
         yield lasting(name, 1000.0 * (number + 1), profile=lasts, **who)
         yield lasting(name, 1500.0 * (number + 1), connections=64, profile=lasts, **who)
 

@@ -13,12 +13,13 @@ import pytest
 import parse_blast
 import parse_ghz
 import parse_h2load
+import parse_scenario
 from parsers.common.errors import ParseError
 from tests.lib.parsers.blast.sweeps import GHZ, SWEEPS, as_text, small_lines, small_sweep
 from tests.lib.parsers.ghz.reports import small_text
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
-FRONTS = [parse_ghz, parse_h2load, parse_blast]
+FRONTS = [parse_ghz, parse_h2load, parse_blast, parse_scenario]
 LINES = as_text(small_lines()).encode()
 WHOLE = gzip.compress(LINES, mtime=0)
 
@@ -75,6 +76,12 @@ def printed_by(front: ModuleType, *argv: str, stdin: bytes = b"") -> dict[str, A
         (parse_h2load, "starting benchmark...\n", "cut short"),
         (parse_h2load, "starting benchmark...\nfinished in " * 10_000, "more than one|cut short"),
         (parse_h2load, "finished in " + "9" * 100_000, "cut short"),
+        (parse_scenario, "", "empty"),
+        (parse_scenario, " \n\t\n", "empty"),
+        (parse_scenario, "hello", "broken or incomplete JSON"),
+        (parse_scenario, "{}", "not what `volley run -O json` prints"),
+        (parse_scenario, '{"count": 3, "total": 5}', "not what `volley run -O json` prints"),
+        (parse_scenario, "[" * 100_000, "nested too deeply"),
     ],
     ids=lambda value: value.__name__ if isinstance(value, ModuleType) else ascii(value)[:24],
 )
@@ -96,6 +103,8 @@ def test_what_is_no_report_is_refused_in_one_line(
         (parse_h2load, b"", b"empty input"),
         (parse_h2load, b"\xff\xfe\x00S", b"neither"),
         (parse_h2load, b'{"version":"\xed\xa0\x80\\n"}', b"only v1"),
+        (parse_scenario, b"", b"empty input"),
+        (parse_scenario, b"\xff\xfe\x00S", b"broken or incomplete JSON"),
         (parse_blast, b"", b"empty input"),
         (parse_blast, b" \n", b"empty input"),
         (parse_blast, gzip.compress(b"", mtime=0), b"empty input"),
@@ -141,7 +150,12 @@ def test_a_file_that_cannot_be_read_is_named(front: ModuleType, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("front", "says"),
-    [(parse_ghz, b"--messages-per-call"), (parse_h2load, b"h2load"), (parse_blast, b"blast")],
+    [
+        (parse_ghz, b"--messages-per-call"),
+        (parse_h2load, b"h2load"),
+        (parse_blast, b"blast"),
+        (parse_scenario, b"volley run"),
+    ],
 )
 def test_there_is_help_and_what_is_unknown_is_refused(front: ModuleType, says: bytes) -> None:
     done = run(front, "--help")
@@ -158,6 +172,7 @@ def test_there_is_help_and_what_is_unknown_is_refused(front: ModuleType, says: b
         (parse_ghz, FIXTURES / "ghz" / "ghz-121-unary-ok.json"),
         (parse_h2load, FIXTURES / "h2load" / "h2load-152-unary.txt"),
         (parse_blast, GHZ / "ghz-121-blast.jsonl.gz"),
+        (parse_scenario, FIXTURES / "volley" / "scenario" / "crud.json"),
     ],
 )
 def test_a_file_beyond_the_size_limit_is_refused(
@@ -313,3 +328,24 @@ def test_bytes_that_are_not_utf8_are_replaced_not_fatal(tmp_path: Path) -> None:
     assert errors == {"rpc error: code = Internal desc = \ufffd": 1}
     (tmp_path / "saved").write_bytes(LINES.replace(b"oh no", b"\xff"))
     assert parse_blast.parse_file(tmp_path / "saved").failed == {"Internal": 1}
+
+
+def test_the_numbers_of_scenarios_are_printed() -> None:
+    printed = printed_by(parse_scenario, "volley/scenario/faults.json")
+    steps = printed.pop("steps")
+    assert printed.pop("latency_ns")["samples"] == 3020
+    assert printed == {
+        "schema": 1,
+        "elapsed_s": 0.343436576,
+        "iterations": {"due": 1073, "ok": 989, "failed": 77, "cut": 7, "dropped": 0},
+        "calls": {
+            "ok": 3020, "failed": {"missing value": 21, "status": 31, "timeout": 25}, "cut": 7,
+        },
+        "requests_per_s": pytest.approx(8793.4722),
+        "reported_calls_per_s": pytest.approx(9017.6767),
+    }  # fmt: skip
+    assert [(step["name"], step["count"], step["ok"]) for step in steps] == [
+        ("create", 1073, 1025), ("change", 1025, 1006), ("remove", 1006, 989),
+    ]  # fmt: skip
+    assert steps[1]["failed"] == {"status": 13, "timeout": 5}
+    assert steps[1]["latency_ns"]["samples"] == 1006

@@ -69,13 +69,13 @@ def kept_schedule(run: Run) -> bool:
 def _is_client_bound(it: Judged) -> bool:
     """Return whether the generator used 90 % of its CPUs, or more than the server if they share.
 
-    False for a load that is not meant to fill the generator.
+    False for a load by a schedule, which is not meant to fill the generator.
     """
-    if not it.profile.load.fills_generator:
+    if it.profile.load.follows_schedule:
         return False
     if it.generator_cpus is None:
         return it.best.generator.cpu_s > it.best.server.cpu_s
-    available_s = it.generator_cpus * it.best.elapsed_s
+    available_s = it.profile.load.generator_cpus(it.generator_cpus) * it.best.elapsed_s
     return it.best.generator.cpu_s >= CLIENT_BOUND_SHARE * available_s
 
 
@@ -123,8 +123,8 @@ FLAGS: tuple[Flag, ...] = (
         "missed-schedule",
         lambda it: it.profile.load.follows_schedule and not kept_schedule(it.best),
         "In at least one second, the calls sent differ from the calls due by more than 5 % and "
-        "by more than one call. The load was not the schedule's, so the row has no rank. Its "
-        "picture marks these seconds.",
+        "by more than one call; in a scenario, iterations are compared. The load was not the "
+        "schedule's, so the row has no rank. Its picture marks these seconds.",
         takes_rank=True,
     ),
     Flag(

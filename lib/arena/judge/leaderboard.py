@@ -34,7 +34,7 @@ from arena.judge.nights import (
 )
 from arena.judge.twins import NO_LOOKS, TwinBook
 from arena.record.figures import figure_of
-from arena.record.measurement import BlastPoint, Cost, Run, Second
+from arena.record.measurement import BlastPoint, Cost, Run, Second, Step
 from arena.record.record import Check, Failure, Record
 from arena.what.loads import KINDS, LoadShape
 from arena.what.metrics import Metric
@@ -65,7 +65,7 @@ class Result(Frozen):
     """A good record's figures. The value, its bounds, median and `rates` are in the board's metric.
 
     `low` to `high` is the interval that ranks the row; `at_least` to `at_most` is the error bar of
-    the headline's run. `seconds`, `points`, latencies, costs and memory are of that run.
+    the headline's run. `seconds`, `points`, `steps`, latencies, costs and memory are of that run.
 
     CPU seconds per million messages or requests lie between `_at_least` and `_at_most`; the latter
     is absent if no call finished. `overrides` are those that changed the load. `checks_passed`
@@ -84,6 +84,7 @@ class Result(Frozen):
     rates: tuple[float, ...]
     seconds: tuple[Second, ...]
     points: tuple[BlastPoint, ...]
+    steps: tuple[Step, ...] = ()
     p50_ns: float | None
     p99_ns: float | None
     p999_ns: float | None
@@ -144,7 +145,8 @@ class Board(Frozen):
     class. One is current: the newest that is not a trial, or the newest trial if all are trials.
     `load` is this load's name, such as `5s-x-3`; `differences` compares it with the current one.
     Boards of the same load under several generators have the same `load_digest`. With a
-    `generator_warm_up`, the generator made load before each window by itself.
+    `generator_warm_up`, the generator made load before each window by itself. The `call` of a
+    scenario is empty.
 
     `night` is the newest night of blocks, `twin_history` that of all nights. With `framing`
     `single`, the board has only servers that send one message a DATA frame; it is given if it
@@ -486,6 +488,7 @@ def _result(record: Record) -> Result:
         rates=tuple(figure_of(record.profile.metric, run)[0] for run in record.runs),
         seconds=best.seconds,
         points=best.points,
+        steps=best.steps,
         p50_ns=best.latency_ns.p50,
         p99_ns=best.latency_ns.p99,
         p999_ns=best.latency_ns.p999,

@@ -18,7 +18,7 @@ from arena.what import selection
 from arena.what.framework import Framework
 from arena.what.loads import KINDS
 from arena.what.measured import MeasuredProfile, measured_profile
-from arena.what.overrides import ENVIRONMENT
+from arena.what.overrides import ENVIRONMENT, listed
 from arena.what.profile import Profile
 from arena.what.selection import Selection
 
@@ -103,7 +103,7 @@ def plan_sessions(
         raise UsageError(f"no enabled framework subscribes to {wanted}")
     for name in sorted(_ONLY_FOR.keys() & overrides.keys()):
         if not any(name in each.overrides for each in plans):
-            kinds = " and ".join(sorted(_ONLY_FOR[name]))
+            kinds = listed(sorted(_ONLY_FOR[name]))
             flag = f"{name} (--{name.lower()})"
             raise UsageError(f"{flag}: is for {kinds} loads, and none of these is one")
     return plans

@@ -97,8 +97,9 @@ class Session:
             seen.built = self.runtime.build(plan.framework, folder / "build.log")
         with self._serving(folder / "server.log") as server:
             if self._course.is_checked:
-                with self._stage("contract"), progress.waiting("look for standard services"):
-                    seen.offers = contract.offers(self._scope)
+                if self._scope.is_grpc:
+                    with self._stage("contract"), progress.waiting("look for standard services"):
+                        seen.offers = contract.offers(self._scope)
                 seen.before = self._contract(server, "contract", "contract check")
                 _require(seen.before, "contract", server)
             self._load(

@@ -206,7 +206,7 @@ def _check_ports(
         except FrameworkError as error:
             return checked, problem_of(checked) or str(error)
         with shows.waiting(f"check {job.framework.name} on {where}"):
-            offers = None if scope.light else contract.offers(scope)
+            offers = contract.offers(scope) if scope.is_grpc and not scope.light else None
             report = contract.check(scope, server, tell)
         checked.append(port_checks(scope, report, offers))
         if options.verbose and report.messages_per_data_frame is not None:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from arena.judge.leaderboard import Board
-from arena.publish.charts import blast, closed, scheduled
+from arena.publish.charts import blast, closed, scenario, scheduled
 from arena.publish.charts.picture import Picture
 from arena.record.measurement import Run
 from arena.record.record import Record
-from arena.what.loads import Blast, Closed, LoadShape, Scheduled
+from arena.what.loads import Blast, Closed, LoadShape, Scenario, Scheduled
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,19 @@ SHOWN: dict[type[LoadShape], Shown] = {
         of_run=blast.of_run,
         about_runs="The rate is that of the fastest point; calls, latencies and costs are those of "
         "the whole sweep.",
+    ),
+    Scenario: Shown(
+        heading="Scenarios",
+        meaning="Users send requests that depend on each other, such as the creation, the change "
+        "and the deletion of an item. The highest throughput ranks first; where iterations begin "
+        "at a given rate, the lowest p99 latency.",
+        course="Second by second",
+        caption="Throughput, second by second; or, at a given rate, the iterations that were due "
+        "and that began, and how long iterations took.",
+        run_title="Second by second",
+        of_board=scenario.of_board,
+        of_run=scenario.of_run,
+        about_runs="Calls are requests over HTTP. Failed ones are counted by reason.",
     ),
 }
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from arena.base.model import Frozen
 from parsers.common.figures import Calls, Latency, Second, Whole
 
-__all__ = ["BlastPoint", "Calls", "Cost", "Latency", "Measurement", "Raw", "Run", "Second"]
+__all__ = ["BlastPoint", "Calls", "Cost", "Latency", "Measurement", "Raw", "Run", "Second", "Step"]
 
 Share = Annotated[float, Field(ge=-1, le=1e6)]
 
@@ -54,6 +54,19 @@ class BlastPoint(Frozen, revalidate_instances="always"):
     failed: dict[str, Whole]
 
 
+class Step(Frozen, revalidate_instances="always"):
+    """A step of a scenario: `count` requests, those that are `ok`, and the `failed` by reason.
+
+    Those that are neither were still open at the end. `latency_ns` is that of the OK ones.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    count: Whole
+    ok: Whole
+    failed: dict[str, Whole]
+    latency_ns: Latency
+
+
 class Measurement(Frozen, revalidate_instances="always"):
     """One run as the generator reported it.
 
@@ -62,7 +75,9 @@ class Measurement(Frozen, revalidate_instances="always"):
     calls. `reported_calls_per_s` is the generator's own figure.
 
     `seconds` are present if the generator reports them, `points` for a blast: then `rate` is that
-    of the fastest point. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
+    of the fastest point. `steps` are those of a scenario; its calls and messages are requests, its
+    `failed` calls count by reason, and in its seconds, `intended`, `sent` and latencies are those
+    of iterations. `data_frames` are the HTTP/2 DATA frames that brought the messages of the
     window, if the generator counts them. `warm_up` has the messages of each second of the warm-up,
     from the first call on, if the same program made it. `approximate` means that the generator
     cannot make this load exactly; docs/measuring.md states the difference.
@@ -79,6 +94,7 @@ class Measurement(Frozen, revalidate_instances="always"):
     unchecked: Unchecked | None = None
     seconds: tuple[Second, ...] = ()
     points: tuple[BlastPoint, ...] = ()
+    steps: tuple[Step, ...] = ()
     data_frames: Whole | None = None
     warm_up: tuple[Whole, ...] = ()
     approximate: bool = False

@@ -16,6 +16,7 @@ from arena.what.loads import KEYS, KINDS, Closed, Load, LoadShape
 from arena.what.loads.shape import Count
 from arena.what.metrics import Metric
 from arena.what.protos import MethodType, Proto, ProtoError
+from arena.what.scenarios import scenario_of
 
 # Keys that are written as `5s`, and the fields that hold their seconds.
 _DURATIONS = {"duration": "duration_s", "warmup": "warmup_s"}
@@ -24,7 +25,7 @@ _WRITTEN = {field: key for key, field in (_DURATIONS | _SCHEDULE_DURATIONS).item
 # In a file, the load's keys are at the top level.
 _SPELLED = {**_WRITTEN, "load": "", **dict.fromkeys(KINDS, "")}
 
-_METHOD = r"^[A-Za-z_][\w.]*/[A-Za-z_]\w*$"
+_METHOD = r"^([A-Za-z_][\w.]*/[A-Za-z_]\w*)?$"
 _RULE = r"^[A-Za-z_]\w* = [ \w()+*-]+$"
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
 
@@ -46,6 +47,8 @@ class Profile(Frozen):
     `expect` is what each reply must contain, such as `result = a + b + i`: fields of the reply and
     of the request, and the reply's index i, from 0. Generators check it if they can. The `metric`
     requests/s is for calls with a single reply; it counts the replies.
+
+    A load without calls has requests of its own: then `call` and `request` are empty.
     """
 
     name: Annotated[str, Field(pattern=_NAME, max_length=64)]
@@ -78,7 +81,12 @@ class Profile(Frozen):
 
     @property
     def call_words(self) -> str:
-        """The call in short: GetSum; with its service if that is not the benchmark's."""
+        """The call in short: GetSum; with its service if that is not the benchmark's.
+
+        Without a call, the file that has the requests.
+        """
+        if not self.load.makes_calls:
+            return self.load.source
         return f"{self.service.rpartition('.')[2]}/{self.method}" if self.proto else self.method
 
     @property
@@ -175,6 +183,12 @@ class Profile(Frozen):
         return changed
 
 
+# The keys that say which call is made, for the loads that make one; the others have these values.
+_OF_CALLS: dict[str, Any] = {
+    "call": "", "proto": None, "request": {}, "requests_per_call": 1, "messages_per_call": 1,
+    "expect": (),
+}  # fmt: skip
+
 # The keys that a profile may have.
 _KEYS = sorted(
     {"extends", "kind", *(_WRITTEN.get(key, key) for key in Profile.model_fields.keys() | KEYS)}
@@ -188,9 +202,9 @@ def load_profile(folder: Path, name: str) -> Profile:
     if name not in known:
         raise UsageError(f"there is no profile `{name}`{nearest(name, known)}")
     path = folder / f"{name}.yaml"
-    data = _resolved(path, ())
+    data = _nested(_resolved(path, ()), path, folder.parent)
     file = data.pop("proto", None)
-    profile = validated(Profile, _nested(data, path), path, _KEYS, _SPELLED)
+    profile = validated(Profile, data, path, _KEYS, _SPELLED)
     if file is not None:
         try:
             profile = profile.changed(proto=protos.proto_of(folder.parent, file, profile.call))
@@ -203,7 +217,7 @@ def load_profile(folder: Path, name: str) -> Profile:
     return profile
 
 
-def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _nested(data: dict[str, Any], path: Path, root: Path) -> dict[str, Any]:
     """Return a file's data in the shape of Profile: the load's keys nested in `load`.
 
     UsageError names a key that this kind of load does not have, or that is missing.
@@ -217,6 +231,10 @@ def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
     own = {key: data[key] for key in sorted(KEYS & data.keys()) if data[key] not in (None, [])}
     rest = {key: value for key, value in data.items() if key not in {"kind", *KEYS}}
     of_kind = KINDS[kind].model_fields
+    if not KINDS[kind].makes_calls:
+        for key in sorted(_OF_CALLS.keys() & data.keys()):
+            raise UsageError(f"{shown(path)}: {key}: is not for a {kind} load")
+        rest |= _OF_CALLS
     for key in sorted(own.keys() - of_kind.keys()):
         raise UsageError(f"{shown(path)}: {_WRITTEN.get(key, key)}: is not for a {kind} load")
     # An unknown key is often a misspelt required one: report it before a missing one.
@@ -226,12 +244,18 @@ def _nested(data: dict[str, Any], path: Path) -> dict[str, Any]:
             example = " (write 5s, 500ms or 1m30s)" if key in _WRITTEN else ""
             why = f": a {kind} load needs it" if key in needed else ""
             raise UsageError(f"{shown(path)}: {_WRITTEN.get(key, key)}: is missing{example}{why}")
+    if "scenario" in own:
+        try:
+            own["scenario"] = scenario_of(root, own["scenario"])
+        except ValueError as error:
+            raise UsageError(f"{shown(path)}: scenario: {error}") from error
     return {**rest, "load": {**own, "kind": kind}}
 
 
 def _problems(profile: Profile) -> Iterator[tuple[str, str]]:
     """Yield each key that conflicts with others, and why."""
-    yield from _problems_of_call(profile)
+    if profile.load.makes_calls:
+        yield from _problems_of_call(profile)
     yield from _problems_of_load(profile)
     if profile.requests_per_call != 1 and not profile.streams_up:
         yield "requests_per_call", f"must be 1: {profile.call} sends one message a call"

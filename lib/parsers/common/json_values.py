@@ -57,6 +57,13 @@ class JsonObject:
         """Get a list of integers from 0 on."""
         return self._numbers(key, (int,), UINT64_MAX)
 
+    def wholes_or_nulls(self, key: str) -> list[int | None]:
+        """Get a list of integers from 0 on, some of which may be null."""
+        values = self._list(key, self._get(key))
+        known = [0 if value is None else value for value in values]
+        JsonObject({key: known}, self.where).wholes(key)
+        return values
+
     def reals(self, key: str, most: float) -> list[float]:
         """Get a list of numbers from 0 to `most`; a million of them take a tenth of a second."""
         return self._numbers(key, (int, float), most)

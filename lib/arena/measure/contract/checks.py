@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from arena.base.errors import FrameworkError
-from arena.measure.contract import concurrency, flow_control, garbage, streams, tls, values
+from arena.measure.contract import concurrency, flow_control, garbage, http, streams, tls, values
 from arena.measure.contract.asks import usual
 from arena.measure.contract.client import Client, HangError
 from arena.measure.contract.expected import stream_request
@@ -56,14 +56,15 @@ class Report:
 def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
     """Make the usual call every 50 ms until it is answered; FrameworkError if it never is.
 
-    Any gRPC answer counts: the contract checks later whether it is right.
+    Any gRPC answer counts: the contract checks later whether it is right. Without calls, any answer
+    to a request over HTTP/1.1 does.
     """
     deadline = time.monotonic() + timeout_s
     while True:
         if how := ended():
             raise FrameworkError("start", f"the server ended before it was ready ({how})")
         began = time.monotonic()
-        problem = _probe(scope)
+        problem = _probe(scope) if scope.is_grpc else http.probe(scope, _PROBE_TIMEOUT_S)
         if problem is None:
             return
         if time.monotonic() >= deadline:
@@ -105,7 +106,9 @@ def check(
 def _checks(
     scope: Scope, server: Watched | None, measured: list[float]
 ) -> Iterator[tuple[str, _Run]]:
-    """Yield the checks of a scope in their order."""
+    """Yield the checks of a scope in their order; a scenario checks its responses by itself."""
+    if not scope.is_grpc:
+        return
     streams_long = "StreamSum" in scope.calls and not scope.light
     judged = streams_long and server is not None and _rests(server)
     yield from _checks_of_values(scope, measured)

@@ -17,7 +17,7 @@ class Scope:
     `requests` are the profiles' exact StreamSum requests: the generators rely on the replies'
     length. `own` are the profiles with a .proto of their own, whose calls are checked too. If
     there are no other `calls`, these take the place of GetSum. A `light` scope has only the
-    values and TLS: another port has all the other checks.
+    values and TLS: another port has all the other checks. Without calls, it is a scenario's.
     """
 
     port: int
@@ -27,9 +27,16 @@ class Scope:
     own: tuple[Profile, ...] = ()
     light: bool = False
 
+    @property
+    def is_grpc(self) -> bool:
+        """Whether there are calls to check."""
+        return bool(self.calls or self.own)
+
 
 def scope_of(profile: Profile) -> Scope:
     """Return what must be right before and after a profile is measured."""
+    if not profile.load.makes_calls:
+        return Scope(profile.port, profile.tls, frozenset())
     if profile.proto:
         return Scope(profile.port, profile.tls, frozenset(), own=(profile,))
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}

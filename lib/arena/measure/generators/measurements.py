@@ -10,12 +10,14 @@ from pathlib import Path
 import parse_blast
 import parse_ghz
 import parse_h2load
+import parse_scenario
 from arena.record.measurement import (
     BlastPoint,
     Calls,
     Latency,
     Measurement,
     Second,
+    Step,
     Unchecked,
 )
 from arena.what.measured import MeasuredProfile
@@ -159,6 +161,38 @@ def of_blast(raw: Path) -> Measurement:
         points=points,
         # ghz opens each connection when a call needs it, and sends one call after another.
         approximate=report.form == "ghz",
+    )
+
+
+def of_scenario(raw: Path, profile: MeasuredProfile) -> Measurement:
+    """Turn volley's saved report of scenarios into a measurement.
+
+    Calls and messages are requests, and were counted, so there is no error bar. What a response
+    must be is in the scenario file.
+    """
+    report, is_paced = parse_scenario.parse_file(raw), profile.load.follows_schedule
+    return Measurement(
+        elapsed_s=report.elapsed_s,
+        calls=report.calls,
+        messages=report.calls.ok,
+        rate=report.requests_per_s,
+        rate_at_least=report.requests_per_s,
+        rate_at_most=report.requests_per_s,
+        reported_calls_per_s=report.reported_calls_per_s,
+        latency_ns=report.latency,
+        seconds=tuple(
+            each if is_paced else replace(each, intended=None) for each in report.seconds
+        ),
+        steps=tuple(
+            Step(
+                name=step.name,
+                count=step.count,
+                ok=step.calls.ok,
+                failed=step.calls.failed,
+                latency_ns=step.latency,
+            )
+            for step in report.steps
+        ),
     )
 
 

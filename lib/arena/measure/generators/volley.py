@@ -12,11 +12,12 @@ from arena.base.progress import Progress
 from arena.base.text import shown
 from arena.base.workspace import Workspace
 from arena.base.writing import write_atomic
-from arena.measure.generators import WarmUp, ghz_flags, measurements
+from arena.measure.generators import WarmUp, ghz_flags, measurements, volley_scenario
 from arena.measure.generators.description import Build, Description, Image, Told, Way
 from arena.measure.generators.provision import build, output_of
-from arena.what.loads import Blast, Closed, Scheduled
+from arena.what.loads import Blast, Closed, Scenario, Scheduled
 from arena.what.measured import MeasuredProfile
+from arena.what.scenarios import MADE
 
 _INSTALL = (
     "name one with VOLLEY=/path/to/volley, install Rust (cargo) so that it can be built, "
@@ -126,6 +127,17 @@ def _marker(program: Path) -> Path:
     return program.with_name(f"{program.name}.sources")
 
 
+def _prepare(profile: MeasuredProfile, workspace: Workspace) -> None:
+    """Make the folder that its containers see, and the file of a scenario in it."""
+    folder = workspace.root / MADE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{shown(folder)}: cannot be made ({error.strerror})") from error
+    if isinstance(profile.load, Scenario):
+        volley_scenario.prepare(profile, workspace)
+
+
 def _image(workspace: Workspace, named: str | None) -> Image:
     """Return the image of docker/volley.Dockerfile; its name has the sources' hash: never stale."""
     name = named or f"httparena-volley:{_sources_sha256(workspace)[:12]}"
@@ -149,13 +161,19 @@ VOLLEY = Description(
         Blast: Way(
             lambda profile, _, __: blast(profile), lambda raw, _: measurements.of_blast(raw)
         ),
+        Scenario: Way(
+            lambda profile, cpus, _: volley_scenario.arguments(profile, cpus),
+            measurements.of_scenario,
+        ),
     },
     version_of=version_of,
     install=_INSTALL,
     image=_image,
     build=Build("cargo", "cargo", _cargo_build, _is_current),
+    prepare=_prepare,
+    folders=("requests", MADE),
     # A volley on PATH is of unknown sources, and cargo is quick.
     is_on_path=False,
-    # If no call succeeded, it exits with 1 and still reports how many were made.
+    # If calls failed, it exits with 1 and still reports how many were made.
     report_codes=frozenset({0, 1}),
 )

@@ -14,6 +14,7 @@ from arena.publish.charts.picture import Picture, Table, first_results
 from arena.publish.charts.svg import FONT_PX, Plot, Series, svg
 from arena.record.measurement import BlastPoint, Run
 from arena.record.record import Record
+from arena.what.loads import Closed
 
 # Throughput has stopped growing at the first N whose throughput is this close to the highest.
 FULL = 0.95
@@ -130,7 +131,7 @@ def _sustained(
 def sustained_boards(board: Board, boards: Sequence[Board]) -> list[Board]:
     """Return the boards of closed loads that make the same calls as this blast."""
     same = _same_load(board)
-    return [each for each in boards if each.shape.keeps_in_flight and _same_load(each) == same]
+    return [each for each in boards if each.shape is Closed and _same_load(each) == same]
 
 
 def _same_load(board: Board) -> tuple[object, ...]:

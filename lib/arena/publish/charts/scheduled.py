@@ -1,4 +1,4 @@
-"""Scheduled loads: calls due against calls sent, and their latency."""
+"""Loads by a schedule: calls due against calls sent, and their latency."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,22 +17,26 @@ from arena.record.record import Record
 _DUE, _SENT = Series("due", FAINT, 5), Series("sent", ACCENT)
 _P99, _P50 = Series("p99", ACCENT), Series("p50", QUIET, dash="4 2")
 
-_HEAD = ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99")
+# What the schedule is of, and the head of its table.
+_HEADS = {
+    "calls": ("Second", "Due", "Sent", "OK", "Failed", "p50", "p99"),
+    "iterations": ("Second", "Due", "Begun", "OK requests", "Failed", "p50", "p99"),
+}
 
 
-def of_board(board: Board, boards: Sequence[Board]) -> list[Picture]:
+def of_board(board: Board, boards: Sequence[Board], of: str = "calls") -> list[Picture]:
     """Return one picture per row; their latencies share an axis, so that they compare."""
     del boards
     found = first_results(board, lambda it: bool(it.seconds))
     ticks = _ticks(each for *_, it in found for each in it.seconds)
-    return [_picture(name, name, it.seconds, ticks) for _, name, it in found]
+    return [_picture(name, name, it.seconds, ticks, of) for _, name, it in found]
 
 
-def of_run(title: str, record: Record, run: Run) -> Picture | None:
+def of_run(title: str, record: Record, run: Run, of: str = "calls") -> Picture | None:
     """Return the picture of a record's run; None if its seconds are unknown."""
     if not run.seconds:
         return None
-    return _picture(title, record.framework.display_name, run.seconds, _ticks(run.seconds))
+    return _picture(title, record.framework.display_name, run.seconds, _ticks(run.seconds), of)
 
 
 def _ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
@@ -41,25 +45,27 @@ def _ticks(seconds: Iterable[Second]) -> tuple[float, ...]:
     return steps(min(values), max(values)) if values else ()
 
 
-def _picture(title: str, name: str, seconds: Sequence[Second], ticks: tuple[float, ...]) -> Picture:
-    """Return the picture of a scheduled load's seconds."""
+def _picture(
+    title: str, name: str, seconds: Sequence[Second], ticks: tuple[float, ...], of: str
+) -> Picture:
+    """Return the picture of a load's seconds; its schedule is one of calls or of iterations."""
     return Picture(
         title=title,
-        label=f"{name}: calls due and calls sent per second, and below them the latency, "
+        label=f"{name}: {of} due and {of} sent per second, and below them the latency, "
         f"over {sum(each.length_s for each in seconds):.0f} seconds",
-        svg=_drawn(seconds, ticks),
-        words=(_words(seconds),),
-        table=Table(_HEAD, tuple(_cells(at, each) for at, each in enumerate(seconds, 1))),
+        svg=_drawn(seconds, ticks, of),
+        words=(_words(seconds, of),),
+        table=Table(_HEADS[of], tuple(_cells(at, each) for at, each in enumerate(seconds, 1))),
     )
 
 
-def _words(seconds: Sequence[Second]) -> str:
+def _words(seconds: Sequence[Second], of: str) -> str:
     count = sum(map(missed, seconds))
     if not count:
         return "Every second kept the schedule."
     return (
-        f"✕ {count} of {len(seconds)} seconds missed the schedule: the calls sent differ from the "
-        "calls due by more than 5 %, and by more than one call."
+        f"✕ {count} of {len(seconds)} seconds missed the schedule: the {of} sent differ from the "
+        f"{of} due by more than 5 %, and by more than one {of.removesuffix('s')}."
     )
 
 
@@ -79,7 +85,7 @@ def _count(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
 
 
-def _drawn(seconds: Sequence[Second], ticks: tuple[float, ...]) -> Markup:
+def _drawn(seconds: Sequence[Second], ticks: tuple[float, ...], of: str) -> Markup:
     """Draw calls due and sent, and below them their latency, if `ticks` (ns) is not empty.
 
     Each second that missed its schedule has a band in the background and a cross at the top.
@@ -90,7 +96,7 @@ def _drawn(seconds: Sequence[Second], ticks: tuple[float, ...]) -> Markup:
     # With room for slightly more calls than were due, so that the rows of a board share an axis.
     highest = max([*(1.05 * (rate or 0) for _, rate in due), *(rate or 0 for _, rate in sent)])
     x = time(seconds, has_labels=not ticks)
-    plots = [Plot("calls per second", x, rates(top(highest), HEIGHT), HEIGHT, (_DUE, _SENT))]
+    plots = [Plot(f"{of} per second", x, rates(top(highest), HEIGHT), HEIGHT, (_DUE, _SENT))]
     lines = [[(_DUE, due), (_SENT, sent)]]
     if ticks:
         y, title = latencies(ticks), "latency, on a log scale"

@@ -3,7 +3,7 @@
 A column without a value in any row is left out. Its unit is in its head.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
@@ -46,6 +46,7 @@ def columns_of(board: Board, rows: Sequence[Row]) -> list[Column]:
         *(_of_night(board, rows) if board.night else _of_runs(board, rows)),
         Column("", "Fastest at", "calls × connections", _each(rows, _point)),
         *_latencies([row.result for row in rows], by_p99=by_p99),
+        *_steps([row.result for row in rows]),
         Column("cpu", "Server CPU", f"s per million {unit}", _each(rows, _cpu)),
         Column("memory", "Peak memory", "MiB", _each(rows, _memory)),
         Column(
@@ -145,17 +146,44 @@ def _point(result: Result) -> Cell:
 
 
 def _latencies(results: Sequence[Result | None], *, by_p99: bool) -> list[Column]:
-    """Return the latency columns, all in the unit that fits the middle of the first one."""
+    """Return the latency columns, all in one unit."""
     columns: list[tuple[str, str, Sequence[float | None]]] = [
         ("p50", "p50", [each.p50_ns if each else None for each in results]),
         *([] if by_p99 else [("p99", "p99", [each.p99_ns if each else None for each in results])]),
         ("p999", "p99.9", [each.p999_ns if each else None for each in results]),
     ]
+    return _in_one_unit(columns, "")
+
+
+def step_names(results: Iterable[Result | None]) -> list[str]:
+    """Return the names of all steps, in the order of their scenarios."""
+    return list(dict.fromkeys(step.name for each in results if each for step in each.steps))
+
+
+def p99_of(result: Result, name: str) -> float | None:
+    """Return the p99 latency of a step, in ns; None if it is not known."""
+    return next((each.latency_ns.p99 for each in result.steps if each.name == name), None)
+
+
+def _steps(results: Sequence[Result | None]) -> list[Column]:
+    """Return a column for each step: its p99 latency, all in one unit."""
+    columns = [
+        (f"step-{at}", name, [p99_of(each, name) if each else None for each in results])
+        for at, name in enumerate(step_names(results), 1)
+    ]
+    return _in_one_unit(columns, "p99, ")
+
+
+def _in_one_unit(
+    columns: Sequence[tuple[str, str, Sequence[float | None]]], what: str
+) -> list[Column]:
+    """Return columns of times, given in ns, in the unit that fits the middle of the first one."""
     known = next((found for _, _, each in columns if (found := [v for v in each if v])), [0.0])
     middle = median_low(known)
     power = max((each for each in TIMES_NS if middle >= 10.0**each), default=0)
+    unit = f"{what}{TIMES_NS[power].strip()}"
     return [
-        Column(key, title, TIMES_NS[power].strip(), tuple(_time(value, power) for value in values))
+        Column(key, title, unit, tuple(_time(value, power) for value in values))
         for key, title, values in columns
     ]
 

@@ -17,8 +17,8 @@ def board_csv(board: Board, edition: Edition) -> str:
     """Return the board as RFC 4180 defines it: commas, quotes where needed, CRLF line ends.
 
     `rank`, `value` and `runs` are classic; `estimate`, `blocks`, `rank_low` and `rank_high` are
-    those of the board's night of blocks. `record` is the link to the record's page, relative to the
-    file.
+    those of the board's night of blocks. Each step of a scenario has a column, with its p99.
+    `record` is the link to the record's page, relative to the file.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -32,6 +32,7 @@ def board_csv(board: Board, edition: Edition) -> str:
 def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]:
     unit = board.metric.column
     cost = f"server_cpu_s_per_million_{board.metric.unit}"
+    steps = board_columns.step_names(row.result for row in board.rows)
     page = f"{edition.board_folder(board)}/board.csv"
 
     def record(row: Row) -> str:
@@ -40,6 +41,9 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
 
     def of(part: Callable[[Result], Cell]) -> Callable[[Row], Cell]:
         return lambda row: part(row.result) if row.result else None
+
+    def p99(name: str) -> Callable[[Result], Cell]:
+        return lambda it: board_columns.p99_of(it, name)
 
     def by_blocks(part: Callable[[BlockEstimate], Cell]) -> Callable[[Row], Cell]:
         return lambda row: part(row.estimate) if row.estimate else None
@@ -70,6 +74,7 @@ def _columns(board: Board, edition: Edition) -> dict[str, Callable[[Row], Cell]]
         "latency_p50_ns": of(lambda it: it.p50_ns),
         "latency_p99_ns": of(lambda it: it.p99_ns),
         "latency_p999_ns": of(lambda it: it.p999_ns),
+        **{f"latency_p99_ns_{printable(name)}": of(p99(name)) for name in steps},
         f"{cost}_at_least": of(lambda it: it.server_cpu_s_per_million_at_least),
         f"{cost}_at_most": of(lambda it: it.server_cpu_s_per_million_at_most),
         "server_peak_bytes": of(lambda it: it.server_peak_bytes),

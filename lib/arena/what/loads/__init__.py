@@ -9,12 +9,13 @@ from pydantic import Field
 
 from arena.what.loads.blast import Blast
 from arena.what.loads.closed import Closed
+from arena.what.loads.scenario import Scenario
 from arena.what.loads.scheduled import Scheduled
 from arena.what.loads.shape import LoadShape
 
-__all__ = ["KEYS", "KINDS", "Blast", "Closed", "Load", "LoadShape", "Scheduled"]
+__all__ = ["KEYS", "KINDS", "Blast", "Closed", "Load", "LoadShape", "Scenario", "Scheduled"]
 
-Load = Annotated[Closed | Scheduled | Blast, Field(discriminator="kind")]
+Load = Annotated[Closed | Scheduled | Blast | Scenario, Field(discriminator="kind")]
 
 # The kinds by name, in listing order.
 KINDS: dict[str, type[LoadShape]] = {each.name(): each for each in get_args(get_args(Load)[0])}

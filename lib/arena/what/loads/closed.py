@@ -17,12 +17,16 @@ class Closed(LoadShape):
     """
 
     takes: ClassVar[frozenset[str]] = frozenset({"DURATION"})
-    keeps_in_flight: ClassVar[bool] = True
 
     kind: Literal["closed"] = "closed"
     duration_s: Duration
     streams_per_connection: Count | None = None
     concurrency: Count | None = None
+
+    @property
+    def keeps_in_flight(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def window_s(self) -> float:

@@ -15,16 +15,22 @@ _DAY_NS = 24 * 3600 * SECOND_NS
 class Scheduled(LoadShape):
     """`requests` calls, due by `schedule`, with at most `concurrency` open at a time."""
 
-    metrics: ClassVar[frozenset[Metric]] = frozenset({Metric.P99})
     takes: ClassVar[frozenset[str]] = frozenset({"REQUESTS"})
-    follows_schedule: ClassVar[bool] = True
-    # A generator that cannot keep up misses the schedule instead.
-    fills_generator: ClassVar[bool] = False
 
     kind: Literal["scheduled"] = "scheduled"
     schedule: Schedule
     requests: Requests
     concurrency: Count
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The p99 latency: the rate is given."""
+        return frozenset({Metric.P99})
+
+    @property
+    def follows_schedule(self) -> bool:
+        """It does: a generator that cannot keep up misses the schedule."""
+        return True
 
     @property
     def window_s(self) -> float:

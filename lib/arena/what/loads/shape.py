@@ -2,16 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field
 
 from arena.base.durations import format_duration
 from arena.base.model import Frozen
 from arena.what.metrics import Metric
-
-if TYPE_CHECKING:
-    from arena.what.loads.closed import Closed
 
 RATES = frozenset({Metric.MESSAGES, Metric.REQUESTS})
 
@@ -24,20 +21,14 @@ Duration = Annotated[float, Field(gt=0, le=24 * 3600)]
 class LoadShape(Frozen):
     """The base of every kind of load. Times are in seconds, connections are counts."""
 
-    # The metrics that can rank a load of this kind.
-    metrics: ClassVar[frozenset[Metric]] = RATES
     # The overrides that change a load of this kind, by their names in the environment.
     takes: ClassVar[frozenset[str]] = frozenset()
+    # Whether the same gRPC call is made again and again; if not, the load has its own requests.
+    makes_calls: ClassVar[bool] = True
     # Whether calls are unary only.
     is_unary_only: ClassVar[bool] = False
     # Whether a run may end before its window does.
     may_end_early: ClassVar[bool] = False
-    # Whether the same number of calls is always open, so that Little's law holds.
-    keeps_in_flight: ClassVar[bool] = False
-    # Whether calls are sent when they are due, so that a run can miss its schedule.
-    follows_schedule: ClassVar[bool] = False
-    # Whether the load goes as fast as the generator can, so that the generator can be the limit.
-    fills_generator: ClassVar[bool] = True
     # Whether failed calls are a result of the load and not a fault of the server.
     counts_failures: ClassVar[bool] = False
     # Whether a figure is the median of repeated shots.
@@ -53,6 +44,24 @@ class LoadShape(Frozen):
         return str(cls.model_fields["kind"].default)
 
     @property
+    def metrics(self) -> frozenset[Metric]:
+        """The metrics that can rank the load."""
+        return RATES
+
+    @property
+    def keeps_in_flight(self) -> bool:
+        """Whether the same number of calls is always open, so that Little's law holds."""
+        return False
+
+    @property
+    def follows_schedule(self) -> bool:
+        """Whether calls are sent when they are due, so that a run can miss its schedule.
+
+        If not, the load goes as fast as the generator can, so that the generator can be the limit.
+        """
+        return False
+
+    @property
     @abstractmethod
     def window_s(self) -> float:
         """The seconds of load in one run; the maximum if a run may end early."""
@@ -62,8 +71,8 @@ class LoadShape(Frozen):
         """Return the maximum number of open calls."""
 
     @abstractmethod
-    def warm_up(self, connections: int, duration_s: float) -> "Closed":
-        """Return the closed load that warms a server up for this one."""
+    def warm_up(self, connections: int, duration_s: float) -> "LoadShape":
+        """Return the load that warms a server up for this one."""
 
     @property
     @abstractmethod
@@ -86,6 +95,11 @@ class LoadShape(Frozen):
         return format_duration(self.window_s)
 
     @property
+    def source(self) -> str:
+        """What has the requests of a load that makes no calls, as text."""
+        return ""
+
+    @property
     def shots(self) -> int:
         """How often each point is repeated within a run."""
         return 1
@@ -102,6 +116,10 @@ class LoadShape(Frozen):
     def record_connections(self, connections: tuple[int, ...]) -> tuple[int, ...]:
         """Return the connection counts of a profile that have a record each."""
         return (max(connections),) if self.joins_connections else connections
+
+    def generator_cpus(self, cpus: int) -> int:
+        """Return how many of its CPUs the generator can use."""
+        return cpus
 
     def problems(self, connections: Sequence[int]) -> Iterator[tuple[str, str]]:
         """Yield each key that conflicts with others, and why."""

@@ -6,7 +6,7 @@ from arena.judge.flags import disturbed_words, flags_of, missed
 from arena.judge.headline import headline_of, spread_of
 from arena.record.measurement import BlastPoint, Disturbance, Run, Second, Unchecked
 from arena.what.metrics import Metric
-from tests.fakes import MEAN_NS, a_profile, a_run
+from tests.fakes import ITEMS, MEAN_NS, a_profile, a_run
 from tests.lib.arena.judge.runs import (
     BLAST,
     KEPT,
@@ -193,3 +193,19 @@ def test_latencies_that_fall_are_no_warm_up() -> None:
     runs = [a_timed_run(rate, KEPT) for rate in (1e6, 2e6, 3e6)]
     runs = [run.model_copy(update={"rate": 1e3 * n}) for n, run in enumerate(runs, 1)]
     assert "still-warming" not in flags_of(SCHEDULED, runs, headline_of(SCHEDULED, runs), 2)
+
+
+def test_a_generator_with_fewer_threads_than_cpus_is_at_its_limit_sooner() -> None:
+    run = a_run(generator_cpu_s=4.6, mean_ns=None)
+    for threads, expected in ((1, ("client-bound",)), (2, ())):
+        users = a_profile(**ITEMS | {"threads": threads})
+        assert flags_of(users, [run], headline_of(users, [run]), 2) == expected
+
+
+def test_iterations_at_a_given_rate_are_a_schedule_and_users_are_not() -> None:
+    paced = a_profile(**ITEMS | {"rate": 100.0, "metric": "p99 latency"})
+    late = a_timed_run(5e6, a_second(100, 100), a_second(100, 80), generator_cpu_s=9.9)
+    assert flags_of(paced, [late], headline_of(paced, [late]), 2) == ("missed-schedule",)
+    users = a_profile(**ITEMS)
+    run = a_timed_run(5e6, a_second(None, 100), generator_cpu_s=1.0)
+    assert "missed-schedule" not in flags_of(users, [run], headline_of(users, [run]), 2)

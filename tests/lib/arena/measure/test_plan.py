@@ -93,7 +93,7 @@ def test_a_schedule_that_more_requests_would_make_endless_is_refused(
     ("request_", "said"),
     [
         (RunOptions("tonic", requests=9), r"^REQUESTS \(--requests\): is for blast and scheduled"),
-        (RunOptions("timed", duration=9.0), r"^DURATION \(--duration\): is for blast and closed"),
+        (RunOptions("timed", duration=9.0), r"^DURATION \(--duration\): is for blast, closed and"),
     ],
 )
 def test_an_override_that_means_nothing_here_is_refused(

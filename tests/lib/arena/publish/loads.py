@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from arena.record.measurement import BlastPoint, Latency, Run, Second
+from arena.record.measurement import BlastPoint, Latency, Run, Second, Step
 from arena.record.record import Record
 from parsers.common.figures import LatencyKind
-from tests.fakes import a_record, a_run
+from tests.fakes import ITEMS, a_record, a_run
 
 UNARY: dict[str, Any] = {
     "call": "benchmark.BenchmarkService/GetSum",
@@ -26,6 +26,8 @@ BLAST: dict[str, Any] = {
     "sweep": (1, 10, 100), "repetitions": 10, "duration_s": 60.0,
     "connections": (1, 8), "connection_count": 8,
 }  # fmt: skip
+
+PACED: dict[str, Any] = {**ITEMS, "name": "crud-paced", "metric": "p99 latency", "rate": 100.0}
 
 LASTING: dict[str, Any] = {**UNARY, "name": "lasting", "metric": "requests/s"}
 
@@ -61,6 +63,20 @@ def a_point(
 POINTS = (
     *(a_point(1, n, rate) for n, rate in ((1, 1000.0), (10, 9600.0), (100, 10_000.0))),
     *(a_point(8, n, rate) for n, rate in ((1, 1000.0), (10, 9000.0), (100, 20_000.0))),
+)
+
+
+def a_step(name: str, p99_ns: float | None, failed: dict[str, int] | None = None) -> Step:
+    """Return a step of a thousand requests."""
+    lost = sum((failed or {}).values())
+    latency = Latency(kind="service", p50=1e6, p99=p99_ns, samples=1000 - lost)
+    return Step(name=name, count=1000, ok=1000 - lost, failed=failed or {}, latency_ns=latency)
+
+
+STEPS = (
+    a_step("create", 12e6),
+    a_step("change", 3.4e6, {"timeout": 2, "status": 1}),
+    a_step("remove", 5e6),
 )
 
 
@@ -121,3 +137,14 @@ def under(
         profile={"generator": generator, **record.pop("profile", {})},
         **record,
     )
+
+
+def items(name: str, rate: float = 3000.0, *steps: Step, **record: Any) -> Record:
+    """Return the record of users who create, change and delete items."""
+    return _of(ITEMS, name, rate, {"steps": steps or STEPS}, record, kind="service")
+
+
+def paced(name: str, seconds: Sequence[Second], **record: Any) -> Record:
+    """Return the record of iterations that begin at a given rate."""
+    more = {"seconds": tuple(seconds), "steps": STEPS}
+    return _of(PACED, name, 300.0, more, record)

@@ -32,7 +32,8 @@ def a_read_run(**changes: Any) -> Run:
 
 # What only some generators, or some kinds of load, can tell.
 OPTIONAL = {
-    "unchecked", "seconds", "points", "data_frames", "warm_up", "approximate", "watch", "disturbed",
+    "unchecked", "seconds", "points", "steps", "data_frames", "warm_up", "approximate", "watch",
+    "disturbed",
 }  # fmt: skip
 
 
@@ -45,6 +46,7 @@ def test_a_run_without_one_of_its_facts_is_none(name: str) -> None:
 def test_a_run_of_an_older_runner_has_none_of_what_it_did_not_know() -> None:
     old = Run.model_validate(a_run().model_dump(exclude=OPTIONAL))
     assert (old.unchecked, old.seconds, old.points, old.approximate) == (None, (), (), False)
+    assert old.steps == ()
     assert (old.data_frames, old.warm_up, old.watch, old.disturbed) == (None, (), None, ())
 
 

@@ -1,6 +1,11 @@
 """Waiting for a server that starts: it is ready once it answers a real call."""
 
+import ssl
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -78,3 +83,37 @@ def test_it_is_polled_at_most_20_times_a_second(
         wait_ready(Scope(closed_port, tls=False), 60, lambda: next(ways))
     assert len(waits) == 2
     assert all(0 <= each <= 0.05 for each in waits)
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Answers every request with 404."""
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(params=[False, True], ids=["clear text", "TLS"])
+def of_items(request: pytest.FixtureRequest, certificates: Path) -> Iterator[Scope]:
+    """Return where a server over HTTP/1.1 is."""
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        if request.param:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = Thread(target=server.serve_forever, args=[0.01])
+        thread.start()
+        yield Scope(server.server_port, request.param, frozenset())
+        server.shutdown()
+        thread.join()
+
+
+def test_a_server_of_items_is_ready_when_it_answers_any_request(of_items: Scope) -> None:
+    wait_ready(of_items, 5, lambda: None)
+
+
+def test_a_server_of_items_that_does_not_listen_is_not_ready(closed_port: int) -> None:
+    reason = not_ready(Scope(closed_port, False, frozenset())).reason
+    assert reason.endswith("Connection refused)")

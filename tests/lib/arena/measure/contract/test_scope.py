@@ -4,7 +4,7 @@ import pytest
 
 from arena.measure.contract import Call, Scope, scope_of, scopes_of
 from arena.what.profile import Profile
-from tests.fakes import a_framework, a_profile
+from tests.fakes import ITEMS, a_framework, a_profile
 
 REQUEST = {"a": 1, "b": 2, "count": 5000}
 
@@ -100,3 +100,11 @@ def test_every_request_of_a_port_is_asked_once() -> None:
     profiles = (profile("one"), other, profile("same"))
     (found,) = scopes_of(a_framework(tests=("one", "two", "same")), profiles)
     assert found.requests == (REQUEST, {"count": 7})
+
+
+def test_a_scenario_makes_no_calls_and_takes_none_away_from_its_port() -> None:
+    items = a_profile(**ITEMS)
+    assert scope_of(items) == Scope(8080, False, calls())
+    assert not scope_of(items).is_grpc
+    framework = a_framework(tests=(items.name, PLAIN.name))
+    assert scopes_of(framework, [items, PLAIN]) == scopes_of(framework, [PLAIN])

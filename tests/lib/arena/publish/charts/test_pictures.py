@@ -16,8 +16,10 @@ from tests.lib.arena.publish.loads import (
     a_point,
     a_second,
     blast,
+    items,
     lasting,
     made,
+    paced,
     scheduled,
     with_latency,
 )
@@ -248,3 +250,32 @@ def test_of_several_runs_the_course_says_whose_it_is() -> None:
     assert picture.title == "Second by second, run 2"
     # The whole run's line is at the top of its axis.
     assert heights(Drawn(picture).places("line", "quiet")[0]) == [0, 0]
+
+
+def test_users_have_the_picture_of_a_closed_load() -> None:
+    seconds = (a_second(3000, None),) * 7
+    record = items("a")
+    record = record.model_copy(
+        update={"runs": tuple(run.model_copy(update={"seconds": seconds}) for run in record.runs)}
+    )
+    (picture,) = pictures(record, profile="crud-h2c")
+    assert picture.label == "a: requests/s in each of 7 seconds"
+    assert pictures(items("a"), profile="crud-h2c") == []
+    assert run_picture(record) is not None
+    assert run_picture(items("a")) is None
+
+
+def test_iterations_that_were_due_and_did_not_begin_are_marked() -> None:
+    record = paced("a", [a_second(100), a_second(90), a_second(100)])
+    (picture,) = pictures(record, profile="crud-paced")
+    assert picture.label.startswith("a: iterations due and iterations sent per second")
+    (words,) = picture.words
+    assert words == (
+        "✕ 1 of 3 seconds missed the schedule: the iterations sent differ from the iterations due "
+        "by more than 5 %, and by more than one iteration."
+    )
+    assert picture.table.head[1:4] == ("Due", "Begun", "OK requests")
+    assert "iterations per second" in Drawn(picture).words
+    own = run_picture(record)
+    assert own
+    assert own.words == picture.words

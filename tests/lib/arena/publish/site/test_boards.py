@@ -25,8 +25,11 @@ from tests.lib.arena.publish.editions import (
 )
 from tests.lib.arena.publish.loads import (
     SCHEDULED,
+    STEPS,
     a_second,
+    a_step,
     blast,
+    items,
     lasting,
     logged,
     made,
@@ -427,3 +430,19 @@ def test_a_headline_that_is_rounded_down_is_not_below_its_median() -> None:
     runs = [a_run(rate) for rate in (800_000.0, 827_000.0, 828_000.0)]
     found = cells(page(a_record("a", runs=runs, flags=["client-bound"])), "a")
     assert (found[2], found[4].split(" ±")[0]) == ("≥ 0.82 M", "0.82 M")
+
+
+def test_a_board_of_a_scenario_has_a_column_a_step_all_in_one_unit() -> None:
+    html = page(items("a", 3000.0), items("b", 2000.0, a_step("create", None), *STEPS[1:]))
+    heads = [text_of(each) for each in re.findall(r"<th scope=.*?</th>", html)]
+    at = heads.index("create p99, ms")
+    assert heads[at : at + 3] == ["create p99, ms", "change p99, ms", "remove p99, ms"]
+    assert cells(html, "a")[at : at + 3] == ["12.0", "3.40", "5.00"]
+    assert cells(html, "b")[at : at + 3] == ["–", "3.40", "5.00"]
+    assert 'data-key="step-1"' in html
+
+
+def test_names_of_steps_cannot_act_on_a_page() -> None:
+    html = page(items("a", 3000.0, a_step(f"{HOSTILE}\u202e", 1e6)))
+    assert HOSTILE not in html
+    assert "\u202e" not in html

@@ -28,6 +28,7 @@ from tests.lib.arena.publish.editions import (
     put,
     site_of,
 )
+from tests.lib.arena.publish.loads import items
 
 BOARD = "boards/stream-grpc/64/ghz"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -299,3 +300,18 @@ def test_what_is_only_a_bound_says_so_in_a_csv_and_what_is_unknown_is_empty() ->
     assert found == [(">=", "3000000.0"), ("", "2000000.0"), ("<", "")]
     assert rows[2]["median_messages_per_s"] == ""
     assert rows[2]["high_messages_per_s"] == "5000.0"
+
+
+def test_a_board_of_a_scenario_has_the_p99_of_each_step_as_csv_and_the_whole_step_as_json() -> None:
+    site, board = a_site(items("a")), "boards/crud-h2c/4/volley"
+    (row,) = csv.DictReader(io.StringIO(page(site, f"{board}/board.csv"), newline=""))
+    steps = {key: value for key, value in row.items() if key.startswith("latency_p99_ns_")}
+    assert steps == {
+        "latency_p99_ns_create": "12000000.0",
+        "latency_p99_ns_change": "3400000.0",
+        "latency_p99_ns_remove": "5000000.0",
+    }
+    (own,) = json.loads(page(site, f"{board}/board.json"))["rows"]
+    change = own["result"]["steps"][1]
+    assert (change["name"], change["count"], change["ok"]) == ("change", 1000, 997)
+    assert change["failed"] == {"timeout": 2, "status": 1}

@@ -27,6 +27,7 @@ from tests.lib.arena.publish.editions import (
 from tests.lib.arena.publish.loads import (
     a_second,
     blast,
+    items,
     lasting,
     logged,
     made,
@@ -357,3 +358,15 @@ def test_a_warm_up_that_was_counted_is_drawn() -> None:
     run = a_run().model_copy(update={"warm_up": (300_000, 800_000, 1_000_000, 2)})
     html = a_visited(block=2, runs=[run])
     assert "The warm-up: messages in each of 3 seconds, from 0 to 1.00 M" in text_of(html)
+
+
+def test_a_record_of_a_scenario_has_the_steps_of_every_run() -> None:
+    html = page(items("a"))
+    (table,) = re.findall(r"<table>\s*<caption class=.unseen.>Steps of.*?</table>", html, re.DOTALL)
+    _, *rows = [text_of(row) for row in rows_of(table)]
+    assert rows == [
+        "1 create 1,000 1,000 0 – 1.00 ms 12.0 ms – –",
+        "1 change 1,000 997 1 status, 2 timeout – 1.00 ms 3.40 ms – –",
+        "1 remove 1,000 1,000 0 – 1.00 ms 5.00 ms – –",
+    ]
+    assert "Steps of every run" not in page(a_record("a"))

@@ -5,19 +5,23 @@ from pydantic import ValidationError
 
 from arena.base.errors import UsageError
 from arena.publish.kinds import SHOWN
-from arena.what.loads import KINDS, Blast, Closed, LoadShape, Scheduled
+from arena.what.loads import KINDS, Blast, Closed, LoadShape, Scenario, Scheduled
 from arena.what.loads.schedule import Schedule
 from arena.what.metrics import Metric
+from arena.what.scenarios import ScenarioFile
 from tests.fakes import a_profile
 
 CLOSED = Closed(streams_per_connection=4, duration_s=5.0)
 SCHEDULED = Scheduled(schedule=Schedule(shape="const", rps=40), requests=100, concurrency=7)
 BLAST = Blast(sweep=(1, 20, 300), repetitions=10, duration_s=60.0)
-LOADS = (CLOSED, SCHEDULED, BLAST)
+FILE = ScenarioFile(file="requests/crud.yaml", sha256="0" * 64)
+USERS = Scenario(scenario=FILE, streams_per_connection=4, duration_s=5.0)
+PACED = Scenario(scenario=FILE, streams_per_connection=4, duration_s=5.0, rate=1200.0, threads=1)
+LOADS = (CLOSED, SCHEDULED, BLAST, USERS)
 
 
 def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
-    assert list(KINDS) == ["closed", "scheduled", "blast"]
+    assert list(KINDS) == ["closed", "scheduled", "blast", "scenario"]
     assert set(SHOWN) == set(KINDS.values()) == {type(each) for each in LOADS}
 
 
@@ -27,10 +31,12 @@ def test_every_kind_is_known_by_its_name_and_has_a_place_on_the_pages() -> None:
         (CLOSED, 32, 5.0, Closed(streams_per_connection=4, duration_s=2.0)),
         (SCHEDULED, 7, 2.475, Closed(concurrency=7, duration_s=2.0)),
         (BLAST, 300, 60.0, Closed(concurrency=100, duration_s=2.0)),
+        (USERS, 32, 5.0, Scenario(scenario=FILE, streams_per_connection=4, duration_s=2.0)),
+        (PACED, 32, 5.0, PACED.overridden(2.0, None)),
     ],
 )
 def test_what_a_load_keeps_open_how_long_and_how_it_warms_up(
-    load: LoadShape, in_flight: int, window_s: float, warm_up: Closed
+    load: LoadShape, in_flight: int, window_s: float, warm_up: LoadShape
 ) -> None:
     assert (load.in_flight(8), load.window_s) == (in_flight, window_s)
     assert load.warm_up(8, 2.0) == warm_up
@@ -68,7 +74,24 @@ def test_what_is_due_and_what_is_swept() -> None:
 
 def test_how_long_a_run_is_in_words() -> None:
     said = [each.run_words for each in LOADS]
-    assert said == ["5s", "100 requests in 2.5 s", "at most 60s"]
+    assert said == ["5s", "100 requests in 2.5 s", "at most 60s", "5s"]
+
+
+def test_a_rate_makes_a_scenario_a_load_by_a_schedule() -> None:
+    assert (USERS.words, PACED.words) == (
+        "4 users on each connection", "1,200 iterations a second",
+    )  # fmt: skip
+    assert [[*each.metrics] for each in (USERS, PACED)] == [[Metric.REQUESTS], [Metric.P99]]
+    assert [each.keeps_in_flight for each in (CLOSED, USERS, PACED, SCHEDULED)] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert [each.follows_schedule for each in (CLOSED, USERS, PACED, SCHEDULED)] == [
+        False, False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_generator_uses_no_more_cpus_than_it_has_threads() -> None:
+    assert [each.generator_cpus(4) for each in (CLOSED, USERS, PACED)] == [4, 4, 1]
 
 
 @pytest.mark.parametrize(
