@@ -8,6 +8,11 @@ from arena.what.framework import Framework
 from arena.what.profile import Profile
 
 Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
+# HTTP/1.1 and HTTP/2.
+Version = Literal["h1", "h2"]
+
+# The profiles of the service of items (requests/crud.openapi.yaml).
+_OF_ITEMS = "crud-"
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,31 @@ class Scope:
     light: bool = False
 
 
-def scope_of(profile: Profile) -> Scope:
+@dataclass(frozen=True)
+class ItemScope:
+    """One port of a server that has items, and the versions of HTTP that are checked there.
+
+    A `light` scope has only the values and TLS: another port has all the other checks.
+    """
+
+    port: int
+    tls: bool
+    versions: tuple[Version, ...]
+    light: bool = False
+
+
+AnyScope = Scope | ItemScope
+
+
+def scope_of(profile: Profile) -> AnyScope:
     """Return what must be right before and after a profile is measured."""
+    if profile.name.startswith(_OF_ITEMS):
+        version: Version = "h1" if profile.name.endswith("-h1") else "h2"
+        return ItemScope(profile.port, profile.tls, (version,))
+    return _scope_of_calls(profile)
+
+
+def _scope_of_calls(profile: Profile) -> Scope:
     if profile.proto:
         return Scope(profile.port, profile.tls, frozenset(), own=(profile,))
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
@@ -37,13 +65,21 @@ def scope_of(profile: Profile) -> Scope:
     return Scope(profile.port, profile.tls, frozenset(calls), exact)
 
 
-def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
+def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[AnyScope]:
     """Return a scope for each port of the given profiles that a framework subscribes to.
 
-    It has all checks that these profiles need. The port without TLS comes first.
+    It has all checks that these profiles need. A port with both calls and items has two. Ports
+    without TLS come first.
     """
+    every = [scope_of(each) for each in profiles if each.name in framework.tests]
+    calls = _of_calls([each for each in every if isinstance(each, Scope)])
+    items = _of_items([each for each in every if isinstance(each, ItemScope)])
+    return sorted([*calls, *items], key=lambda scope: scope.tls)
+
+
+def _of_calls(scopes: Sequence[Scope]) -> list[Scope]:
     found: dict[tuple[int, bool], Scope] = {}
-    for scope in (scope_of(each) for each in profiles if each.name in framework.tests):
+    for scope in scopes:
         before = found.setdefault((scope.port, scope.tls), scope)
         more = tuple(each for each in scope.requests if each not in before.requests)
         found[scope.port, scope.tls] = replace(
@@ -52,11 +88,20 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
             requests=before.requests + more,
             own=before.own + tuple(each for each in scope.own if each not in before.own),
         )
-    plain = [scope for scope in found.values() if not scope.tls]
-    done = {call for scope in plain for call in _checked(scope)}
-    secure = [scope for scope in found.values() if scope.tls]
-    return plain + [replace(each, light=_checked(each) <= done) for each in secure]
+    done = {call for scope in found.values() if not scope.tls for call in _checked(scope)}
+    return [replace(each, light=each.tls and _checked(each) <= done) for each in found.values()]
 
 
 def _checked(scope: Scope) -> set[str]:
     return {*scope.calls, *(each.call for each in scope.own)}
+
+
+def _of_items(scopes: Sequence[ItemScope]) -> list[ItemScope]:
+    found: dict[tuple[int, bool], set[Version]] = {}
+    for scope in scopes:
+        found.setdefault((scope.port, scope.tls), set()).update(scope.versions)
+    done = {each for (_, tls), versions in found.items() if not tls for each in versions}
+    return [
+        ItemScope(port, tls, tuple(sorted(versions)), light=tls and versions <= done)
+        for (port, tls), versions in found.items()
+    ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.measure.contract import Call, Scope, scope_of, scopes_of
+from arena.measure.contract import AnyScope, Call, ItemScope, Scope, scope_of, scopes_of
 from arena.what.profile import Profile
 from tests.fakes import a_framework, a_profile
 
@@ -38,6 +38,9 @@ KNOWN = tuple(
 )
 
 
+CRUD = tuple(
+    profile(name, tls=name == "crud-tls") for name in ("crud-h2c", "crud-tls", "crud-h1", "crud-x")
+)
 STREAM = calls("GetSum", "StreamSum")
 PLAIN, SECURE = profile("stream-grpc"), profile("stream-grpc-tls", tls=True)
 
@@ -56,9 +59,13 @@ PLAIN, SECURE = profile("stream-grpc"), profile("stream-grpc-tls", tls=True)
         (profile("unary-grpc", "GetSum"), Scope(8080, tls=False)),
         # A call that is not known is not checked.
         (profile("x", "MultiplySum"), Scope(8080, tls=False)),
+        # Items are known by the profile's name, and so is HTTP/1.1.
+        (profile("crud-h2c"), ItemScope(8080, tls=False, versions=("h2",))),
+        (profile("crud-h1"), ItemScope(8080, tls=False, versions=("h1",))),
+        (profile("crud-tls", tls=True), ItemScope(8443, tls=True, versions=("h2",))),
     ],
 )
-def test_a_profile_has_a_scope(one: Profile, expected: Scope) -> None:
+def test_a_profile_has_a_scope(one: Profile, expected: AnyScope) -> None:
     assert scope_of(one) == expected
 
 
@@ -87,10 +94,21 @@ def test_a_profile_has_a_scope(one: Profile, expected: Scope) -> None:
         # A profile that is not subscribed to is not checked.
         ("stream-grpc-tls", (PLAIN, SECURE),
          [Scope(8443, tls=True, calls=STREAM, requests=(REQUEST,))]),
+        # Items have both versions of HTTP that their profiles use; TLS then needs only the values.
+        ("crud-h2c crud-tls crud-h1 crud-x", CRUD,
+         [ItemScope(8080, tls=False, versions=("h1", "h2")),
+          ItemScope(8443, tls=True, versions=("h2",), light=True)]),
+        ("crud-tls crud-h1", CRUD,
+         [ItemScope(8080, tls=False, versions=("h1",)),
+          ItemScope(8443, tls=True, versions=("h2",))]),
+        # A port with calls and items is checked twice.
+        ("crud-h2c unary-grpc unary-grpc-tls", KNOWN + CRUD,
+         [Scope(8080, tls=False), ItemScope(8080, tls=False, versions=("h2",)),
+          Scope(8443, tls=True, light=True)]),
     ],
 )  # fmt: skip
 def test_a_framework_has_a_scope_for_each_port(
-    tests: str, profiles: tuple[Profile, ...], expected: list[Scope]
+    tests: str, profiles: tuple[Profile, ...], expected: list[AnyScope]
 ) -> None:
     assert scopes_of(a_framework(tests=tuple(tests.split())), profiles) == expected
 
@@ -99,4 +117,5 @@ def test_every_request_of_a_port_is_asked_once() -> None:
     other = profile("two").model_copy(update={"request": {"count": 7}})
     profiles = (profile("one"), other, profile("same"))
     (found,) = scopes_of(a_framework(tests=("one", "two", "same")), profiles)
+    assert isinstance(found, Scope)
     assert found.requests == (REQUEST, {"count": 7})
