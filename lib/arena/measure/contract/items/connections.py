@@ -8,6 +8,7 @@ from arena.measure.contract.items.calls import (
     ITEMS,
     NO_CONTENT,
     NOT_FOUND,
+    Values,
     ask,
     change,
     create,
@@ -96,25 +97,29 @@ def stream_limit(scope: ItemScope, _: Version = "h2") -> str:
         if limit < STREAMS:
             raise WrongError(f"SETTINGS_MAX_CONCURRENT_STREAMS is {limit}, below {STREAMS}")
         count = min(limit, _MOST) + (_MORE if limit < _MOST else 0)
-        sent = [some_values() for _ in range(count)]
-        answers = [one.open(creation(each)) for each in sent]
         try:
-            # Those beyond the limit are refused while the others are open.
-            for answer, each in zip(answers, sent, strict=True):
-                one.client.wire.send(answer, creation(each).body or b"", end=True)
-            one.client.wait(lambda: all(answer.over for answer in answers))
+            _make(one, [some_values() for _ in range(count)])
         except WrongError as error:
             if one.client.wire.goaway is None and not isinstance(error, LostError):
                 raise
             # An error of the stream is enough (RFC 9113, 5.1.2).
             return f"{count} streams, of which {limit} are allowed: {error.detail}"
-        refused = _refused(answers)
-        for number, (answer, each) in enumerate(zip(answers, sent, strict=True), 1):
-            with named(f"stream {number} of {count}"):
-                again = number - 1 in refused
-                reply = one.send(creation(each))() if again else one.reply(creation(each), answer)
-                read(one, created(creation(each), reply, each))
         return ""
+
+
+def _make(one: Http2, sent: Sequence[Values]) -> None:
+    """Create items, whose streams are all open before the first has ended."""
+    answers = [one.open(creation(each)) for each in sent]
+    for answer, each in zip(answers, sent, strict=True):
+        one.client.wire.send(answer, creation(each).body or b"", end=True)
+    one.client.wait(lambda: all(answer.over for answer in answers))
+    refused = _refused(answers)
+    for number, (answer, each) in enumerate(zip(answers, sent, strict=True)):
+        with named(f"stream {number + 1} of {len(sent)}"):
+            request = creation(each)
+            again = number in refused
+            reply = one.send(request)() if again else one.reply(request, answer)
+            read(one, created(request, reply, each))
 
 
 def _refused(answers: Sequence[Answer]) -> set[int]:

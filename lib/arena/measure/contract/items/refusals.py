@@ -118,7 +118,8 @@ def oversized_body(scope: ItemScope, version: Version) -> str:
                     request = Request(method, path, _body(size), sized=sized)
                     try:
                         ask(one, request, TOO_LARGE)
-                        read(one, item)
+                        with named("after it was refused"):
+                            read(one, item)
                     except LostError as error:
                         odd = odd or f"{size} bytes {how} content-length: {error.detail}"
     _require_alive(scope, version, item)
