@@ -13,6 +13,7 @@ import pytest
 
 from arena.machine.needs import missing
 from arena.what.framework import Framework, framework_names, load_framework
+from arena.what.profile import profile_names
 from tests.integration.plumbing import ROOT
 
 _FOLDER = ROOT / "frameworks"
@@ -60,8 +61,14 @@ def test_it_builds(name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def is_measured(name: str) -> bool:
+    """Return whether there is a profile for it: without one, nothing is checked."""
+    tests = load_framework(_FOLDER, name).tests
+    return not set(tests).isdisjoint(profile_names(ROOT / "profiles"))
+
+
 @pytest.mark.integration
-@pytest.mark.parametrize("name", BUILDABLE)
+@pytest.mark.parametrize("name", [name for name in BUILDABLE if is_measured(name)])
 def test_it_keeps_the_contract(name: str) -> None:
     validate = [sys.executable, str(ROOT / "lib"), "validate", name, "--runtime", "native"]
     with alone(name):

@@ -14,7 +14,7 @@ from arena.judge.store import Draft
 from arena.machine import certs, ports
 from arena.machine.sentinel import Sentinel
 from arena.measure import contract
-from arena.measure.contract import Report
+from arena.measure.contract import Report, Scope
 from arena.measure.driver import Driver, ended_amid
 from arena.measure.generators import Generator, WarmUp
 from arena.measure.plan import Plan
@@ -97,7 +97,7 @@ class Session:
             seen.built = self.runtime.build(plan.framework, folder / "build.log")
         with self._serving(folder / "server.log") as server:
             if self._course.is_checked:
-                if self._scope.is_grpc:
+                if isinstance(self._scope, Scope):
                     with self._stage("contract"), progress.waiting("look for standard services"):
                         seen.offers = contract.offers(self._scope)
                 seen.before = self._contract(server, "contract", "contract check")

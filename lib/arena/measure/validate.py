@@ -22,7 +22,7 @@ from arena.machine import certs, lock, ports
 from arena.machine.child import adopt_orphans, allow_open_files
 from arena.machine.needs import install_lines
 from arena.measure import contract
-from arena.measure.contract import Scope
+from arena.measure.contract import AnyScope, Scope
 from arena.measure.runner import remove_leftovers
 from arena.measure.runtimes import Runtime, Server, choose, require_known
 from arena.measure.session import PORTS
@@ -74,7 +74,7 @@ class Job:
     """A framework, and what to check of it."""
 
     framework: Framework
-    scopes: Sequence[Scope]
+    scopes: Sequence[AnyScope]
 
 
 def validate(workspace: Workspace, options: ValidateOptions, *, command: str) -> int:
@@ -199,14 +199,17 @@ def _check_ports(
 
     checked: list[PortChecks] = []
     for scope in job.scopes:
-        where = f"port {scope.port} ({'TLS' if scope.tls else 'h2c'})"
+        clear = "h2c" if isinstance(scope, Scope) else "plaintext"
+        where = f"port {scope.port} ({'TLS' if scope.tls else clear})"
         try:
             with shows.waiting(f"await {job.framework.name} on {where}"):
                 contract.wait_ready(scope, options.ready_s, ended)
         except FrameworkError as error:
             return checked, problem_of(checked) or str(error)
         with shows.waiting(f"check {job.framework.name} on {where}"):
-            offers = contract.offers(scope) if scope.is_grpc and not scope.light else None
+            offers = None
+            if isinstance(scope, Scope) and not scope.light:
+                offers = contract.offers(scope)
             report = contract.check(scope, server, tell)
         checked.append(port_checks(scope, report, offers))
         if options.verbose and report.messages_per_data_frame is not None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from arena.base.model import Frozen
 from arena.base.text import columns, printable
-from arena.measure.contract import Report, Scope
+from arena.measure.contract import AnyScope, Report
 from arena.record.record import Check, Offers
 
 Verdict = Literal["pass", "warn", "fail", "skip"]
@@ -22,7 +22,10 @@ _COUNTED: dict[Verdict, str] = {
 
 
 class PortChecks(Frozen):
-    """All checks that ran on one port, in order; a port that is checked lightly has no `offers`."""
+    """All checks that ran on one port, in order.
+
+    A port that is checked lightly, or that has items, has no `offers`.
+    """
 
     port: int
     tls: bool
@@ -53,7 +56,7 @@ class Validation(Frozen):
     frameworks: tuple[Outcome, ...]
 
 
-def port_checks(scope: Scope, report: Report, offers: Offers | None = None) -> PortChecks:
+def port_checks(scope: AnyScope, report: Report, offers: Offers | None = None) -> PortChecks:
     """Return the contract's results for a port."""
     return PortChecks(
         port=scope.port,

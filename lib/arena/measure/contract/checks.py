@@ -8,13 +8,14 @@ from functools import partial
 from typing import Literal
 
 from arena.base.errors import FrameworkError
-from arena.measure.contract import concurrency, flow_control, garbage, http, streams, tls, values
+from arena.measure.contract import concurrency, flow_control, garbage, items, streams, tls, values
 from arena.measure.contract.asks import usual
-from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.client import Client
 from arena.measure.contract.expected import stream_request
 from arena.measure.contract.idle import Watched, rest
+from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.scope import Scope
+from arena.measure.contract.scope import AnyScope, ItemScope, Scope
 from arena.record.record import Check
 from arena.what.benchmark_pb2 import StreamRequest
 
@@ -53,18 +54,18 @@ class Report:
         return next((check for check in self.checks if check.status == "fail"), None)
 
 
-def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) -> None:
+def wait_ready(scope: AnyScope, timeout_s: float, ended: Callable[[], str | None]) -> None:
     """Make the usual call every 50 ms until it is answered; FrameworkError if it never is.
 
-    Any gRPC answer counts: the contract checks later whether it is right. Without calls, any answer
-    to a request over HTTP/1.1 does.
+    Any answer of gRPC counts, and of items any answer: the contract checks later whether it is
+    right.
     """
     deadline = time.monotonic() + timeout_s
     while True:
         if how := ended():
             raise FrameworkError("start", f"the server ended before it was ready ({how})")
         began = time.monotonic()
-        problem = _probe(scope) if scope.is_grpc else http.probe(scope, _PROBE_TIMEOUT_S)
+        problem = _probe(scope)
         if problem is None:
             return
         if time.monotonic() >= deadline:
@@ -76,7 +77,7 @@ def wait_ready(scope: Scope, timeout_s: float, ended: Callable[[], str | None]) 
 
 
 def check(
-    scope: Scope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
+    scope: AnyScope, server: Watched | None, tell: Callable[[Check], None] = lambda _: None
 ) -> Report:
     """Run every check of a scope.
 
@@ -104,11 +105,19 @@ def check(
 
 
 def _checks(
+    scope: AnyScope, server: Watched | None, measured: list[float]
+) -> Iterator[tuple[str, _Run]]:
+    """Yield the checks of a scope in their order."""
+    if isinstance(scope, ItemScope):
+        if scope.is_known:
+            yield from items.checks(scope)
+    else:
+        yield from _checks_of_calls(scope, server, measured)
+
+
+def _checks_of_calls(
     scope: Scope, server: Watched | None, measured: list[float]
 ) -> Iterator[tuple[str, _Run]]:
-    """Yield the checks of a scope in their order; a scenario checks its responses by itself."""
-    if not scope.is_grpc:
-        return
     streams_long = "StreamSum" in scope.calls and not scope.light
     judged = streams_long and server is not None and _rests(server)
     yield from _checks_of_values(scope, measured)
@@ -179,7 +188,7 @@ def _rests(server: Watched) -> bool:
     return False
 
 
-def _gone(scope: Scope, server: Watched | None) -> str:
+def _gone(scope: AnyScope, server: Watched | None) -> str:
     """Return how a server stopped answering, as text; empty if it still answers."""
     problem = _probe(scope)
     if problem is None:
@@ -189,11 +198,14 @@ def _gone(scope: Scope, server: Watched | None) -> str:
         if how := server.ended():
             return f"then the server ended ({how})"
         time.sleep(0.01)
-    return f"then {usual(scope).method} is not answered ({problem})"
+    asked = items.PROBE if isinstance(scope, ItemScope) else usual(scope).method
+    return f"then {asked} is not answered ({problem})"
 
 
-def _probe(scope: Scope) -> str | None:
+def _probe(scope: AnyScope) -> str | None:
     """Return why the usual call is not answered; None if any answer comes, right or wrong."""
+    if isinstance(scope, ItemScope):
+        return items.probe(scope, _PROBE_TIMEOUT_S)
     answer, ask = None, usual(scope)
     try:
         with Client(scope, _PROBE_TIMEOUT_S) as client:

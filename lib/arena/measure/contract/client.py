@@ -1,8 +1,6 @@
 """The contract's client: a Wire on a socket, and the calls made over it."""
 
 import math
-import socket
-import ssl
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -10,24 +8,16 @@ from typing import Self
 
 from google.protobuf.message import Message
 
+from arena.measure.contract.link import Link, LostError, Place
 from arena.measure.contract.messages import WrongError, frame
-from arena.measure.contract.scope import Call, Scope
+from arena.measure.contract.scope import Call
 from arena.measure.contract.wire import Answer, Wire, code_name
 
 SERVICE = "benchmark.BenchmarkService"
 OPEN_WINDOW = 1 << 20  # bytes that a stream may send before a WINDOW_UPDATE
 
 _MANY = 10_000  # more replies than any call has whose end is awaited
-_READ = 1 << 16
 _STEP_S = 0.1
-
-
-class HangError(WrongError):
-    """The awaited event did not come in time."""
-
-
-class _LostError(WrongError):
-    """The connection is closed or broken."""
 
 
 class Client:
@@ -38,7 +28,7 @@ class Client:
 
     def __init__(
         self,
-        scope: Scope,
+        place: Place,
         timeout_s: float,
         *,
         window: int = OPEN_WINDOW,
@@ -46,19 +36,10 @@ class Client:
         tight: bool = False,
         receive_buffer: int | None = None,
     ) -> None:
-        self._timeout_s = timeout_s
-        self._deadline = time.monotonic() + timeout_s
-        authority = f"localhost:{scope.port}"
-        self.wire = Wire(authority, tls=scope.tls, window=window, held=held, tight=tight)
-        try:
-            self._socket = connected(scope.port, self._left(), receive_buffer)
-            if scope.tls:
-                self._socket = tls_over(self._socket, tls_context())
-                if self._socket.selected_alpn_protocol() != "h2":
-                    self._socket.close()
-                    raise WrongError("the server does not choose h2 by ALPN")
-        except (OSError, ValueError) as error:
-            raise self._failure(error) from error
+        self.wire = Wire(
+            f"localhost:{place.port}", tls=place.tls, window=window, held=held, tight=tight
+        )
+        self._link = Link(place, timeout_s, "h2", receive_buffer)
 
     def __enter__(self) -> Self:
         return self
@@ -68,8 +49,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
-        with suppress(OSError):
-            self._socket.close()
+        self._link.close()
 
     def call(self, call: Call, *requests: Message, end: bool = True) -> Answer:
         """Open a call with these requests; `end` closes the client's side."""
@@ -98,7 +78,7 @@ class Client:
 
     def until_over(self, answer: Answer) -> None:
         """Wait until a call is over or the server has hung up; HangError if neither happens."""
-        with suppress(_LostError):
+        with suppress(LostError):
             self.wait(lambda: answer.over)
 
     def wait(
@@ -112,7 +92,7 @@ class Client:
             if condition():
                 return
             with suppress(TimeoutError):
-                self._taken(self._read(min(step, self._left())))
+                self._taken(self._link.read(min(step, self._link.left())))
             if meanwhile and time.monotonic() >= due:
                 meanwhile()
                 due = time.monotonic() + step
@@ -121,12 +101,12 @@ class Client:
         """Exchange bytes until none has come for `quiet_s`, or the server has hung up."""
         while True:
             self.flush()
-            left = self._left()
+            left = self._link.left()
             try:
-                data = self._read(min(quiet_s, left))
+                data = self._link.read(min(quiet_s, left))
             except TimeoutError:
                 if left < quiet_s:
-                    raise self._hang() from None
+                    raise self._link.hang() from None
                 return
             if not data:
                 return
@@ -138,88 +118,20 @@ class Client:
             return
         data, self.wire.output = bytes(self.wire.output), bytearray()
         try:
-            self._socket.settimeout(self._left())
-            self._socket.sendall(data)
-        except (OSError, ValueError) as error:
+            self._link.send(data)
+        except LostError:
             # The server may have sent the reason before it closed the connection.
             with suppress(TimeoutError):
-                self._taken(self._read(_STEP_S))
-            raise self._failure(error) from error
+                self._taken(self._link.read(_STEP_S))
+            raise
 
     def _taken(self, data: bytes) -> None:
         if not data:
             goaway = self.wire.goaway
             said = "" if goaway is None else f", with GOAWAY ({code_name(goaway)})"
-            raise _LostError(f"the server closed the connection in the middle of the call{said}")
+            raise LostError(f"the server closed the connection in the middle of the call{said}")
         self.wire.take(data)
-
-    def _read(self, timeout_s: float) -> bytes:
-        try:
-            self._socket.settimeout(timeout_s)
-            return self._socket.recv(_READ)
-        except TimeoutError:
-            raise
-        except (OSError, ValueError) as error:
-            raise self._failure(error) from error
-
-    def _left(self) -> float:
-        if (left := self._deadline - time.monotonic()) <= 0:
-            raise self._hang()
-        return left
-
-    def _hang(self) -> HangError:
-        return HangError(f"no answer within {self._timeout_s:g} s")
-
-    def _failure(self, error: Exception) -> WrongError:
-        if isinstance(error, TimeoutError):
-            return self._hang()
-        if isinstance(error, ConnectionRefusedError):
-            return _LostError("nothing listens there")
-        if isinstance(error, ConnectionError):
-            return _LostError(f"the connection broke ({error.strerror or error})")
-        if isinstance(error, ssl.SSLError):
-            return _LostError(f"TLS failed ({error.reason or error})")
-        return _LostError(str(error).strip() or type(error).__name__)
 
 
 def _framed(requests: Sequence[Message]) -> bytes:
     return b"".join(frame(each.SerializeToString()) for each in requests)
-
-
-def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
-    """Connect to the first address of localhost that answers."""
-    problem: OSError = ConnectionRefusedError()
-    found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
-    for family, kind, protocol, _, address in found:
-        plain = socket.socket(family, kind, protocol)
-        try:
-            # The kernel limits the offered window only if the size is set before connect (tcp(7)).
-            if receive_buffer is not None:
-                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            plain.settimeout(timeout_s)
-            plain.connect(address)
-        except OSError as error:
-            plain.close()
-            problem = error
-        else:
-            return plain
-    raise problem
-
-
-def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
-    """Return a client context that trusts any certificate: the test's is self-signed."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(list(protocols))
-    return context
-
-
-def tls_over(plain: socket.socket, context: ssl.SSLContext) -> ssl.SSLSocket:
-    """Do the TLS handshake over a connected socket; close the socket if that fails."""
-    try:
-        return context.wrap_socket(plain, server_hostname="localhost")
-    except BaseException:
-        plain.close()
-        raise

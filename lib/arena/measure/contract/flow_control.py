@@ -1,9 +1,10 @@
 """Whether a stream stops at a closed window, resumes when it opens, and ends when cancelled."""
 
 from arena.measure.contract.asks import still_right
-from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.client import Client
 from arena.measure.contract.expected import INT32_MAX, require_ok, require_value, stream_request
 from arena.measure.contract.idle import Watched, rest
+from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S, finish_stream

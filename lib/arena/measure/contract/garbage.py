@@ -4,7 +4,8 @@ The checks return what is merely odd: a client could live with it.
 """
 
 from arena.measure.contract.asks import still_right, usual
-from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.client import Client
+from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import PREFIX, WrongError, frame, hexadecimal
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.wire import Answer, code_name

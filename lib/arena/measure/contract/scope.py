@@ -5,9 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from arena.what.framework import Framework
+from arena.what.loads import Scenario
 from arena.what.profile import Profile
 
 Call = Literal["GetSum", "StreamSum", "CollectSum", "EchoSum"]
+# HTTP/1.1 and HTTP/2.
+Version = Literal["h1", "h2"]
+
+# The scenario whose service is known: items (requests/crud.openapi.yaml).
+_ITEMS = "requests/crud.yaml"
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,7 @@ class Scope:
     `requests` are the profiles' exact StreamSum requests: the generators rely on the replies'
     length. `own` are the profiles with a .proto of their own, whose calls are checked too. If
     there are no other `calls`, these take the place of GetSum. A `light` scope has only the
-    values and TLS: another port has all the other checks. Without calls, it is a scenario's.
+    values and TLS: another port has all the other checks.
     """
 
     port: int
@@ -27,16 +33,35 @@ class Scope:
     own: tuple[Profile, ...] = ()
     light: bool = False
 
-    @property
-    def is_grpc(self) -> bool:
-        """Whether there are calls to check."""
-        return bool(self.calls or self.own)
+
+@dataclass(frozen=True)
+class ItemScope:
+    """One port of a server that has items, and the versions of HTTP that are checked there.
+
+    A `light` scope has only the values and TLS: another port has all the other checks. Unless it
+    `is_known`, the scenario needs another service, and nothing but its being there is checked.
+    """
+
+    port: int
+    tls: bool
+    versions: tuple[Version, ...]
+    light: bool = False
+    is_known: bool = True
 
 
-def scope_of(profile: Profile) -> Scope:
+AnyScope = Scope | ItemScope
+
+
+def scope_of(profile: Profile) -> AnyScope:
     """Return what must be right before and after a profile is measured."""
-    if not profile.load.makes_calls:
-        return Scope(profile.port, profile.tls, frozenset())
+    if isinstance(load := profile.load, Scenario):
+        version: Version = "h1" if load.http_version == 1 else "h2"
+        is_known = load.scenario.file == _ITEMS
+        return ItemScope(profile.port, profile.tls, (version,), is_known=is_known)
+    return _scope_of_calls(profile)
+
+
+def _scope_of_calls(profile: Profile) -> Scope:
     if profile.proto:
         return Scope(profile.port, profile.tls, frozenset(), own=(profile,))
     calls = {call for call in get_args(Call) if call in {"GetSum", profile.method}}
@@ -44,13 +69,25 @@ def scope_of(profile: Profile) -> Scope:
     return Scope(profile.port, profile.tls, frozenset(calls), exact)
 
 
-def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
+def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[AnyScope]:
     """Return a scope for each port of the given profiles that a framework subscribes to.
 
-    It has all checks that these profiles need. The port without TLS comes first.
+    It has all checks that these profiles need. A port with both calls and items has two. Ports
+    without TLS come first.
     """
+    every = [scope_of(each) for each in profiles if each.name in framework.tests]
+    calls = _of_calls([each for each in every if isinstance(each, Scope)])
+    over_http = [each for each in every if isinstance(each, ItemScope)]
+    items = _of_items([each for each in over_http if each.is_known])
+    known: list[AnyScope] = [*calls, *items]
+    ports = {(each.port, each.tls) for each in known}
+    others = {each for each in over_http if (each.port, each.tls) not in ports}
+    return sorted([*known, *others], key=lambda scope: scope.tls)
+
+
+def _of_calls(scopes: Sequence[Scope]) -> list[Scope]:
     found: dict[tuple[int, bool], Scope] = {}
-    for scope in (scope_of(each) for each in profiles if each.name in framework.tests):
+    for scope in scopes:
         before = found.setdefault((scope.port, scope.tls), scope)
         more = tuple(each for each in scope.requests if each not in before.requests)
         found[scope.port, scope.tls] = replace(
@@ -59,11 +96,20 @@ def scopes_of(framework: Framework, profiles: Sequence[Profile]) -> list[Scope]:
             requests=before.requests + more,
             own=before.own + tuple(each for each in scope.own if each not in before.own),
         )
-    plain = [scope for scope in found.values() if not scope.tls]
-    done = {call for scope in plain for call in _checked(scope)}
-    secure = [scope for scope in found.values() if scope.tls]
-    return plain + [replace(each, light=_checked(each) <= done) for each in secure]
+    done = {call for scope in found.values() if not scope.tls for call in _checked(scope)}
+    return [replace(each, light=each.tls and _checked(each) <= done) for each in found.values()]
 
 
 def _checked(scope: Scope) -> set[str]:
     return {*scope.calls, *(each.call for each in scope.own)}
+
+
+def _of_items(scopes: Sequence[ItemScope]) -> list[ItemScope]:
+    found: dict[tuple[int, bool], set[Version]] = {}
+    for scope in scopes:
+        found.setdefault((scope.port, scope.tls), set()).update(scope.versions)
+    done = {each for (_, tls), versions in found.items() if not tls for each in versions}
+    return [
+        ItemScope(port, tls, tuple(sorted(versions)), light=tls and versions <= done)
+        for (port, tls), versions in found.items()
+    ]

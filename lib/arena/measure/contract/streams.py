@@ -1,7 +1,8 @@
 """Client and bidirectional streaming."""
 
-from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.client import Client
 from arena.measure.contract.expected import int32, require_ok, require_value, sum_request, sums_of
+from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.scope import Scope
 from arena.measure.contract.values import TIMEOUT_S, finish

@@ -4,36 +4,35 @@ import ssl
 import warnings
 from contextlib import closing
 
-from arena.measure.contract.client import connected, tls_context, tls_over
+from arena.measure.contract.link import Place, connected, tls_context, tls_over
 from arena.measure.contract.messages import WrongError
-from arena.measure.contract.scope import Scope
 
 _TIMEOUT_S = 5.0
 
 
-def alpn(scope: Scope) -> str:
+def alpn(place: Place) -> str:
     """Offer h2: the server chooses it, and prefers it to HTTP/1.1."""
-    if (chosen := _handshake(scope)[0]) != "h2":
+    if (chosen := _handshake(place)[0]) != "h2":
         raise WrongError(f"offered h2, the server chooses {chosen or 'nothing'}")
     for offer in (("h2", "http/1.1"), ("http/1.1", "h2")):
-        if (chosen := _handshake(scope, offer)[0]) != "h2":
+        if (chosen := _handshake(place, offer)[0]) != "h2":
             return f"offered {' and '.join(offer)}, the server chooses {chosen or 'nothing'}"
     return ""
 
 
-def version(scope: Scope) -> None:
+def version(place: Place) -> None:
     """Offer only TLS 1.0 and 1.1: the server refuses both."""
     for old in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
         try:
-            _, spoken = _handshake(scope, only=old)
+            _, spoken = _handshake(place, only=old)
         except _RefusedError:
             continue
         raise WrongError(f"the server speaks {spoken}")
 
 
-def downgrade(scope: Scope) -> str:
+def downgrade(place: Place) -> str:
     """Offer all versions: the server chooses the newest."""
-    _, spoken = _handshake(scope)
+    _, spoken = _handshake(place)
     odd = f"the server chooses {spoken}, though TLSv1.3 is offered"
     return "" if spoken == "TLSv1.3" else odd
 
@@ -43,7 +42,7 @@ class _RefusedError(WrongError):
 
 
 def _handshake(
-    scope: Scope, protocols: tuple[str, ...] = ("h2",), only: ssl.TLSVersion | None = None
+    place: Place, protocols: tuple[str, ...] = ("h2",), only: ssl.TLSVersion | None = None
 ) -> tuple[str | None, str | None]:
     """Return the protocol and the TLS version that a handshake agreed on."""
     with warnings.catch_warnings():
@@ -54,7 +53,7 @@ def _handshake(
             context.minimum_version = context.maximum_version = only
             context.set_ciphers("ALL:@SECLEVEL=0")
     try:
-        plain = connected(scope.port, _TIMEOUT_S)
+        plain = connected(place.port, _TIMEOUT_S)
         with closing(tls_over(plain, context)) as secure:
             return secure.selected_alpn_protocol(), secure.version()
     except ssl.SSLError as error:

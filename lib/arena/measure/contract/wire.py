@@ -21,7 +21,8 @@ LARGEST_WINDOW = 2**31 - 1
 
 _FRAME_HEAD = 9
 _LARGEST_FRAME = 16_384
-_USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")  # the generators'
+_LARGEST_BODY = 1 << 20
+USER_AGENTS = ("grpc-go/1.82.0", "h2load nghttp2/1.52.0", "volley/0.1.0")  # the generators'
 _CANCEL = 8
 _LARGEST_TABLE = 4096  # HPACK's, unless the server wants a smaller one (RFC 9113, 6.5.2)
 
@@ -43,8 +44,9 @@ class Answer:
     """The response on one stream.
 
     `received` counts the bytes of DATA as flow control does; `data_frames` counts non-empty
-    frames. `pending` is the beginning of an incomplete message. A `bare` answer ended with its
-    headers, which are also its trailers (gRPC: Trailers-Only).
+    frames. `pending` is the beginning of an incomplete message; `body` is what is not gRPC, its
+    first megabyte. A `bare` answer ended with its headers, which are also its trailers (gRPC:
+    Trailers-Only).
     """
 
     stream: int
@@ -53,6 +55,7 @@ class Answer:
     trailers: dict[str, str] | None = None
     messages: list[bytes] = field(default_factory=list)
     pending: bytearray = field(default_factory=bytearray)
+    body: bytearray = field(default_factory=bytearray)
     received: int = 0
     data_frames: int = 0
     bare: bool = False
@@ -114,7 +117,7 @@ class Wire:
         self._window = window
         self._next_stream = 1
         # A server must not be able to distinguish a check from a load.
-        self._user_agent = random.choice(_USER_AGENTS)  # noqa: S311 - not a secret
+        self._user_agent = random.choice(USER_AGENTS)  # noqa: S311 - not a secret
         self._encoder = hpack.Encoder()
         self._decoder = hpack.Decoder()
         self._partial = bytearray()
@@ -145,23 +148,32 @@ class Wire:
     def request(
         self, path: str, body: bytes, *, end: bool = True, content_type: str = "application/grpc"
     ) -> Answer:
-        """Open a stream with a request and the first bytes of its body."""
+        """Open a gRPC call with the first bytes of its body."""
+        fields = [("te", "trailers"), ("content-type", content_type)]
+        answer = self.open("POST", f"/{path}", fields)
+        if body or end:
+            self.send(answer, body, end=end)
+        return answer
+
+    def open(
+        self, method: str, path: str, fields: Iterable[tuple[str, str]] = (), *, end: bool = False
+    ) -> Answer:
+        """Open a stream with the head of a request, which may be all of it."""
         answer = Answer(self._next_stream, self._window)
         self._next_stream += 2
         self.answers[answer.stream] = answer
-        fields = [
-            (":method", "POST"),
-            (":scheme", self._scheme),
-            (":path", f"/{path}"),
-            (":authority", self._authority),
-            ("te", "trailers"),
-            ("content-type", content_type),
-            ("user-agent", self._user_agent),
-        ]
-        block = self._encoder.encode(fields)
-        self._send(frame.HeadersFrame(answer.stream, block, flags=["END_HEADERS"]))
-        if body or end:
-            self.send(answer, body, end=end)
+        block = self._encoder.encode(
+            [
+                (":method", method),
+                (":scheme", self._scheme),
+                (":path", path),
+                (":authority", self._authority),
+                *fields,
+                ("user-agent", self._user_agent),
+            ]
+        )
+        flags = ["END_HEADERS", "END_STREAM"] if end else ["END_HEADERS"]
+        self._send(frame.HeadersFrame(answer.stream, block, flags=flags))
         return answer
 
     def send(self, answer: Answer, body: bytes, *, end: bool = False) -> None:
@@ -327,6 +339,8 @@ class Wire:
         if answer.is_grpc:
             answer.pending += seen.data
             answer.messages += split(answer.pending)
+        else:
+            answer.body += seen.data[: _LARGEST_BODY - len(answer.body)]
         if "END_STREAM" in seen.flags:
             answer.ended = True
         elif not self.held and answer.window < self._window // 2:

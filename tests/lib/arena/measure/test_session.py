@@ -11,7 +11,7 @@ from arena.judge.store import Draft
 from arena.machine import ports
 from arena.machine.cpus import CpuPlan
 from arena.measure import contract
-from arena.measure.contract import Report, Scope
+from arena.measure.contract import AnyScope, ItemScope, Report, Scope
 from arena.measure.generators.find import Located
 from arena.measure.generators.ghz import GHZ
 from arena.measure.plan import Plan
@@ -20,6 +20,7 @@ from arena.record.reading import read_record
 from arena.what.measured import MeasuredProfile
 from tests.fakes import (
     FAILED,
+    ITEMS,
     OFFERS,
     PASSED,
     WARNED,
@@ -323,6 +324,22 @@ def test_a_server_that_is_wrong_after_the_runs_is_invalid_and_keeps_them(
     assert outcome.record.contract_after == (PASSED, FAILED)
     assert len(outcome.record.runs) == 3
     assert outcome.record.headline is None
+
+
+def test_a_server_of_items_is_not_asked_for_the_services_of_grpc(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[object] = []
+    monkeypatch.setattr(contract, "offers", lambda _: pytest.fail("asked"))
+
+    def check(scope: AnyScope, _: object) -> Report:
+        checked.append(scope)
+        return a_report()
+
+    monkeypatch.setattr(contract, "check", check)
+    record = measure(profile=a_profile(**ITEMS)).record
+    assert (record.status, record.offers) == ("ok", None)
+    assert checked == [ItemScope(8080, tls=False, versions=("h2",))] * 2
 
 
 def test_what_the_contract_found_is_in_the_record(measure: Measure, find: Find) -> None:

@@ -14,7 +14,7 @@ from arena.base.workspace import Workspace
 from arena.machine import lock, ports
 from arena.measure import contract
 from arena.measure import validate as validating
-from arena.measure.contract import Report, Scope
+from arena.measure.contract import AnyScope, ItemScope, Report
 from arena.measure.validate import ValidateOptions, validate
 from arena.record.record import Check
 from tests.fakes import (
@@ -39,7 +39,7 @@ class Shop:
     capsys: pytest.CaptureFixture[str]
     runtime: FakeRuntime
     found: dict[int, Report]
-    asked: list[tuple[Scope, object]]
+    asked: list[tuple[Any, object]]
     ready: list[tuple[int, float]]
 
     def run(self, frameworks: str, *profiles: str, **options: Any) -> int:
@@ -63,7 +63,7 @@ def shop(
 ) -> Shop:
     made = Shop(workspace, capsys, FakeRuntime(), {}, [], [])
 
-    def check(scope: Scope, server: object, tell: Tell) -> Report:
+    def check(scope: AnyScope, server: object, tell: Tell) -> Report:
         made.asked.append((scope, server))
         report = made.found.get(scope.port, a_report())
         for each in report.checks:
@@ -117,6 +117,20 @@ def test_a_pattern_checks_each_port_once_for_all_profiles_that_match(shop: Shop)
     assert [(scope.port, sorted(scope.calls), scope.light) for scope, _ in shop.asked] == [
         (8080, ["GetSum", "StreamSum"], False),
         (8443, ["GetSum", "StreamSum"], True),
+    ]
+
+
+def test_items_are_checked_by_their_own_contract(shop: Shop) -> None:
+    add_framework(shop.workspace, "items", "crud-h2c", "crud-tls")
+    assert shop.run("items") == 0
+    assert [scope for scope, _ in shop.asked] == [
+        ItemScope(8080, tls=False, versions=("h2",)),
+        ItemScope(8443, tls=True, versions=("h2",), light=True),
+    ]
+    _, err = shop.printed()
+    assert [line for line in err if "await" in line or "offers" in line] == [
+        "await items on port 8080 (plaintext) …",
+        "await items on port 8443 (TLS) …",
     ]
 
 
@@ -269,7 +283,7 @@ def test_every_port_of_a_server_must_be_free(shop: Shop, monkeypatch: pytest.Mon
 
 
 def test_a_server_that_ends_is_asked_no_more(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(scope: Scope, server: FakeServer, _: Tell) -> Report:
+    def check(scope: AnyScope, server: FakeServer, _: Tell) -> Report:
         shop.asked.append((scope, server))
         server.how = "killed by SIGSEGV"
         return a_report(*shop.found.get(scope.port, a_report()).checks)
@@ -287,7 +301,7 @@ def test_a_server_that_ends_is_asked_no_more(shop: Shop, monkeypatch: pytest.Mon
 def test_a_port_that_is_never_ready_fails_after_the_first_was_good(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wait_ready(scope: Scope, *_: object) -> None:
+    def wait_ready(scope: AnyScope, *_: object) -> None:
         if scope.tls:
             raise FrameworkError("start", "nothing listens")
 
@@ -335,7 +349,7 @@ def test_as_json_the_reports_are_the_only_output(shop: Shop) -> None:
 def test_an_interrupt_stops_the_server_and_shows_the_verdicts_so_far(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check(scope: Scope, server: object, _: Tell) -> Report:
+    def check(scope: AnyScope, server: object, _: Tell) -> Report:
         shop.asked.append((scope, server))
         if len(shop.asked) == 3:
             raise KeyboardInterrupt

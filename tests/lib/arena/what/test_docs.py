@@ -8,7 +8,7 @@ import pytest
 
 from arena.base.errors import HostError
 from arena.base.workspace import Workspace
-from arena.measure.contract import Scope, checks
+from arena.measure.contract import ItemScope, Scope, checks, items
 from arena.what import framework, profile_table
 from arena.what.profile import load_profile
 
@@ -64,14 +64,24 @@ def section(title: str) -> str:
     return RULES.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
+def explained(title: str) -> list[str]:
+    """Return the names in the first column of a section's table."""
+    table = [line for line in section(title).splitlines() if line.startswith("| `")]
+    return [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
+
+
 def test_every_check_of_the_contract_is_explained_and_no_other() -> None:
     calls = frozenset({"GetSum", "StreamSum", "CollectSum", "EchoSum"})
     scope = Scope(8443, True, calls, ({"a": 1, "b": 2, "count": 10},))  # type: ignore[arg-type]
     both = replace(scope, own=(load_profile(ROOT / "profiles", "health-grpc"),))
     made = [name for name, _ in checks._checks(both, None, [])]
-    table = [line for line in section("The contract").splitlines() if line.startswith("| `")]
-    explained = [name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
-    assert sorted(explained) == sorted(made)
+    assert sorted(explained("The contract")) == sorted(made)
+
+
+def test_every_check_of_items_is_explained_and_no_other() -> None:
+    scope = ItemScope(8443, True, ("h1", "h2"))
+    made = {re.sub(r"^h[12]-", "", name) for name, _ in items.checks(scope)}
+    assert sorted(explained("The contract of items")) == sorted(made)
 
 
 def test_every_word_of_httparenas_has_its_meaning() -> None:

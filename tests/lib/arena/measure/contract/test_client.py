@@ -72,11 +72,11 @@ def test_a_host_that_cannot_be_resolved_is_reported(monkeypatch: pytest.MonkeyPa
 
 def test_what_is_sent_goes_out_at_once_and_the_buffer_may_be_small() -> None:
     def buffer_of(client: Client) -> int:
-        return client._socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        return client._link._socket.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
 
     with a_client() as wide:
-        assert wide._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        scope = Scope(wide._socket.getpeername()[1], tls=False)
+        assert wide._link._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        scope = Scope(wide._link._socket.getpeername()[1], tls=False)
         with Client(scope, LONG_S, receive_buffer=8192) as narrow:
             assert buffer_of(narrow) < buffer_of(wide)
             get_sum(narrow)
@@ -102,7 +102,7 @@ def test_a_certificate_that_nobody_signed_is_trusted(certificates: Path) -> None
     own = context_of(Tls(), certificates)
     with serving(honest, own) as server, Client(server.scope, LONG_S) as client:
         get_sum(client)
-        secure = client._socket
+        secure = client._link._socket
         assert isinstance(secure, ssl.SSLSocket)
         assert (secure.selected_alpn_protocol(), secure.version()) == ("h2", "TLSv1.3")
 
@@ -145,7 +145,7 @@ def broken(client: Client, *unread: bytes | Exception) -> None:
     dead = Mock(spec=socket.socket)
     dead.sendall.side_effect = BrokenPipeError(32, "Broken pipe")
     dead.recv.side_effect = unread
-    client._socket = dead
+    client._link._socket = dead
 
 
 A_TLS_ERROR = ssl.SSLError(1, "[SSL: BAD_RECORD] bad record (_ssl.c:1)")

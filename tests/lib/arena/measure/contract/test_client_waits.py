@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 import pytest
 from hyperframe.frame import DataFrame
 
-from arena.measure.contract.client import Client, HangError
+from arena.measure.contract.client import Client
 from arena.measure.contract.expected import stream_request, sum_request
+from arena.measure.contract.link import HangError
 from arena.measure.contract.messages import WrongError
 from arena.measure.contract.wire import Answer
 from tests.lib.arena.measure.contract import lies

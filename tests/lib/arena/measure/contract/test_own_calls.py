@@ -67,7 +67,9 @@ def profile() -> Profile:
 
 
 def scope_at(server: Server, profile: Profile) -> Scope:
-    return scope_of(profile.changed(port=server.port))
+    scope = scope_of(profile.changed(port=server.port))
+    assert isinstance(scope, Scope)
+    return scope
 
 
 def report_on(one: Manner, profile: Profile) -> Report:
@@ -77,12 +79,14 @@ def report_on(one: Manner, profile: Profile) -> Report:
 
 def test_the_scope_has_its_call_and_not_getsum(profile: Profile) -> None:
     scope = scope_of(profile)
+    assert isinstance(scope, Scope)
     assert (scope.calls, scope.own) == (frozenset(), (profile,))
 
 
 def test_a_framework_of_both_has_all_calls_on_its_port(profile: Profile) -> None:
     unary = load_profile(PROFILES, "unary-grpc")
     (scope,) = scopes_of(a_framework(tests=("unary-grpc", "health-grpc")), [unary, profile])
+    assert isinstance(scope, Scope)
     assert (scope.calls, scope.own) == (frozenset({"GetSum"}), (profile,))
 
 

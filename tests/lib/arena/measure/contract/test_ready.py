@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from arena.base.errors import FrameworkError
-from arena.measure.contract import Scope, checks, wait_ready
+from arena.measure.contract import ItemScope, Scope, checks, wait_ready
 from tests.lib.arena.measure.contract.lies import bare, constant, hanging, only_trailers
 from tests.lib.arena.measure.contract.lying_server import serving
 from tests.lib.arena.measure.contract.talk import Manner, honest
@@ -88,6 +88,8 @@ def test_it_is_polled_at_most_20_times_a_second(
 class Refusing(BaseHTTPRequestHandler):
     """Answers every request with 404."""
 
+    protocol_version = "HTTP/1.1"
+
     def do_GET(self) -> None:
         self.send_error(404)
 
@@ -96,24 +98,23 @@ class Refusing(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(params=[False, True], ids=["clear text", "TLS"])
-def of_items(request: pytest.FixtureRequest, certificates: Path) -> Iterator[Scope]:
+def elsewhere(request: pytest.FixtureRequest, certificates: Path) -> Iterator[ItemScope]:
     """Return where a server over HTTP/1.1 is."""
     with HTTPServer(("127.0.0.1", 0), Refusing) as server:
         if request.param:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.set_alpn_protocols(["http/1.1"])
             context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
             server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = Thread(target=server.serve_forever, args=[0.01])
         thread.start()
-        yield Scope(server.server_port, request.param, frozenset())
+        yield ItemScope(server.server_port, request.param, ("h1",), is_known=False)
         server.shutdown()
         thread.join()
 
 
-def test_a_server_of_items_is_ready_when_it_answers_any_request(of_items: Scope) -> None:
-    wait_ready(of_items, 5, lambda: None)
-
-
-def test_a_server_of_items_that_does_not_listen_is_not_ready(closed_port: int) -> None:
-    reason = not_ready(Scope(closed_port, False, frozenset())).reason
-    assert reason.endswith("Connection refused)")
+def test_a_server_of_another_scenario_is_ready_when_it_answers_and_is_not_checked(
+    elsewhere: ItemScope,
+) -> None:
+    wait_ready(elsewhere, 5, lambda: None)
+    assert checks.check(elsewhere, None).checks == ()

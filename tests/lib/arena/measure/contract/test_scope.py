@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.measure.contract import Call, Scope, scope_of, scopes_of
+from arena.measure.contract import AnyScope, Call, ItemScope, Scope, scope_of, scopes_of
 from arena.what.profile import Profile
 from tests.fakes import ITEMS, a_framework, a_profile
 
@@ -38,6 +38,15 @@ KNOWN = tuple(
 )
 
 
+def items(name: str, file: str = "requests/crud.yaml") -> Profile:
+    tls = name == "crud-tls"
+    scenario = {"file": file, "sha256": "0" * 64}
+    more = {"http_version": 1 if name == "crud-h1" else 2, "port": 8443 if tls else 8080}
+    return a_profile(**ITEMS | more | {"name": name, "tls": tls, "scenario": scenario})
+
+
+CRUD = tuple(items(name) for name in ("crud-h2c", "crud-tls", "crud-h1", "crud-x"))
+OTHER = items("shop", "requests/shop.yaml")
 STREAM = calls("GetSum", "StreamSum")
 PLAIN, SECURE = profile("stream-grpc"), profile("stream-grpc-tls", tls=True)
 
@@ -56,9 +65,14 @@ PLAIN, SECURE = profile("stream-grpc"), profile("stream-grpc-tls", tls=True)
         (profile("unary-grpc", "GetSum"), Scope(8080, tls=False)),
         # A call that is not known is not checked.
         (profile("x", "MultiplySum"), Scope(8080, tls=False)),
+        # Items are known by their scenario. Of another one's service, nothing is known.
+        (items("crud-h2c"), ItemScope(8080, tls=False, versions=("h2",))),
+        (items("crud-h1"), ItemScope(8080, tls=False, versions=("h1",))),
+        (items("crud-tls"), ItemScope(8443, tls=True, versions=("h2",))),
+        (OTHER, ItemScope(8080, tls=False, versions=("h2",), is_known=False)),
     ],
 )
-def test_a_profile_has_a_scope(one: Profile, expected: Scope) -> None:
+def test_a_profile_has_a_scope(one: Profile, expected: AnyScope) -> None:
     assert scope_of(one) == expected
 
 
@@ -87,10 +101,24 @@ def test_a_profile_has_a_scope(one: Profile, expected: Scope) -> None:
         # A profile that is not subscribed to is not checked.
         ("stream-grpc-tls", (PLAIN, SECURE),
          [Scope(8443, tls=True, calls=STREAM, requests=(REQUEST,))]),
+        # Items have both versions of HTTP that their profiles use; TLS then needs only the values.
+        ("crud-h2c crud-tls crud-h1 crud-x", CRUD,
+         [ItemScope(8080, tls=False, versions=("h1", "h2")),
+          ItemScope(8443, tls=True, versions=("h2",), light=True)]),
+        ("crud-tls crud-h1", CRUD,
+         [ItemScope(8080, tls=False, versions=("h1",)),
+          ItemScope(8443, tls=True, versions=("h2",))]),
+        # A port with calls and items is checked twice.
+        ("crud-h2c unary-grpc unary-grpc-tls", KNOWN + CRUD,
+         [Scope(8080, tls=False), ItemScope(8080, tls=False, versions=("h2",)),
+          Scope(8443, tls=True, light=True)]),
+        # A port where something is known needs no more.
+        ("shop unary-grpc", (OTHER, *KNOWN), [Scope(8080, tls=False)]),
+        ("shop", (OTHER,), [ItemScope(8080, tls=False, versions=("h2",), is_known=False)]),
     ],
 )  # fmt: skip
 def test_a_framework_has_a_scope_for_each_port(
-    tests: str, profiles: tuple[Profile, ...], expected: list[Scope]
+    tests: str, profiles: tuple[Profile, ...], expected: list[AnyScope]
 ) -> None:
     assert scopes_of(a_framework(tests=tuple(tests.split())), profiles) == expected
 
@@ -99,12 +127,5 @@ def test_every_request_of_a_port_is_asked_once() -> None:
     other = profile("two").model_copy(update={"request": {"count": 7}})
     profiles = (profile("one"), other, profile("same"))
     (found,) = scopes_of(a_framework(tests=("one", "two", "same")), profiles)
+    assert isinstance(found, Scope)
     assert found.requests == (REQUEST, {"count": 7})
-
-
-def test_a_scenario_makes_no_calls_and_takes_none_away_from_its_port() -> None:
-    items = a_profile(**ITEMS)
-    assert scope_of(items) == Scope(8080, False, calls())
-    assert not scope_of(items).is_grpc
-    framework = a_framework(tests=(items.name, PLAIN.name))
-    assert scopes_of(framework, [items, PLAIN]) == scopes_of(framework, [PLAIN])

@@ -90,7 +90,9 @@ def test_the_service_is_that_of_the_profile() -> None:
     profile = load_profile(PROFILES, "health-grpc")
 
     def own(scope: Scope) -> Scope:
-        return scope_of(profile.changed(port=scope.port))
+        found = scope_of(profile.changed(port=scope.port))
+        assert isinstance(found, Scope)
+        return found
 
     health = "grpc.health.v1.Health"
     assert found(offering({V1: saying(listing(health))}), own).lists_service

@@ -1,0 +1,3 @@
+module httparena/frameworks/go-http
+
+go 1.26.0

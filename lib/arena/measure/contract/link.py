@@ -1,0 +1,137 @@
+"""A socket to a server on localhost, with a deadline; every failure is a WrongError."""
+
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from arena.measure.contract.messages import WrongError
+
+_READ = 1 << 16
+
+
+class HangError(WrongError):
+    """The awaited event did not come in time."""
+
+
+class LostError(WrongError):
+    """The connection is closed or broken."""
+
+
+class Place(Protocol):
+    """A port of a server."""
+
+    @property
+    def port(self) -> int:
+        """Its number."""
+
+    @property
+    def tls(self) -> bool:
+        """Whether it speaks TLS."""
+
+
+class Link:
+    """One connection; over TLS, the server must choose `protocol` by ALPN.
+
+    All waiting ends at the deadline, `timeout_s` from now.
+    """
+
+    def __init__(
+        self, place: Place, timeout_s: float, protocol: str, receive_buffer: int | None = None
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + timeout_s
+        try:
+            self._socket = connected(place.port, self.left(), receive_buffer)
+            if place.tls:
+                self._socket = tls_over(self._socket, tls_context((protocol,)))
+                if self._socket.selected_alpn_protocol() != protocol:
+                    self._socket.close()
+                    raise WrongError(f"the server does not choose {protocol} by ALPN")
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(OSError):
+            self._socket.close()
+
+    def send(self, data: bytes) -> None:
+        """Send all of it."""
+        try:
+            self._socket.settimeout(self.left())
+            self._socket.sendall(data)
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def read(self, timeout_s: float) -> bytes:
+        """Return the next bytes, none at the end; TimeoutError if there are none in time."""
+        try:
+            self._socket.settimeout(timeout_s)
+            return self._socket.recv(_READ)
+        except TimeoutError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._failure(error) from error
+
+    def left(self) -> float:
+        """Return the seconds until the deadline; HangError if it has passed."""
+        if (left := self._deadline - time.monotonic()) <= 0:
+            raise self.hang()
+        return left
+
+    def hang(self) -> HangError:
+        """Return the error of a server that lets the deadline pass."""
+        return HangError(f"no answer within {self._timeout_s:g} s")
+
+    def _failure(self, error: Exception) -> WrongError:
+        if isinstance(error, TimeoutError):
+            return self.hang()
+        if isinstance(error, ConnectionRefusedError):
+            return LostError("nothing listens there")
+        if isinstance(error, ConnectionError):
+            return LostError(f"the connection broke ({error.strerror or error})")
+        if isinstance(error, ssl.SSLError):
+            return LostError(f"TLS failed ({error.reason or error})")
+        return LostError(str(error).strip() or type(error).__name__)
+
+
+def connected(port: int, timeout_s: float, receive_buffer: int | None = None) -> socket.socket:
+    """Connect to the first address of localhost that answers."""
+    problem: OSError = ConnectionRefusedError()
+    found = socket.getaddrinfo("localhost", port, 0, socket.SOCK_STREAM)
+    for family, kind, protocol, _, address in found:
+        plain = socket.socket(family, kind, protocol)
+        try:
+            # The kernel limits the offered window only if the size is set before connect (tcp(7)).
+            if receive_buffer is not None:
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.settimeout(timeout_s)
+            plain.connect(address)
+        except OSError as error:
+            plain.close()
+            problem = error
+        else:
+            return plain
+    raise problem
+
+
+def tls_context(protocols: Sequence[str] = ("h2",)) -> ssl.SSLContext:
+    """Return a client context that trusts any certificate: the test's is self-signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(list(protocols))
+    return context
+
+
+def tls_over(plain: socket.socket, context: ssl.SSLContext) -> ssl.SSLSocket:
+    """Do the TLS handshake over a connected socket; close the socket if that fails."""
+    try:
+        return context.wrap_socket(plain, server_hostname="localhost")
+    except BaseException:
+        plain.close()
+        raise
