@@ -59,7 +59,7 @@ data:
 setup: [{{get: '${{api}}/setup/${{m}}'}}, {{get: '${{api}}/${{n}}'}}]
 scenarios: {{one: {{steps: [{{get: '${{api}}/${{n}}'}}, {{get: '${{api}}/load/${{m}}'}}]}}}}
 load: [{{users: 2}}, {{iterations: 6}}]
-teardown: [{{get: '${{api}}/${{n}}'}}]
+teardown: [{{name: last, get: '${{api}}/${{n}}'}}]
 "
         );
         let finished = finish(&server, 1, &file).unwrap();
