@@ -22,7 +22,7 @@ pub fn record_writer(
             if let Some(log) = &mut log {
                 write(records, record, false, log)?;
             }
-            if let Some(failures) = failures.as_mut().filter(|_| record.exchange.is_some()) {
+            if let Some(failures) = failures.as_mut().filter(|_| record.is_whole) {
                 write(records, record, true, failures)?;
             }
         }

@@ -231,6 +231,33 @@ fn failed_requests_are_saved_whole_and_without_secrets() {
 }
 
 #[test]
+fn requests_that_cannot_be_sent_are_saved_and_have_a_column() {
+    let shop = Shop::open();
+    let (file, failures) = (shop.file(204, TEN), shop.path("failures"));
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text.replace("header: location", "json: /item/owner");
+    fs::write(&file, text).unwrap();
+    let (status, out, _) = volley(&["run", &file, "--save-failures", &failures]);
+    assert_eq!(status, 1);
+    let line = |start: &str| {
+        let found = out.lines().find(|line| line.starts_with(start));
+        let words = found.unwrap_or_else(|| panic!("{out}")).split_whitespace();
+        words.take(5).collect::<Vec<_>>()
+    };
+    assert_eq!(line("  step "), ["step", "sent", "unsent", "ok", "failed"]);
+    assert_eq!(
+        line("  crud.change "),
+        ["crud.change", "0", "10", "0", "10"]
+    );
+    let lines = lines(&failures);
+    assert_eq!(lines.len(), 10);
+    for line in lines {
+        assert_eq!(line["error"]["reason"], "cannot be rendered");
+        assert!(line.get("request").is_none());
+    }
+}
+
+#[test]
 fn one_iteration_is_shown_without_secrets() {
     let shop = Shop::open();
     let (status, out, errors) = volley(&["check", "--once", &shop.file(204, "")]);

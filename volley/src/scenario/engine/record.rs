@@ -112,5 +112,6 @@ pub fn over(
         redirects: flight.redirects,
         fault: fault.map(|fault| (fault.reason, fault.words.clone())),
         exchange,
+        is_whole: false,
     }
 }

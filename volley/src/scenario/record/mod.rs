@@ -78,6 +78,8 @@ pub struct Record {
     /// Why it failed.
     pub fault: Option<(Reason, String)>,
     pub exchange: Option<Box<Exchange>>,
+    /// It is kept with all that there is of it.
+    pub is_whole: bool,
 }
 
 /// All that was sent and received.
@@ -185,6 +187,7 @@ impl Records {
         if !is_whole && !self.keeps.outcomes {
             return;
         }
+        record.is_whole = is_whole;
         record.exchange = record.exchange.filter(|_| is_whole);
         let bytes = record.bytes();
         self.outbox.push(record, bytes);

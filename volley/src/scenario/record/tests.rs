@@ -41,6 +41,7 @@ fn shown(replies: Option<MessageDescriptor>, exchange: Exchange, words: &str) ->
         redirects: 0,
         fault: Some((Reason::Check(0), words.to_owned())),
         exchange: Some(Box::new(exchange)),
+        is_whole: true,
     };
     let line = serde_json::to_string(&line(&records, &record, true)).unwrap();
     [page(&records, &record), line]

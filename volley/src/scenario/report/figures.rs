@@ -188,16 +188,12 @@ impl<'a> Chosen<'a> {
     /// passed.
     fn checks(&self) -> (u64, u64) {
         let of_step = |step: &&StepReport| {
-            let ended = step.counts.ended();
-            if let Some(check) = self.check {
-                return (
-                    step.checks.get(check).map_or(0, |check| check.passed),
-                    ended,
-                );
-            }
-            let has_status = ended.saturating_sub(step.without_status);
-            let passed: u64 = step.checks.iter().map(|check| check.passed).sum();
-            (has_status + passed, ended * (1 + step.checks.len() as u64))
+            let checks = match self.check {
+                Some(check) => step.checks.get(check..=check).unwrap_or_default(),
+                None => &step.checks,
+            };
+            let passed: u64 = checks.iter().map(|check| check.passed).sum();
+            (passed, step.counts.ended() * checks.len() as u64)
         };
         let add = |(passed, all): (u64, u64), (more, of): (u64, u64)| (passed + more, all + of);
         self.steps.iter().map(of_step).fold((0, 0), add)

@@ -167,27 +167,31 @@ fn load(report: &Report) -> String {
 }
 
 fn steps(report: &Report) -> String {
+    let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
     let rows = report.shown_steps().map(|step| {
         let counts = &step.counts;
-        let mut row = vec![step.names.label()];
-        row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
+        let mut row = vec![step.names.label(), grouped(counts.sent)];
+        row.extend(has_unsent.then(|| grouped(counts.unsent)));
+        row.extend([counts.ok, counts.failed, counts.open].map(grouped));
         row.push(rate(report.per_s(counts.ended())));
-        row.extend([500_000, 990_000, 1_000_000].map(|rank_ppm| at(&step.latency, rank_ppm)));
+        let ranks = [500_000, 950_000, 990_000, 1_000_000];
+        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
         row.push(at(&step.first_byte, 500_000));
         row
     });
-    let columns = [
-        "Step",
-        "Sent",
+    let mut columns = vec!["Step", "Sent"];
+    columns.extend(has_unsent.then_some("Unsent"));
+    columns.extend([
         "Ok",
         "Failed",
         "Open",
         "Per second",
         "p50",
+        "p95",
         "p99",
         "Max",
         "First byte p50",
-    ];
+    ]);
     section("Steps", &columns, &[0], rows.collect())
 }
 
@@ -230,7 +234,7 @@ fn failures(report: &Report) -> String {
 }
 
 fn checks(report: &Report) -> String {
-    let rows = report.steps.iter().flat_map(|step| {
+    let rows = report.shown_steps().flat_map(|step| {
         let label = step.names.label();
         step.checks.iter().map(move |check| {
             vec![

@@ -69,6 +69,7 @@ pub struct StepReport {
     pub statuses: Vec<(u16, u64)>,
     /// Most frequent first.
     pub failures: Vec<FailureReport>,
+    /// First its status, and then those of `expect`.
     pub checks: Vec<CheckReport>,
     /// The main latency: from the due moment for the first step of an iteration that has one, else from the sending.
     pub latency: Latency,
@@ -283,7 +284,7 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
         .collect();
     failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     StepReport {
-        checks: checks(names, &one.checks),
+        checks: checks(names, &one.counts, without_status, &one.checks),
         without_status,
         names: names.clone(),
         counts: one.counts,
@@ -296,8 +297,18 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
     }
 }
 
-/// The checks of a step, with the verdicts that there are.
-fn checks(names: &StepNames, verdicts: &[CheckCounts]) -> Vec<CheckReport> {
+/// The checks of a step, with the verdicts that there are. A request that failed before it had a status has no right one.
+fn checks(
+    names: &StepNames,
+    counts: &StepCounts,
+    without_status: u64,
+    verdicts: &[CheckCounts],
+) -> Vec<CheckReport> {
+    let status = CheckReport {
+        name: "status".to_owned(),
+        passed: counts.ended().saturating_sub(without_status),
+        failed: without_status,
+    };
     let verdicts = verdicts
         .iter()
         .copied()
@@ -307,7 +318,8 @@ fn checks(names: &StepNames, verdicts: &[CheckCounts]) -> Vec<CheckReport> {
         passed: verdicts.passed,
         failed: verdicts.failed,
     };
-    names.checks.iter().zip(verdicts).map(check).collect()
+    let checks = names.checks.iter().zip(verdicts).map(check);
+    std::iter::once(status).chain(checks).collect()
 }
 
 fn series(history: &History) -> Series {
@@ -375,7 +387,7 @@ impl StepReport {
             without_status,
             statuses: Vec::new(),
             failures: Vec::new(),
-            checks: checks(names, verdicts),
+            checks: checks(names, &counts, without_status, verdicts),
             latency,
             service: Some(none()),
             first_byte: none(),

@@ -130,16 +130,24 @@ fn load_row(name: &str, counts: &IterationCounts, duration: &Latency) -> Vec<Str
 }
 
 fn steps(report: &Report) -> Vec<Vec<String>> {
-    let mut rows = vec![words(&[
-        "step", "sent", "ok", "failed", "open", "rate/s", "p50", "p95", "p99", "max",
-    ])];
+    let has_unsent = report.shown_steps().any(|step| step.counts.unsent > 0);
+    let mut head = words(&["step", "sent"]);
+    head.extend(has_unsent.then(|| "unsent".to_owned()));
+    head.extend(words(&[
+        "ok", "failed", "open", "rate/s", "p50", "p95", "p99", "max",
+    ]));
+    let mut rows = vec![head];
     for step in report.shown_steps() {
         let counts = &step.counts;
-        let mut row = vec![visible(&step.names.label()).into_owned()];
-        row.extend([counts.sent, counts.ok, counts.failed, counts.open].map(grouped));
+        let mut row = vec![
+            visible(&step.names.label()).into_owned(),
+            grouped(counts.sent),
+        ];
+        row.extend(has_unsent.then(|| grouped(counts.unsent)));
+        row.extend([counts.ok, counts.failed, counts.open].map(grouped));
         row.push(rate(report.per_s(counts.ended())));
-        row.extend([500_000, 950_000, 990_000].map(|rank_ppm| at(&step.latency, rank_ppm)));
-        row.push(at(&step.latency, 1_000_000));
+        let ranks = [500_000, 950_000, 990_000, 1_000_000];
+        row.extend(ranks.map(|rank_ppm| at(&step.latency, rank_ppm)));
         rows.push(row);
     }
     rows
@@ -167,7 +175,7 @@ fn failures(report: &Report) -> Vec<Vec<String>> {
 
 fn checks(report: &Report) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
-    for step in &report.steps {
+    for step in report.shown_steps() {
         for check in &step.checks {
             rows.push(vec![
                 visible(&step.names.label()).into_owned(),

@@ -293,6 +293,8 @@ impl<'a> Driver<'a> {
         let mut events = Events::with_capacity(1024);
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
+        // From now on, each second is told.
+        self.report(start_ns);
         self.next_note_ns = start_ns.saturating_add(SECOND_NS);
         (self.next_glance_ns, self.active_ns) = (start_ns, start_ns);
         self.begin_loads(start_ns);

@@ -9,6 +9,7 @@ use super::load::{ONE, done, good, mute, step};
 use super::peer::Peer;
 use super::{finish, finish_by, plan};
 use crate::scenario::report::EndedBy;
+use crate::scenario::report::live::Progress;
 
 #[test]
 fn iterations_that_have_begun_end_although_they_take_longer_than_the_drain() {
@@ -105,6 +106,22 @@ pub(super) fn follow(
         on_news(number, &control, &signal);
     };
     run(&plan, &options, &signal, news).unwrap()
+}
+
+#[test]
+fn the_first_second_is_told_with_its_latencies() {
+    let server = good();
+    let plan = plan(&format!(
+        "targets: {{api: 'http://{}'}}\n{ONE}load: [{{users: 2, for: 1100ms}}]",
+        server.address
+    ));
+    let mut told = None;
+    let news = &mut |progress: &mut Progress, elapsed| {
+        told.get_or_insert_with(|| progress.steps(elapsed));
+    };
+    run(&plan, &Options::default(), &Arc::default(), news).unwrap();
+    let step = &told.unwrap()[0];
+    assert!(step.ok > 0 && step.p50_ns.is_some(), "{step:?}");
 }
 
 #[test]
