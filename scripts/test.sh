@@ -49,7 +49,7 @@ actionlint=v1.7.12
 # What --all writes: Rust's and the servers' builds, images, what the tests keep.
 needed_gb=10
 
-fuzz_targets=(frame hpack splitter connection http1 run spec part template reflection pointer csv_feed scenario)
+fuzz_targets=(frame hpack splitter connection http1 run spec part template reflection pointer csv_feed scenario import)
 fuzz_seconds=20
 
 # ---- steps: each is named when it begins, and timed

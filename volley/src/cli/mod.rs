@@ -10,6 +10,7 @@ mod config;
 mod exit;
 mod files;
 mod help;
+mod import;
 mod look;
 mod merge;
 mod options;
@@ -30,6 +31,7 @@ pub use check::Check;
 pub use compare::{Compare, CompareFormat};
 pub use config::ConfigError;
 pub use exit::{CliExit, UsageError};
+pub use import::Import;
 pub use look::{Look, Question};
 pub use merge::Merge;
 pub use options::{Format, Output, STDOUT, Watched, need_token};
@@ -59,6 +61,8 @@ pub enum Command {
     Scenario(Box<ScenarioRun>),
     /// `volley check [--once] FILE`
     Check(Check),
+    /// `volley import h2loadrunner [FLAGS] FILE`
+    Import(Import),
     /// `volley schema [scenario]`
     Schema(Described),
     /// `volley completions SHELL` or `volley man [COMMAND]`: this text.
@@ -105,6 +109,7 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
             scenario::parse(rest).map(Box::new).map(Command::Scenario)
         }
         Some((first, rest)) if first == "check" => check::parse(rest).map(Command::Check),
+        Some((first, rest)) if first == "import" => import::parse(rest).map(Command::Import),
         Some((first, rest)) if first == "schema" => schema(rest),
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::import::warn;
 use super::once::once;
 use super::{Failure, buffered, unless_hung_up};
 use crate::cli::Check;
 use crate::report::visible;
 use crate::scenario::Slot;
 use crate::scenario::engine as load;
-use crate::scenario::file::{self, Mistakes};
+use crate::scenario::file::{self, Loaded, Mistakes};
 use crate::scenario::plan::{
     Action, Feed, Load, Phase, Phases, Plan, Request, Route, Scenario, Source, Step, Target,
     Version,
@@ -29,8 +30,11 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     match file::read(&args.file) {
-        Ok(plan) if args.once => once(plan),
-        Ok(plan) => {
+        Ok(Loaded { plan, warnings }) => {
+            warn(warnings);
+            if args.once {
+                return once(plan);
+            }
             load::check(&plan)?;
             let text = outline(&plan);
             let mut lines = text.lines();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::check::refuse;
 use super::files::Files;
+use super::import::warn;
 use super::{Failure, Out, THRESHOLD_FAILED, buffered, show, unless_hung_up};
 use crate::cli::{ScenarioFormat, ScenarioRun, need_token};
 use crate::engine;
@@ -15,7 +16,7 @@ use crate::report::live::LiveTable;
 use crate::report::numbers::{duration, grouped};
 use crate::scenario::engine::control::Control;
 use crate::scenario::engine::{self as load, Options, RunError};
-use crate::scenario::file;
+use crate::scenario::file::{self, Loaded};
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
@@ -45,10 +46,13 @@ impl From<RunError> for Failure {
 ///
 /// Whatever prevented the load or the report, or broke the load off.
 pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
-    let mut plan = match file::read(&args.file) {
-        Ok(plan) => plan,
+    let Loaded { mut plan, warnings } = match file::read(&args.file) {
+        Ok(loaded) => loaded,
         Err(mistakes) => return Ok(refuse(&mistakes)),
     };
+    if !args.quiet {
+        warn(warnings);
+    }
     for condition in &args.fail_if {
         let scenarios = plan.scenarios.iter().map(|one| one.name.as_str());
         file::check_part(condition, scenarios, &plan.steps)

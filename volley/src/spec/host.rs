@@ -40,12 +40,13 @@ pub struct Address {
 }
 
 /// Names of commands, which are no hosts.
-pub(crate) const COMMANDS: [&str; 12] = [
+pub(crate) const COMMANDS: [&str; 13] = [
     "blast",
     "check",
     "compare",
     "completions",
     "describe",
+    "import",
     "list",
     "man",
     "merge",

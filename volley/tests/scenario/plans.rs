@@ -49,8 +49,9 @@ fn plan(text: &str) -> Plan {
 
 #[test]
 fn the_shop_is_compiled() {
-    let plan =
-        file::read(&examples().join("shop.yaml")).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let plan = file::read(&examples().join("shop.yaml"))
+        .unwrap_or_else(|mistakes| panic!("{mistakes}"))
+        .plan;
     let names: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(
         names,

@@ -95,6 +95,15 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
+    /// Mistakes, in the file's order.
+    pub(super) fn sorted(file: &std::path::Path, mut all: Vec<Mistake>) -> Self {
+        all.sort_by_key(|mistake| mistake.line);
+        Self {
+            file: file.to_owned(),
+            all,
+        }
+    }
+
     /// One line for each: `file:line: path: problem`.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.all.iter().map(

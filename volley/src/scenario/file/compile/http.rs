@@ -8,7 +8,7 @@ use crate::scenario::plan::HttpRequest;
 use crate::scenario::{Escape, Text};
 
 /// Headers that belong to a connection (RFC 9110 section 7.6.1), or that volley knows better.
-const RESERVED: [&str; 10] = [
+pub(in crate::scenario::file) const RESERVED: [&str; 10] = [
     "connection",
     "content-length",
     "keep-alive",
@@ -78,6 +78,10 @@ impl Compiler<'_> {
         {
             headers.push(("content-type".into(), Text::fixed(media_type.into_bytes())));
         }
+        // An empty one says that there shall be none.
+        headers.retain(|(name, value)| {
+            **name != *"content-type" || value.constant().is_none_or(|value| !value.is_empty())
+        });
         Some(HttpRequest {
             method: Box::default(),
             headers,

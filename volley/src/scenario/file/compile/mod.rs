@@ -17,6 +17,9 @@ mod text;
 mod thresholds;
 mod url;
 
+pub(super) use http::RESERVED;
+pub(super) use rows::csv_header;
+
 use std::path::{self, PathBuf};
 
 use prost_reflect::DescriptorPool;

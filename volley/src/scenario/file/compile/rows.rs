@@ -59,7 +59,7 @@ impl Compiler<'_> {
 }
 
 /// The names of a CSV file's columns.
-pub(super) fn csv_header(path: &path::Path) -> Result<Vec<String>, String> {
+pub(in crate::scenario::file) fn csv_header(path: &path::Path) -> Result<Vec<String>, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     let mut reader = csv::Reader::from_reader(file.take(LONGEST_LINE));
     let header = reader.headers().map_err(|error| error.to_string())?;

@@ -32,7 +32,7 @@ pub struct Step {
     /// A gRPC call, as `${target}/package.Service/Method`.
     pub grpc: Option<String>,
 
-    /// Headers of the request.
+    /// Headers of the request. An empty `content-type` leaves out the one that the body would give.
     pub headers: Named<Scalar>,
     /// A JSON body.
     #[serde(deserialize_with = "present")]
