@@ -46,21 +46,24 @@ fn files_of_data_and_tls_are_read() {
     let (file, pem) = (scratch.path("a.yaml"), scratch.path("ca.pem"));
     std::fs::write(scratch.path("users.csv"), "name,mail\nann,a@b\nbob\n").unwrap();
     std::fs::write(&pem, "no certificate").unwrap();
-    for (text, expected) in [
+    for (text, path, expected) in [
         (
             "targets: {api: http://a}\ndata: {u: {csv: users.csv}}",
+            "",
             "users.csv:3: the row has 1 column, the header 2\n",
         ),
         (
             "targets: {api: http://a}\ndata: {u: {rows: [a, b], slice: user}}\nload: {users: 3, iterations: 9}",
+            "${u}",
             "error: the feed `u` has 2 rows for 3 users: add rows, or use `slice: all`\n",
         ),
         (
             "targets: {api: {hosts: 'https://a', tls: {ca: ca.pem}}}",
+            "",
             "ca.pem",
         ),
     ] {
-        let text = format!("{text}\nscenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}\n");
+        let text = format!("{text}\nscenarios: {{s: {{steps: [{{get: '${{api}}/{path}'}}]}}}}\n");
         std::fs::write(&file, text).unwrap();
         let (status, out, errors) = volley(&["check", file.to_str().unwrap()]);
         assert_eq!((status, out.as_str()), (2, ""), "{errors}");
