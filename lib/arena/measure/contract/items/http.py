@@ -19,7 +19,7 @@ from arena.measure.contract.wire import USER_AGENTS, Answer
 
 TIMEOUT_S = 20.0
 
-_PIECE = 7  # bytes
+PIECE = 7  # bytes
 # HTTP/2 has no such fields (RFC 9113, 8.2.2).
 _OF_HTTP1 = {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"}
 
@@ -53,7 +53,7 @@ class Request:
     def parts(self) -> list[bytes]:
         """Its body, as it is sent."""
         body = self.body or b""
-        step = _PIECE if self.in_pieces else max(len(body), 1)
+        step = PIECE if self.in_pieces else max(len(body), 1)
         return [body[at : at + step] for at in range(0, len(body), step)]
 
 

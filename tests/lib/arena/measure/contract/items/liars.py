@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from arena.measure.contract.items.http import PIECE
 from tests.lib.arena.measure.contract.items.service import Asked, Said, Service
 
 
@@ -378,10 +379,9 @@ REFUSALS = [
 ]  # fmt: skip
 
 
-async def first_part(_: Service, receive: Callable[[], Any]) -> bytes:
-    """Take the first part of a body for all of it."""
-    body: bytes = (await receive()).get("body", b"")
-    return body
+async def first_part(self: Service, receive: Callable[[], Any]) -> bytes:
+    """Take the first piece of a body for all of it, however many come together."""
+    return (await Service.body(self, receive))[:PIECE]
 
 
 async def of_the_next(self: Service, asked: Asked) -> Said:
