@@ -161,7 +161,7 @@ fn listen(run: &Run, session: &Session, stats: &Arc<Mutex<Stats>>) -> Result<Vec
         control: session.handle(),
     };
     let addresses = [&watched.control, &watched.metrics].map(Option::as_ref);
-    show(&Arc::new(calls), addresses, watched.token.as_deref(), false)
+    show(&Arc::new(calls), addresses, watched.token.as_deref())
 }
 
 /// Shows a run where it takes orders, and where it does not.
@@ -169,7 +169,6 @@ fn show(
     run: &Arc<impl Shown + 'static>,
     [control, metrics]: [Option<&Address>; 2],
     token: Option<&str>,
-    quiet: bool,
 ) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();
     for (flag, address, takes_orders) in [("control", control, true), ("metrics", metrics, false)] {
@@ -184,14 +183,12 @@ fn show(
         let server = watch::serve(address, shows).map_err(|error| {
             io::Error::other(format!("`--{flag}`: cannot listen on {address}: {error}"))
         })?;
-        if !quiet {
-            // For the one who does not know the port; if nobody reads this, the run continues.
-            let _ = writeln!(
-                io::stderr(),
-                "volley: {flag} at {}",
-                visible(&server.address.to_string())
-            );
-        }
+        // For the one who does not know the port; if nobody reads this, the run continues.
+        let _ = writeln!(
+            io::stderr(),
+            "volley: {flag} at {}",
+            visible(&server.address.to_string())
+        );
         servers.push(server);
     }
     Ok(servers)

@@ -120,7 +120,8 @@ struct RunWords {
     #[arg(long, value_name = "TOKEN", help_heading = "Output")]
     control_token: Option<String>,
 
-    /// Print nothing but the report, errors and failed thresholds
+    /// Print nothing but the report, errors, failed thresholds, and the addresses of --control and
+    /// --metrics
     #[arg(long, help_heading = "Output")]
     quiet: bool,
 }

@@ -66,7 +66,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let shown = Arc::new(shown);
     let address = control_address(&plan, args)?;
     let addresses = [address.as_ref(), args.metrics.as_ref()];
-    let servers = show(&shown, addresses, args.token.as_deref(), args.quiet)?;
+    let servers = show(&shown, addresses, args.token.as_deref())?;
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,

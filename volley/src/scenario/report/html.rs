@@ -262,7 +262,7 @@ fn run(report: &Report) -> String {
         lines.iter().map(row).collect()
     };
     let rows = [of("Target", &facts.targets), of("Load", &facts.load)];
-    section("The run", &["", "In the file"], &[0, 1], rows.concat())
+    section("The run", &["Part", "Value"], &[0, 1], rows.concat())
 }
 
 /// A table with a title; nothing without rows.
