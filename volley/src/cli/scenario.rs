@@ -120,8 +120,7 @@ struct RunWords {
     #[arg(long, value_name = "TOKEN", help_heading = "Output")]
     control_token: Option<String>,
 
-    /// Print nothing but the report, errors, failed thresholds, and the addresses of --control and
-    /// --metrics
+    /// Print nothing but the report, errors and failed thresholds
     #[arg(long, help_heading = "Output")]
     quiet: bool,
 }
