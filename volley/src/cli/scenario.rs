@@ -21,6 +21,8 @@ Run the scenarios of a file: setup, load, teardown. `volley check FILE` reports 
 A CONDITION is FIGURE or FIGURE(PART), a comparison and a limit: 'p99(create) > 50ms',
 'failed(crud) > 1%', 'checks < 99.9%', 'dropped > 0'. A PART is a scenario, a step, or both:
 crud.create. The file's own thresholds say what must hold; a CONDITION says what must not.
+Figures count requests, as the table Requests does; `iterations`, `iterations-ok`,
+`iterations-failed`, `dropped`, `iteration p99` and `delay p99` count iterations.
 
 Exit status: 0 if all thresholds hold; without thresholds, 0 if no iteration failed. 1 if nothing
 succeeded, the run broke off, or, without thresholds, an iteration failed; 2 if the file is wrong;

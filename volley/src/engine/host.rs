@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{process, thread};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
 use super::EngineError;
 
@@ -86,16 +88,49 @@ pub fn watch() -> Result<Arc<AtomicBool>, EngineError> {
 
 fn registered() -> std::io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let ignores_hangup = ignored_signals() & 1 << (SIGHUP - 1) != 0;
-    for (signal, exit_code) in [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] {
-        if signal == SIGHUP && ignores_hangup {
-            continue;
-        }
+    for signal in signals() {
         // Registered first, so that it sees the flag as the previous signal left it.
-        flag::register_conditional_shutdown(signal, exit_code, Arc::clone(&stop))?;
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// The same for a run that ends in two steps: the first signal sets the flag, and the second one calls `cut`. If that is
+/// `false`, or at one more signal, the program ends.
+///
+/// # Errors
+///
+/// If the host does not allow signal handlers.
+pub fn watch_twice(
+    stop: &Arc<AtomicBool>,
+    cut: impl Fn() -> bool + Send + 'static,
+) -> Result<(), EngineError> {
+    let mut heard = Signals::new(signals()).map_err(|error| EngineError::Host {
+        doing: "watch for signals",
+        error,
+    })?;
+    let stop = Arc::clone(stop);
+    thread::spawn(move || {
+        let mut is_cut = false;
+        for signal in heard.forever() {
+            if !stop.swap(true, Ordering::Relaxed) {
+                continue;
+            }
+            if is_cut || !cut() {
+                process::exit(128 + signal);
+            }
+            is_cut = true;
+        }
+    });
+    Ok(())
+}
+
+/// The signals that end a run.
+fn signals() -> impl Iterator<Item = i32> {
+    let ignores_hangup = ignored_signals() & 1 << (SIGHUP - 1) != 0;
+    let hangup = (!ignores_hangup).then_some(SIGHUP);
+    [SIGINT, SIGTERM].into_iter().chain(hangup)
 }
 
 /// A bit for each signal that this process ignores, the lowest one for signal 1; none if the host does not say so.

@@ -30,7 +30,7 @@ mod wire;
 pub(crate) use book::Book;
 pub(crate) use conduct::crew;
 pub(crate) use driver::{Driver, connect_words};
-pub(crate) use host::{Clock, allow_sockets, watch};
+pub(crate) use host::{Clock, allow_sockets, watch, watch_twice};
 pub(crate) use orders::Line;
 pub(crate) use plan::{MOST_WORKERS, Plan, spare_cpus};
 pub(crate) use shared::Shared;

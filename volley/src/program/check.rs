@@ -103,7 +103,8 @@ fn repeats(scenario: &Scenario) -> String {
     }
 }
 
-fn target(target: &Target) -> String {
+/// A line for people.
+pub fn target(target: &Target) -> String {
     let hosts: Vec<String> = target.hosts.iter().map(ToString::to_string).collect();
     let version = match target.version {
         Version::Http1 => "HTTP/1.1",
@@ -211,7 +212,8 @@ fn feed(plan: &Plan, feed: &Feed) -> String {
     format!("{}: {source}{order}{unused}", feed.name)
 }
 
-fn load(plan: &Plan, load: &Load) -> String {
+/// A line for people.
+pub fn load(plan: &Plan, load: &Load) -> String {
     let scenarios: Vec<String> = load
         .scenarios
         .iter()

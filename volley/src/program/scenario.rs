@@ -4,8 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use super::check::refuse;
+use super::check::{self, refuse};
 use super::files::Files;
 use super::import::warn;
 use super::{Failure, Out, THRESHOLD_FAILED, buffered, show, unless_hung_up};
@@ -20,7 +22,11 @@ use crate::scenario::file::{self, Loaded};
 use crate::scenario::plan::{Goal, Plan};
 use crate::scenario::record::{Contents, Keeps, Records};
 use crate::scenario::report::{EndedBy, Names, Report, csv, html, json, prometheus, summary};
+use crate::units::duration::GoDuration;
 use crate::watch::{Address, RecordWriter, Scenarios, Written, record_writer};
+
+/// The exit status if a second signal ended the load: that of a program which SIGINT ends.
+const CUT: u8 = 130;
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
@@ -62,10 +68,12 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     args.check_files(plan.files.iter().map(PathBuf::as_path))
         .map_err(|error| wrong(error.to_string()))?;
     let out = Out::open(args.output.as_deref())?;
-    let signal = engine::watch()?;
     let mut files = Files::default();
     let writer = records(&plan, args, &mut files)?;
+    let signal = Arc::default();
     let control = Arc::new(Control::new(&plan, Arc::clone(&signal)));
+    let cuts = Arc::clone(&control);
+    engine::watch_twice(&signal, move || cuts.cut())?;
     let shown = Scenarios::new(args.file.display().to_string(), &plan, Arc::clone(&control));
     let shown = Arc::new(shown);
     let address = control_address(&plan, args)?;
@@ -85,7 +93,19 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let (names, stderr) = (Names::from(&plan), io::stderr());
     let is_shown = stderr.is_terminal() && !args.quiet;
     let mut table = LiveTable::new(stderr, is_shown);
+    let mut says_stopping = !args.quiet;
     let finished = load::run(&plan, &options, &signal, &mut |progress, elapsed| {
+        if signal.load(Ordering::Relaxed) && std::mem::take(&mut says_stopping) {
+            let open = progress.iterations().under_way();
+            let most = GoDuration(Duration::from_nanos(plan.limits.drain_ns));
+            let _ = table.clear();
+            // If nobody reads this, the run ends all the same.
+            let _ = writeln!(
+                io::stderr(),
+                "stopping: waiting for {} iterations, up to {most}; interrupt again to end now",
+                grouped(open)
+            );
+        }
         let steps = progress.steps(elapsed);
         // For a person; if nobody reads it, the run continues.
         let _ = table.draw(&progress.lines(&names, &steps, elapsed));
@@ -100,6 +120,12 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let written = writer.map(RecordWriter::finish);
     let mut finished = finished?;
     let report = &mut finished.report;
+    report.facts.targets = plan.targets.iter().map(check::target).collect();
+    report.facts.load = plan
+        .loads
+        .iter()
+        .map(|load| check::load(&plan, load))
+        .collect();
     let saved = note(report, written, left_out);
     let report = &finished.report;
     out.print(|out| print(report, args.format, out))?;
@@ -118,6 +144,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     files.keep();
     match finished.failure {
         Some(error) => Err(error.into()),
+        None if control.is_cut() => Ok(ExitCode::from(CUT)),
         None => Ok(status(report)),
     }
 }

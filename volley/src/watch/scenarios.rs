@@ -199,9 +199,7 @@ impl Shown for Scenarios {
                 ok: counts.ok,
                 failed: counts.failed,
                 dropped: counts.dropped,
-                open: counts
-                    .begun
-                    .saturating_sub(counts.ok + counts.failed + counts.cut_short),
+                open: counts.under_way(),
             },
             steps: steps
                 .map(|(names, now)| StepView {

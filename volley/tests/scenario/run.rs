@@ -1,8 +1,11 @@
 //! `volley run` and `volley check --once`, as programs.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::process::{Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use volley::serve::{Config, Reference};
 
@@ -325,4 +328,46 @@ load: [{{users: 1}}, {{iterations: 1}}]"#,
     assert_eq!(saved["request"]["body"], r#"{"owner":"***"}"#);
     let body = saved["response"]["body"].as_str().unwrap();
     assert!(body.contains(r#""owner":"***""#), "{body}");
+}
+
+#[test]
+fn a_second_interrupt_cuts_what_is_waited_for_and_the_report_is_written() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let scratch = Scratch::new();
+    let (file, out) = (scratch.path("mute.yaml"), scratch.path("out.json"));
+    let text = format!(
+        "targets: {{api: 'http://{}'}}
+http: {{connections: 1}}
+scenarios: {{one: {{steps: [{{get: '${{api}}/'}}]}}}}
+teardown: [{{get: '${{api}}/'}}]
+load: [{{users: 1, for: 1h}}]",
+        listener.local_addr().unwrap()
+    );
+    fs::write(&file, text).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_volley"))
+        .args(["run", "--threads", "1", "-O", "json", "-o"])
+        .args([&out, &file])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = Pid::from_child(&child);
+    let (mut client, _) = listener.accept().unwrap();
+    // The load has begun.
+    client.read_exact(&mut [0; 16]).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    assert_eq!(
+        line,
+        "stopping: waiting for 1 iterations, up to 30s; interrupt again to end now\n"
+    );
+    kill_process(pid, Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    assert_eq!(report["iterations"]["open"], 1);
+    assert_eq!(
+        report["warnings"][0],
+        "the load was cut by a second signal: teardown did not run"
+    );
 }

@@ -87,6 +87,8 @@ pub struct Control {
     state: Mutex<State>,
     /// How many orders there are.
     length: AtomicUsize,
+    /// What is open ends now.
+    is_cut: AtomicBool,
     /// Ends the run before its load begins.
     signal: Arc<AtomicBool>,
 }
@@ -158,6 +160,7 @@ impl Control {
                 loads: plan.loads.iter().map(book).collect(),
             }),
             length: AtomicUsize::new(0),
+            is_cut: AtomicBool::new(false),
             signal,
         }
     }
@@ -336,6 +339,20 @@ impl Control {
             })
         };
         state.orders.iter().filter_map(event).collect()
+    }
+
+    /// Ends what is open in a load that ends. `false`: no load goes on.
+    pub fn cut(&self) -> bool {
+        let state = self.state();
+        let goes_on = state.began.is_some() && !state.is_over;
+        self.is_cut.fetch_or(goes_on, Ordering::Relaxed);
+        goes_on
+    }
+
+    /// Whether the load was cut.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Relaxed)
     }
 
     /// The load begins.

@@ -189,6 +189,8 @@ pub fn run(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: options.name.clone(),
         tags: plan.tags.clone(),
+        targets: Vec::new(),
+        load: Vec::new(),
         started_unix_ns: unix_ns(SystemTime::now()),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
@@ -210,7 +212,10 @@ pub fn run(
     (facts.cost.cpu_s, facts.cost.cpu_total_s) = (process::cpu_s() - cpu_s, process::cpu_s());
     facts.cost.peak_bytes = process::peak_bytes();
     let mut torn = None;
-    if !plan.teardown.is_empty() {
+    if !plan.teardown.is_empty() && control.is_cut() {
+        let warning = "the load was cut by a second signal: teardown did not run";
+        facts.warnings.push(warning.to_owned());
+    } else if !plan.teardown.is_empty() {
         // What ended the load does not end the teardown.
         let calm = AtomicBool::new(false);
         let signal = match signal.load(Ordering::Relaxed) {

@@ -2,7 +2,7 @@
 
 use super::model::Report;
 
-/// The text of a report shows at most this many orders.
+/// The text of a report shows at most this many orders: the first ones and the last one.
 const MOST_ORDERS: usize = 6;
 
 /// What ended a load. The last one that is true of any thread counts.
@@ -60,7 +60,7 @@ impl Report {
         match self.facts.ended_by {
             EndedBy::Running => "running".to_owned(),
             EndedBy::Finished => "all iterations ended".to_owned(),
-            EndedBy::Time => "ended with its time".to_owned(),
+            EndedBy::Time => "not all iterations ended".to_owned(),
             EndedBy::Failure => "ended by a failure".to_owned(),
             EndedBy::Signal => "stopped".to_owned(),
             EndedBy::Order => "stopped by order".to_owned(),
@@ -81,7 +81,7 @@ impl Report {
     #[must_use]
     pub fn orders(&self) -> Option<String> {
         let events = &self.facts.events;
-        let shown = events.iter().take(MOST_ORDERS).map(|event| {
+        let shown = |event: &Event| {
             let of = match &event.scenarios[..] {
                 [] => String::new(),
                 scenarios => format!(" of {}", scenarios.join(" and ")),
@@ -90,13 +90,13 @@ impl Report {
             let value = value.map_or(String::new(), |value| format!(" {value}"));
             let at_s = event.at_ns as f64 / 1e9;
             format!("{}{of}{value} at {at_s:.2} s", event.what)
-        });
-        let mut text = shown.collect::<Vec<_>>().join(", ");
-        let more = events.len().saturating_sub(MOST_ORDERS);
-        if more > 0 {
-            text += &format!(" and {more} more");
-        }
-        (!text.is_empty()).then_some(text)
+        };
+        let (last, others) = events.split_last()?;
+        let mut words: Vec<String> = others.iter().take(MOST_ORDERS - 1).map(shown).collect();
+        let more = others.len() - words.len();
+        words.extend((more > 0).then(|| format!("{more} more")));
+        words.push(shown(last));
+        Some(words.join(", "))
     }
 }
 
@@ -111,6 +111,28 @@ pub fn decimal(millionths: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::report::samples;
+
+    #[test]
+    fn of_many_orders_the_first_ones_and_the_last_one_are_shown() {
+        let mut report = samples::shop();
+        let event = |second: u64| Event {
+            at_ns: second * 1_000_000_000,
+            what: if second == 9 { "stop" } else { "phases" },
+            scenarios: Vec::new(),
+            value: None,
+        };
+        report.facts.events = (1..=9).map(event).collect();
+        let text = report.orders().unwrap();
+        assert!(
+            text.starts_with("phases at 1.00 s, phases at 2.00 s, "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(", phases at 5.00 s, 3 more, stop at 9.00 s"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn millionths_are_written_without_needless_digits() {

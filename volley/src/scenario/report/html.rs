@@ -31,6 +31,7 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         statuses(report),
         failures(report),
         checks(report),
+        run(report),
     ] {
         out.write_all(part.as_bytes())?;
     }
@@ -192,7 +193,7 @@ fn steps(report: &Report) -> String {
         "Max",
         "First byte p50",
     ]);
-    section("Steps", &columns, &[0], rows.collect())
+    section("Requests", &columns, &[0], rows.collect())
 }
 
 fn statuses(report: &Report) -> String {
@@ -251,6 +252,17 @@ fn checks(report: &Report) -> String {
         &[0, 1],
         rows.collect(),
     )
+}
+
+/// What was run.
+fn run(report: &Report) -> String {
+    let facts = &report.facts;
+    let of = |word: &str, lines: &[String]| -> Vec<Vec<String>> {
+        let row = |line: &String| vec![word.to_owned(), line.clone()];
+        lines.iter().map(row).collect()
+    };
+    let rows = [of("Target", &facts.targets), of("Load", &facts.load)];
+    section("The run", &["Part", "Value"], &[0, 1], rows.concat())
 }
 
 /// A table with a title; nothing without rows.

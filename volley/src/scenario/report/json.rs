@@ -41,6 +41,9 @@ struct View<'a> {
     /// The file, or the name of the run.
     name: &'a str,
     tags: BTreeMap<&'a str, &'a str>,
+    /// What was run, in words: a line for each target, and for each load.
+    targets: &'a [String],
+    load: &'a [String],
     /// When the window opened (RFC 3339).
     started: String,
     elapsed_s: f64,
@@ -196,6 +199,8 @@ fn view(report: &Report) -> View<'_> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect(),
+        targets: &facts.targets,
+        load: &facts.load,
         started: timestamp::to_the_ns(facts.started_unix_ns),
         elapsed_s: facts.elapsed_ns as f64 / 1e9,
         ended_by: facts.ended_by.name(),

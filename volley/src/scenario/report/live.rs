@@ -199,13 +199,12 @@ impl Progress {
     #[must_use]
     pub fn lines(&self, names: &Names, steps: &[StepNow], elapsed: Duration) -> Vec<String> {
         let sum = self.iterations();
-        let ended = sum.ok + sum.failed + sum.cut_short;
         let numbers = [
             (sum.begun, "begun"),
             (sum.ok, "ok"),
             (sum.failed, "failed"),
             (sum.dropped, "dropped"),
-            (sum.begun.saturating_sub(ended), "open"),
+            (sum.under_way(), "open"),
         ];
         let numbers = numbers.map(|(number, word)| format!("   {} {word}", grouped(number)));
         let mut lines = vec![format!("{:>2} s{}", elapsed.as_secs(), numbers.concat())];

@@ -18,6 +18,9 @@ pub struct Facts {
     pub name: String,
     /// Names and values that the file gives the run.
     pub tags: Vec<(String, String)>,
+    /// What was run, in words: a line for each target, and for each load.
+    pub targets: Vec<String>,
+    pub load: Vec<String>,
     /// When the window opened, in nanoseconds of the wall clock since 1970.
     pub started_unix_ns: u64,
     /// From then until the last request ended or was left open. Every rate is divided by this.
@@ -344,6 +347,8 @@ impl Facts {
             version: String::new(),
             name: String::new(),
             tags: Vec::new(),
+            targets: Vec::new(),
+            load: Vec::new(),
             started_unix_ns: 0,
             elapsed_ns: crate::pace::whole_ns(elapsed),
             ended_by: EndedBy::Running,

@@ -56,6 +56,11 @@ fn facts(name: &str) -> Facts {
         version: "0.1.0".to_owned(),
         name: name.to_owned(),
         tags: vec![("commit".to_owned(), "1f4214e".to_owned())],
+        targets: vec!["api: 127.0.0.1:8080, HTTP/1.1, 4 connections".to_owned()],
+        load: vec![
+            "crud: 10/s for 4s".to_owned(),
+            "orders: 1 users for 4s".to_owned(),
+        ],
         started_unix_ns: 1_795_000_000 * S,
         elapsed_ns: 4 * S,
         ended_by: EndedBy::Time,
@@ -202,6 +207,8 @@ pub fn hostile() -> Report {
     let mut facts = facts(HOSTILE);
     facts.warnings = vec![hostile()];
     facts.tags = vec![(hostile(), hostile())];
+    facts.targets = vec![hostile()];
+    facts.load = vec![hostile(), hostile()];
     let mut report = Report::new(tally(HOSTILE), &names, facts);
     report.thresholds = shop().thresholds;
     for verdict in &mut report.thresholds {

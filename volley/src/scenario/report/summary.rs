@@ -21,14 +21,21 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         duration(facts.elapsed_ns),
         visible(&report.ended())
     )?;
+    let lines = |word, lines: &[String]| -> Vec<String> {
+        let line = |line: &String| format!("  {word}: {}", visible(line));
+        lines.iter().map(line).collect()
+    };
+    for line in [lines("Target", &facts.targets), lines("Load", &facts.load)].concat() {
+        writeln!(out, "{line}")?;
+    }
     let from = match report.latency.kind {
         LatencyKind::Response => "from when a request was due; of later steps, from the sending",
         LatencyKind::Service => "from the sending",
     };
     let kind = report.latency.kind.name();
     writeln!(out, "  Latency: {kind} ({from})")?;
-    table(&load(report), &[0], out)?;
-    table(&steps(report), &[0], out)?;
+    section("Iterations", &load(report), &[0], out)?;
+    section("Requests", &steps(report), &[0], out)?;
     section("Failed", &failures(report), &[0, 2, 3], out)?;
     section("Checks", &checks(report), &[0, 1], out)?;
     let own_cost = format!(

@@ -89,6 +89,13 @@ impl IterationCounts {
         self.begun + self.dropped + self.unfed
     }
 
+    /// Iterations that have begun and not ended, while the load goes on.
+    #[must_use]
+    pub fn under_way(&self) -> u64 {
+        self.begun
+            .saturating_sub(self.ok + self.failed + self.cut_short)
+    }
+
     /// Adds those of another one.
     pub fn add(&mut self, other: &Self) {
         self.begun += other.begun;

@@ -94,6 +94,9 @@ impl Driver<'_> {
         self.next_glance_ns = now_ns.saturating_add(GLANCE_NS);
         if self.common.signal.load(Ordering::Relaxed) {
             self.end_by(EndedBy::Signal, now_ns);
+            if self.common.control.is_cut() {
+                self.ends_ns = now_ns;
+            }
         } else if self.common.board.is_halted() {
             self.end_by(EndedBy::Failure, now_ns);
         }
