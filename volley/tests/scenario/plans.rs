@@ -385,3 +385,12 @@ fn phases_follow_each_other_and_iterations_count_all_of_them() {
         (Some(7), true)
     );
 }
+
+#[test]
+fn an_empty_content_type_leaves_out_the_one_of_the_body() {
+    let steps = "{get: \"${api}/\", text: a, headers: {x: y, content-type: \"\"}}";
+    let plan = plan(&with_steps(steps));
+    let headers = &http(&plan.steps[0]).headers;
+    let names: Vec<&str> = headers.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["x"]);
+}
