@@ -473,3 +473,12 @@ fn a_number_in_the_file_is_compared_with_numbers() {
         ]
     ));
 }
+
+#[test]
+fn an_empty_content_type_leaves_out_the_one_of_the_body() {
+    let steps = "{get: \"${api}/\", text: a, headers: {x: y, content-type: \"\"}}";
+    let plan = plan(&with_steps(steps));
+    let headers = &http(&plan.steps[0]).headers;
+    let names: Vec<&str> = headers.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["x"]);
+}

@@ -105,6 +105,7 @@ impl Importer<'_> {
             let input = self.needed(&mut rule, "input").unwrap_or_default();
             let at = rule.at.clone();
             self.finish(rule);
+            self.fault(&at, fault::JSON_TEXT);
             if let Some(kind) = kind {
                 self.add(&at, &mut json, pointer, kind, input);
             }

@@ -142,6 +142,13 @@ faults! {
         "finds them",
         "finds nothing"
     ];
+    JSON_TEXT = [
+        "json-text",
+        "a JSON pointer leads to a value",
+        "takes lists and negative numbers as empty texts, and writes fractions with six digits",
+        "takes all values as the response has them",
+        "takes all values as the response has them"
+    ];
     UNSET_VARIABLE = [
         "unset-variable",
         "a picked value stands in later requests",

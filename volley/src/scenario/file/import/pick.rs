@@ -68,7 +68,10 @@ impl Importer<'_> {
         match place {
             "Response-Header" if source == ":status" => put(&mut save, "from", "status"),
             "Response-Header" => put(&mut save, "header", source.to_ascii_lowercase()),
-            "Json-Pointer-In-Response-Payload" => put(&mut save, "json", source),
+            "Json-Pointer-In-Response-Payload" => {
+                self.fault(at, fault::JSON_TEXT);
+                put(&mut save, "json", source);
+            }
             "Json-Pointer-In-Request-Payload" => {
                 self.fault(at, fault::PICK_POINTER);
                 if !self.how.as_run {
