@@ -17,6 +17,8 @@ pub use compile::check_part;
 pub use mistake::{Mistake, Mistakes};
 pub use model::{constant_rate, constant_users};
 
+use serde::de::IgnoredAny;
+
 use super::plan::Plan;
 use compile::Compiler;
 use node::Node;
@@ -54,14 +56,19 @@ pub fn compile(
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Mistakes> {
     let all = match Node::read(text) {
-        Err(mistake) => vec![mistake],
-        Ok(node) => match shape::read(&node) {
-            Err(mistakes) => mistakes,
-            Ok(file) => match Compiler::new(&file, &node, text, path, env).plan() {
-                Ok(plan) => return Ok(plan),
-                Err(mistakes) => mistakes,
-            },
-        },
+        Err(mistake) => vec![broken_json(text, path).unwrap_or(mistake)],
+        Ok(node) => {
+            let mut shape = shape::read(&node);
+            let file = shape.file.take();
+            match file.map(|file| Compiler::new(&file, &node, text, path, env).plan()) {
+                Some(Ok(plan)) if shape.mistakes.is_empty() => return Ok(plan),
+                None | Some(Ok(_)) => shape.mistakes,
+                Some(Err(mut more)) => {
+                    more.retain(|mistake| shape.lacks(mistake));
+                    [shape.mistakes, more].concat()
+                }
+            }
+        }
     };
     let mut mistakes = Mistakes {
         file: path.to_owned(),
@@ -69,6 +76,23 @@ pub fn compile(
     };
     mistakes.all.sort_by_key(|mistake| mistake.line);
     Err(mistakes)
+}
+
+/// Why a file is no JSON, if it is to be JSON: what breaks YAML, too, has other names there.
+fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension == "json");
+    let error = serde_json::from_str::<IgnoredAny>(text).err();
+    error.filter(|_| is_json).map(|error| {
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        Mistake {
+            line: error.line(),
+            path: String::new(),
+            problem: format!("the JSON is broken at column {}: {reason}", error.column()),
+        }
+    })
 }
 
 /// The JSON Schema of a file.
