@@ -276,6 +276,8 @@ load: [{{users: 1}}, {{iterations: 1}}]"#,
     fs::write(&file, text).unwrap();
     let (status, out, _) = volley(&["check", "--once", &file]);
     assert_eq!(status, 1);
+    let fault = "check json /item/owner matches: expected a match of `^no`, was `***`";
+    assert!(out.contains(fault), "{out}");
     let fault = "expected a match of `^no`, was `***`";
     for part in [
         "/v1/items?of=***\n",
