@@ -25,6 +25,7 @@ mod usage;
 mod value;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 pub use blast::Blast;
 pub use check::Check;
@@ -39,6 +40,8 @@ pub use run::Run;
 pub use scenario::{ScenarioFormat, ScenarioRun};
 pub use serve::{Listen, ServeArgs};
 pub use trial::Trial;
+
+use crate::spec::misspelt;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +86,10 @@ pub enum Described {
 pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
     let words: Vec<OsString> = argv.skip(1).collect();
     match words.split_first() {
+        Some((first, rest)) if first == "help" => {
+            let words = rest.iter().cloned().chain(["--help".into()]);
+            parse(std::iter::once("volley".into()).chain(words))
+        }
         Some((first, rest)) if first == "serve" => {
             serve::parse(rest).map(Box::new).map(Command::Serve)
         }
@@ -114,10 +121,28 @@ pub fn parse(argv: impl Iterator<Item = OsString>) -> Result<Command, CliExit> {
         Some((first, rest)) if first == "blast" => blast::parse(rest, &mut std::io::stdin())
             .map(Box::new)
             .map(Command::Blast),
-        _ => run::parse(&words, &mut std::io::stdin())
-            .map(Box::new)
-            .map(Command::Run),
+        _ => match meant(&words) {
+            Some(problem) => Err(CliExit::usage(problem)),
+            None => run::parse(&words, &mut std::io::stdin())
+                .map(Box::new)
+                .map(Command::Run),
+        },
     }
+}
+
+/// What was probably meant by a first word that is no HOST.
+fn meant(words: &[OsString]) -> Option<String> {
+    let (first, rest) = words.split_first()?;
+    let (first, file) = (first.to_str()?, Path::new(first));
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    if matches!(extension, Some("yaml" | "yml" | "json")) && file.is_file() {
+        return Some(format!("`{first}` is a file: write `volley run {first}`"));
+    }
+    // Without more words, it may be a HOST without a port.
+    let command = misspelt(first).filter(|_| !rest.is_empty())?;
+    Some(format!(
+        "`{first}` is no command; did you mean `volley {command}`?"
+    ))
 }
 
 /// Reads the words after `volley schema`.

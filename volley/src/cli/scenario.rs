@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{Arg, Command, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::apply::{filled_file, filled_path};
 use super::exit::{CliExit, UsageError};
@@ -80,7 +80,7 @@ impl ScenarioRun {
 }
 
 /// How a report of scenarios is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ScenarioFormat {
     #[default]
     Summary,
@@ -112,7 +112,13 @@ struct RunWords {
     output: Option<PathBuf>,
 
     /// summary (default), json, pretty, csv, html or prometheus
-    #[arg(short = 'O', long, value_name = "FORMAT", value_parser = format, help_heading = "Output")]
+    #[arg(
+        short = 'O',
+        long,
+        value_name = "FORMAT",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
     format: Option<ScenarioFormat>,
 
     /// Write a line of JSON for each request
@@ -143,18 +149,6 @@ struct RunWords {
     /// Print nothing but the report, errors and failed thresholds
     #[arg(long, help_heading = "Output")]
     quiet: bool,
-}
-
-fn format(word: &str) -> Result<ScenarioFormat, String> {
-    Ok(match word {
-        "summary" => ScenarioFormat::Summary,
-        "json" => ScenarioFormat::Json,
-        "pretty" => ScenarioFormat::Pretty,
-        "csv" => ScenarioFormat::Csv,
-        "html" => ScenarioFormat::Html,
-        "prometheus" => ScenarioFormat::Prometheus,
-        _ => return Err("use summary, json, pretty, csv, html or prometheus".to_owned()),
-    })
 }
 
 /// Reads the words after `volley run`.
@@ -241,6 +235,26 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_asked_for() {
+        assert_eq!(
+            run(&["a.yaml", "--threads", "x"]),
+            Err("error: `--threads`: invalid value `x`: a whole number is needed".to_owned())
+        );
+    }
+
+    #[test]
+    fn formats_are_completed() {
+        let command = command();
+        let format = command.get_arguments().find(|arg| arg.get_id() == "format");
+        let values = format.unwrap().get_possible_values();
+        let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+        assert_eq!(
+            names,
+            ["summary", "json", "pretty", "csv", "html", "prometheus"]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! clap's errors as one line each.
 
 use std::error::Error as _;
+use std::num::ParseIntError;
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -40,6 +41,7 @@ fn line(program: &str, error: &Error) -> String {
 pub(super) fn problem(error: &Error) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue)?;
     let reason = match (error.source(), error.get(ContextKind::ValidValue)) {
+        (Some(source), _) if source.is::<ParseIntError>() => "a whole number is needed".to_owned(),
         (Some(source), _) => source.to_string(),
         _ if value.is_empty() => return None,
         (None, Some(ContextValue::Strings(valid))) => format!("use {}", list(valid)),

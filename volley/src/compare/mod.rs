@@ -20,7 +20,7 @@ use figures::LEAST_SAMPLES;
 pub use condition::{Condition, Judged};
 pub use figures::{Change, Row, Rows, Verdict};
 pub use mismatch::MismatchError;
-pub use run::{ReadError, Run};
+pub use run::{ReadError, Run, is_of_scenarios};
 
 /// Two runs, and what is known of their difference.
 #[derive(Debug)]

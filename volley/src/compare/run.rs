@@ -77,6 +77,11 @@ pub enum ReadError {
     /// It is one of several that belong together.
     #[error("it is the report of a share: make one of all shares with `volley merge … -O json`")]
     Share,
+    /// It is of scenarios.
+    #[error(
+        "it is a report of `volley run`: only reports of `volley [FLAGS] HOST` can be compared"
+    )]
+    Scenarios,
     /// Somebody has changed it.
     #[error("its {0} are broken")]
     Broken(&'static str),
@@ -147,6 +152,11 @@ struct Spread {
     histogram: String,
 }
 
+/// Whether a report is one of `volley run`.
+pub fn is_of_scenarios(report: &Value) -> bool {
+    report.get("scenarios").is_some() && report.get("steps").is_some()
+}
+
 impl Run {
     /// Reads a report.
     ///
@@ -165,6 +175,9 @@ impl Run {
     pub fn parse(path: &Path, text: &str) -> Result<Self, ReadError> {
         let foreign = |error: serde_json::Error| ReadError::Foreign(error.to_string());
         let value: Value = serde_json::from_str(text).map_err(foreign)?;
+        if is_of_scenarios(&value) {
+            return Err(ReadError::Scenarios);
+        }
         let own = value.get("volley").filter(|own| own.is_object());
         if own.is_some_and(|own| own.get("tally").is_some()) {
             return Err(ReadError::Share);
@@ -449,6 +462,8 @@ mod tests {
         share["volley"]["tally"] = json!({});
         assert!(refusal(&share).contains("volley merge"));
         assert!(refusal(&json!({"count": 3, "average": 1})).contains("no JSON report"));
+        let scenarios = json!({"schema": 1, "scenarios": [], "steps": []});
+        assert!(refusal(&scenarios).contains("`volley run`"));
     }
 
     proptest! {

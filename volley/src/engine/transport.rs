@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use rustls::pki_types::ServerName;
-use rustls::{AlertDescription, CertificateError, ClientConnection, Error, PeerMisbehaved};
+use rustls::{
+    AlertDescription, CertificateError, ClientConnection, Error, OtherError, PeerMisbehaved,
+};
 use socket2::{Socket, Type};
 
 use super::names::Route;
@@ -255,38 +257,80 @@ pub fn problem(taken: io::Result<Result<(), Violation>>, is_greeting: bool) -> O
         Err(error) if refuses_http2(&error) => {
             Some("the TLS server does not offer HTTP/2 (ALPN h2)".to_owned())
         }
-        Err(error) => Some(format!("TLS: {} ({error})", tls_words(&error))),
+        Err(error) => Some(tls_words(&error, &FLAGS)),
     }
 }
 
-/// What a TLS error means, and the flag that helps.
-fn tls_words(error: &io::Error) -> &'static str {
+/// What remedies of TLS errors are called.
+pub struct Remedies {
+    /// Names an authority.
+    pub authority: &'static str,
+    /// Accepts any certificate.
+    pub any: &'static str,
+    /// The name in the certificate.
+    pub name: &'static str,
+    pub plaintext: &'static str,
+    /// The client's own certificate.
+    pub identity: &'static str,
+}
+
+const FLAGS: Remedies = Remedies {
+    authority: "`--cacert`",
+    any: "`--skipTLS`",
+    name: "`--cname`",
+    plaintext: "use `--insecure`",
+    identity: "`--cert` and `--key`",
+};
+
+/// What a TLS error means, and what helps.
+pub fn tls_words(error: &io::Error, with: &Remedies) -> String {
     use CertificateError as Wrong;
-    match cause(error) {
-        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => {
-            "nobody who is trusted here has signed the server's certificate: name its authority with `--cacert`, or \
-             accept any certificate with `--skipTLS`"
+    let Remedies {
+        authority,
+        any,
+        name,
+        plaintext,
+        identity,
+    } = with;
+    let unsigned = || {
+        format!(
+            "nobody who is trusted here has signed the server's certificate: name its authority with {authority}, or \
+             accept any certificate with {any}"
+        )
+    };
+    let words = match cause(error) {
+        Some(Error::InvalidCertificate(Wrong::UnknownIssuer)) => unsigned(),
+        // It has signed itself.
+        Some(Error::InvalidCertificate(Wrong::Other(OtherError(why))))
+            if why.downcast_ref() == Some(&webpki::Error::CaUsedAsEndEntity) =>
+        {
+            unsigned()
         }
         Some(Error::InvalidCertificate(
             Wrong::NotValidForName | Wrong::NotValidForNameContext { .. },
-        )) => "the server's certificate is for another name: give one that it has with `--cname`",
+        )) => format!(
+            "the server's certificate is for another name: give one that it has with {name}"
+        ),
         Some(Error::InvalidCertificate(Wrong::Expired | Wrong::ExpiredContext { .. })) => {
-            "the server's certificate has expired: renew it, or accept any with `--skipTLS`"
+            format!("the server's certificate has expired: renew it, or accept any with {any}")
         }
         Some(Error::InvalidCertificate(_)) => {
-            "the server's certificate is not valid: mend it, or accept any with `--skipTLS`"
+            format!("the server's certificate is not valid: mend it, or accept any with {any}")
         }
         Some(Error::InvalidMessage(_)) => {
-            "the server does not speak TLS: if it speaks plaintext, use `--insecure`"
+            format!("the server does not speak TLS: if it speaks plaintext, {plaintext}")
         }
         Some(Error::AlertReceived(
             AlertDescription::CertificateRequired
             | AlertDescription::BadCertificate
             | AlertDescription::UnknownCA
             | AlertDescription::CertificateUnknown,
-        )) => "the server wants a certificate that it trusts: give one with `--cert` and `--key`",
-        _ => "the handshake failed",
-    }
+        )) => {
+            format!("the server wants a certificate that it trusts: give one with {identity}")
+        }
+        _ => "the handshake failed".to_owned(),
+    };
+    format!("TLS: {words} ({error})")
 }
 
 fn cause(error: &io::Error) -> Option<&Error> {
@@ -318,5 +362,21 @@ pub fn agreed(alpn: Option<&[u8]>) -> Result<bool, String> {
             "the server agreed to `{}` instead of HTTP/2 (ALPN h2)",
             String::from_utf8_lossy(other)
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_has_signed_itself_needs_trust() {
+        let why = OtherError(Arc::new(webpki::Error::CaUsedAsEndEntity));
+        let error = Error::InvalidCertificate(CertificateError::Other(why));
+        let words = tls_words(&io::Error::other(error), &FLAGS);
+        assert!(
+            words.contains("name its authority with `--cacert`"),
+            "{words}"
+        );
     }
 }

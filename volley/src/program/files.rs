@@ -77,5 +77,9 @@ pub fn empty(file: &File) -> io::Result<()> {
 
 pub fn unwritable(flag: &str, path: &Path, error: &io::Error) -> io::Error {
     let path = path.display();
-    io::Error::other(format!("`{flag}`: cannot write `{path}`: {error}"))
+    let reason = match error.kind() {
+        ErrorKind::NotFound => "its folder is missing: make it".to_owned(),
+        _ => error.to_string(),
+    };
+    io::Error::other(format!("`{flag}`: cannot write `{path}`: {reason}"))
 }

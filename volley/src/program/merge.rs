@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Failure, Out, deliver};
 use crate::cli::{Format, Merge};
+use crate::compare::is_of_scenarios;
 use crate::measure::Part;
 use crate::report::Warning;
 use crate::report::verdict::{self, Figures};
@@ -69,8 +70,14 @@ pub fn merge(merge: &Merge) -> Result<ExitCode, Failure> {
 /// A part, and the version of volley that wrote it.
 fn read(path: &Path) -> Result<(Part, String), Failure> {
     let text = fs::read_to_string(path).map_err(|error| wrong(path, &error.to_string()))?;
-    let file: File = serde_json::from_str(&text)
-        .map_err(|error| wrong(path, &format!("it is no JSON report of volley: {error}")))?;
+    let foreign = |error| wrong(path, &format!("it is no JSON report of volley: {error}"));
+    let report: Value = serde_json::from_str(&text).map_err(foreign)?;
+    if is_of_scenarios(&report) {
+        let problem =
+            "it is a report of `volley run`: only reports of `volley --share K/N` can be merged";
+        return Err(wrong(path, problem));
+    }
+    let file: File = serde_json::from_value(report).map_err(foreign)?;
     let tally = file.volley.tally.ok_or_else(|| {
         wrong(
             path,

@@ -11,6 +11,9 @@ use crate::spec::secret::{MASK, is_secret};
 /// Shorter values are masked only behind their names: elsewhere they would mask parts of other words.
 pub const SHORTEST: usize = 4;
 
+/// Shorter ones are not even masked where they stand alone: they say nothing.
+const SHORTEST_WORD: usize = 2;
+
 /// A name in JSON, with its colon.
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?s)"((?:[^"\\]|\\.)*)"\s*:"#));
 
@@ -39,9 +42,19 @@ pub struct Secrets(Vec<String>);
 impl Secrets {
     /// Notes a secret, as it is and as it stands in JSON, URLs and forms.
     pub fn add(&mut self, secret: &str) {
-        if secret.len() < SHORTEST {
-            return;
+        if secret.len() >= SHORTEST {
+            self.insert(secret);
         }
+    }
+
+    /// The same for one that may be short: it is masked where it stands alone.
+    pub fn add_word(&mut self, secret: &str) {
+        if secret.len() >= SHORTEST_WORD {
+            self.insert(secret);
+        }
+    }
+
+    fn insert(&mut self, secret: &str) {
         for escape in [Escape::Raw, Escape::Json, Escape::Url, Escape::Form] {
             let mut written = Vec::new();
             // These refuse no value.
@@ -74,7 +87,10 @@ impl Secrets {
     pub fn masked(&self, text: &str) -> String {
         let mut text = without_named(text);
         for secret in &self.0 {
-            text = text.replace(secret, MASK);
+            text = match secret.len() < SHORTEST {
+                true => without_word(&text, secret),
+                false => text.replace(secret, MASK),
+            };
         }
         text
     }
@@ -93,6 +109,23 @@ fn without_named(text: &str) -> String {
         masked += text.get(rest..place.start).unwrap_or_default();
         masked += MASK;
         rest = place.end;
+    }
+    masked + text.get(rest..).unwrap_or_default()
+}
+
+/// A text without a word. Letters and digits beside it make it a part of another.
+fn without_word(text: &str, word: &str) -> String {
+    let is_apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '*');
+    let (mut masked, mut rest) = (String::new(), 0);
+    for (start, _) in text.match_indices(word) {
+        let end = start + word.len();
+        let before = text.get(..start).and_then(|text| text.chars().next_back());
+        let after = text.get(end..).and_then(|text| text.chars().next());
+        if is_apart(before) && is_apart(after) {
+            masked += text.get(rest..start).unwrap_or_default();
+            masked += MASK;
+            rest = end;
+        }
     }
     masked + text.get(rest..).unwrap_or_default()
 }
@@ -223,6 +256,19 @@ mod tests {
             ),
             "***|***|***|***|***|***|***|***|abc"
         );
+    }
+
+    #[test]
+    fn a_short_value_is_masked_where_it_stands_alone() {
+        let mut secrets = Secrets::default();
+        for secret in ["p3", "1", "*", "**"] {
+            secrets.add_word(secret);
+        }
+        assert_eq!(
+            secrets.masked(r#"p3 {"a": "p3", "b": 1} /p3?x=p3 ap3 p34 (p3)"#),
+            r#"*** {"a": "***", "b": 1} /***?x=*** ap3 p34 (***)"#
+        );
+        assert_eq!(secrets.masked("token=a ***"), "token=*** ***");
     }
 
     #[test]

@@ -105,6 +105,12 @@ pub enum HostError {
     Name(String),
 }
 
+/// The command from which a word is one slip away.
+pub(crate) fn misspelt(word: &str) -> Option<&'static str> {
+    let is_near = |name: &&str| !word.contains(':') && strsim::osa_distance(name, word) == 1;
+    COMMANDS.into_iter().find(is_near)
+}
+
 /// Reads a target: `host:port`, `[address]:port`, `:port` for localhost, several of them with commas, or one of gRPC's
 /// schemes.
 pub fn parse(text: &str) -> Result<Target, HostError> {
@@ -112,10 +118,7 @@ pub fn parse(text: &str) -> Result<Target, HostError> {
     if let Some(command) = COMMANDS.into_iter().find(|name| *name == text) {
         return Err(HostError::Command(command));
     }
-    if let Some(command) = COMMANDS
-        .into_iter()
-        .find(|name| !text.contains(':') && strsim::osa_distance(name, text) == 1)
-    {
+    if let Some(command) = misspelt(text) {
         return Err(HostError::Typo(text.to_owned(), command));
     }
     let whole = || text.to_owned();

@@ -25,7 +25,7 @@ pub use error::SpecError;
 #[cfg(test)]
 pub(crate) use host::COMMANDS;
 pub use host::{Address, Endpoint, HostError, Target};
-pub(crate) use host::{address, without_port};
+pub(crate) use host::{address, misspelt, without_port};
 pub use threshold::{Threshold, ThresholdError};
 
 use crate::pace::{RateSpec, ScheduleKind, WorkersSpec};

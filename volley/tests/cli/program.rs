@@ -34,6 +34,8 @@ fn help_goes_to_stdout() {
         }
     }
     assert!(volley(&["serve", "--help"]).1.contains("--freeze"));
+    assert_eq!(volley(&["help"]), volley(&["--help"]));
+    assert_eq!(volley(&["help", "run"]), volley(&["run", "--help"]));
     for (command, usage) in [
         ("schema", " [FILE]"),
         ("completions", " <SHELL>"),
@@ -75,6 +77,13 @@ fn what_cannot_be_printed_ends_with_status_1() {
             .unwrap();
         assert_eq!(done.code(), Some(2), "{words}");
     }
+}
+
+#[test]
+fn a_folder_that_is_missing_is_named_so() {
+    let line = "error: `--output`: cannot write `/no/such/x`: its folder is missing: make it\n";
+    let (_, out, errors) = volley(&["compare", "-o", "/no/such/x", "a.json", "b.json"]);
+    assert_eq!((out.as_str(), errors.as_str()), ("", line));
 }
 
 #[test]

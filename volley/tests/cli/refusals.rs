@@ -434,6 +434,16 @@ fn a_command_that_is_misspelt_is_suggested() {
         assert_eq!(parse(&[typo]), Err(line));
     }
     assert!(!parse(&["localhost"]).unwrap_err().contains("did you mean"));
+    let line = "error: `chek` is no command; did you mean `volley check`?";
+    assert_eq!(parse(&["chek", "x"]), Err(line.to_owned()));
+}
+
+#[test]
+fn a_scenario_file_is_no_host() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop.yaml");
+    let line = format!("error: `{file}` is a file: write `volley run {file}`");
+    assert_eq!(parse(&[file]), Err(line));
+    assert!(parse(&["none.yaml"]).unwrap_err().contains("HOST"));
 }
 
 #[test]

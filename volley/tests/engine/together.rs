@@ -215,6 +215,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
     let plain = UNARY.run().flags("-n 1").report(server.address());
     let plain = scratch.write("plain.json", &plain.json.to_string());
     let broken = scratch.write("broken.json", "{\"volley\": 3}");
+    let scenarios = scratch.write("scenarios.json", "{\"scenarios\": [], \"steps\": []}");
     for (second, words) in [
         (Some(&paths[0]), "share 1/2 is there twice"),
         (
@@ -225,6 +226,7 @@ fn what_cannot_be_merged_is_refused_with_the_file() {
         (Some(&odd), "its counts are broken"),
         (Some(&plain), "it is not the report of a share"),
         (Some(&broken), "it is no JSON report of volley"),
+        (Some(&scenarios), "it is a report of `volley run`"),
         (None, "share 2/2 is missing"),
     ] {
         let files: Vec<PathBuf> = std::iter::once(&paths[0]).chain(second).cloned().collect();

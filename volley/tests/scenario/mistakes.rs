@@ -127,6 +127,20 @@ fn a_file_that_cannot_be_read_is_named() {
     );
 }
 
+#[test]
+fn broken_json_is_named_so_with_its_line() {
+    let says = |text: &str| {
+        let mistakes = file::compile(text, Path::new("a.json"), &|_| None).unwrap_err();
+        mistakes.to_string()
+    };
+    assert_eq!(
+        says("{\"targets\": {},\n \"scenarios\": {},,}"),
+        "a.json:2: the JSON is broken at column 18: key must be a string"
+    );
+    // What is fine as YAML is read.
+    assert!(!says("targets: {}").contains("JSON"));
+}
+
 proptest! {
     #[test]
     fn any_text_is_answered(text in "\\PC{0,60}|[a-z0-9:,{}\\[\\]&*<!|>'\" \n-]{0,60}") {

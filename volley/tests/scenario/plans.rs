@@ -192,6 +192,20 @@ fn json_files_are_scenario_files_too() {
 }
 
 #[test]
+fn hosts_may_come_from_the_environment() {
+    let text = "targets: {a: '${env.BASE}', b: ['https://${env.HOST}:1', 'https://${env.HOST}:2']}\nscenarios: {s: {steps: [{get: '${a}/'}]}}";
+    let env = |name: &str| match name {
+        "BASE" => Some("http://a:80/".to_owned()),
+        "HOST" => Some("b".to_owned()),
+        _ => None,
+    };
+    let plan = file::compile(text, &examples().join("test.yaml"), &env).unwrap();
+    let hosts = plan.targets.iter().flat_map(|target| &target.hosts);
+    let hosts: Vec<String> = hosts.map(ToString::to_string).collect();
+    assert_eq!(hosts, ["a:80", "b:1", "b:2"]);
+}
+
+#[test]
 fn a_target_has_hosts_and_ways_to_speak_with_them() {
     let plan = plan(
         "http: {version: 2, connections: 3, streams: 9, timeout: 1s}\n\

@@ -311,7 +311,7 @@ load: [{{users: 1}}, {{iterations: 1}}]"#,
         "/v1/items?of=***\n",
         "  > {\"owner\":\"***\"}\n",
         "\"owner\":\"***\"",
-        &format!("  FAILED: check: {fault}\n"),
+        &format!("  FAILED: check json /item/owner matches: {fault}\n"),
     ] {
         assert!(out.contains(part), "{part:?}: {out}");
     }
@@ -323,6 +323,7 @@ load: [{{users: 1}}, {{iterations: 1}}]"#,
     volley(&[&run[..], &["--save-failures", &failures]].concat());
     for line in [&lines(&log)[1], &lines(&failures)[0]] {
         assert_eq!(line["error"]["what"], fault);
+        assert_eq!(line["error"]["name"], "check json /item/owner matches");
     }
     let saved = &lines(&failures)[0];
     assert_eq!(saved["request"]["body"], r#"{"owner":"***"}"#);

@@ -122,12 +122,18 @@ impl Http {
         handler: &mut impl Handler<FlightKey>,
     ) -> Result<(), Fault> {
         let taken = match self {
-            Self::One(http) => http
-                .receive(bytes, handler)
-                .map_err(|error| error.to_string()),
-            Self::Two(http) => http
-                .receive(bytes, handler)
-                .map_err(|error| error.to_string()),
+            Self::One(http) => http.receive(bytes, handler).map_err(|error| match error {
+                Violation::NotHttp1 => {
+                    format!("{error} (check the port; if the server speaks TLS, write `https://`)")
+                }
+                _ => error.to_string(),
+            }),
+            Self::Two(http) => http.receive(bytes, handler).map_err(|error| match error {
+                http2::Violation::NotHttp2 => format!(
+                    "{error} (check the port; if the server speaks HTTP/1.1, write `http: {{version: 1}}`; if it speaks TLS, `https://`)"
+                ),
+                _ => error.to_string(),
+            }),
         };
         taken.map_err(|rule| Fault::new(Reason::Protocol, rule))
     }

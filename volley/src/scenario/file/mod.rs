@@ -19,6 +19,8 @@ pub use import::{FAULTS, Fault, How, Imported, import};
 pub use mistake::{Mistake, Mistakes};
 pub use model::{constant_rate, constant_users};
 
+use serde::de::IgnoredAny;
+
 use super::plan::Plan;
 use compile::Compiler;
 use node::Node;
@@ -90,7 +92,10 @@ pub fn compile(
 }
 
 fn node(text: &str, path: &Path) -> Result<Node, Mistakes> {
-    Node::read(text).map_err(|mistake| Mistakes::sorted(path, vec![mistake]))
+    Node::read(text).map_err(|mistake| {
+        let mistake = broken_json(text, path).unwrap_or(mistake);
+        Mistakes::sorted(path, vec![mistake])
+    })
 }
 
 fn compile_node(
@@ -99,9 +104,31 @@ fn compile_node(
     path: &Path,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Mistakes> {
-    shape::read(node)
-        .and_then(|file| Compiler::new(&file, node, text, path, env).plan())
-        .map_err(|all| Mistakes::sorted(path, all))
+    let mut shape = shape::read(node);
+    let file = shape.file.take();
+    let all = match file.map(|file| Compiler::new(&file, node, text, path, env).plan()) {
+        Some(Ok(plan)) if shape.mistakes.is_empty() => return Ok(plan),
+        None | Some(Ok(_)) => shape.mistakes,
+        Some(Err(mut more)) => {
+            more.retain(|mistake| shape.lacks(mistake));
+            [shape.mistakes, more].concat()
+        }
+    };
+    Err(Mistakes::sorted(path, all))
+}
+
+/// Why a file is no JSON, if it is to be JSON: what breaks YAML, too, has other names there.
+fn broken_json(text: &str, path: &Path) -> Option<Mistake> {
+    let is_json = path
+        .extension()
+        .is_some_and(|extension| extension == "json");
+    let error = serde_json::from_str::<IgnoredAny>(text).err();
+    error.filter(|_| is_json).map(|error| {
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        let problem = format!("the JSON is broken at column {}: {reason}", error.column());
+        Mistake::new(error.line(), mistake::Path::default(), problem)
+    })
 }
 
 /// The JSON Schema of a file.

@@ -10,23 +10,54 @@ use crate::request::schema::suggest;
 /// The most mistakes that are reported at once.
 const MOST: usize = 50;
 
+/// Keys whose values give names. Without them, what uses the names would seem wrong, too.
+const NAMING: [&str; 8] = [
+    "data",
+    "name",
+    "protos",
+    "save",
+    "scenarios",
+    "setup",
+    "steps",
+    "targets",
+];
+
+/// What a tree says as a file.
+#[derive(Default)]
+pub(super) struct Shape {
+    /// What belongs there; `None` if too little is left of it.
+    pub file: Option<File>,
+    /// Everything that does not.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Shape {
+    /// Whether something is wrong that the mistakes do not name already.
+    pub fn lacks(&self, more: &Mistake) -> bool {
+        let named =
+            |one: &Mistake| one.path.starts_with(&more.path) || more.path.starts_with(&one.path);
+        !self.mistakes.iter().any(named)
+    }
+}
+
 /// Reads a tree as a file.
-///
-/// # Errors
-///
-/// Everything that does not belong there.
-pub(super) fn read(node: &Node) -> Result<File, Vec<Mistake>> {
+pub(super) fn read(node: &Node) -> Shape {
     let mut value = node.value();
+    let mut shape = Shape::default();
     if !value.is_object() {
         let problem = "a scenario file is a map with `targets` and `scenarios`".to_owned();
-        return Err(vec![Mistake::new(1_usize, Path::default(), problem)]);
+        let mistake = Mistake::new(1_usize, Path::default(), problem);
+        shape.mistakes.push(mistake);
+        return shape;
     }
-    let mut mistakes = Vec::new();
     let mut seen = Vec::new();
+    let mut gives_names = false;
     loop {
         let error = match serde_path_to_error::deserialize(value.clone()) {
-            Ok(file) if mistakes.is_empty() => return Ok(file),
-            Ok(_) => return Err(mistakes),
+            Ok(file) => {
+                shape.file = Some(file).filter(|_| !gives_names);
+                return shape;
+            }
             Err(error) => error,
         };
         let (mut path, message) = nested::place(&error);
@@ -38,16 +69,28 @@ pub(super) fn read(node: &Node) -> Result<File, Vec<Mistake>> {
         }
         // An item that was taken away may be needed.
         if seen.contains(&path) {
-            return Err(mistakes);
+            return shape;
         }
         let problem = problem(&message);
-        mistakes.push(Mistake::new(node.line(&path), path.clone(), problem));
+        gives_names |= may_give_names(&path, &problem);
+        let mistake = Mistake::new(node.line(&path), path.clone(), problem);
+        shape.mistakes.push(mistake);
         // Without it, the next mistake shows.
-        if mistakes.len() == MOST || !remove(&mut value, &path) {
-            return Err(mistakes);
+        if shape.mistakes.len() == MOST || !remove(&mut value, &path) {
+            return shape;
         }
         seen.push(path);
     }
+}
+
+/// Whether what is wrong there may have been meant to give a name.
+fn may_give_names(path: &Path, problem: &str) -> bool {
+    let is_naming = |segment: &Segment| match segment {
+        Segment::Key(key) => NAMING.contains(&key.as_str()),
+        Segment::Index(_) => false,
+    };
+    let meant = |key: &&str| problem.ends_with(&format!("did you mean `{key}`?"));
+    path.segments().iter().rev().take(2).any(is_naming) || NAMING.iter().any(meant)
 }
 
 /// Takes a value away; false if there is none.

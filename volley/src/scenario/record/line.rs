@@ -75,10 +75,10 @@ pub fn line<'a>(records: &'a Records, record: &'a Record, whole: bool) -> Option
         first_byte_ns: timing.first_ns.map(|at| at.saturating_sub(timing.sent_ns)),
         received_bytes: record.received,
         redirects: record.redirects,
-        error: record
-            .fault
-            .as_ref()
-            .map(|(reason, what)| json!({ "reason": reason.name(), "what": secrets.masked(what) })),
+        error: record.fault.as_ref().map(|(reason, what)| {
+            let name = label.names.reason(*reason);
+            json!({ "reason": reason.name(), "name": name, "what": secrets.masked(what) })
+        }),
         request: exchange.map(|exchange| request(exchange, &secrets)),
         response: exchange.and_then(|exchange| response(exchange, label, &reply, &secrets)),
         saved: exchange

@@ -22,6 +22,12 @@ impl Secrets {
                 false => secrets.add_named(&value),
             }
         }
+        // What a user has chosen may be short.
+        for (name, value) in exchange.saved.iter().chain(&exchange.secrets) {
+            if is_secret(name) {
+                secrets.add_word(&String::from_utf8_lossy(value));
+            }
+        }
         for text in [&exchange.url, &exchange.body.bytes] {
             secrets.add_named(&String::from_utf8_lossy(text));
         }
@@ -72,15 +78,15 @@ mod tests {
             fields: vec![field("location", "/next?token=llll")],
             body: b"user=ann&password=pppp".as_slice().into(),
             saved: vec![field("session", "zzzz"), field("url", "/v1/zzzz")],
-            secrets: vec![field("user.password", "ffff")],
+            secrets: vec![field("user.password", "ffff"), field("user.pwd", "p3")],
             ..Exchange::default()
         };
         let reply = r#"{"access_token": "aaaa", "token_type": "Bearer"}"#;
         let secrets = Secrets::of(&exchange, reply);
-        let text = "kkkk tttt cccc llll pppp aaaa zzzz ffff ann Bearer 2";
+        let text = "kkkk tttt cccc llll pppp aaaa zzzz ffff p3 ann Bearer 2";
         assert_eq!(
             secrets.masked(text),
-            "*** *** *** *** *** *** *** *** ann Bearer 2"
+            "*** *** *** *** *** *** *** *** *** ann Bearer 2"
         );
         let shown = secrets.fields(&exchange.headers);
         let shown: Vec<&str> = shown.iter().map(|(_, value)| value.as_str()).collect();

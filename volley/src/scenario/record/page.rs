@@ -48,7 +48,8 @@ pub fn page(records: &Records, record: &Record) -> String {
     out.push(match &record.fault {
         None => "  ok".to_owned(),
         Some((reason, words)) => {
-            format!("  FAILED: {}: {}", reason.name(), secrets.masked(words))
+            let reason = label.names.reason(*reason);
+            format!("  FAILED: {reason}: {}", secrets.masked(words))
         }
     });
     let lines = out.iter().map(|line| format!("{}\n", visible(line)));

@@ -1,5 +1,7 @@
 //! Iterations: they begin, do one action after another, and end.
 
+use std::time::Duration;
+
 use super::{Core, Driver, Timer};
 use crate::report::numbers;
 use crate::scenario::engine::RunError;
@@ -8,6 +10,7 @@ use crate::scenario::engine::iteration::{Bond, Course, Iteration};
 use crate::scenario::engine::record;
 use crate::scenario::plan::{Action, OnFailure, Phases};
 use crate::scenario::tally::{End, Failure, Reason, Timing};
+use crate::units::duration::GoDuration;
 
 /// A user whose actions failed before they could send anything waits so long before it does them again.
 const NOTHING_SENT_NS: u64 = 100_000_000;
@@ -438,8 +441,8 @@ impl Core<'_> {
             (expect.first_within_ns, first_ns, Reason::FirstLate),
         ] {
             let took_ns = end_ns.saturating_sub(flight.sent_ns);
-            if limit_ns.is_some_and(|limit_ns| took_ns > limit_ns) {
-                return Err(late(reason, took_ns));
+            if let Some(limit_ns) = limit_ns.filter(|limit_ns| took_ns > *limit_ns) {
+                return Err(late(reason, took_ns, limit_ns));
             }
         }
         Ok(())
@@ -457,6 +460,8 @@ fn free_from(failed: bool, began_ns: u64, now_ns: u64) -> u64 {
 }
 
 #[cold]
-fn late(reason: Reason, took_ns: u64) -> Fault {
-    Fault::new(reason, format!("it took {}", numbers::duration(took_ns)))
+fn late(reason: Reason, took_ns: u64, limit_ns: u64) -> Fault {
+    let took = numbers::duration(took_ns);
+    let limit = GoDuration(Duration::from_nanos(limit_ns));
+    Fault::new(reason, format!("it took {took}, the limit is {limit}"))
 }

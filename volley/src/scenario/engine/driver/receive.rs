@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use mio::Events;
 
 use super::{ALARM, Core, Driver, READ_BYTES};
+use crate::engine::transport::{Remedies, tls_words};
 use crate::http::{decode, follow};
 use crate::http2::hpack::HeaderList;
 use crate::http2::{Closed, ErrorCode, Handler, Next};
@@ -171,6 +172,15 @@ impl Driver<'_> {
     }
 }
 
+/// What helps against TLS errors, in the file.
+const KEYS: Remedies = Remedies {
+    authority: "`tls: {ca: FILE}` of the target",
+    any: "`tls: {insecure: true}`",
+    name: "`tls: {server_name: NAME}` of the target",
+    plaintext: "write `http://`",
+    identity: "`tls: {cert: FILE, key: FILE}` of the target",
+};
+
 /// Takes bytes of a connection that is not ready: of a proxy, of the TLS handshake, or the server's SETTINGS.
 #[cold]
 fn greet(
@@ -195,10 +205,7 @@ fn greet(
             plain.extend_from_slice(bytes);
             Ok::<_, Fault>(())
         })
-        .map_err(|error| {
-            let words = format!("TLS: {error} (see `tls` of the target)");
-            Fault::new(Reason::Tls, words)
-        })??;
+        .map_err(|error| Fault::new(Reason::Tls, tls_words(&error, &KEYS)))??;
     if !was_open
         && wire.transport.is_open()
         && let Some(http) = site

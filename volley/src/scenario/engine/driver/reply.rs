@@ -119,7 +119,7 @@ impl Core<'_> {
             && flight.status == Some(0)
             && expected != flight.replies
         {
-            let words = format!("{} replies instead of {expected}", flight.replies);
+            let words = format!("{} instead of {expected}", flight.replies);
             flight.blame(Reason::Replies, words);
         }
     }

@@ -1,5 +1,7 @@
 //! Sending requests: a connection for each, its bytes, and its time limit.
 
+use std::time::Duration;
+
 use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::Slot;
@@ -16,6 +18,7 @@ use crate::scenario::record::Records;
 use crate::scenario::secrets::masked;
 use crate::scenario::tally::Reason;
 use crate::scenario::text::Unrendered;
+use crate::units::duration::GoDuration;
 
 impl Driver<'_> {
     /// Sends a request on the connection that its iteration used last, or on the next one with room. Without one, it
@@ -269,7 +272,10 @@ impl Driver<'_> {
         let late = |words: &str| Fault::new(Reason::Timeout, words.to_owned());
         let flight = self.core.flights.get(key as usize);
         let Some(flight) = flight.filter(|flight| flight.place.is_none()) else {
-            return late("no response in time");
+            let step = flight.and_then(|flight| self.core.plan.steps.get(flight.step));
+            let limit_ns = step.and_then(|step| step.timeout_ns).unwrap_or_default();
+            let limit = GoDuration(Duration::from_nanos(limit_ns));
+            return late(&format!("no response in {limit} (`timeout`)"));
         };
         let iteration = self.core.iterations.get(flight.iteration);
         let bond = iteration.map_or(Bond::Free, |iteration| iteration.bond);

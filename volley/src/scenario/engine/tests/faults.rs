@@ -1,7 +1,9 @@
 //! Whatever a server does wrong is named by step and reason.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::num::NonZeroU64;
+use std::thread;
 use std::time::Duration;
 
 use super::peer::{Does, Peer, Reply};
@@ -114,18 +116,19 @@ fn an_answer_that_comes_late_or_never() {
             delay,
             ..Faults::default()
         };
-        assert_fails(
-            &crud(version, faults, ", within: 20ms"),
-            "remove",
-            Reason::Late,
-            4,
-        );
+        let late = crud(version, faults, ", within: 20ms");
+        assert_fails(&late, "remove", Reason::Late, 4);
+        let words = &step(&late, "remove").failures[0].samples[0];
+        assert!(words.ends_with(", the limit is 20ms"), "{words}");
         let unanswered_every = every(1);
         let faults = Faults {
             unanswered_every,
             ..Faults::default()
         };
-        assert_fails(&crud(version, faults, ""), "create", Reason::Timeout, 4);
+        let lost = crud(version, faults, "");
+        assert_fails(&lost, "create", Reason::Timeout, 4);
+        let words = &step(&lost, "create").failures[0].samples[0];
+        assert_eq!(words, "no response in 200ms (`timeout`)");
     }
 }
 
@@ -245,6 +248,67 @@ fn a_wrong_trailer() {
         more,
     );
     assert_fails(&report, "sum", Reason::Status, 1);
+}
+
+/// What a run says whose target is this server, which answers only these bytes.
+fn said(scheme: &str, version: &str, answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        while let Ok((mut socket, _)) = listener.accept() {
+            let mut room = [0; 4096];
+            let _ = socket.read(&mut room);
+            let _ = socket.write_all(answer);
+            // What else has come is read: otherwise a reset would discard the answer.
+            while socket.read(&mut room).is_ok_and(|length| length > 0) {}
+        }
+    });
+    let text = format!(
+        "targets: {{api: '{scheme}://{address}'}}
+http: {{version: {version}, connections: 1}}
+load: {{users: 1, iterations: 1}}
+scenarios: {{s: {{steps: [{{name: go, get: '${{api}}/'}}]}}}}"
+    );
+    let run = super::run(
+        &plan(&text),
+        &Options::default(),
+        &Default::default(),
+        &mut |_, _| (),
+    );
+    match run {
+        Ok(finished) => step(&finished.report, "go").failures[0].samples[0].clone(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn another_protocol_than_the_servers_is_named_with_the_remedy() {
+    const REFUSAL: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+    const ALERT: &[u8] = b"\x15\x03\x01\x00\x02\x02\x0a";
+    for (scheme, version, answer, remedy) in [
+        (
+            "https",
+            "auto",
+            REFUSAL,
+            "if it speaks plaintext, write `http://`",
+        ),
+        (
+            "http",
+            "auto",
+            ALERT,
+            "if the server speaks TLS, write `https://`",
+        ),
+        ("http", "2", ALERT, "if it speaks TLS, `https://`"),
+        (
+            "http",
+            "2",
+            REFUSAL,
+            "if the server speaks HTTP/1.1, write `http: {version: 1}`",
+        ),
+    ] {
+        let said = said(scheme, version, answer);
+        assert!(said.contains(remedy), "{said}");
+    }
 }
 
 #[test]

@@ -56,6 +56,8 @@ pub(super) struct Compiler<'a> {
     feeds: Vec<Draft>,
     pools: Vec<DescriptorPool>,
     steps: Vec<Step>,
+    /// Names of steps that are wrong, alone and with their scenarios'.
+    unplanned: Vec<String>,
     refreshes: Vec<Refresh>,
     files: Vec<PathBuf>,
 }
@@ -82,6 +84,7 @@ impl<'a> Compiler<'a> {
             feeds: Vec::new(),
             pools: Vec::new(),
             steps: Vec::new(),
+            unplanned: Vec::new(),
             refreshes: Vec::new(),
             files: Vec::new(),
         }

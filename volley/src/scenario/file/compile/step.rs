@@ -145,6 +145,9 @@ impl Compiler<'_> {
                 if step.think.is_none() {
                     let remedy = "add one with its URL, such as `get: ${api}/`";
                     self.wrong(at, format!("the step has no request: {remedy}"));
+                    if let Some(name) = &step.name {
+                        self.note_unplanned(scope, name.clone());
+                    }
                 } else {
                     self.refuse(
                         at,
@@ -193,6 +196,17 @@ impl Compiler<'_> {
             _ => {
                 let problem = format!("{} are several actions: make a step of each", list(&kinds));
                 self.wrong(at, problem);
+                // What else is wrong with it shows, too.
+                if let Some((last, others)) = verbs.split_last()
+                    && !matches!(last, Verb::Grpc(_))
+                {
+                    for verb in others {
+                        if let Verb::Http { key, url, .. } = verb {
+                            self.url(scope, &at.key(key), url);
+                        }
+                    }
+                    self.request(scope, at, step, last);
+                }
                 self.saved(scope, step, 0);
                 Vec::new()
             }
@@ -300,10 +314,11 @@ impl Compiler<'_> {
             );
         }
         scope.step += 1;
-        let ((url, target), request) = url.zip(request)?;
-        if self.mistakes.len() > before {
+        let sent = url.zip(request).filter(|_| self.mistakes.len() == before);
+        let Some(((url, target), request)) = sent else {
+            self.note_unplanned(scope, name);
             return None;
-        }
+        };
         let timeout = self.timeouts.get(target).copied();
         self.steps.push(Step {
             name,
@@ -317,6 +332,12 @@ impl Compiler<'_> {
             saves,
         });
         Some((self.steps.len() - 1, target))
+    }
+
+    /// A step that is wrong: thresholds may name it all the same.
+    fn note_unplanned(&mut self, scope: &Scope, name: String) {
+        let full = format!("{}.{name}", scope.scenario);
+        self.unplanned.extend([full, name]);
     }
 
     /// The step's name, which no other step of the scenario has.

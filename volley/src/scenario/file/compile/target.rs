@@ -3,6 +3,7 @@
 use std::ops::Not as _;
 
 use super::Compiler;
+use super::names::Scope;
 use crate::http::HttpUrl;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
@@ -89,7 +90,9 @@ impl Compiler<'_> {
         let mut hosts = Vec::new();
         let mut is_tls = None;
         for (at, url) in written.hosts.at(&at_hosts) {
-            let Some((endpoint, scheme)) = self.noted(&at, host(url)) else {
+            // Of the names, only the environment's are known here.
+            let url = self.constant(&mut Scope::default(), &at, url);
+            let Some((endpoint, scheme)) = url.and_then(|url| self.noted(&at, host(&url))) else {
                 continue;
             };
             let scheme = scheme.unwrap_or(written.tls.is_some());

@@ -10,16 +10,20 @@ impl Compiler<'_> {
     pub(super) fn goals(&mut self, at: &Path) -> Vec<Goal> {
         let file = self.file;
         let mut goals = Vec::new();
-        // Steps that are wrong have no names.
-        let all_are_named = self.mistakes.is_empty();
         for (index, written) in file.thresholds.iter().enumerate() {
             let at = at.index(index);
             let Some(selected) = self.noted(&at, written.0.that.parse::<Selected>()) else {
                 continue;
             };
-            if all_are_named {
-                let scenarios = file.scenarios.iter().map(|(name, _)| name);
-                let checked = check_part(&selected, scenarios, &self.steps);
+            // Of a step that is wrong, not all parts are known.
+            let is_of = |name: &String| {
+                let rest = selected.of.as_deref().and_then(|of| of.strip_prefix(name));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            if !self.unplanned.iter().any(is_of) {
+                let unplanned = self.unplanned.iter().map(String::as_str);
+                let names = file.scenarios.iter().map(|(name, _)| name);
+                let checked = check_part(&selected, names.chain(unplanned), &self.steps);
                 self.noted(&at, checked);
             }
             let figure = selected.threshold.figure;

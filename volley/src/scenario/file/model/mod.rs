@@ -81,7 +81,7 @@ pub struct Target(pub TargetMap);
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TargetMap {
-    /// `https://host:port`, `http://host:port` or `unix:/path`.
+    /// `https://host:port`, `http://host:port` or `unix:/path`; `${env.NAME}` is from the environment.
     pub hosts: OneOrMany<String>,
     pub http: Http,
     pub tls: Option<Tls>,

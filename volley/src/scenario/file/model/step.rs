@@ -107,7 +107,7 @@ pub struct Part {
 #[derive(Clone, Copy, Debug)]
 pub struct Think(pub ThinkRange);
 
-/// The shortest and the longest time, in nanoseconds.
+/// The shortest and the longest time, such as `50ms`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThinkRange {
