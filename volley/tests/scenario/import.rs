@@ -170,6 +170,23 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
 }
 
 #[test]
+fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
+    let scratch = Scratch::new();
+    let rows: String = (0..100_000).map(|row| format!("{row},user{row}\n")).collect();
+    scratch.write("users.csv", &format!("name,id\n{rows}"));
+    let folder = scratch.path("");
+    let how = How {
+        as_run: false,
+        from: &folder,
+        to: &folder,
+    };
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    file["Scenarios"][0]["user-variables-input-file"] = json!("users.csv");
+    let imported = file::import(&file.to_string(), Path::new("old.json"), how).unwrap();
+    assert!(!imported.warnings().any(|line| line.contains(": csv: ")));
+}
+
+#[test]
 fn every_fault_is_found_in_a_file_that_it_touches() {
     let file = |change: fn(&mut Value)| {
         let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
