@@ -170,6 +170,33 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
 }
 
 #[test]
+fn a_mistake_in_one_value_names_its_key() {
+    let changes: [(&str, fn(&mut Value)); 5] = [
+        ("builtin-server-listening-port", |file| {
+            file["builtin-server-listening-port"] = json!(70_000);
+        }),
+        ("stream-timeout", |file| file["stream-timeout"] = json!(0)),
+        ("request-per-second", |file| {
+            (file["request-per-second"], file["clients"]) = (json!(1e9), json!(60));
+        }),
+        ("clients", |file| file["clients"] = json!(u64::MAX)),
+        (
+            "Scenarios[0].Requests[0].response-match.headers[0]",
+            |file| {
+                let rule = json!({"matchType": "EqualsTo", "header-name": "a b", "input": "c"});
+                file["Scenarios"][0]["Requests"][0]["response-match"] = json!({"headers": [rule]});
+            },
+        ),
+    ];
+    for (place, change) in changes {
+        let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+        change(&mut file);
+        let mistakes = import(&file.to_string(), false).unwrap_err();
+        assert!(mistakes.all.iter().any(|it| it.path == place), "{mistakes}");
+    }
+}
+
+#[test]
 fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
     let scratch = Scratch::new();
     let rows: String = (0..100_000).map(|row| format!("{row},user{row}\n")).collect();

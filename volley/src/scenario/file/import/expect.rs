@@ -123,7 +123,7 @@ impl Importer<'_> {
             if !group.is_empty() {
                 let group = group.into_iter().map(|(name, conditions)| {
                     let only = match &conditions[..] {
-                        [(key, text)] if key == "equals" => text.value().into(),
+                        [(key, text)] if key == "equals" => text.clone(),
                         _ => Tree::map(conditions),
                     };
                     (name, only)
