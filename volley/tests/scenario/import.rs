@@ -197,6 +197,24 @@ fn a_mistake_in_one_value_names_its_key() {
 }
 
 #[test]
+fn a_request_to_the_last_uri_has_its_own_payload() {
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    let requests = &mut file["Scenarios"][0]["Requests"];
+    requests[0]["payload"] = json!("{\"a\": 1}");
+    requests[1]["uri"] = json!({"typeOfAction": "sameWithLastOne"});
+    requests[1].as_object_mut().unwrap().remove("payload");
+    requests[1]["value-pickers"] = json!([{
+        "where-to-pickup-from": "Json-Pointer-In-Request-Payload",
+        "source": "/a", "regexp": ".*", "save-to-variable": "a"
+    }]);
+    let mistakes = import(&file.to_string(), false).unwrap_err();
+    assert!(
+        mistakes.to_string().contains("the payload is no JSON"),
+        "{mistakes}"
+    );
+}
+
+#[test]
 fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
     let scratch = Scratch::new();
     let rows: String = (0..100_000).map(|row| format!("{row},user{row}\n")).collect();

@@ -29,7 +29,7 @@ pub(super) struct Made {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Sent {
     pub method: String,
     /// As the new file has it.
@@ -147,8 +147,9 @@ impl Importer<'_> {
         let sent = match (action, last) {
             ("input", _) => self.input(&at.key("input"), input, scope),
             ("sameWithLastOne", Some(last)) => Some(Sent {
-                is_path: false,
-                ..last.sent.clone()
+                url: last.sent.url.clone(),
+                uri: last.sent.uri.clone(),
+                ..Sent::default()
             }),
             ("fromResponseHeader", Some(last)) => {
                 self.fault(&at, fault::LOST_URI);
