@@ -129,9 +129,7 @@ impl Importer<'_> {
 
     /// An end of a range, which must be there.
     fn end(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<u64> {
-        if self.value(object, key).is_none() {
-            self.wrong(&object.at, format!("`{key}` is missing"));
-        }
+        self.demand(object, key);
         self.whole(object, key)
     }
 
