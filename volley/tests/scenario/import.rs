@@ -217,7 +217,9 @@ fn a_request_to_the_last_uri_has_its_own_payload() {
 #[test]
 fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
     let scratch = Scratch::new();
-    let rows: String = (0..100_000).map(|row| format!("{row},user{row}\n")).collect();
+    let rows: String = (0..100_000)
+        .map(|row| format!("{row},user{row}\n"))
+        .collect();
     scratch.write("users.csv", &format!("name,id\n{rows}"));
     let folder = scratch.path("");
     let how = How {
