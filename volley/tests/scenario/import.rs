@@ -171,7 +171,8 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
 
 #[test]
 fn a_mistake_in_one_value_names_its_key() {
-    let changes: [(&str, fn(&mut Value)); 5] = [
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 5] = [
         ("builtin-server-listening-port", |file| {
             file["builtin-server-listening-port"] = json!(70_000);
         }),
