@@ -170,6 +170,71 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
 }
 
 #[test]
+fn a_mistake_in_one_value_names_its_key() {
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 5] = [
+        ("builtin-server-listening-port", |file| {
+            file["builtin-server-listening-port"] = json!(70_000);
+        }),
+        ("stream-timeout", |file| file["stream-timeout"] = json!(0)),
+        ("request-per-second", |file| {
+            (file["request-per-second"], file["clients"]) = (json!(1e9), json!(60));
+        }),
+        ("clients", |file| file["clients"] = json!(u64::MAX)),
+        (
+            "Scenarios[0].Requests[0].response-match.headers[0]",
+            |file| {
+                let rule = json!({"matchType": "EqualsTo", "header-name": "a b", "input": "c"});
+                file["Scenarios"][0]["Requests"][0]["response-match"] = json!({"headers": [rule]});
+            },
+        ),
+    ];
+    for (place, change) in changes {
+        let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+        change(&mut file);
+        let mistakes = import(&file.to_string(), false).unwrap_err();
+        assert!(mistakes.all.iter().any(|it| it.path == place), "{mistakes}");
+    }
+}
+
+#[test]
+fn a_request_to_the_last_uri_has_its_own_payload() {
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    let requests = &mut file["Scenarios"][0]["Requests"];
+    requests[0]["payload"] = json!("{\"a\": 1}");
+    requests[1]["uri"] = json!({"typeOfAction": "sameWithLastOne"});
+    requests[1].as_object_mut().unwrap().remove("payload");
+    requests[1]["value-pickers"] = json!([{
+        "where-to-pickup-from": "Json-Pointer-In-Request-Payload",
+        "source": "/a", "regexp": ".*", "save-to-variable": "a"
+    }]);
+    let mistakes = import(&file.to_string(), false).unwrap_err();
+    assert!(
+        mistakes.to_string().contains("the payload is no JSON"),
+        "{mistakes}"
+    );
+}
+
+#[test]
+fn a_long_csv_file_of_whole_rows_is_not_warned_about() {
+    let scratch = Scratch::new();
+    let rows: String = (0..100_000)
+        .map(|row| format!("{row},user{row}\n"))
+        .collect();
+    scratch.write("users.csv", &format!("name,id\n{rows}"));
+    let folder = scratch.path("");
+    let how = How {
+        as_run: false,
+        from: &folder,
+        to: &folder,
+    };
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    file["Scenarios"][0]["user-variables-input-file"] = json!("users.csv");
+    let imported = file::import(&file.to_string(), Path::new("old.json"), how).unwrap();
+    assert!(!imported.warnings().any(|line| line.contains(": csv: ")));
+}
+
+#[test]
 fn every_fault_is_found_in_a_file_that_it_touches() {
     let file = |change: fn(&mut Value)| {
         let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();

@@ -320,9 +320,9 @@ fn load(
     let (post, notes) = mpsc::channel();
     let barrier = Barrier::new(threads as usize);
     let (start, has_failed) = (OnceLock::new(), AtomicBool::new(false));
-    let work = |index, post: Sender<Note>| {
+    let work = |index, post: &Sender<Note>| {
         let common = Common {
-            post: Some(post),
+            post: Some(post.clone()),
             ..common.clone()
         };
         let connected = Driver::new(common, index).and_then(|mut driver| {
@@ -349,22 +349,35 @@ fn load(
         let workers: Vec<_> = (0..threads)
             .map(|index| {
                 let post = post.clone();
-                scope.spawn(move || work(index, post))
+                scope.spawn(move || {
+                    let done = work(index, &post);
+                    // Nobody may listen any more.
+                    let _ = post.send((index, None));
+                    done
+                })
             })
             .collect();
         drop(post);
-        let (mut progress, mut looked_s) = (None, 0);
+        let mut progress = Progress::new(threads as usize, common.plan.steps.len());
+        // By thread: its reports, of which the first one is that of the start.
+        let mut reports = vec![0; threads as usize];
+        let mut looked = 1;
         for (thread, passed) in notes {
-            let progress =
-                progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
-            progress.add(thread as usize, passed);
-            let start_ns = start.get().copied().unwrap_or_default();
-            let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
-            // Whichever thread is first: some end long before others.
-            if elapsed.as_secs() > looked_s {
-                looked_s = elapsed.as_secs();
-                watch.look(progress, elapsed, control);
-                on_progress(progress, elapsed);
+            let thread = thread as usize;
+            if let Some(number) = reports.get_mut(thread) {
+                *number = passed.as_ref().map_or(u64::MAX, |_| *number + 1);
+            }
+            if let Some(passed) = passed {
+                progress.add(thread, passed);
+            }
+            // All threads that go on have reported one more second.
+            let least = reports.iter().copied().min().unwrap_or_default();
+            if least > looked && least < u64::MAX {
+                looked = least;
+                let start_ns = start.get().copied().unwrap_or_default();
+                let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
+                watch.look(&progress, elapsed, control);
+                on_progress(&mut progress, elapsed);
             }
         }
         let done = workers.into_iter().map(|worker| match worker.join() {

@@ -77,8 +77,8 @@ pub struct Common<'a> {
     pub post: Option<Sender<Note>>,
 }
 
-/// A thread, and what it has counted so far.
-pub type Note = (u32, Passed);
+/// A thread, and what it has counted so far; `None`: it has ended.
+pub type Note = (u32, Option<Passed>);
 
 /// What came of a thread.
 pub struct Harvest {
@@ -293,7 +293,7 @@ impl<'a> Driver<'a> {
         let mut events = Events::with_capacity(1024);
         let cpu_s = process::thread_cpu_s();
         self.core.tally.reset(start_ns);
-        // From now on, each second is told.
+        // From now on, each second is reported.
         self.report(start_ns);
         self.next_note_ns = start_ns.saturating_add(SECOND_NS);
         (self.next_glance_ns, self.active_ns) = (start_ns, start_ns);

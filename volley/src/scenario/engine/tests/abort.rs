@@ -55,6 +55,16 @@ fn a_threshold_that_holds_does_not_end_the_load() {
 }
 
 #[test]
+fn a_threshold_is_about_all_threads_of_one_second() {
+    let server = Reference::start(Config::default()).unwrap();
+    // Each iteration has three requests.
+    let more = "http: {version: 2}\nload: [{rate: 100/s, for: 2500ms}]
+thresholds: [{that: rate > 225, abort_after: 500ms}]";
+    let report = report(&crud(&server, more), 4);
+    assert_eq!(report.facts.ended_by, EndedBy::Finished);
+}
+
+#[test]
 fn only_a_threshold_that_fails_without_a_break_ends_the_load() {
     let server = Reference::start(Config::default()).unwrap();
     let plan = crud(

@@ -1,7 +1,5 @@
 //! What a response must be.
 
-use regex::Regex;
-
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
 use super::words::plain;
@@ -123,7 +121,7 @@ impl Importer<'_> {
             if !group.is_empty() {
                 let group = group.into_iter().map(|(name, conditions)| {
                     let only = match &conditions[..] {
-                        [(key, text)] if key == "equals" => text.value().into(),
+                        [(key, text)] if key == "equals" => text.clone(),
                         _ => Tree::map(conditions),
                     };
                     (name, only)
@@ -152,19 +150,13 @@ impl Importer<'_> {
 
     /// Keeps the statuses that fit a rule.
     fn keep(&mut self, at: &Path, kind: Kind, input: &str, statuses: &mut Vec<u64>) {
-        let regex = match kind {
-            Kind::RegexMatch => match Regex::new(&whole(input)) {
-                Ok(regex) => Some(regex),
-                Err(_) => {
-                    let problem = format!(
-                        "`{input}` is no regular expression of volley: it has no look-around and no back-references"
-                    );
-                    self.wrong(&at.key("input"), problem);
-                    return;
-                }
-            },
-            _ => None,
-        };
+        let mut regex = None;
+        if kind == Kind::RegexMatch {
+            regex = self.regex(&at.key("input"), input, &whole(input));
+            if regex.is_none() {
+                return;
+            }
+        }
         statuses.retain(|status| {
             let status = status.to_string();
             match kind {

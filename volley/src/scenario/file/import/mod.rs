@@ -249,7 +249,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Where h2loadrunner writes and listens. What is left is the address that takes orders.
-    fn outputs(&mut self, file: &mut Object<'_>) -> Option<String> {
+    fn outputs(&mut self, file: &mut Object<'_>) -> Option<Tree> {
         for (key, flag) in [
             ("log-file", "--log"),
             ("failed-request-log-file", "--save-failures"),
@@ -270,13 +270,13 @@ impl<'a> Importer<'a> {
         if feed.is_some() {
             self.fault(&file.at.key(key), fault::FEED_FILE);
         }
-        let key = "builtin-server-listening-port";
-        let port = self.whole(file, key);
+        let at = file.at.key("builtin-server-listening-port");
+        let port = self.whole(file, "builtin-server-listening-port");
         if port.is_some() {
-            self.fault(&file.at.key(key), fault::CONTROL_PORT);
+            self.fault(&at, fault::CONTROL_PORT);
         }
         let port = port.or(feed.map(|_| 8888))?;
-        Some(format!("127.0.0.1:{port}"))
+        Some(Tree::from(format!("127.0.0.1:{port}")).at(&at))
     }
 
     /// Notes what is wrong, or cannot be translated.

@@ -65,10 +65,15 @@ impl Importer<'_> {
         object: &mut Object<'v>,
         key: &'static str,
     ) -> Option<&'v str> {
+        self.demand(object, key);
+        self.text(object, key)
+    }
+
+    /// Notes that something must be there.
+    pub(super) fn demand(&mut self, object: &mut Object<'_>, key: &'static str) {
         if self.value(object, key).is_none() {
             self.wrong(&object.at, format!("`{key}` is missing"));
         }
-        self.text(object, key)
     }
 
     pub(super) fn whole(&mut self, object: &mut Object<'_>, key: &'static str) -> Option<u64> {

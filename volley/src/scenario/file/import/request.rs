@@ -29,7 +29,7 @@ pub(super) struct Made {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Sent {
     pub method: String,
     /// As the new file has it.
@@ -67,14 +67,10 @@ impl Made {
                 put(&mut step, "request", Tree::map(request));
             }
         }
-        let copied = |entries: &Entries| -> Entries {
-            let copy = |(key, tree): &(String, Tree)| (key.clone(), tree.clone());
-            entries.iter().map(copy).collect()
-        };
-        step.extend(copied(&self.request));
-        put(&mut step, "expect", Tree::map(copied(&self.expect)));
+        step.extend(self.request.iter().cloned());
+        put(&mut step, "expect", Tree::map(self.expect.clone()));
         if !self.save.is_empty() {
-            put(&mut step, "save", Tree::map(copied(&self.save)));
+            put(&mut step, "save", Tree::map(self.save.clone()));
         }
         if pauses && self.delay > 0 {
             put(&mut step, "think", format!("{}ms", self.delay));
@@ -134,9 +130,7 @@ impl Importer<'_> {
     }
 
     fn uri(&mut self, object: &mut Object<'_>, scope: &mut Scope, last: Option<&mut Made>) -> Sent {
-        if self.value(object, "uri").is_none() {
-            self.wrong(&object.at, "`uri` is missing");
-        }
+        self.demand(object, "uri");
         let Some(mut uri) = self.inner(object, "uri") else {
             return Sent::default();
         };
@@ -147,8 +141,9 @@ impl Importer<'_> {
         let sent = match (action, last) {
             ("input", _) => self.input(&at.key("input"), input, scope),
             ("sameWithLastOne", Some(last)) => Some(Sent {
-                is_path: false,
-                ..last.sent.clone()
+                url: last.sent.url.clone(),
+                uri: last.sent.uri.clone(),
+                ..Sent::default()
             }),
             ("fromResponseHeader", Some(last)) => {
                 self.fault(&at, fault::LOST_URI);
@@ -187,9 +182,7 @@ impl Importer<'_> {
 
     /// A URI that the last response has.
     fn of_last(&mut self, last: &mut Made, key: &str, source: &str, scope: &mut Scope) -> Sent {
-        let name = self.new_name("url", |name| scope.saved.contains(name));
-        scope.saved.insert(name.clone());
-        self.saved.insert(name.clone());
+        let name = self.new_saved("url", scope);
         put(&mut last.save, &name, Tree::pair(key, source));
         Sent {
             url: format!("${{{name}}}"),
