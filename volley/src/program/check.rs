@@ -28,7 +28,7 @@ const WRONG: u8 = 2;
 /// If the streams cannot be written to, or a target cannot be reached.
 pub fn check(args: &Check) -> Result<ExitCode, Failure> {
     match file::read(&args.file) {
-        Ok(plan) if args.once => once(plan),
+        Ok(plan) if args.once => once(plan, args.allow_io),
         Ok(plan) => {
             let text = outline(&plan);
             let mut lines = text.lines();
@@ -164,10 +164,14 @@ fn step(plan: &Plan, step: &Step) -> String {
     } else {
         format!("{}: {line}", step.name)
     };
-    let saved: Vec<String> = step
-        .saves
-        .iter()
-        .map(|save| name(plan, save.slot))
+    if let Some(script) = &step.lua {
+        line += &format!(" with the script in {}", script.name);
+    }
+    let saves = step.saves.iter().map(|save| save.slot);
+    let sets = step.lua.iter().flat_map(|script| &script.sets).copied();
+    let saved: Vec<String> = saves
+        .chain(sets)
+        .map(|slot| name(plan, slot))
         // The others are for volley itself.
         .filter(|name| !name.contains('.'))
         .collect();

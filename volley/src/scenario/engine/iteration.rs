@@ -1,6 +1,7 @@
 //! One pass of a user through a scenario.
 
 use crate::http::Jar;
+use crate::scenario::lua::Kept;
 use crate::scenario::plan::{Action, OnFailure, Plan, Save};
 use crate::scenario::{Slot, Values};
 
@@ -49,6 +50,8 @@ pub struct Iteration {
     pub bond: Bond,
     /// Its values that come from authorities that are no targets, and from which: paths in them lead back there.
     pub elsewhere: Vec<(Slot, usize)>,
+    /// The last response, for the script of the next step.
+    pub last: Option<Box<Kept>>,
 }
 
 /// Which connection takes an iteration's next request.
@@ -121,6 +124,14 @@ impl Iteration {
         }
     }
 
+    /// Where a path that is a value leads: to where it came from.
+    #[inline]
+    pub fn origin(&self, slot: Slot, relative_to: usize) -> usize {
+        let mut elsewhere = self.elsewhere.iter();
+        let elsewhere = elsewhere.find(|(known, _)| *known == slot);
+        elsewhere.map_or(relative_to, |(_, found)| *found)
+    }
+
     /// One without values.
     pub fn new(slots: usize) -> Self {
         Self {
@@ -142,6 +153,7 @@ impl Iteration {
             jar: Jar::default(),
             bond: Bond::Free,
             elsewhere: Vec::new(),
+            last: None,
         }
     }
 }

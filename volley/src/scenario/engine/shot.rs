@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::flight::{FlightKey, Moved};
-use super::heads::{Heads, USER_AGENT, Varying, constant, field};
+use super::heads::{Heads, Varying, constant, field, indexing, with_agent};
 use super::site::Site;
 use super::wire::Http;
 use crate::http::{Follow, Role};
-use crate::http2::hpack::literal;
+use crate::http2::hpack::{Indexing, literal, literal_name};
 use crate::http2::{Head, Own};
+use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{HttpRequest, Step, Url};
 use crate::scenario::request::{self, Ask};
 use crate::scenario::text::Unrendered;
@@ -41,6 +42,8 @@ pub struct Shot {
     lines: Box<request::Head>,
     /// HTTP/2.
     heads: Heads,
+    /// The same without the step's own fields.
+    bare: Heads,
     varying: Vec<Varying>,
 }
 
@@ -52,6 +55,8 @@ pub struct Aim<'a> {
     pub site: &'a Site,
     /// Where a redirect led.
     pub moved: Option<&'a Moved>,
+    /// What a script has made of the request.
+    pub rewritten: Option<&'a Rewritten>,
 }
 
 impl Aim<'_> {
@@ -73,11 +78,22 @@ impl Aim<'_> {
     }
 
     /// The method, which a redirect may have changed.
-    pub fn method<'m>(&self, own: &'m str) -> &'m str {
+    pub fn method<'m>(&'m self, own: &'m str) -> &'m str {
+        let written = self.rewritten.and_then(|request| request.method.as_deref());
         match self.drops_body() {
             true => "GET",
-            false => own,
+            false => written.unwrap_or(own),
         }
+    }
+
+    /// Whether a script has changed a field.
+    pub fn changes(&self, name: &str) -> bool {
+        self.rewritten.is_some_and(|request| request.changes(name))
+    }
+
+    /// The body that a script has written, if the request has one at all.
+    pub fn own_body(&self) -> Option<&[u8]> {
+        self.rewritten.and_then(|request| request.body.as_deref())
     }
 
     /// What `:authority` or `host` says.
@@ -90,15 +106,7 @@ impl Aim<'_> {
 impl Shot {
     /// Prepares a step's HTTP request.
     pub fn new(step: &Step, request: &HttpRequest) -> Self {
-        let mut request = request.clone();
-        if !request
-            .headers
-            .iter()
-            .any(|(name, _)| **name == *"user-agent")
-        {
-            let agent = Text::fixed(USER_AGENT.as_bytes());
-            request.headers.push(("user-agent".into(), agent));
-        }
+        let request = with_agent(request);
         Self {
             path: match &step.url {
                 Url::Target { path, .. } => path.constant().map(Into::into),
@@ -106,6 +114,7 @@ impl Shot {
             },
             lines: Box::new(request::Head::new(&request)),
             heads: Heads::default(),
+            bare: Heads::default(),
             varying: Varying::of(&request.headers),
             request,
         }
@@ -133,15 +142,19 @@ impl Shot {
         scratch: &mut Scratch,
     ) -> Result<u32, Unrendered> {
         scratch.body.clear();
-        if let Some(body) = self.request.body.as_ref().filter(|_| !aim.drops_body()) {
-            body.render(values, &mut scratch.body)?;
+        match (aim.own_body(), &self.request.body) {
+            _ if aim.drops_body() => {}
+            (Some(body), _) => scratch.body.extend_from_slice(body),
+            (None, Some(body)) => body.render(values, &mut scratch.body)?,
+            (None, None) => {}
         }
         match http {
             Http::Two(http) => {
                 self.own_fields(aim, values, scratch)?;
-                let head = match aim.moved {
-                    None => self.head(aim),
-                    Some(_) => Arc::new(self.new_head(aim)),
+                let head = match (aim.rewritten, aim.moved) {
+                    (Some(rewritten), _) => self.rewritten_head(rewritten, aim, scratch),
+                    (None, None) => self.head(aim),
+                    (None, Some(_)) => Arc::new(self.new_head(aim)),
                 };
                 let ends = scratch.body.is_empty();
                 let own = Own {
@@ -155,8 +168,15 @@ impl Shot {
                 Ok(stream)
             }
             Http::One(http) => {
-                self.own_lines(aim, values, scratch)?;
-                http.open(flight, &scratch.first, self.lines.is_head());
+                match aim.rewritten {
+                    Some(rewritten) => self.rewritten_lines(rewritten, aim, values, scratch)?,
+                    None => self.own_lines(aim, values, scratch)?,
+                }
+                let is_head = match aim.rewritten {
+                    Some(_) => aim.method(&self.request.method) == "HEAD",
+                    None => self.lines.is_head(),
+                };
+                http.open(flight, &scratch.first, is_head);
                 http.send(&scratch.body);
                 Ok(0)
             }
@@ -172,13 +192,13 @@ impl Shot {
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
         scratch.last.clear();
-        if self.path.is_none() || aim.moved.is_some() {
+        if self.path.is_none() || aim.moved.is_some() || aim.rewritten.is_some() {
             literal(PATH, &scratch.path, &mut scratch.first);
         }
         for varying in self
             .varying
             .iter()
-            .filter(|varying| aim.sends(&varying.name))
+            .filter(|varying| aim.sends(&varying.name) && !aim.changes(&varying.name))
         {
             varying.write(values, scratch)?;
         }
@@ -196,25 +216,95 @@ impl Shot {
         }
     }
 
+    /// The fields that every request has, but for the path.
     #[cold]
-    fn new_head(&self, aim: Aim<'_>) -> Head {
-        let authority = aim.authority();
-        let scheme = aim.site.scheme();
+    fn bare_head(&self, aim: Aim<'_>) -> Head {
         let mut fields = Vec::new();
         for (name, value) in [
             (":method", aim.method(&self.request.method).as_bytes()),
-            (":scheme", scheme.as_bytes()),
-            (":authority", authority.as_bytes()),
+            (":scheme", aim.site.scheme().as_bytes()),
+            (":authority", aim.authority().as_bytes()),
         ] {
             fields.push(field(name, value));
         }
         let before_own = fields.len();
+        Head { fields, before_own }
+    }
+
+    #[cold]
+    fn new_head(&self, aim: Aim<'_>) -> Head {
+        let Head {
+            mut fields,
+            before_own,
+        } = self.bare_head(aim);
         if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
             fields.push(field(":path", path));
         }
         let constant = constant(&self.request.headers).filter(|(name, _)| aim.sends(name));
         fields.extend(constant.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
+    }
+
+    /// The head of a request that a script has changed, and the fields of this request alone.
+    fn rewritten_head(
+        &mut self,
+        rewritten: &Rewritten,
+        aim: Aim<'_>,
+        scratch: &mut Scratch,
+    ) -> Arc<Head> {
+        let kept = constant(&self.request.headers);
+        let kept = kept.filter(|(name, _)| aim.sends(name) && !rewritten.changes(name));
+        let own = rewritten.sent().filter(|(name, _)| aim.sends(name));
+        for (name, value) in kept.chain(own) {
+            scratch.value.clear();
+            literal_name(
+                name.as_bytes(),
+                indexing(name, Indexing::Without),
+                &mut scratch.value,
+            );
+            literal(&scratch.value, value, &mut scratch.last);
+        }
+        let is_plain = rewritten.method.is_none() && aim.moved.is_none();
+        match self.bare.find(aim).filter(|_| is_plain) {
+            Some(head) => head,
+            None if is_plain => self.bare.keep(aim, self.bare_head(aim)),
+            None => Arc::new(self.bare_head(aim)),
+        }
+    }
+
+    /// Renders the head of an HTTP/1.1 request that a script has changed to `scratch.first`.
+    fn rewritten_lines(
+        &self,
+        rewritten: &Rewritten,
+        aim: Aim<'_>,
+        values: &Values,
+        scratch: &mut Scratch,
+    ) -> Result<(), Unrendered> {
+        scratch.first.clear();
+        let own = self.request.headers.iter();
+        let own = own.filter(|(name, _)| aim.sends(name) && !rewritten.changes(name));
+        let written = rewritten.sent().filter(|(name, _)| aim.sends(name));
+        let written = written.map(|(name, value)| (name.into(), Text::fixed(value)));
+        let request = HttpRequest {
+            method: aim.method(&self.request.method).into(),
+            headers: own.cloned().chain(written).collect(),
+            body: None,
+            redirects: 0,
+        };
+        let has_body = rewritten.body.is_some() || self.request.body.is_some();
+        let ask = Ask {
+            authority: aim.authority().as_bytes(),
+            cookies: &scratch.cookies,
+            body: has_body.then_some(scratch.body.len()),
+            is_get: aim.drops_body(),
+            is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
+        };
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&scratch.path);
+            Ok(())
+        };
+        let lines = request::Head::new(&request);
+        lines.render(&ask, values, write_target, &mut scratch.first)
     }
 
     /// Renders the head of an HTTP/1.1 request to `scratch.first`.
@@ -246,6 +336,7 @@ impl Shot {
 mod tests {
     use std::path::Path;
 
+    use super::super::heads::USER_AGENT;
     use super::*;
     use crate::scenario::plan::Request;
     use crate::scenario::{Slot, file};
@@ -283,6 +374,7 @@ scenarios:
             host: 0,
             site: &site,
             moved,
+            rewritten: None,
         };
         let mut http = site.http();
         let mut shot = Shot::new(step, request);

@@ -56,7 +56,7 @@ pub fn compile(
         Err(mistake) => vec![mistake],
         Ok(node) => match shape::read(&node) {
             Err(mistakes) => mistakes,
-            Ok(file) => match Compiler::new(&file, &node, path, env).plan() {
+            Ok(file) => match Compiler::new(&file, &node, (path, text), env).plan() {
                 Ok(plan) => return Ok(plan),
                 Err(mistakes) => mistakes,
             },

@@ -54,6 +54,8 @@ fn step(checks: Vec<(Part, Rule)>, saves: Vec<Save>) -> Step {
             ..Expect::default()
         },
         saves,
+        lua: None,
+        keeps_response: false,
     }
 }
 

@@ -7,6 +7,7 @@ mod grpc;
 mod http;
 mod json;
 mod load;
+mod lua;
 mod names;
 mod rows;
 mod save;
@@ -39,6 +40,9 @@ const MOST_COALESCE_NS: u64 = 100_000_000;
 pub(super) struct Compiler<'a> {
     file: &'a File,
     node: &'a Node,
+    /// The file, and its text.
+    path: &'a path::Path,
+    text: &'a str,
     folder: PathBuf,
     env: &'a dyn Fn(&str) -> Option<String>,
     mistakes: Vec<Mistake>,
@@ -56,13 +60,15 @@ impl<'a> Compiler<'a> {
     pub fn new(
         file: &'a File,
         node: &'a Node,
-        path: &path::Path,
+        (path, text): (&'a path::Path, &'a str),
         env: &'a dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let folder = path.parent().unwrap_or(path::Path::new(""));
         Self {
             file,
             node,
+            path,
+            text,
             folder: path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned()),
             env,
             mistakes: Vec::new(),
@@ -168,6 +174,7 @@ impl<'a> Compiler<'a> {
             let mut scope = Scope::new(name, common, &written.steps, redirects);
             let (before, first) = (self.mistakes.len(), self.steps.len());
             let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
+            self.keep_responses(&actions, written.repeat.is_some_and(|times| times > 1));
             let is_idle = !written.steps.iter().any(asks);
             if is_idle && !written.steps.is_empty() && self.mistakes.len() == before {
                 self.wrong(
@@ -208,6 +215,7 @@ impl<'a> Compiler<'a> {
             when_full: written.when_full.unwrap_or(WhenFull::Drop),
             drain_ns: written.drain.map_or(30_000_000_000, |time| time.0),
             body: written.body.map_or(16 << 20, |size| size.0 as usize),
+            lua_memory: written.lua_memory.map_or(64 << 20, |size| size.0 as usize),
             coalesce_ns,
         }
     }

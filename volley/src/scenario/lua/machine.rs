@@ -1,0 +1,228 @@
+//! The scripts of a plan, ready to be called.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use mlua::{Function, Table, Value};
+
+use super::objects::{Objects, Phase};
+use super::state::State;
+use super::tables::Hook;
+use super::{Kept, Rewritten, Sketch, Trouble};
+use crate::scenario::Values;
+use crate::scenario::engine::with_agent;
+use crate::scenario::plan::{HttpRequest, Plan, Request, Script, Step};
+
+/// A thread's state, and by step, its script.
+pub struct Machine {
+    state: State,
+    objects: Objects,
+    steps: Vec<Option<Hooked>>,
+}
+
+/// A step's script.
+struct Hooked {
+    script: Script,
+    request: Rc<HttpRequest>,
+    ask: Option<Ask>,
+    look: Option<Look>,
+}
+
+/// What is called before the request is sent.
+enum Ask {
+    Lazy(Function),
+    Tables(Hook),
+}
+
+/// What is called when the response is there.
+enum Look {
+    Lazy(Function),
+    Tables(Hook),
+}
+
+impl Machine {
+    /// Runs all scripts of a plan once, so that their functions are there. `None`: it has none. `allow_io`: they may use
+    /// files.
+    ///
+    /// # Errors
+    ///
+    /// A script has an error, or none of the functions.
+    pub fn new(plan: &Plan, allow_io: bool) -> Result<Option<Self>, Trouble> {
+        if plan.steps.iter().all(|step| step.lua.is_none()) {
+            return Ok(None);
+        }
+        let io = allow_io.then_some(&*plan.folder);
+        let made = Self::empty(plan, io);
+        let mut made = made.map_err(|error| Trouble::Error(format!("Lua: {error}")))?;
+        for step in &plan.steps {
+            let hooked = made.hooked(step)?;
+            made.steps.push(hooked);
+        }
+        Ok(Some(made))
+    }
+
+    fn empty(plan: &Plan, io: Option<&Path>) -> mlua::Result<Self> {
+        let state = State::new(plan.limits.lua_memory, io)?;
+        Ok(Self {
+            objects: Objects::new(&state, &plan.slots)?,
+            state,
+            steps: Vec::new(),
+        })
+    }
+
+    fn hooked(&self, step: &Step) -> Result<Option<Hooked>, Trouble> {
+        let (Some(script), Request::Http(request)) = (&step.lua, &step.request) else {
+            return Ok(None);
+        };
+        let request = Rc::new(with_agent(request));
+        let names = self.state.load(script)?;
+        let get = |name| function(&names, name);
+        let ask = match (get("request"), get("make_request")) {
+            (Some(function), _) => Some(Ask::Lazy(function)),
+            (None, Some(function)) => Some(Ask::Tables(Hook::of_request(function, &request))),
+            (None, None) => None,
+        };
+        let look = match (get("response"), get("validate_response")) {
+            (Some(function), _) => Some(Look::Lazy(function)),
+            (None, Some(function)) => Some(Look::Tables(Hook::new(function))),
+            (None, None) => None,
+        };
+        if ask.is_none() && look.is_none() {
+            let words = format!("{}: {}", script.name, super::NO_FUNCTION);
+            return Err(Trouble::Error(words));
+        }
+        Ok(Some(Hooked {
+            script: script.clone(),
+            request: Rc::clone(&request),
+            ask,
+            look,
+        }))
+    }
+
+    /// Whether a step's script looks at its response.
+    pub fn looks(&self, step: usize) -> bool {
+        let hooked = self.steps.get(step).and_then(Option::as_ref);
+        hooked.is_some_and(|hooked| hooked.look.is_some())
+    }
+
+    /// Whether a step's script writes its request.
+    pub fn asks(&self, step: usize) -> bool {
+        let hooked = self.steps.get(step).and_then(Option::as_ref);
+        hooked.is_some_and(|hooked| hooked.ask.is_some())
+    }
+
+    /// Lets a step's script write its request. `last`: the response to the request before.
+    ///
+    /// # Errors
+    ///
+    /// The script failed.
+    pub fn ask(
+        &mut self,
+        step: usize,
+        sketch: Sketch<'_>,
+        last: Option<&Kept>,
+        values: &mut Values,
+    ) -> Result<Option<Rewritten>, Trouble> {
+        let Some(Some(hooked)) = self.steps.get_mut(step) else {
+            return Ok(None);
+        };
+        let (state, shared) = (&self.state, &self.objects.shared);
+        let function = match &mut hooked.ask {
+            None => return Ok(None),
+            Some(Ask::Tables(hook)) => {
+                let made = hook.make(state, shared, &hooked.script, last, sketch, values);
+                let why = shared.context.borrow_mut().why.take();
+                return match (made, why) {
+                    (Err(Trouble::Error(_)), Some(why)) => Err(Trouble::Failed(why)),
+                    (made, _) => made.map(Some),
+                };
+            }
+            Some(Ask::Lazy(function)) => function,
+        };
+        {
+            let mut context = shared.context.borrow_mut();
+            std::mem::swap(&mut context.values, values);
+            context.phase = Phase::Request(Rc::clone(&hooked.request));
+            context.path.clear();
+            context.path.extend_from_slice(sketch.path);
+        }
+        let method = self.objects.req.raw_set("method", &*hooked.request.method);
+        let called = match method {
+            Ok(()) => state.call::<Value>(function, &self.objects.req, &hooked.script),
+            Err(error) => Err(Trouble::Error(error.to_string())),
+        };
+        let mut context = shared.context.borrow_mut();
+        std::mem::swap(&mut context.values, values);
+        context.phase = Phase::None;
+        let rewritten = std::mem::take(&mut context.rewritten);
+        verdict(called, context.why.take(), &hooked.script, "request")?;
+        Ok((rewritten != Rewritten::default()).then_some(rewritten))
+    }
+
+    /// Lets a step's script look at its response.
+    ///
+    /// # Errors
+    ///
+    /// The script failed, or says that the response is not as it should be.
+    pub fn look(
+        &mut self,
+        step: usize,
+        kept: &mut Kept,
+        values: &mut Values,
+    ) -> Result<(), Trouble> {
+        let Some(Some(hooked)) = self.steps.get_mut(step) else {
+            return Ok(());
+        };
+        let (state, shared) = (&self.state, &self.objects.shared);
+        std::mem::swap(&mut shared.context.borrow_mut().values, values);
+        let done = match &mut hooked.look {
+            None => Ok(()),
+            Some(Look::Tables(hook)) => {
+                let done = hook.validate(state, &hooked.script, kept);
+                let why = shared.context.borrow_mut().why.take();
+                verdict(done.map(|()| Value::Nil), why, &hooked.script, "")
+            }
+            Some(Look::Lazy(function)) => {
+                let status = self.objects.res.raw_set("status", kept.status);
+                let mut context = shared.context.borrow_mut();
+                context.phase = Phase::Response;
+                context.response = std::mem::take(kept);
+                drop(context);
+                let called = match status {
+                    Ok(()) => state.call::<Value>(function, &self.objects.res, &hooked.script),
+                    Err(error) => Err(Trouble::Error(error.to_string())),
+                };
+                let mut context = shared.context.borrow_mut();
+                context.phase = Phase::None;
+                *kept = std::mem::take(&mut context.response);
+                verdict(called, context.why.take(), &hooked.script, "response")
+            }
+        };
+        std::mem::swap(&mut shared.context.borrow_mut().values, values);
+        done
+    }
+}
+
+/// What came of a call. `why`: a check that failed in it.
+fn verdict(
+    called: Result<Value, Trouble>,
+    why: Option<String>,
+    script: &Script,
+    name: &str,
+) -> Result<(), Trouble> {
+    match (called, why) {
+        (Err(Trouble::Broken(words)), _) => Err(Trouble::Broken(words)),
+        (_, Some(why)) => Err(Trouble::Failed(why)),
+        (Err(trouble), None) => Err(trouble),
+        (Ok(Value::Boolean(false)), None) => Err(Trouble::Failed(format!(
+            "{}: {name} returned false",
+            script.name
+        ))),
+        (Ok(_), None) => Ok(()),
+    }
+}
+
+/// A function of a script's own: the state has some of the same names.
+fn function(names: &Table, name: &str) -> Option<Function> {
+    names.raw_get::<Option<Function>>(name).ok().flatten()
+}

@@ -1,0 +1,315 @@
+//! h2loadrunner's functions, whose arguments are whole tables of headers.
+//!
+//! A table that Rust fills field by field costs more than all else in a request. So for each list of names that responses
+//! have, a function is made that has the table as a constructor, and takes the values as one text with the places where
+//! each of them ends.
+
+use std::fmt::Write as _;
+
+use mlua::{Function, IntoLua, LuaString, MultiValue, Value};
+
+use super::objects::Shared;
+use super::state::State;
+use super::{Kept, Rewritten, Sketch, Trouble, fault};
+use crate::scenario::plan::{HttpRequest, Script};
+use crate::scenario::request::is_token;
+use crate::scenario::{Text, Values};
+
+/// The most header fields of a response, as a function of Lua has a limit of arguments.
+const MOST_FIELDS: usize = 150;
+
+/// The most lists of names that are kept ready.
+const MOST_SHAPES: usize = 64;
+
+/// Headers that volley makes itself, so that scripts may leave them as they are.
+const OWN: [&str; 4] = ["content-length", "host", "connection", "transfer-encoding"];
+
+/// One of the functions.
+pub struct Hook {
+    function: Function,
+    /// The request's table, if it has one.
+    request: Option<Request>,
+    /// By the names of a response's fields: the function that makes the tables.
+    shapes: Vec<(Vec<u8>, Function)>,
+    names: Vec<u8>,
+    packed: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// The request that `make_request` changes.
+struct Request {
+    method: String,
+    headers: Vec<(Box<str>, Text)>,
+    body: Option<Text>,
+}
+
+impl Hook {
+    /// A `validate_response`.
+    pub fn new(function: Function) -> Self {
+        Self {
+            function,
+            request: None,
+            shapes: Vec::new(),
+            names: Vec::new(),
+            packed: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// A `make_request` for these requests.
+    pub fn of_request(function: Function, request: &HttpRequest) -> Self {
+        Self {
+            request: Some(Request {
+                method: request.method.to_string(),
+                headers: request.headers.clone(),
+                body: request.body.clone(),
+            }),
+            ..Self::new(function)
+        }
+    }
+
+    /// Calls `validate_response`.
+    pub fn validate(&mut self, state: &State, script: &Script, kept: &Kept) -> Result<(), Trouble> {
+        self.pack(Some(kept), None, script)?;
+        let args = self.args(state, Some(kept), &[]);
+        let args = args.map_err(|error| Trouble::Error(error.to_string()))?;
+        let shape = self.shape(state, Some(kept), script)?;
+        match state.call::<Value>(&shape, args, script)? {
+            Value::Boolean(true) => Ok(()),
+            Value::Boolean(false) => {
+                let words = format!("{}: validate_response returned false", script.name);
+                Err(Trouble::Failed(words))
+            }
+            other => {
+                let kind = other.type_name();
+                let words = format!(
+                    "{}: validate_response returned {kind}, no boolean",
+                    script.name
+                );
+                Err(Trouble::Error(words))
+            }
+        }
+    }
+
+    /// Calls `make_request`.
+    pub fn make(
+        &mut self,
+        state: &State,
+        shared: &Shared,
+        script: &Script,
+        last: Option<&Kept>,
+        sketch: Sketch<'_>,
+        values: &mut Values,
+    ) -> Result<Rewritten, Trouble> {
+        let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
+        self.pack(last, Some((sketch, values)), script)?;
+        let mut body = Vec::new();
+        if let Some(text) = self
+            .request
+            .as_ref()
+            .and_then(|request| request.body.as_ref())
+        {
+            let rendered = text.render(values, &mut body);
+            rendered.map_err(|_| error("a value of the step's body is missing"))?;
+        }
+        let args = self.args(state, last, &body);
+        let args = args.map_err(|fault| error(&fault.to_string()))?;
+        let shape = self.shape(state, last, script)?;
+        std::mem::swap(&mut shared.context.borrow_mut().values, values);
+        let called = state.call::<(LuaString, Option<LuaString>)>(&shape, args, script);
+        std::mem::swap(&mut shared.context.borrow_mut().values, values);
+        let (headers, body) = called?;
+        let mut rewritten = Rewritten {
+            replaces: true,
+            body: body.map(|body| body.as_bytes().to_vec()),
+            ..Rewritten::default()
+        };
+        let method = self.request.as_ref().map_or("", |own| &own.method);
+        let headers = headers.as_bytes();
+        // Behind the last NUL, there is nothing.
+        let mut parts = headers.split(|byte| *byte == 0);
+        let (mut scheme, mut authority) = (None, None);
+        while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+            let text = || String::from_utf8_lossy(value).into_owned();
+            match name.as_str() {
+                ":method" if value == method.as_bytes() => {}
+                ":path" if value == sketch.path => {}
+                ":method" if !is_token(&text()) => {
+                    return Err(error(&format!(
+                        "make_request returned the method `{}`",
+                        text()
+                    )));
+                }
+                ":method" => rewritten.method = Some(text()),
+                ":path" => rewritten.url = Some(value.to_vec()),
+                ":scheme" => scheme = Some(text()),
+                ":authority" => authority = Some(text()),
+                name if OWN.contains(&name) => {}
+                name => {
+                    if let Some(fault) = fault(name, Some(value)) {
+                        return Err(error(&format!(
+                            "make_request returned headers, but {fault}"
+                        )));
+                    }
+                    rewritten.set(name, Some(value));
+                }
+            }
+        }
+        let scheme = scheme.as_deref().unwrap_or(sketch.scheme);
+        let authority = authority.as_deref().unwrap_or(sketch.authority);
+        if (scheme, authority) != (sketch.scheme, sketch.authority) {
+            let path = rewritten.url.unwrap_or_else(|| sketch.path.to_vec());
+            rewritten.url = Some([format!("{scheme}://{authority}").as_bytes(), &path].concat());
+        }
+        Ok(rewritten)
+    }
+
+    /// Puts all values that vary into one text.
+    fn pack(
+        &mut self,
+        response: Option<&Kept>,
+        request: Option<(Sketch<'_>, &Values)>,
+        script: &Script,
+    ) -> Result<(), Trouble> {
+        self.names.clear();
+        self.packed.clear();
+        self.ends.clear();
+        for (name, value) in response.iter().flat_map(|kept| kept.fields.iter()) {
+            self.names.extend_from_slice(name);
+            self.names.push(0);
+            self.packed.extend_from_slice(value);
+            self.ends.push(self.packed.len());
+        }
+        let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
+        if let (Some(own), Some((sketch, values))) = (&self.request, request) {
+            let ways = [
+                sketch.scheme.as_bytes(),
+                sketch.authority.as_bytes(),
+                sketch.path,
+            ];
+            for value in ways {
+                self.packed.extend_from_slice(value);
+                self.ends.push(self.packed.len());
+            }
+            for (name, value) in own.varying() {
+                let rendered = value.render(values, &mut self.packed);
+                rendered.map_err(|_| error(&format!("a value of header `{name}` is missing")))?;
+                self.ends.push(self.packed.len());
+            }
+        }
+        match self.ends.len() > MOST_FIELDS {
+            true => Err(error("the response has more than 150 header fields")),
+            false => Ok(()),
+        }
+    }
+
+    fn args(
+        &self,
+        state: &State,
+        response: Option<&Kept>,
+        body: &[u8],
+    ) -> mlua::Result<MultiValue> {
+        let lua = &state.lua;
+        let of_response = response.map_or(&[][..], |kept| &kept.body);
+        let mut args = Vec::with_capacity(3 + self.ends.len());
+        for text in [&self.packed, of_response, body] {
+            args.push(lua.create_string(text)?.into_lua(lua)?);
+        }
+        let ends = self.ends.iter();
+        args.extend(ends.map(|end| Value::Integer(i64::try_from(*end).unwrap_or(i64::MAX))));
+        Ok(MultiValue::from_vec(args))
+    }
+
+    /// The function that makes the tables of a response with these names.
+    fn shape(
+        &mut self,
+        state: &State,
+        response: Option<&Kept>,
+        script: &Script,
+    ) -> Result<Function, Trouble> {
+        let mut shapes = self.shapes.iter();
+        if let Some((_, shape)) = shapes.find(|(names, _)| *names == self.names) {
+            return Ok(shape.clone());
+        }
+        let made = self.new_shape(state, response);
+        let made = made.map_err(|error| Trouble::Error(format!("{}: {error}", script.name)))?;
+        if self.shapes.len() >= MOST_SHAPES {
+            self.shapes.clear();
+        }
+        self.shapes.push((self.names.clone(), made.clone()));
+        Ok(made)
+    }
+
+    #[cold]
+    fn new_shape(&self, state: &State, response: Option<&Kept>) -> mlua::Result<Function> {
+        let mut number = 0;
+        let mut value = || {
+            number += 1;
+            match number {
+                1 => "sub(all,1,e1)".to_owned(),
+                _ => format!("sub(all,e{}+1,e{number})", number - 1),
+            }
+        };
+        let mut headers = String::new();
+        let names = response.iter().flat_map(|kept| kept.fields.iter());
+        for (name, _) in names {
+            let _ = write!(headers, "[{}]={},", quoted(name), value());
+        }
+        let call = match &self.request {
+            None => format!("return f({{{headers}}},body)"),
+            Some(request) => {
+                let mut own = format!("[':method']={},", quoted(request.method.as_bytes()));
+                for name in [":scheme", ":authority", ":path"] {
+                    let _ = write!(own, "['{name}']={},", value());
+                }
+                for (name, _) in request.varying() {
+                    let _ = write!(own, "[{}]={},", quoted(name.as_bytes()), value());
+                }
+                for (name, text) in &request.headers {
+                    if let Some(text) = text.constant() {
+                        let _ = write!(own, "[{}]={},", quoted(name.as_bytes()), quoted(text));
+                    }
+                }
+                format!("return flat(f({{{headers}}},body,{{{own}}},own_body))")
+            }
+        };
+        let ends: Vec<String> = (1..=number).map(|end| format!(",e{end}")).collect();
+        let text = format!(
+            "local f,sub,flat=... return function(all,body,own_body{}) {call} end",
+            ends.concat()
+        );
+        let chunk = state.lua.load(text).set_name("=volley");
+        let (sub, flat) = (
+            state.host.get::<Function>("sub")?,
+            state.host.get::<Function>("flat")?,
+        );
+        chunk.call((&self.function, sub, flat))
+    }
+}
+
+impl Request {
+    /// The headers whose values differ from request to request.
+    fn varying(&self) -> impl Iterator<Item = (&str, &Text)> {
+        let headers = self
+            .headers
+            .iter()
+            .filter(|(_, value)| value.constant().is_none());
+        headers.map(|(name, value)| (&**name, value))
+    }
+}
+
+/// A text as Lua writes it.
+fn quoted(text: &[u8]) -> String {
+    let mut out = "\"".to_owned();
+    for byte in text {
+        match byte {
+            b' '..=b'~' if !matches!(byte, b'"' | b'\\') => out.push(char::from(*byte)),
+            _ => {
+                let _ = write!(out, "\\{byte:03}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
