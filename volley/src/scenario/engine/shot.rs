@@ -42,8 +42,12 @@ pub struct Shot {
     lines: Box<request::Head>,
     /// HTTP/2.
     heads: Heads,
-    /// The same without the step's own fields.
+    /// The same for requests that a script has changed: without the path, and if one of the step's fields has changed,
+    /// without those.
+    pathless: Heads,
     bare: Heads,
+    /// How fields of scripts begin in HTTP/2, by name.
+    begins: Vec<(Box<str>, Vec<u8>)>,
     varying: Vec<Varying>,
 }
 
@@ -88,12 +92,13 @@ impl Aim<'_> {
 
     /// Whether a script has changed a field.
     pub fn changes(&self, name: &str) -> bool {
-        self.rewritten.is_some_and(|request| request.changes(name))
+        let written = self.rewritten;
+        written.is_some_and(|request| request.field(name).is_some())
     }
 
     /// The body that a script has written, if the request has one at all.
     pub fn own_body(&self) -> Option<&[u8]> {
-        self.rewritten.and_then(|request| request.body.as_deref())
+        self.rewritten.and_then(Rewritten::body)
     }
 
     /// What `:authority` or `host` says.
@@ -114,7 +119,9 @@ impl Shot {
             },
             lines: Box::new(request::Head::new(&request)),
             heads: Heads::default(),
+            pathless: Heads::default(),
             bare: Heads::default(),
+            begins: Vec::new(),
             varying: Varying::of(&request.headers),
             request,
         }
@@ -216,9 +223,9 @@ impl Shot {
         }
     }
 
-    /// The fields that every request has, but for the path.
+    /// The fields that every request has, but for the path; with those of the step that never change, or without them.
     #[cold]
-    fn bare_head(&self, aim: Aim<'_>) -> Head {
+    fn bare_head(&self, aim: Aim<'_>, with_own: bool) -> Head {
         let mut fields = Vec::new();
         for (name, value) in [
             (":method", aim.method(&self.request.method).as_bytes()),
@@ -228,21 +235,18 @@ impl Shot {
             fields.push(field(name, value));
         }
         let before_own = fields.len();
+        let own = constant(&self.request.headers).filter(|(name, _)| with_own && aim.sends(name));
+        fields.extend(own.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
     }
 
     #[cold]
     fn new_head(&self, aim: Aim<'_>) -> Head {
-        let Head {
-            mut fields,
-            before_own,
-        } = self.bare_head(aim);
+        let mut head = self.bare_head(aim, true);
         if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
-            fields.push(field(":path", path));
+            head.fields.insert(head.before_own, field(":path", path));
         }
-        let constant = constant(&self.request.headers).filter(|(name, _)| aim.sends(name));
-        fields.extend(constant.map(|(name, value)| field(name, value)));
-        Head { fields, before_own }
+        head
     }
 
     /// The head of a request that a script has changed, and the fields of this request alone.
@@ -252,23 +256,31 @@ impl Shot {
         aim: Aim<'_>,
         scratch: &mut Scratch,
     ) -> Arc<Head> {
-        let kept = constant(&self.request.headers);
-        let kept = kept.filter(|(name, _)| aim.sends(name) && !rewritten.changes(name));
-        let own = rewritten.sent().filter(|(name, _)| aim.sends(name));
-        for (name, value) in kept.chain(own) {
-            scratch.value.clear();
-            literal_name(
-                name.as_bytes(),
-                indexing(name, Indexing::Without),
-                &mut scratch.value,
-            );
-            literal(&scratch.value, value, &mut scratch.last);
+        let mut constants = constant(&self.request.headers);
+        let is_intact = aim.moved.is_none() && !constants.any(|(name, _)| aim.changes(name));
+        if !is_intact {
+            let kept = constant(&self.request.headers);
+            for (name, value) in kept.filter(|(name, _)| aim.sends(name) && !aim.changes(name)) {
+                begun(&mut self.begins, name, value, &mut scratch.last);
+            }
         }
-        let is_plain = rewritten.method.is_none() && aim.moved.is_none();
-        match self.bare.find(aim).filter(|_| is_plain) {
-            Some(head) => head,
-            None if is_plain => self.bare.keep(aim, self.bare_head(aim)),
-            None => Arc::new(self.bare_head(aim)),
+        for (name, value) in rewritten.sent().filter(|(name, _)| aim.sends(name)) {
+            begun(&mut self.begins, name, value, &mut scratch.last);
+        }
+        if aim.moved.is_some() || rewritten.method.is_some() {
+            return Arc::new(self.bare_head(aim, is_intact));
+        }
+        let heads = match is_intact {
+            true => &self.pathless,
+            false => &self.bare,
+        };
+        if let Some(head) = heads.find(aim) {
+            return head;
+        }
+        let head = self.bare_head(aim, is_intact);
+        match is_intact {
+            true => self.pathless.keep(aim, head),
+            false => self.bare.keep(aim, head),
         }
     }
 
@@ -282,7 +294,7 @@ impl Shot {
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
         let own = self.request.headers.iter();
-        let own = own.filter(|(name, _)| aim.sends(name) && !rewritten.changes(name));
+        let own = own.filter(|(name, _)| aim.sends(name) && !aim.changes(name));
         let written = rewritten.sent().filter(|(name, _)| aim.sends(name));
         let written = written.map(|(name, value)| (name.into(), Text::fixed(value)));
         let request = HttpRequest {
@@ -291,7 +303,7 @@ impl Shot {
             body: None,
             redirects: 0,
         };
-        let has_body = rewritten.body.is_some() || self.request.body.is_some();
+        let has_body = rewritten.body().is_some() || self.request.body.is_some();
         let ask = Ask {
             authority: aim.authority().as_bytes(),
             cookies: &scratch.cookies,
@@ -329,6 +341,27 @@ impl Shot {
         };
         self.lines
             .render(&ask, values, write_target, &mut scratch.first)
+    }
+}
+
+/// The most names of scripts' fields that are kept ready.
+const MOST_BEGINS: usize = 64;
+
+/// Appends a field of a script.
+fn begun(begins: &mut Vec<(Box<str>, Vec<u8>)>, name: &str, value: &[u8], out: &mut Vec<u8>) {
+    if let Some((_, begin)) = begins.iter().find(|(known, _)| **known == *name) {
+        literal(begin, value, out);
+        return;
+    }
+    let mut begin = Vec::new();
+    literal_name(
+        name.as_bytes(),
+        indexing(name, Indexing::Without),
+        &mut begin,
+    );
+    literal(&begin, value, out);
+    if begins.len() < MOST_BEGINS {
+        begins.push((name.into(), begin));
     }
 }
 

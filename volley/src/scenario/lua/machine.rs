@@ -122,26 +122,32 @@ impl Machine {
         sketch: Sketch<'_>,
         last: Option<&Kept>,
         values: &mut Values,
-    ) -> Result<Option<Rewritten>, Trouble> {
+        rewritten: &mut Rewritten,
+    ) -> Result<(), Trouble> {
+        rewritten.clear();
         let Some(Some(hooked)) = self.steps.get_mut(step) else {
-            return Ok(None);
+            return Ok(());
         };
         let (state, shared) = (&self.state, &self.objects.shared);
         let function = match &mut hooked.ask {
-            None => return Ok(None),
+            None => return Ok(()),
             Some(Ask::Tables(hook)) => {
-                let made = hook.make(state, shared, &hooked.script, last, sketch, values);
+                let made = hook.make(
+                    (state, shared, &hooked.script),
+                    last,
+                    sketch,
+                    values,
+                    rewritten,
+                );
                 let why = shared.context.borrow_mut().why.take();
-                return match (made, why) {
-                    (Err(Trouble::Error(_)), Some(why)) => Err(Trouble::Failed(why)),
-                    (made, _) => made.map(Some),
-                };
+                return verdict(made.map(|()| Value::Nil), why, &hooked.script, "");
             }
             Some(Ask::Lazy(function)) => function,
         };
         {
             let mut context = shared.context.borrow_mut();
             std::mem::swap(&mut context.values, values);
+            std::mem::swap(&mut context.rewritten, rewritten);
             context.phase = Phase::Request(Rc::clone(&hooked.request));
             context.path.clear();
             context.path.extend_from_slice(sketch.path);
@@ -153,10 +159,9 @@ impl Machine {
         };
         let mut context = shared.context.borrow_mut();
         std::mem::swap(&mut context.values, values);
+        std::mem::swap(&mut context.rewritten, rewritten);
         context.phase = Phase::None;
-        let rewritten = std::mem::take(&mut context.rewritten);
-        verdict(called, context.why.take(), &hooked.script, "request")?;
-        Ok((rewritten != Rewritten::default()).then_some(rewritten))
+        verdict(called, context.why.take(), &hooked.script, "request")
     }
 
     /// Lets a step's script look at its response.

@@ -13,8 +13,9 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+use std::rc::Rc;
+
 use crate::http2::hpack::HeaderList;
-use crate::scenario::request::{name_fault, value_fault};
 
 pub use machine::Machine;
 pub use state::check;
@@ -47,45 +48,84 @@ pub struct Kept {
     pub body: Vec<u8>,
 }
 
-/// What a script makes of a step's request.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What a script makes of a step's request. It is used again for the next one.
+#[derive(Debug, Default)]
 pub struct Rewritten {
-    /// A path on `target`, or a whole URL.
-    pub url: Option<Vec<u8>>,
+    /// What a path is relative to.
     pub target: usize,
     pub method: Option<String>,
-    /// `fields` are all that are sent, and not changes of the step's own.
-    pub replaces: bool,
-    /// Lower-case names; `None`: it is not sent.
-    pub fields: Vec<(String, Option<Vec<u8>>)>,
-    pub body: Option<Vec<u8>>,
+    url: Option<Span>,
+    body: Option<Span>,
+    fields: Vec<(Rc<str>, Option<Span>)>,
+    bytes: Vec<u8>,
 }
 
+/// A part of the bytes: from, and behind.
+type Span = (usize, usize);
+
 impl Rewritten {
-    /// Whether it says something of a field.
-    pub fn changes(&self, name: &str) -> bool {
-        self.replaces || self.fields.iter().any(|(changed, _)| changed == name)
+    /// Forgets all, and keeps the memory.
+    pub fn clear(&mut self) {
+        (self.method, self.url, self.body) = (None, None, None);
+        self.fields.clear();
+        self.bytes.clear();
+    }
+
+    /// Whether the request is as the file says.
+    pub fn is_empty(&self) -> bool {
+        self.method.is_none() && self.url.is_none() && self.body.is_none() && self.fields.is_empty()
+    }
+
+    /// A path, or a whole URL.
+    pub fn url(&self) -> Option<&[u8]> {
+        self.url.map(|span| self.part(span))
+    }
+
+    pub fn body(&self) -> Option<&[u8]> {
+        self.body.map(|span| self.part(span))
+    }
+
+    /// What it says of a field; `Some(None)`: it is not sent.
+    pub fn field(&self, name: &str) -> Option<Option<&[u8]>> {
+        let mut fields = self.fields.iter();
+        let (_, value) = fields.find(|(changed, _)| **changed == *name)?;
+        Some(value.map(|span| self.part(span)))
     }
 
     /// The fields that it sends.
     pub fn sent(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let fields = self.fields.iter();
-        fields.filter_map(|(name, value)| Some((name.as_str(), value.as_deref()?)))
+        fields.filter_map(|(name, value)| Some((&**name, self.part((*value)?))))
     }
 
-    fn set(&mut self, name: &str, value: Option<&[u8]>) {
-        let value = value.map(<[u8]>::to_vec);
-        match self.fields.iter_mut().find(|(known, _)| known == name) {
+    fn set_url(&mut self, url: &[&[u8]]) {
+        self.url = Some(self.add(url));
+    }
+
+    fn set_body(&mut self, body: &[u8]) {
+        self.body = Some(self.add(&[body]));
+    }
+
+    /// `name` is in lower case.
+    fn set(&mut self, name: Rc<str>, value: Option<&[u8]>) {
+        let value = value.map(|value| self.add(&[value]));
+        match self.fields.iter_mut().find(|(known, _)| *known == name) {
             Some((_, place)) => *place = value,
-            None => self.fields.push((name.to_owned(), value)),
+            None => self.fields.push((name, value)),
         }
     }
-}
 
-/// Why a script cannot send a header.
-fn fault(name: &str, value: Option<&[u8]>) -> Option<String> {
-    let of_value = || value_fault(value?).map(|fault| format!("header `{name}`: {fault}"));
-    name_fault(name).or_else(of_value)
+    fn add(&mut self, parts: &[&[u8]]) -> Span {
+        let begin = self.bytes.len();
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
+        (begin, self.bytes.len())
+    }
+
+    fn part(&self, (begin, end): Span) -> &[u8] {
+        self.bytes.get(begin..end).unwrap_or_default()
+    }
 }
 
 /// What a request is before its script runs.

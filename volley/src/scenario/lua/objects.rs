@@ -7,9 +7,10 @@ use std::rc::Rc;
 use mlua::{Lua, LuaString, Table, Value};
 
 use super::state::{State, Watch, wrong};
-use super::{Kept, Rewritten, fault};
+use super::{Kept, Rewritten};
 use crate::scenario::json::{self, Found, Tree};
 use crate::scenario::plan::{HttpRequest, Pointer};
+use crate::scenario::request::{name_fault, value_fault};
 use crate::scenario::{Slot, Text, Values};
 
 /// What the call that goes on is about.
@@ -44,6 +45,39 @@ pub struct Shared {
     pub context: RefCell<Context>,
     watch: Rc<Watch>,
     slots: HashMap<Vec<u8>, Slot>,
+    /// Names of headers that scripts have sent: as they write them, and in lower case.
+    names: RefCell<HashMap<Vec<u8>, Rc<str>>>,
+}
+
+impl Shared {
+    /// The name of a header that a script sends, in lower case.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be sent.
+    pub fn field(&self, name: &[u8], value: Option<&[u8]>) -> Result<Rc<str>, String> {
+        let of_value = value.and_then(value_fault);
+        if let Some(fault) = of_value {
+            return Err(format!(
+                "header `{}`: {fault}",
+                String::from_utf8_lossy(name)
+            ));
+        }
+        if let Some(known) = self.names.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let text = String::from_utf8_lossy(name);
+        if let Some(fault) = name_fault(&text) {
+            return Err(fault);
+        }
+        let lower: Rc<str> = text.to_ascii_lowercase().into();
+        let mut names = self.names.borrow_mut();
+        if names.len() >= MOST_NAMES {
+            names.clear();
+        }
+        names.insert(name.to_vec(), Rc::clone(&lower));
+        Ok(lower)
+    }
 }
 
 /// The objects that functions of scripts are called with.
@@ -55,6 +89,9 @@ pub struct Objects {
 
 /// The longest number that is one in Lua, too.
 const MOST_DIGITS: usize = 15;
+
+/// The most names of headers that are kept.
+const MOST_NAMES: usize = 256;
 
 /// The most different pointers that are kept ready.
 const MOST_TREES: usize = 256;
@@ -71,6 +108,7 @@ impl Objects {
             context: RefCell::default(),
             watch: state.watch(),
             slots: slots.iter().enumerate().map(slot).collect(),
+            names: RefCell::default(),
         });
         let fail = Rc::clone(&shared);
         let fail = lua.create_function(move |_, why: LuaString| {
@@ -98,7 +136,7 @@ fn with_methods(lua: &Lua, methods: Table) -> mlua::Result<Table> {
 fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let methods = lua.create_table()?;
     let s = Rc::clone(shared);
-    let header = move |lua: &Lua, (_, name): (Value, LuaString)| {
+    let header = move |lua: &Lua, (_, name): (bool, LuaString)| {
         let context = s.context.borrow();
         let response = context.response(lua)?;
         let _free = s.watch.unlimited(lua);
@@ -111,7 +149,7 @@ fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("header", lua.create_function(header)?)?;
     let s = Rc::clone(shared);
-    let headers = move |lua: &Lua, _: Value| {
+    let headers = move |lua: &Lua, _: bool| {
         let context = s.context.borrow();
         let response = context.response(lua)?;
         let _free = s.watch.unlimited(lua);
@@ -123,14 +161,14 @@ fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("headers", lua.create_function(headers)?)?;
     let s = Rc::clone(shared);
-    let body = move |lua: &Lua, _: Value| {
+    let body = move |lua: &Lua, _: bool| {
         let context = s.context.borrow();
         let _free = s.watch.unlimited(lua);
         lua.create_string(&context.response(lua)?.body)
     };
     methods.set("body", lua.create_function(body)?)?;
     let s = Rc::clone(shared);
-    let json = move |lua: &Lua, (_, pointer): (Value, LuaString)| {
+    let json = move |lua: &Lua, (_, pointer): (bool, LuaString)| {
         let mut context = s.context.borrow_mut();
         let _free = s.watch.unlimited(lua);
         context.json(lua, &pointer.as_bytes())
@@ -142,25 +180,21 @@ fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
 fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let methods = lua.create_table()?;
     let s = Rc::clone(shared);
-    let path = move |lua: &Lua, _: Value| {
+    let path = move |lua: &Lua, _: bool| {
         let context = s.context.borrow();
         context.request(lua)?;
         let _free = s.watch.unlimited(lua);
-        lua.create_string(context.rewritten.url.as_ref().unwrap_or(&context.path))
+        lua.create_string(context.rewritten.url().unwrap_or(&context.path))
     };
     methods.set("path", lua.create_function(path)?)?;
     let s = Rc::clone(shared);
-    let header = move |lua: &Lua, (_, name): (Value, LuaString)| {
+    let header = move |lua: &Lua, (_, name): (bool, LuaString)| {
         let context = s.context.borrow();
         let request = context.request(lua)?;
         let _free = s.watch.unlimited(lua);
         let name = name.to_string_lossy().to_ascii_lowercase();
-        let mut changes = context.rewritten.fields.iter();
-        if let Some((_, value)) = changes.find(|(changed, _)| *changed == name) {
-            return value
-                .as_ref()
-                .map(|value| lua.create_string(value))
-                .transpose();
+        if let Some(changed) = context.rewritten.field(&name) {
+            return changed.map(|value| lua.create_string(value)).transpose();
         }
         let mut fields = request.headers.iter();
         let field = fields.find(|(known, _)| **known == *name);
@@ -168,11 +202,11 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("header", lua.create_function(header)?)?;
     let s = Rc::clone(shared);
-    let body = move |lua: &Lua, _: Value| {
+    let body = move |lua: &Lua, _: bool| {
         let context = s.context.borrow();
         let request = context.request(lua)?;
         let _free = s.watch.unlimited(lua);
-        match (&context.rewritten.body, &request.body) {
+        match (context.rewritten.body(), &request.body) {
             (Some(body), _) => lua.create_string(body),
             (None, Some(text)) => context.text(lua, text),
             (None, None) => lua.create_string(""),
@@ -180,31 +214,29 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("body", lua.create_function(body)?)?;
     let s = Rc::clone(shared);
-    let set_path = move |lua: &Lua, (_, path): (Value, LuaString)| {
+    let set_path = move |lua: &Lua, (_, path): (bool, LuaString)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        context.rewritten.url = Some(path.as_bytes().to_vec());
+        context.rewritten.set_url(&[&path.as_bytes()]);
         Ok(())
     };
     methods.set("set_path", lua.create_function(set_path)?)?;
     let s = Rc::clone(shared);
-    let set_header = move |lua: &Lua, (_, name, value): (Value, LuaString, Option<LuaString>)| {
+    let set_header = move |lua: &Lua, (_, name, value): (bool, LuaString, Option<LuaString>)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        let name = name.to_string_lossy().to_ascii_lowercase();
-        let bytes = value.as_ref().map(|value| value.as_bytes());
-        if let Some(fault) = fault(&name, bytes.as_deref()) {
-            return Err(wrong(lua, &fault));
-        }
-        context.rewritten.set(&name, bytes.as_deref());
+        let value = value.as_ref().map(|value| value.as_bytes());
+        let name = s.field(&name.as_bytes(), value.as_deref());
+        let name = name.map_err(|fault| wrong(lua, &fault))?;
+        context.rewritten.set(name, value.as_deref());
         Ok(())
     };
     methods.set("set_header", lua.create_function(set_header)?)?;
     let s = Rc::clone(shared);
-    let set_body = move |lua: &Lua, (_, body): (Value, LuaString)| {
+    let set_body = move |lua: &Lua, (_, body): (bool, LuaString)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        context.rewritten.body = Some(body.as_bytes().to_vec());
+        context.rewritten.set_body(&body.as_bytes());
         Ok(())
     };
     methods.set("set_body", lua.create_function(set_body)?)?;
@@ -215,7 +247,7 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
 fn vars(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let (vars, meta) = (lua.create_table()?, lua.create_table()?);
     let s = Rc::clone(shared);
-    let get = move |lua: &Lua, (_, name): (Value, LuaString)| {
+    let get = move |lua: &Lua, (_, name): (bool, LuaString)| {
         let context = s.context.borrow();
         let _free = s.watch.unlimited(lua);
         let slot = s.slots.get(&*name.as_bytes());
@@ -224,7 +256,7 @@ fn vars(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     meta.set("__index", lua.create_function(get)?)?;
     let s = Rc::clone(shared);
-    let set = move |lua: &Lua, (_, name, value): (Value, LuaString, Value)| {
+    let set = move |lua: &Lua, (_, name, value): (bool, LuaString, Value)| {
         let mut context = s.context.borrow_mut();
         let Some(slot) = s.slots.get(&*name.as_bytes()) else {
             let name = name.to_string_lossy();

@@ -47,21 +47,36 @@ function fail(why)
     error(host.failed, 0)
 end
 
--- Headers as one string of names and values, each followed by NUL.
+-- What make_request has changed: one string of names and values, each followed by NUL. The value of a header that is not
+-- sent any more is a line break. `known`: the `count` headers that there were, and those values that are always the same.
 local list = {}
 
-function host.flat(headers, body)
+function host.flat(known, count, headers, body)
     if type(headers) ~= "table" then
         error("make_request returned no table of headers but " .. type(headers), 0)
     end
-    local n = 0
+    local n, same = 0, 0
     for name, value in next, headers do
-        local kind = type(value)
-        if type(name) ~= "string" or kind ~= "string" and kind ~= "number" then
-            error("make_request returned a header `" .. tostring(name) .. "` that is no text but " .. kind, 0)
+        local was = known[name]
+        if was ~= nil then
+            same = same + 1
         end
-        list[n + 1], list[n + 2] = name, value
-        n = n + 2
+        if was ~= value then
+            local kind = type(value)
+            if type(name) ~= "string" or kind ~= "string" and kind ~= "number" then
+                error("make_request returned a header `" .. tostring(name) .. "` that is no text but " .. kind, 0)
+            end
+            list[n + 1], list[n + 2] = name, value
+            n = n + 2
+        end
+    end
+    if same < count then
+        for name in next, known do
+            if headers[name] == nil then
+                list[n + 1], list[n + 2] = name, "\n"
+                n = n + 2
+            end
+        end
     end
     list[n + 1] = ""
     return concat(list, "\0", 1, n + 1), body

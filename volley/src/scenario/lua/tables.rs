@@ -10,7 +10,7 @@ use mlua::{Function, IntoLua, LuaString, MultiValue, Value};
 
 use super::objects::Shared;
 use super::state::State;
-use super::{Kept, Rewritten, Sketch, Trouble, fault};
+use super::{Kept, Rewritten, Sketch, Trouble};
 use crate::scenario::plan::{HttpRequest, Script};
 use crate::scenario::request::is_token;
 use crate::scenario::{Text, Values};
@@ -24,14 +24,18 @@ const MOST_SHAPES: usize = 64;
 /// Headers that volley makes itself, so that scripts may leave them as they are.
 const OWN: [&str; 4] = ["content-length", "host", "connection", "transfer-encoding"];
 
+/// The value of a header that `make_request` has taken away.
+const GONE: &[u8] = b"\n";
+
 /// One of the functions.
 pub struct Hook {
     function: Function,
     /// The request's table, if it has one.
     request: Option<Request>,
-    /// By the names of a response's fields: the function that makes the tables.
+    /// By the names of a response's fields, and what else never changes: the function that makes the tables.
     shapes: Vec<(Vec<u8>, Function)>,
     names: Vec<u8>,
+    body: Vec<u8>,
     packed: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -51,6 +55,7 @@ impl Hook {
             request: None,
             shapes: Vec::new(),
             names: Vec::new(),
+            body: Vec::new(),
             packed: Vec::new(),
             ends: Vec::new(),
         }
@@ -71,9 +76,9 @@ impl Hook {
     /// Calls `validate_response`.
     pub fn validate(&mut self, state: &State, script: &Script, kept: &Kept) -> Result<(), Trouble> {
         self.pack(Some(kept), None, script)?;
-        let args = self.args(state, Some(kept), &[]);
+        let args = self.args(state, Some(kept));
         let args = args.map_err(|error| Trouble::Error(error.to_string()))?;
-        let shape = self.shape(state, Some(kept), script)?;
+        let shape = self.shape(state, Some(kept), None, script)?;
         match state.call::<Value>(&shape, args, script)? {
             Value::Boolean(true) => Ok(()),
             Value::Boolean(false) => {
@@ -94,75 +99,72 @@ impl Hook {
     /// Calls `make_request`.
     pub fn make(
         &mut self,
-        state: &State,
-        shared: &Shared,
-        script: &Script,
+        (state, shared, script): (&State, &Shared, &Script),
         last: Option<&Kept>,
         sketch: Sketch<'_>,
         values: &mut Values,
-    ) -> Result<Rewritten, Trouble> {
+        rewritten: &mut Rewritten,
+    ) -> Result<(), Trouble> {
         let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
         self.pack(last, Some((sketch, values)), script)?;
-        let mut body = Vec::new();
-        if let Some(text) = self
-            .request
-            .as_ref()
-            .and_then(|request| request.body.as_ref())
-        {
-            let rendered = text.render(values, &mut body);
+        self.body.clear();
+        let own = self.request.as_ref();
+        if let Some(text) = own.and_then(|request| request.body.as_ref()) {
+            let rendered = text.render(values, &mut self.body);
             rendered.map_err(|_| error("a value of the step's body is missing"))?;
         }
-        let args = self.args(state, last, &body);
+        let args = self.args(state, last);
         let args = args.map_err(|fault| error(&fault.to_string()))?;
-        let shape = self.shape(state, last, script)?;
+        let shape = self.shape(state, last, Some(sketch), script)?;
         std::mem::swap(&mut shared.context.borrow_mut().values, values);
         let called = state.call::<(LuaString, Option<LuaString>)>(&shape, args, script);
         std::mem::swap(&mut shared.context.borrow_mut().values, values);
         let (headers, body) = called?;
-        let mut rewritten = Rewritten {
-            replaces: true,
-            body: body.map(|body| body.as_bytes().to_vec()),
-            ..Rewritten::default()
-        };
-        let method = self.request.as_ref().map_or("", |own| &own.method);
+        if let Some(body) = body.as_ref().map(LuaString::as_bytes)
+            && *body != *self.body
+        {
+            rewritten.set_body(&body);
+        }
+        let (mut scheme, mut authority, mut path) = (None, None, None);
         let headers = headers.as_bytes();
         // Behind the last NUL, there is nothing.
         let mut parts = headers.split(|byte| *byte == 0);
-        let (mut scheme, mut authority) = (None, None);
         while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
-            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-            let text = || String::from_utf8_lossy(value).into_owned();
-            match name.as_str() {
-                ":method" if value == method.as_bytes() => {}
-                ":path" if value == sketch.path => {}
-                ":method" if !is_token(&text()) => {
-                    return Err(error(&format!(
-                        "make_request returned the method `{}`",
-                        text()
-                    )));
-                }
-                ":method" => rewritten.method = Some(text()),
-                ":path" => rewritten.url = Some(value.to_vec()),
-                ":scheme" => scheme = Some(text()),
-                ":authority" => authority = Some(text()),
-                name if OWN.contains(&name) => {}
-                name => {
-                    if let Some(fault) = fault(name, Some(value)) {
+            match name {
+                b":path" => path = Some(value).filter(|path| *path != sketch.path),
+                b":scheme" => scheme = Some(value),
+                b":authority" => authority = Some(value),
+                b":method" => {
+                    let method = String::from_utf8_lossy(value);
+                    if !is_token(&method) {
                         return Err(error(&format!(
-                            "make_request returned headers, but {fault}"
+                            "make_request returned the method `{method}`"
                         )));
                     }
-                    rewritten.set(name, Some(value));
+                    rewritten.method = Some(method.into_owned());
+                }
+                name if OWN
+                    .iter()
+                    .any(|own| name.eq_ignore_ascii_case(own.as_bytes())) => {}
+                name => {
+                    let value = Some(value).filter(|value| *value != GONE);
+                    let name = shared.field(name, value);
+                    let name = name.map_err(|fault| {
+                        error(&format!("make_request returned headers, but {fault}"))
+                    })?;
+                    rewritten.set(name, value);
                 }
             }
         }
-        let scheme = scheme.as_deref().unwrap_or(sketch.scheme);
-        let authority = authority.as_deref().unwrap_or(sketch.authority);
-        if (scheme, authority) != (sketch.scheme, sketch.authority) {
-            let path = rewritten.url.unwrap_or_else(|| sketch.path.to_vec());
-            rewritten.url = Some([format!("{scheme}://{authority}").as_bytes(), &path].concat());
+        if scheme.is_some() || authority.is_some() {
+            let scheme = scheme.unwrap_or(sketch.scheme.as_bytes());
+            let authority = authority.unwrap_or(sketch.authority.as_bytes());
+            let path = path.unwrap_or(sketch.path);
+            rewritten.set_url(&[scheme, b"://", authority, path]);
+        } else if let Some(path) = path {
+            rewritten.set_url(&[path]);
         }
-        Ok(rewritten)
+        Ok(())
     }
 
     /// Puts all values that vary into one text.
@@ -183,15 +185,12 @@ impl Hook {
         }
         let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
         if let (Some(own), Some((sketch, values))) = (&self.request, request) {
-            let ways = [
-                sketch.scheme.as_bytes(),
-                sketch.authority.as_bytes(),
-                sketch.path,
-            ];
-            for value in ways {
-                self.packed.extend_from_slice(value);
-                self.ends.push(self.packed.len());
+            for constant in [sketch.scheme, sketch.authority] {
+                self.names.extend_from_slice(constant.as_bytes());
+                self.names.push(0);
             }
+            self.packed.extend_from_slice(sketch.path);
+            self.ends.push(self.packed.len());
             for (name, value) in own.varying() {
                 let rendered = value.render(values, &mut self.packed);
                 rendered.map_err(|_| error(&format!("a value of header `{name}` is missing")))?;
@@ -204,16 +203,11 @@ impl Hook {
         }
     }
 
-    fn args(
-        &self,
-        state: &State,
-        response: Option<&Kept>,
-        body: &[u8],
-    ) -> mlua::Result<MultiValue> {
+    fn args(&self, state: &State, response: Option<&Kept>) -> mlua::Result<MultiValue> {
         let lua = &state.lua;
         let of_response = response.map_or(&[][..], |kept| &kept.body);
         let mut args = Vec::with_capacity(3 + self.ends.len());
-        for text in [&self.packed, of_response, body] {
+        for text in [&self.packed, of_response, &self.body] {
             args.push(lua.create_string(text)?.into_lua(lua)?);
         }
         let ends = self.ends.iter();
@@ -226,13 +220,14 @@ impl Hook {
         &mut self,
         state: &State,
         response: Option<&Kept>,
+        sketch: Option<Sketch<'_>>,
         script: &Script,
     ) -> Result<Function, Trouble> {
         let mut shapes = self.shapes.iter();
         if let Some((_, shape)) = shapes.find(|(names, _)| *names == self.names) {
             return Ok(shape.clone());
         }
-        let made = self.new_shape(state, response);
+        let made = self.new_shape(state, response, sketch);
         let made = made.map_err(|error| Trouble::Error(format!("{}: {error}", script.name)))?;
         if self.shapes.len() >= MOST_SHAPES {
             self.shapes.clear();
@@ -242,7 +237,12 @@ impl Hook {
     }
 
     #[cold]
-    fn new_shape(&self, state: &State, response: Option<&Kept>) -> mlua::Result<Function> {
+    fn new_shape(
+        &self,
+        state: &State,
+        response: Option<&Kept>,
+        sketch: Option<Sketch<'_>>,
+    ) -> mlua::Result<Function> {
         let mut number = 0;
         let mut value = || {
             number += 1;
@@ -256,27 +256,42 @@ impl Hook {
         for (name, _) in names {
             let _ = write!(headers, "[{}]={},", quoted(name), value());
         }
-        let call = match &self.request {
-            None => format!("return f({{{headers}}},body)"),
-            Some(request) => {
-                let mut own = format!("[':method']={},", quoted(request.method.as_bytes()));
-                for name in [":scheme", ":authority", ":path"] {
-                    let _ = write!(own, "['{name}']={},", value());
-                }
+        let known = state.lua.create_table()?;
+        let mut count = 0;
+        let call = match (&self.request, sketch) {
+            (Some(request), Some(sketch)) => {
+                let mut own = String::new();
+                let mut add = |name: &str, constant: Option<&[u8]>| {
+                    count += 1;
+                    let quoted_name = quoted(name.as_bytes());
+                    let _ = match constant {
+                        Some(text) => write!(own, "[{quoted_name}]={},", quoted(text)),
+                        None => write!(own, "[{quoted_name}]={},", value()),
+                    };
+                    match constant {
+                        Some(text) => known.set(name, state.lua.create_string(text)?),
+                        None => known.set(name, true),
+                    }
+                };
+                add(":path", None)?;
                 for (name, _) in request.varying() {
-                    let _ = write!(own, "[{}]={},", quoted(name.as_bytes()), value());
+                    add(name, None)?;
                 }
+                add(":method", Some(request.method.as_bytes()))?;
+                add(":scheme", Some(sketch.scheme.as_bytes()))?;
+                add(":authority", Some(sketch.authority.as_bytes()))?;
                 for (name, text) in &request.headers {
                     if let Some(text) = text.constant() {
-                        let _ = write!(own, "[{}]={},", quoted(name.as_bytes()), quoted(text));
+                        add(name, Some(text))?;
                     }
                 }
-                format!("return flat(f({{{headers}}},body,{{{own}}},own_body))")
+                format!("return flat(known,count,f({{{headers}}},body,{{{own}}},own_body))")
             }
+            _ => format!("return f({{{headers}}},body)"),
         };
         let ends: Vec<String> = (1..=number).map(|end| format!(",e{end}")).collect();
         let text = format!(
-            "local f,sub,flat=... return function(all,body,own_body{}) {call} end",
+            "local f,sub,flat,known,count=... return function(all,body,own_body{}) {call} end",
             ends.concat()
         );
         let chunk = state.lua.load(text).set_name("=volley");
@@ -284,7 +299,7 @@ impl Hook {
             state.host.get::<Function>("sub")?,
             state.host.get::<Function>("flat")?,
         );
-        chunk.call((&self.function, sub, flat))
+        chunk.call((&self.function, sub, flat, known, count))
     }
 }
 

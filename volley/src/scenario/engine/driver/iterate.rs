@@ -419,6 +419,7 @@ impl Core<'_> {
             }
             self.ready.push(flight.iteration);
         }
+        self.spare_rewritten.extend(flight.rewritten);
         self.keep(flight.body);
         self.keep(flight.path);
     }

@@ -4,7 +4,7 @@ use super::Core;
 use crate::http2::hpack::HeaderList;
 use crate::scenario::engine::flight::{Fault, FlightKey};
 use crate::scenario::engine::shot::Aim;
-use crate::scenario::lua::{Rewritten, Sketch, Trouble};
+use crate::scenario::lua::{Sketch, Trouble};
 use crate::scenario::plan::{Request, Url};
 use crate::scenario::tally::Reason;
 
@@ -47,15 +47,21 @@ impl Core<'_> {
             authority: aim.as_ref().map_or("", Aim::authority),
             path,
         };
+        let mut rewritten = self.spare_rewritten.pop().unwrap_or_default();
         let asked = lua.ask(
             step,
             sketch,
             iteration.last.as_deref(),
             &mut iteration.values,
+            &mut rewritten,
         );
         match asked {
-            Ok(rewritten) => {
-                flight.rewritten = rewritten.map(|made| Box::new(Rewritten { target, ..made }));
+            Ok(()) => {
+                rewritten.target = target;
+                match rewritten.is_empty() {
+                    true => self.spare_rewritten.push(rewritten),
+                    false => flight.rewritten = Some(rewritten),
+                }
                 Ok(())
             }
             // There is no response that a check could be about.

@@ -41,7 +41,7 @@ use crate::pace::SECOND_NS;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
-use crate::scenario::lua::{Kept, Machine};
+use crate::scenario::lua::{Kept, Machine, Rewritten};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::report::EndedBy;
@@ -131,7 +131,9 @@ struct Core<'a> {
     readings: Vec<Reading>,
     /// The scripts, if there are any.
     lua: Option<Box<Machine>>,
-    /// Responses that no script needs any more, for their memory.
+    /// Requests and responses that no script needs any more, for their memory.
+    #[expect(clippy::vec_box, reason = "boxes go to flights and come back")]
+    spare_rewritten: Vec<Box<Rewritten>>,
     #[expect(clippy::vec_box, reason = "boxes go to flights and come back")]
     spare_kept: Vec<Box<Kept>>,
     /// What a script did wrong that ends the run: the step, and why.
@@ -247,6 +249,7 @@ impl<'a> Driver<'a> {
                 flights: Slab::new(),
                 readings,
                 lua: lua.map(Box::new),
+                spare_rewritten: Vec::new(),
                 spare_kept: Vec::new(),
                 broken: None,
                 spare_bytes: Vec::new(),

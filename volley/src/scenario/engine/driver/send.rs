@@ -327,7 +327,7 @@ impl Core<'_> {
             return Ok(moved.target);
         }
         if let Some(rewritten) = &flight.rewritten
-            && let Some(url) = &rewritten.url
+            && let Some(url) = rewritten.url()
         {
             return self.resolve(url, rewritten.target, path);
         }
