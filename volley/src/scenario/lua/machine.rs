@@ -30,14 +30,16 @@ struct Hooked {
 
 /// What is called before the request is sent.
 enum Ask {
-    Lazy(Function),
-    Tables(Hook),
+    /// With its `req`.
+    Lazy(Function, Table),
+    Tables(Box<Hook>),
 }
 
 /// What is called when the response is there.
 enum Look {
-    Lazy(Function),
-    Tables(Hook),
+    /// With its `res`, and the status that this has.
+    Lazy(Function, Table, u16),
+    Tables(Box<Hook>),
 }
 
 impl Machine {
@@ -76,27 +78,41 @@ impl Machine {
         };
         let request = Rc::new(with_agent(request));
         let names = self.state.load(script)?;
-        let get = |name| function(&names, name);
-        let ask = match (get("request"), get("make_request")) {
-            (Some(function), _) => Some(Ask::Lazy(function)),
-            (None, Some(function)) => Some(Ask::Tables(Hook::of_request(function, &request))),
-            (None, None) => None,
-        };
-        let look = match (get("response"), get("validate_response")) {
-            (Some(function), _) => Some(Look::Lazy(function)),
-            (None, Some(function)) => Some(Look::Tables(Hook::new(function))),
-            (None, None) => None,
-        };
-        if ask.is_none() && look.is_none() {
+        let hooked = self.functions(&names, script, request);
+        let hooked = hooked.map_err(|error| Trouble::Error(format!("{}: {error}", script.name)))?;
+        if hooked.ask.is_none() && hooked.look.is_none() {
             let words = format!("{}: {}", script.name, super::NO_FUNCTION);
             return Err(Trouble::Error(words));
         }
-        Ok(Some(Hooked {
+        Ok(Some(hooked))
+    }
+
+    fn functions(
+        &self,
+        names: &Table,
+        script: &Script,
+        request: Rc<HttpRequest>,
+    ) -> mlua::Result<Hooked> {
+        let (lua, objects) = (&self.state.lua, &self.objects);
+        let get = |name| function(names, name);
+        let ask = match (get("request"), get("make_request")) {
+            (Some(function), _) => Some(Ask::Lazy(function, objects.req(lua, &request.method)?)),
+            (None, Some(function)) => Some(Ask::Tables(Box::new(Hook::of_request(
+                lua, function, &request,
+            )?))),
+            (None, None) => None,
+        };
+        let look = match (get("response"), get("validate_response")) {
+            (Some(function), _) => Some(Look::Lazy(function, objects.res(lua)?, 0)),
+            (None, Some(function)) => Some(Look::Tables(Box::new(Hook::new(lua, function)?))),
+            (None, None) => None,
+        };
+        Ok(Hooked {
             script: script.clone(),
-            request: Rc::clone(&request),
+            request,
             ask,
             look,
-        }))
+        })
     }
 
     /// Whether a step's script looks at its response.
@@ -129,7 +145,7 @@ impl Machine {
             return Ok(());
         };
         let (state, shared) = (&self.state, &self.objects.shared);
-        let function = match &mut hooked.ask {
+        let (function, req) = match &mut hooked.ask {
             None => return Ok(()),
             Some(Ask::Tables(hook)) => {
                 let made = hook.make(
@@ -142,7 +158,7 @@ impl Machine {
                 let why = shared.context.borrow_mut().why.take();
                 return verdict(made.map(|()| Value::Nil), why, &hooked.script, "");
             }
-            Some(Ask::Lazy(function)) => function,
+            Some(Ask::Lazy(function, req)) => (&*function, &*req),
         };
         {
             let mut context = shared.context.borrow_mut();
@@ -152,11 +168,7 @@ impl Machine {
             context.path.clear();
             context.path.extend_from_slice(sketch.path);
         }
-        let method = self.objects.req.raw_set("method", &*hooked.request.method);
-        let called = match method {
-            Ok(()) => state.call::<Value>(function, &self.objects.req, &hooked.script),
-            Err(error) => Err(Trouble::Error(error.to_string())),
-        };
+        let called = state.call::<Value>(function, req, &hooked.script);
         let mut context = shared.context.borrow_mut();
         std::mem::swap(&mut context.values, values);
         std::mem::swap(&mut context.rewritten, rewritten);
@@ -187,16 +199,15 @@ impl Machine {
                 let why = shared.context.borrow_mut().why.take();
                 verdict(done.map(|()| Value::Nil), why, &hooked.script, "")
             }
-            Some(Look::Lazy(function)) => {
-                let status = self.objects.res.raw_set("status", kept.status);
+            Some(Look::Lazy(function, res, status)) => {
+                if *status != kept.status && res.raw_set("status", kept.status).is_ok() {
+                    *status = kept.status;
+                }
                 let mut context = shared.context.borrow_mut();
                 context.phase = Phase::Response;
                 context.response = std::mem::take(kept);
                 drop(context);
-                let called = match status {
-                    Ok(()) => state.call::<Value>(function, &self.objects.res, &hooked.script),
-                    Err(error) => Err(Trouble::Error(error.to_string())),
-                };
+                let called = state.call::<Value>(function, &*res, &hooked.script);
                 let mut context = shared.context.borrow_mut();
                 context.phase = Phase::None;
                 *kept = std::mem::take(&mut context.response);

@@ -80,11 +80,12 @@ impl Shared {
     }
 }
 
-/// The objects that functions of scripts are called with.
+/// What makes the objects that functions of scripts are called with.
 pub struct Objects {
     pub shared: Rc<Shared>,
-    pub req: Table,
-    pub res: Table,
+    /// The metatables of `req` and `res`.
+    req: Table,
+    res: Table,
 }
 
 /// The longest number that is one in Lua, too.
@@ -118,19 +119,25 @@ impl Objects {
         state.host.set("fail", fail)?;
         lua.globals().set("vars", vars(lua, &shared)?)?;
         Ok(Self {
-            req: with_methods(lua, req(lua, &shared)?)?,
-            res: with_methods(lua, res(lua, &shared)?)?,
+            req: lua.create_table_from([("__index", req(lua, &shared)?)])?,
+            res: lua.create_table_from([("__index", res(lua, &shared)?)])?,
             shared,
         })
     }
-}
 
-/// An object whose functions are those of a table.
-fn with_methods(lua: &Lua, methods: Table) -> mlua::Result<Table> {
-    let (object, meta) = (lua.create_table()?, lua.create_table()?);
-    meta.set("__index", methods)?;
-    object.set_metatable(Some(meta))?;
-    Ok(object)
+    /// The `req` of a step.
+    pub fn req(&self, lua: &Lua, method: &str) -> mlua::Result<Table> {
+        let object = lua.create_table_from([("method", method)])?;
+        object.set_metatable(Some(self.req.clone()))?;
+        Ok(object)
+    }
+
+    /// The `res` of a step, without its status.
+    pub fn res(&self, lua: &Lua) -> mlua::Result<Table> {
+        let object = lua.create_table()?;
+        object.set_metatable(Some(self.res.clone()))?;
+        Ok(object)
+    }
 }
 
 fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {

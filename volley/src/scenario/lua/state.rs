@@ -6,22 +6,32 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use mlua::chunk::ChunkMode;
 use mlua::debug::HookTriggers;
+use mlua::state::{GcIncParams, GcMode};
 use mlua::{
     Error, FromLuaMulti, Function, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Value, VmState,
 };
 
+use rustix::time::{ClockId, clock_gettime};
+
 use super::{Trouble, strings};
 use crate::scenario::plan::Script;
 
-/// The longest time of one call.
-const MOST_TIME: Duration = Duration::from_millis(500);
+/// The longest time of one call, in ms.
+const MOST_MS: i64 = 500;
 
 /// A look at the clock after so many instructions.
 const INSTRUCTIONS: u32 = 200;
+
+/// The collector waits until there is so much of what there was after its last cycle, in per cent. Cycles cost much in a
+/// small state: it waits longer there, but not so long that garbage reaches the limit of memory.
+const PAUSE: i32 = 200;
+const PAUSE_WHEN_SMALL: i32 = 400;
+
+/// A state with more bytes is not small any more.
+const SMALL: usize = 4 << 20;
 
 /// What is no business of a script: it reaches files, other programs, or the memory of this one.
 const FORBIDDEN: [&str; 5] = ["dofile", "loadfile", "newproxy", "gcinfo", "collectgarbage"];
@@ -45,7 +55,9 @@ pub struct State {
 pub struct Watch {
     /// In bytes.
     memory: usize,
-    began: Cell<Option<Instant>>,
+    /// By [`now_ms`].
+    began: Cell<Option<i64>>,
+    is_large: Cell<bool>,
     /// The call has taken too long: its error, which comes again and again until the call is over.
     late: RefCell<Option<String>>,
 }
@@ -95,6 +107,7 @@ impl State {
                 package.set("path", path.display().to_string())?;
             }
         }
+        pause(&lua, PAUSE_WHEN_SMALL);
         arm(&lua, INSTRUCTIONS, Rc::clone(&watch))?;
         Ok(Self { lua, host, watch })
     }
@@ -127,7 +140,7 @@ impl State {
         script: &Script,
     ) -> Result<R, Trouble> {
         let called = args.into_lua_multi(&self.lua).and_then(|args| {
-            self.watch.began.set(Some(Instant::now()));
+            self.watch.began.set(Some(now_ms()));
             self.lua.set_memory_limit(self.watch.memory)?;
             let called = function.call::<R>(args);
             self.lua.set_memory_limit(0)?;
@@ -182,12 +195,27 @@ fn compile(lua: &Lua, script: &Script) -> mlua::Result<(Function, Table)> {
 fn arm(lua: &Lua, every: u32, watch: Rc<Watch>) -> mlua::Result<()> {
     let triggers = HookTriggers::new().every_nth_instruction(every);
     lua.set_global_hook(triggers, move |lua, _| {
+        if !watch.is_large.get() && lua.used_memory() > SMALL {
+            watch.is_large.set(true);
+            pause(lua, PAUSE);
+        }
         if watch.is_late(lua)? {
             let late = watch.late.borrow().clone();
             return Err(Error::runtime(late.unwrap_or_default()));
         }
         Ok(VmState::Continue)
     })
+}
+
+/// How long the collector waits.
+fn pause(lua: &Lua, per_cent: i32) {
+    lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(per_cent)));
+}
+
+/// A clock that is read in a few ns, to 4 ms or so.
+fn now_ms() -> i64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }
 
 impl Watch {
@@ -197,12 +225,11 @@ impl Watch {
             return Ok(true);
         }
         let began = self.began.get();
-        if began.is_none_or(|began| began.elapsed() < MOST_TIME) {
+        if began.is_none_or(|began| now_ms() - began < MOST_MS) {
             return Ok(false);
         }
-        let ms = MOST_TIME.as_millis();
         let place = place(lua);
-        *self.late.borrow_mut() = Some(format!("{place}the script ran longer than {ms} ms"));
+        *self.late.borrow_mut() = Some(format!("{place}the script ran longer than {MOST_MS} ms"));
         // Whatever catches the error meets it again at once.
         arm(lua, 1, Rc::clone(self))?;
         Ok(true)

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use mlua::{Function, IntoLua, LuaString, MultiValue, Value};
+use mlua::{Function, Lua, LuaString, MultiValue, Value};
 
 use super::objects::Shared;
 use super::state::State;
@@ -32,6 +32,7 @@ pub struct Hook {
     function: Function,
     /// The request's table, if it has one.
     request: Option<Request>,
+    empty: LuaString,
     /// By the names of a response's fields, and what else never changes: the function that makes the tables.
     shapes: Vec<(Vec<u8>, Function)>,
     names: Vec<u8>,
@@ -45,32 +46,38 @@ struct Request {
     method: String,
     headers: Vec<(Box<str>, Text)>,
     body: Option<Text>,
+    /// The body, if it is the same in every request.
+    constant: Option<LuaString>,
 }
 
 impl Hook {
     /// A `validate_response`.
-    pub fn new(function: Function) -> Self {
-        Self {
+    pub fn new(lua: &Lua, function: Function) -> mlua::Result<Self> {
+        Ok(Self {
             function,
+            empty: lua.create_string("")?,
             request: None,
             shapes: Vec::new(),
             names: Vec::new(),
             body: Vec::new(),
             packed: Vec::new(),
             ends: Vec::new(),
-        }
+        })
     }
 
     /// A `make_request` for these requests.
-    pub fn of_request(function: Function, request: &HttpRequest) -> Self {
-        Self {
+    pub fn of_request(lua: &Lua, function: Function, request: &HttpRequest) -> mlua::Result<Self> {
+        let constant = request.body.as_ref().map_or(Some(&[][..]), Text::constant);
+        let constant = constant.map(|body| lua.create_string(body));
+        Ok(Self {
             request: Some(Request {
                 method: request.method.to_string(),
                 headers: request.headers.clone(),
                 body: request.body.clone(),
+                constant: constant.transpose()?,
             }),
-            ..Self::new(function)
-        }
+            ..Self::new(lua, function)?
+        })
     }
 
     /// Calls `validate_response`.
@@ -107,9 +114,11 @@ impl Hook {
     ) -> Result<(), Trouble> {
         let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
         self.pack(last, Some((sketch, values)), script)?;
-        self.body.clear();
-        let own = self.request.as_ref();
-        if let Some(text) = own.and_then(|request| request.body.as_ref()) {
+        if let Some(own) = &self.request
+            && own.constant.is_none()
+            && let Some(text) = &own.body
+        {
+            self.body.clear();
             let rendered = text.render(values, &mut self.body);
             rendered.map_err(|_| error("a value of the step's body is missing"))?;
         }
@@ -120,10 +129,15 @@ impl Hook {
         let called = state.call::<(LuaString, Option<LuaString>)>(&shape, args, script);
         std::mem::swap(&mut shared.context.borrow_mut().values, values);
         let (headers, body) = called?;
-        if let Some(body) = body.as_ref().map(LuaString::as_bytes)
-            && *body != *self.body
-        {
-            rewritten.set_body(&body);
+        let own = self.request.as_ref().and_then(|own| own.constant.as_ref());
+        if let Some(body) = body {
+            let is_own = match own {
+                Some(own) => body == *own,
+                None => *body.as_bytes() == *self.body,
+            };
+            if !is_own {
+                rewritten.set_body(&body.as_bytes());
+            }
         }
         let (mut scheme, mut authority, mut path) = (None, None, None);
         let headers = headers.as_bytes();
@@ -205,10 +219,18 @@ impl Hook {
 
     fn args(&self, state: &State, response: Option<&Kept>) -> mlua::Result<MultiValue> {
         let lua = &state.lua;
-        let of_response = response.map_or(&[][..], |kept| &kept.body);
+        let of_response = match response {
+            Some(kept) if !kept.body.is_empty() => lua.create_string(&kept.body)?,
+            _ => self.empty.clone(),
+        };
         let mut args = Vec::with_capacity(3 + self.ends.len());
-        for text in [&self.packed, of_response, &self.body] {
-            args.push(lua.create_string(text)?.into_lua(lua)?);
+        args.push(Value::String(lua.create_string(&self.packed)?));
+        args.push(Value::String(of_response));
+        if let Some(own) = &self.request {
+            args.push(Value::String(match &own.constant {
+                Some(body) => body.clone(),
+                None => lua.create_string(&self.body)?,
+            }));
         }
         let ends = self.ends.iter();
         args.extend(ends.map(|end| Value::Integer(i64::try_from(*end).unwrap_or(i64::MAX))));
@@ -289,9 +311,14 @@ impl Hook {
             }
             _ => format!("return f({{{headers}}},body)"),
         };
+        let own_body = if self.request.is_some() {
+            ",own_body"
+        } else {
+            ""
+        };
         let ends: Vec<String> = (1..=number).map(|end| format!(",e{end}")).collect();
         let text = format!(
-            "local f,sub,flat,known,count=... return function(all,body,own_body{}) {call} end",
+            "local f,sub,flat,known,count=... return function(all,body{own_body}{}) {call} end",
             ends.concat()
         );
         let chunk = state.lua.load(text).set_name("=volley");
