@@ -104,7 +104,7 @@ impl Machine {
         };
         let look = match (get("response"), get("validate_response")) {
             (Some(function), _) => Some(Look::Lazy(function, objects.res(lua)?, 0)),
-            (None, Some(function)) => Some(Look::Tables(Box::new(Hook::new(lua, function)?))),
+            (None, Some(function)) => Some(Look::Tables(Box::new(Hook::new(function)))),
             (None, None) => None,
         };
         Ok(Hooked {

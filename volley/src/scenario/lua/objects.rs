@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use mlua::{Lua, LuaString, Table, Value};
+use mlua::{BString, Lua, LuaString, Table, Value};
 
 use super::state::{State, Watch, wrong};
 use super::{Kept, Rewritten};
@@ -143,11 +143,10 @@ impl Objects {
 fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let methods = lua.create_table()?;
     let s = Rc::clone(shared);
-    let header = move |lua: &Lua, (_, name): (bool, LuaString)| {
+    let header = move |lua: &Lua, (_, name): (bool, BString)| {
         let context = s.context.borrow();
         let response = context.response(lua)?;
         let _free = s.watch.unlimited(lua);
-        let name = name.as_bytes();
         let value = match response.fields.get(&name) {
             None => response.fields.get(&name.to_ascii_lowercase()),
             value => value,
@@ -175,10 +174,10 @@ fn res(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("body", lua.create_function(body)?)?;
     let s = Rc::clone(shared);
-    let json = move |lua: &Lua, (_, pointer): (bool, LuaString)| {
+    let json = move |lua: &Lua, (_, pointer): (bool, BString)| {
         let mut context = s.context.borrow_mut();
         let _free = s.watch.unlimited(lua);
-        context.json(lua, &pointer.as_bytes())
+        context.json(lua, &pointer)
     };
     methods.set("json", lua.create_function(json)?)?;
     Ok(methods)
@@ -195,11 +194,11 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("path", lua.create_function(path)?)?;
     let s = Rc::clone(shared);
-    let header = move |lua: &Lua, (_, name): (bool, LuaString)| {
+    let header = move |lua: &Lua, (_, name): (bool, BString)| {
         let context = s.context.borrow();
         let request = context.request(lua)?;
         let _free = s.watch.unlimited(lua);
-        let name = name.to_string_lossy().to_ascii_lowercase();
+        let name = String::from_utf8_lossy(&name).to_ascii_lowercase();
         if let Some(changed) = context.rewritten.field(&name) {
             return changed.map(|value| lua.create_string(value)).transpose();
         }
@@ -221,29 +220,29 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     };
     methods.set("body", lua.create_function(body)?)?;
     let s = Rc::clone(shared);
-    let set_path = move |lua: &Lua, (_, path): (bool, LuaString)| {
+    let set_path = move |lua: &Lua, (_, path): (bool, BString)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        context.rewritten.set_url(&[&path.as_bytes()]);
+        context.rewritten.set_url(&[&path]);
         Ok(())
     };
     methods.set("set_path", lua.create_function(set_path)?)?;
     let s = Rc::clone(shared);
-    let set_header = move |lua: &Lua, (_, name, value): (bool, LuaString, Option<LuaString>)| {
+    let set_header = move |lua: &Lua, (_, name, value): (bool, BString, Option<BString>)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        let value = value.as_ref().map(|value| value.as_bytes());
-        let name = s.field(&name.as_bytes(), value.as_deref());
+        let value = value.as_ref().map(|value| value.as_slice());
+        let name = s.field(&name, value);
         let name = name.map_err(|fault| wrong(lua, &fault))?;
-        context.rewritten.set(name, value.as_deref());
+        context.rewritten.set(name, value);
         Ok(())
     };
     methods.set("set_header", lua.create_function(set_header)?)?;
     let s = Rc::clone(shared);
-    let set_body = move |lua: &Lua, (_, body): (bool, LuaString)| {
+    let set_body = move |lua: &Lua, (_, body): (bool, BString)| {
         let mut context = s.context.borrow_mut();
         context.request(lua)?;
-        context.rewritten.set_body(&body.as_bytes());
+        context.rewritten.set_body(&body);
         Ok(())
     };
     methods.set("set_body", lua.create_function(set_body)?)?;
@@ -254,19 +253,19 @@ fn req(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
 fn vars(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     let (vars, meta) = (lua.create_table()?, lua.create_table()?);
     let s = Rc::clone(shared);
-    let get = move |lua: &Lua, (_, name): (bool, LuaString)| {
+    let get = move |lua: &Lua, (_, name): (bool, BString)| {
         let context = s.context.borrow();
         let _free = s.watch.unlimited(lua);
-        let slot = s.slots.get(&*name.as_bytes());
+        let slot = s.slots.get(name.as_slice());
         let value = slot.and_then(|slot| context.values.get(*slot));
         value.map(|value| lua.create_string(value)).transpose()
     };
     meta.set("__index", lua.create_function(get)?)?;
     let s = Rc::clone(shared);
-    let set = move |lua: &Lua, (_, name, value): (bool, LuaString, Value)| {
+    let set = move |lua: &Lua, (_, name, value): (bool, BString, Value)| {
         let mut context = s.context.borrow_mut();
-        let Some(slot) = s.slots.get(&*name.as_bytes()) else {
-            let name = name.to_string_lossy();
+        let Some(slot) = s.slots.get(name.as_slice()) else {
+            let name = String::from_utf8_lossy(&name);
             let words = format!("no step has the value `{name}`: write `vars.{name}` in a script");
             return Err(wrong(lua, &words));
         };

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use mlua::{Function, Lua, LuaString, MultiValue, Value};
+use mlua::{BString, Function, Lua, LuaString, MultiValue, Value};
 
 use super::objects::Shared;
 use super::state::State;
@@ -32,7 +32,6 @@ pub struct Hook {
     function: Function,
     /// The request's table, if it has one.
     request: Option<Request>,
-    empty: LuaString,
     /// By the names of a response's fields, and what else never changes: the function that makes the tables.
     shapes: Vec<(Vec<u8>, Function)>,
     names: Vec<u8>,
@@ -46,28 +45,28 @@ struct Request {
     method: String,
     headers: Vec<(Box<str>, Text)>,
     body: Option<Text>,
-    /// The body, if it is the same in every request.
+    /// The same, if it never changes.
     constant: Option<LuaString>,
 }
 
 impl Hook {
     /// A `validate_response`.
-    pub fn new(lua: &Lua, function: Function) -> mlua::Result<Self> {
-        Ok(Self {
+    pub fn new(function: Function) -> Self {
+        Self {
             function,
-            empty: lua.create_string("")?,
             request: None,
             shapes: Vec::new(),
             names: Vec::new(),
             body: Vec::new(),
             packed: Vec::new(),
             ends: Vec::new(),
-        })
+        }
     }
 
     /// A `make_request` for these requests.
     pub fn of_request(lua: &Lua, function: Function, request: &HttpRequest) -> mlua::Result<Self> {
         let constant = request.body.as_ref().map_or(Some(&[][..]), Text::constant);
+        let body = constant.unwrap_or_default().to_vec();
         let constant = constant.map(|body| lua.create_string(body));
         Ok(Self {
             request: Some(Request {
@@ -76,7 +75,8 @@ impl Hook {
                 body: request.body.clone(),
                 constant: constant.transpose()?,
             }),
-            ..Self::new(lua, function)?
+            body,
+            ..Self::new(function)
         })
     }
 
@@ -86,7 +86,7 @@ impl Hook {
         let args = self.args(state, Some(kept));
         let args = args.map_err(|error| Trouble::Error(error.to_string()))?;
         let shape = self.shape(state, Some(kept), None, script)?;
-        match state.call::<Value>(&shape, args, script)? {
+        match state.call::<Value>(shape, args, script)? {
             Value::Boolean(true) => Ok(()),
             Value::Boolean(false) => {
                 let words = format!("{}: validate_response returned false", script.name);
@@ -112,7 +112,7 @@ impl Hook {
         values: &mut Values,
         rewritten: &mut Rewritten,
     ) -> Result<(), Trouble> {
-        let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
+        let error = |words: &str| error(script, words);
         self.pack(last, Some((sketch, values)), script)?;
         if let Some(own) = &self.request
             && own.constant.is_none()
@@ -126,21 +126,13 @@ impl Hook {
         let args = args.map_err(|fault| error(&fault.to_string()))?;
         let shape = self.shape(state, last, Some(sketch), script)?;
         std::mem::swap(&mut shared.context.borrow_mut().values, values);
-        let called = state.call::<(LuaString, Option<LuaString>)>(&shape, args, script);
+        let called = state.call::<(BString, Option<BString>)>(shape, args, script);
         std::mem::swap(&mut shared.context.borrow_mut().values, values);
         let (headers, body) = called?;
-        let own = self.request.as_ref().and_then(|own| own.constant.as_ref());
-        if let Some(body) = body {
-            let is_own = match own {
-                Some(own) => body == *own,
-                None => *body.as_bytes() == *self.body,
-            };
-            if !is_own {
-                rewritten.set_body(&body.as_bytes());
-            }
+        if let Some(body) = body.filter(|body| *body.as_slice() != *self.body) {
+            rewritten.set_body(&body);
         }
         let (mut scheme, mut authority, mut path) = (None, None, None);
-        let headers = headers.as_bytes();
         // Behind the last NUL, there is nothing.
         let mut parts = headers.split(|byte| *byte == 0);
         while let (Some(name), Some(value)) = (parts.next(), parts.next()) {
@@ -197,7 +189,7 @@ impl Hook {
             self.packed.extend_from_slice(value);
             self.ends.push(self.packed.len());
         }
-        let error = |words: &str| Trouble::Error(format!("{}: {words}", script.name));
+        let error = |words: &str| error(script, words);
         if let (Some(own), Some((sketch, values))) = (&self.request, request) {
             for constant in [sketch.scheme, sketch.authority] {
                 self.names.extend_from_slice(constant.as_bytes());
@@ -219,18 +211,16 @@ impl Hook {
 
     fn args(&self, state: &State, response: Option<&Kept>) -> mlua::Result<MultiValue> {
         let lua = &state.lua;
+        // The shape knows what an empty body is, and the request's own one, if that never changes.
         let of_response = match response {
-            Some(kept) if !kept.body.is_empty() => lua.create_string(&kept.body)?,
-            _ => self.empty.clone(),
+            Some(kept) if !kept.body.is_empty() => Value::String(lua.create_string(&kept.body)?),
+            _ => Value::Boolean(false),
         };
         let mut args = Vec::with_capacity(3 + self.ends.len());
         args.push(Value::String(lua.create_string(&self.packed)?));
-        args.push(Value::String(of_response));
-        if let Some(own) = &self.request {
-            args.push(Value::String(match &own.constant {
-                Some(body) => body.clone(),
-                None => lua.create_string(&self.body)?,
-            }));
+        args.push(of_response);
+        if self.has_varying_body() {
+            args.push(Value::String(lua.create_string(&self.body)?));
         }
         let ends = self.ends.iter();
         args.extend(ends.map(|end| Value::Integer(i64::try_from(*end).unwrap_or(i64::MAX))));
@@ -244,18 +234,27 @@ impl Hook {
         response: Option<&Kept>,
         sketch: Option<Sketch<'_>>,
         script: &Script,
-    ) -> Result<Function, Trouble> {
+    ) -> Result<&Function, Trouble> {
         let mut shapes = self.shapes.iter();
-        if let Some((_, shape)) = shapes.find(|(names, _)| *names == self.names) {
-            return Ok(shape.clone());
-        }
-        let made = self.new_shape(state, response, sketch);
-        let made = made.map_err(|error| Trouble::Error(format!("{}: {error}", script.name)))?;
-        if self.shapes.len() >= MOST_SHAPES {
-            self.shapes.clear();
-        }
-        self.shapes.push((self.names.clone(), made.clone()));
-        Ok(made)
+        let at = match shapes.position(|(names, _)| *names == self.names) {
+            Some(at) => at,
+            None => {
+                let made = self.new_shape(state, response, sketch);
+                let made = made.map_err(|fault| error(script, &fault.to_string()))?;
+                if self.shapes.len() >= MOST_SHAPES {
+                    self.shapes.clear();
+                }
+                self.shapes.push((self.names.clone(), made));
+                self.shapes.len() - 1
+            }
+        };
+        let shape = self.shapes.get(at).map(|(_, shape)| shape);
+        shape.ok_or_else(|| error(script, "it has no function"))
+    }
+
+    fn has_varying_body(&self) -> bool {
+        let request = self.request.as_ref();
+        request.is_some_and(|request| request.constant.is_none())
     }
 
     #[cold]
@@ -307,18 +306,18 @@ impl Hook {
                         add(name, Some(text))?;
                     }
                 }
-                format!("return flat(known,count,f({{{headers}}},body,{{{own}}},own_body))")
+                format!("return flat(known,count,f({{{headers}}},body or '',{{{own}}},own_body))")
             }
-            _ => format!("return f({{{headers}}},body)"),
+            _ => format!("return f({{{headers}}},body or '')"),
         };
-        let own_body = if self.request.is_some() {
+        let own_body = if self.has_varying_body() {
             ",own_body"
         } else {
             ""
         };
         let ends: Vec<String> = (1..=number).map(|end| format!(",e{end}")).collect();
         let text = format!(
-            "local f,sub,flat,known,count=... return function(all,body{own_body}{}) {call} end",
+            "local f,sub,flat,known,count,own_body=... return function(all,body{own_body}{}) {call} end",
             ends.concat()
         );
         let chunk = state.lua.load(text).set_name("=volley");
@@ -326,7 +325,9 @@ impl Hook {
             state.host.get::<Function>("sub")?,
             state.host.get::<Function>("flat")?,
         );
-        chunk.call((&self.function, sub, flat, known, count))
+        let own = self.request.as_ref();
+        let own = own.and_then(|request| request.constant.clone());
+        chunk.call((&self.function, sub, flat, known, count, own))
     }
 }
 
@@ -339,6 +340,11 @@ impl Request {
             .filter(|(_, value)| value.constant().is_none());
         headers.map(|(name, value)| (&**name, value))
     }
+}
+
+/// An error that the line of a function does not explain.
+fn error(script: &Script, words: &str) -> Trouble {
+    Trouble::Error(format!("{}: {words}", script.name))
 }
 
 /// A text as Lua writes it.
