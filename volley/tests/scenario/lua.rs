@@ -67,7 +67,7 @@ fn a_mistake_of_syntax_is_named_with_its_line() {
 
 #[test]
 fn what_eats_memory_is_named_with_its_limit() {
-    let script = "local all = {}\nfunction response(res)\n  for i = 1, 1e9 do all[i] = res:body():rep(1000) .. i end\nend";
+    let script = "local all = {}\nfunction response(res)\n  for i = 1, 1e9 do all[i] = res:body():rep(10000) .. i end\nend";
     let (status, line) = volley(&["run"], script, "lua_memory: 8MiB");
     let words = "error: step `create` ended the run: x.lua: the state of Lua has more than 8 MiB (`limits.lua_memory`)\n";
     assert_eq!((status, line.as_str()), (1, words));
