@@ -7,8 +7,8 @@ use super::tree::{Entries, Tree, put};
 use super::variables::{Piece, Place, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
-use crate::scenario::file::compile::RESERVED;
 use crate::scenario::file::mistake::Path;
+use crate::scenario::request::RESERVED;
 
 /// The longest payload that h2loadrunner sends as it is.
 const WHOLE_PAYLOAD: usize = 16 << 10;
@@ -72,7 +72,9 @@ impl Made {
             entries.iter().map(copy).collect()
         };
         step.extend(copied(&self.request));
-        put(&mut step, "expect", Tree::map(copied(&self.expect)));
+        if !self.expect.is_empty() {
+            put(&mut step, "expect", Tree::map(copied(&self.expect)));
+        }
         if !self.save.is_empty() {
             put(&mut step, "save", Tree::map(copied(&self.save)));
         }
@@ -114,9 +116,15 @@ impl Importer<'_> {
         if let Some((key, body)) = body {
             put(&mut request, key, body);
         }
-        let expect = self.expect(&mut object);
+        let lua = self.lua(&mut object);
+        let expect = self.expect(
+            &mut object,
+            lua.as_ref().is_some_and(|(_, decides)| *decides),
+        );
+        if let Some((lua, _)) = lua {
+            put(&mut request, "lua", lua);
+        }
         let save = self.pick(&mut object, &sent, scope);
-        self.lua(&mut object);
         let key = "delay-before-executing-next";
         let delay = self.whole(&mut object, key).unwrap_or(0);
         let clears_cookies = self.flag(&mut object, "clear-old-cookies").unwrap_or(false);
@@ -146,10 +154,15 @@ impl Importer<'_> {
         self.finish(uri);
         let sent = match (action, last) {
             ("input", _) => self.input(&at.key("input"), input, scope),
-            ("sameWithLastOne", Some(last)) => Some(Sent {
-                is_path: false,
-                ..last.sent.clone()
-            }),
+            ("sameWithLastOne", Some(last)) => {
+                let mut sent = last.sent.clone();
+                sent.is_path = false;
+                // A script may have changed it.
+                if last.request.iter().any(|(key, _)| key == "lua") {
+                    (sent.url, sent.uri) = ("${last.url}".to_owned(), None);
+                }
+                Some(sent)
+            }
             ("fromResponseHeader", Some(last)) => {
                 self.fault(&at, fault::LOST_URI);
                 Some(self.of_last(last, "header", &input.to_ascii_lowercase(), scope))
@@ -165,10 +178,7 @@ impl Importer<'_> {
                 self.wrong(&at, format!("`{action}` needs a request before it"));
                 None
             }
-            ("fromLuaScript", _) => {
-                self.wrong(&at, "Lua cannot be translated: write the URI");
-                None
-            }
+            ("fromLuaScript", _) => self.input(&at, "/", scope),
             ("fromXPath", _) => {
                 self.wrong(
                     &at,
