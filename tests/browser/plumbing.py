@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from playwright.sync_api import Browser, Page, Playwright, Response, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, Request, Response, sync_playwright
 
 from arena.publish.site.serve import ADDRESS, server
 
@@ -105,7 +105,7 @@ class Visit:
         page.on("pageerror", lambda error: self._note("error", str(error)))
         page.on("dialog", self._dismiss)
         page.on("request", lambda asked: self._note("request", asked.url, self._leaves(asked.url)))
-        page.on("requestfailed", lambda asked: self._note("failed request", asked.url))
+        page.on("requestfailed", self._failed)
         page.on("response", lambda got: self._note("missing", got.url, got.status >= 400))
 
     def _note(self, what: str, text: str, is_fault: bool = True) -> None:
@@ -113,6 +113,11 @@ class Visit:
             line = f"{what}: {text}"
             is_forgiven = any(word in line for word in self.forgiven)
             (self.forgave if is_forgiven else self.faults).append(line)
+
+    def _failed(self, asked: Request) -> None:
+        # A page that is left takes along what it was still loading, such as its icon.
+        was_left = asked.failure == "net::ERR_ABORTED"
+        self._note("failed request", asked.url, not was_left)
 
     def _dismiss(self, dialog: Any) -> None:
         self.faults.append(f"dialog: {dialog.message}")

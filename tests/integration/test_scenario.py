@@ -15,6 +15,7 @@ from tests.integration.plumbing import ROOT, Arena, load_command
 pytestmark = pytest.mark.integration
 
 STEPS = ["create", "change", "remove"]
+OWN = "own.yaml"
 
 
 @pytest.fixture
@@ -26,9 +27,15 @@ def serve(volley_program: Path) -> str:
 
 @pytest.fixture
 def items(bare: Arena, serve: str) -> Arena:
-    """Return a checkout with such a server, and small variants of the profiles."""
+    """Return a checkout with such a server, and small variants of the profiles.
+
+    The server keeps the scenario, not all of the contract of items: it ignores what a change says.
+    """
+    requests = bare.workspace.requests
+    (requests / OWN).write_text((requests / "crud.yaml").read_text())
     for name in ("h2c", "tls", "h1", "paced"):
         small = {"extends": f"crud-{name}", "name": f"tiny-{name}", "runs": 1}
+        small["scenario"] = f"requests/{OWN}"
         times = {"warmup": "100ms", "duration": "300ms"}
         path = bare.workspace.profiles / f"tiny-{name}.yaml"
         path.write_text(yaml.safe_dump({**small, **times}))
@@ -92,7 +99,7 @@ def test_a_server_that_fails_its_requests_is_not_ranked_and_the_reasons_are_name
 def test_a_file_that_volley_refuses_ends_the_session_with_volleys_own_line(
     items: Arena, volley_program: Path
 ) -> None:
-    file = items.workspace.requests / "crud.yaml"
+    file = items.workspace.requests / OWN
     file.write_text(file.read_text().replace("status: 201", "stattus: 201"))
     done = items.run("ada", "tiny-h2c", VOLLEY=str(volley_program))
     assert done.code == 3

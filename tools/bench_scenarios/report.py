@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from arena.base.numbers import format_megabytes, format_ns, format_rate
 from arena.base.text import columns
 from tools.bench_scenarios.bars import bars
+from tools.bench_scenarios.inputs import COALESCE
 from tools.bench_scenarios.turns import Shot, medians
-from tools.bench_scenarios.workloads import WORKLOADS, Part
+from tools.bench_scenarios.workloads import CRUD_PACED, WORKLOADS, Part
 
 _HEADINGS = ("workload", "tool", "CPU a request", "rate", "counted", "server", "memory")
 _WORDS = 2  # Number of leading columns that hold words.
@@ -51,8 +52,12 @@ def to_text(shots: Sequence[Shot], rounds: int) -> str:
     ]
     of = "median of 1 round" if rounds == 1 else f"medians of {rounds} interleaved rounds"
     head = f"{of}; each tool in turn shares {len(os.sched_getaffinity(0))} CPUs with the server"
+    paced = (
+        f"{CRUD_PACED.name}: a thread of volley wakes every {COALESCE} at most, "
+        "h2loadrunner's every 10 ms"
+    )
     figures = range(_WORDS, len(_HEADINGS))
-    return "\n".join([head, "", *columns(table, figures), "", *columns(verdict)]).rstrip()
+    return "\n".join([head, paced, "", *columns(table, figures), "", *columns(verdict)]).rstrip()
 
 
 def _word(*, met: bool) -> str:

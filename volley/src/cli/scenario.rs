@@ -26,7 +26,7 @@ Figures count requests, as the table Requests does; `iterations`, `iterations-ok
 
 Exit status: 0 if all thresholds hold; without thresholds, 0 if no iteration failed. 1 if nothing
 succeeded, the run broke off, or, without thresholds, an iteration failed; 2 if the file is wrong;
-99 if a threshold failed.";
+99 if a threshold failed; 130 after a second interrupt, which cuts what is open.";
 
 const EXAMPLES: &str = "\
 Examples:

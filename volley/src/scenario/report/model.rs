@@ -300,7 +300,8 @@ fn step(names: &StepNames, one: StepTally) -> StepReport {
     }
 }
 
-/// The checks of a step, with the verdicts that there are. A request that failed before it had a status has no right one.
+/// The checks of a step, with the verdicts that there are. A request that failed before it had a status has no right one;
+/// a step without requests, as those of setup may be, has no row of statuses.
 fn checks(
     names: &StepNames,
     counts: &StepCounts,
@@ -322,7 +323,8 @@ fn checks(
         failed: verdicts.failed,
     };
     let checks = names.checks.iter().zip(verdicts).map(check);
-    std::iter::once(status).chain(checks).collect()
+    let status = (counts.ended() > 0).then_some(status);
+    status.into_iter().chain(checks).collect()
 }
 
 fn series(history: &History) -> Series {
