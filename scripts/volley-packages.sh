@@ -6,7 +6,8 @@
 #   ./scripts/volley-packages.sh                 all of it
 #
 # The results go to volley/target/packages ($VOLLEY_PACKAGES), with SHA256SUMS. Needs Rust with rustup,
-# which fetches the standard library for musl, and Python; zig, the C compiler and linker, comes from PyPI.
+# which fetches the standard library for musl, Python, and a C compiler and make, with which LuaJIT builds
+# what builds it; zig, the compiler and linker for the packages, comes from PyPI.
 # The wheel runs with glibc 2.17 and newer, a static program on any Linux.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then
@@ -18,6 +19,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 target=${CARGO_TARGET_DIR:-$PWD/volley/target}
 packages=${VOLLEY_PACKAGES:-$PWD/volley/target/packages}
 tools=$PWD/.tools/packages
+
+# Only the library of LuaJIT is used. Its own program would not link with zig, and not be stripped for
+# another architecture.
+export TARGET_LD=true TARGET_STRIP=true
 
 main() {
     local what=${1:-all} arch=${2:-}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from tools.bench_scenarios.turns import Shot, medians
 from tools.bench_scenarios.workloads import (
     CRUD_H2C,
+    CRUD_LUA,
     CRUD_PACED,
     CRUD_TLS,
     GRPC_FLOW,
@@ -23,6 +24,7 @@ MOST_BYTES_RATIO_TO_K6 = 1 / 20
 _RATIOS = (
     (CRUD_H2C, "volley", CRUD_H2C, "h2loadrunner", 0.3),
     (CRUD_H2C, "volley", CRUD_H2C, "h2load", 0.5),
+    (CRUD_LUA, "volley", CRUD_LUA, "h2loadrunner", 0.4),
     (CRUD_TLS, "volley", CRUD_TLS, "k6", 1 / 12),
     (CRUD_PACED, "volley", CRUD_PACED, "h2loadrunner", 0.4),
     (GRPC_FLOW, "volley", GRPC_PLAIN, "volley", 1.15),

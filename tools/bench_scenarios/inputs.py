@@ -24,7 +24,7 @@ COALESCE = "2ms"
 
 def scenario(workload: Workload, port: int, duration_s: float) -> str:
     """Return the workload's scenario for a server on `port`, as JSON."""
-    plan: dict[str, Any] = yaml.safe_load((HERE / f"{workload.scenario}.yaml").read_text())
+    plan = _file(workload)
     here = f"{'https' if workload.tls else 'http'}://127.0.0.1:{port}"
     tls = {"tls": {"insecure": True}} if workload.tls else {}
     plan["targets"] = {name: {"hosts": here, **tls} for name in plan["targets"]}
@@ -47,10 +47,24 @@ def scenario(workload: Workload, port: int, duration_s: float) -> str:
     return json.dumps(plan, indent=2)
 
 
+def _file(workload: Workload) -> dict[str, Any]:
+    plan: dict[str, Any] = yaml.safe_load((HERE / f"{workload.scenario}.yaml").read_text())
+    return plan
+
+
 def h2loadrunner(workload: Workload, port: int, duration_s: float) -> str:
     """Return h2loadrunner's configuration of the same load, as JSON."""
     item = {"owner": "ann", "sku": "${sku}", "note": ITEM_NOTE}
     change = {"state": "paid", "note": CHANGE_NOTE}
+    requests = [
+        _request("POST", "input", "/v1/items", 201, item),
+        _request("PATCH", "fromResponseHeader", "location", 204, change),
+        _request("DELETE", "sameWithLastOne", "", 204, None),
+    ]
+    for request, step in zip(requests, _file(workload)["scenarios"]["crud"]["steps"], strict=True):
+        if script := step.get("lua"):
+            request["uri"] = {"typeOfAction": "fromLuaScript", "input": "/"}
+            request["luaScript"] = script
     return json.dumps(
         {
             "schema": "https" if workload.tls else "http",
@@ -75,11 +89,7 @@ def h2loadrunner(workload: Workload, port: int, duration_s: float) -> str:
                             "variable-range-end": _KEYS,
                         }
                     ],
-                    "Requests": [
-                        _request("POST", "input", "/v1/items", 201, item),
-                        _request("PATCH", "fromResponseHeader", "location", 204, change),
-                        _request("DELETE", "sameWithLastOne", "", 204, None),
-                    ],
+                    "Requests": requests,
                 }
             ],
         },

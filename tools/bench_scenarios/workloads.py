@@ -57,7 +57,7 @@ class Workload:
     @property
     def is_grpc(self) -> bool:
         """Whether messages count, not requests."""
-        return self.scenario != "crud"
+        return not self.scenario.startswith("crud")
 
 
 def _without_a_scenario(name: str, method: str) -> Workload:
@@ -67,6 +67,7 @@ def _without_a_scenario(name: str, method: str) -> Workload:
 
 
 CRUD_H2C = Workload("crud-h2c", ("volley", "h2loadrunner", "h2load"), 4, 128)
+CRUD_LUA = Workload("crud-lua", ("volley", "h2loadrunner"), 4, 128, scenario="crud-lua")
 CRUD_TLS = Workload("crud-tls", ("volley", "k6"), 1, 32, server=Server.GO, tls=True)
 # h2loadrunner never ends after a load over HTTP/1.1.
 CRUD_H1 = Workload("crud-h1", ("volley", "h2load"), 32, 1, http=1)
@@ -98,6 +99,7 @@ MEMORY_USERS = Workload(
 )
 WORKLOADS = (
     CRUD_H2C,
+    CRUD_LUA,
     CRUD_TLS,
     CRUD_H1,
     CRUD_PACED,

@@ -1,12 +1,19 @@
 //! The program: parse the command line, make the run, print its report.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::panic;
+use std::process::{ExitCode, abort};
 
 use volley::cli::{self, Command};
 use volley::program;
 
 fn main() -> ExitCode {
+    // LuaJIT's errors must be able to unwind the stack, but a panic is a bug: no thread waits for one that has ended by it.
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |bug| {
+        print(bug);
+        abort();
+    }));
     let done = match cli::parse(std::env::args_os()) {
         Ok(Command::Run(run)) => program::run(&run),
         Ok(Command::Blast(blast)) => program::blast(&blast),

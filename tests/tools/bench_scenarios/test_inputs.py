@@ -12,6 +12,7 @@ from tools.bench_scenarios.workloads import (
     CHANGE_NOTE,
     CRUD_H1,
     CRUD_H2C,
+    CRUD_LUA,
     CRUD_PACED,
     CRUD_TLS,
     GRPC_FLOW,
@@ -51,6 +52,18 @@ def test_h2loadrunner_sends_the_same_bodies(workload: Workload) -> None:
     # It fills a variable up to the length of the range's end.
     (sku,) = config["Scenarios"][0]["range-based-variables"]
     assert len(str(sku["variable-range-end"])) == plan["data"]["sku"]["width"]
+
+
+def test_h2loadrunner_has_the_same_scripts() -> None:
+    steps = json.loads(inputs.scenario(CRUD_LUA, 4711, 2.0))["scenarios"]["crud"]["steps"]
+    config = json.loads(inputs.h2loadrunner(CRUD_LUA, 4711, 2.0))
+    requests = config["Scenarios"][0]["Requests"]
+    assert [each.get("luaScript") for each in requests] == [each.get("lua") for each in steps]
+    assert [each["uri"]["typeOfAction"] for each in requests] == [
+        "input",
+        "fromLuaScript",
+        "fromLuaScript",
+    ]
 
 
 def test_k6_sends_the_same_bodies() -> None:

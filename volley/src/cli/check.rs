@@ -35,6 +35,8 @@ pub struct Check {
     pub file: PathBuf,
     /// Each scenario is run once, and shown.
     pub once: bool,
+    /// Scripts may use files.
+    pub allow_io: bool,
 }
 
 /// The words of `volley check`, as they are written.
@@ -48,6 +50,10 @@ struct CheckArgs {
     /// Run each scenario once, and show each request and response
     #[arg(long)]
     once: bool,
+
+    /// With --once: let scripts of Lua use files, modules and programs
+    #[arg(long, requires = "once")]
+    allow_io: bool,
 }
 
 /// Reads the words after `volley check`.
@@ -58,13 +64,17 @@ pub(super) fn parse(words: &[OsString]) -> Result<Check, CliExit> {
     let file = args
         .file
         .ok_or_else(|| CliExit::usage("no FILE: give a scenario file, such as `shop.yaml`"))?;
-    let once = args.once;
-    Ok(Check { file, once })
+    let (once, allow_io) = (args.once, args.allow_io);
+    Ok(Check {
+        file,
+        once,
+        allow_io,
+    })
 }
 
 pub(super) fn command() -> Command {
     help::dress(CheckArgs::command(), EXAMPLES)
-        .override_usage("volley check [--once] FILE")
+        .override_usage("volley check [--once [--allow-io]] FILE")
         .mut_arg("help", |arg: Arg| arg.help_heading(help::OTHER))
 }
 
@@ -81,7 +91,13 @@ mod tests {
     fn one_file_is_taken() {
         for (words, once) in [(&["a.yaml"][..], false), (&["--once", "a.yaml"], true)] {
             let file = "a.yaml".into();
-            assert_eq!(check(words), Ok(Check { file, once }));
+            let allow_io = false;
+            let expected = Check {
+                file,
+                once,
+                allow_io,
+            };
+            assert_eq!(check(words), Ok(expected));
         }
         let line = "error: no FILE: give a scenario file, such as `shop.yaml`";
         assert_eq!(check(&[]), Err(line.to_owned()));

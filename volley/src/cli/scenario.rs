@@ -40,6 +40,8 @@ pub struct ScenarioRun {
     pub file: PathBuf,
     /// Threads that send; `None`: as many as suit the host.
     pub threads: Option<u32>,
+    /// Scripts may use files.
+    pub allow_io: bool,
     /// Conditions under which the run has failed, besides those of the file.
     pub fail_if: Vec<Selected>,
     /// Where the report goes; `None`: stdout.
@@ -102,6 +104,10 @@ struct RunWords {
     /// Threads that send (default: half of the CPUs, at most one for each connection)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Load")]
     threads: Option<u32>,
+
+    /// Let scripts of Lua use files, modules and programs: whatever this user can reach
+    #[arg(long, help_heading = "Load")]
+    allow_io: bool,
 
     /// Exit with status 99 if this is so; repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Checks")]
@@ -171,6 +177,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<ScenarioRun, CliExit> {
         token,
         has_token_flag: args.control_token.is_some_and(|token| !token.is_empty()),
         threads: args.threads,
+        allow_io: args.allow_io,
         fail_if: args.fail_if,
         output: filled_file(&args.output),
         log: filled_path(&args.log),

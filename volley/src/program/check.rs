@@ -33,7 +33,7 @@ pub fn check(args: &Check) -> Result<ExitCode, Failure> {
         Ok(Loaded { plan, warnings }) => {
             warn(warnings);
             if args.once {
-                return once(plan);
+                return once(plan, args.allow_io);
             }
             load::check(&plan)?;
             let text = outline(&plan);
@@ -161,10 +161,14 @@ fn step(plan: &Plan, step: &Step) -> String {
     } else {
         format!("{}: {line}", step.name)
     };
-    let saved: Vec<String> = step
-        .saves
-        .iter()
-        .map(|save| name(plan, save.slot))
+    if let Some(script) = &step.lua {
+        line += &format!(" with the script in {}", script.name);
+    }
+    let saves = step.saves.iter().map(|save| save.slot);
+    let sets = step.lua.iter().flat_map(|script| &script.sets).copied();
+    let saved: Vec<String> = saves
+        .chain(sets)
+        .map(|slot| name(plan, slot))
         // The others are for volley itself.
         .filter(|name| !name.contains('.'))
         .collect();

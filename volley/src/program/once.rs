@@ -16,7 +16,7 @@ use crate::watch::Writer;
 /// # Errors
 ///
 /// Whatever prevented the load or the output, or broke the load off.
-pub fn once(mut plan: Plan) -> Result<ExitCode, Failure> {
+pub fn once(mut plan: Plan, allow_io: bool) -> Result<ExitCode, Failure> {
     let one = |scenario| Load {
         scenarios: vec![(scenario, 1)],
         shares_requests: false,
@@ -50,6 +50,7 @@ pub fn once(mut plan: Plan) -> Result<ExitCode, Failure> {
     );
     let options = Options {
         threads: Some(1),
+        allow_io,
         records: Some(Arc::clone(writer.source())),
         ..Options::default()
     };

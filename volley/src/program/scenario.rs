@@ -33,9 +33,13 @@ impl From<RunError> for Failure {
         let status = match error {
             RunError::Engine(error) => return error.into(),
             // The file, or what it names, must be mended.
-            RunError::Request(_) | RunError::Reading(_) | RunError::Data(_) => 2,
+            RunError::Request(_)
+            | RunError::Reading(_)
+            | RunError::Data(_)
+            | RunError::Script(_) => 2,
             RunError::Undrawn { .. }
             | RunError::EndedByStep { .. }
+            | RunError::Broken { .. }
             | RunError::Setup { .. }
             | RunError::Teardown { .. } => 1,
         };
@@ -87,6 +91,7 @@ pub fn run_scenario(args: &ScenarioRun) -> Result<ExitCode, Failure> {
     let options = Options {
         name: args.file.display().to_string(),
         threads: args.threads,
+        allow_io: args.allow_io,
         control: Some(Arc::clone(&control)),
         records: writer.as_ref().map(|writer| Arc::clone(writer.source())),
     };

@@ -7,6 +7,7 @@ pub mod data;
 pub mod engine;
 pub mod file;
 pub mod json;
+pub mod lua;
 pub mod mix;
 pub mod plan;
 pub mod record;

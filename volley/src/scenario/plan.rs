@@ -283,6 +283,41 @@ pub struct Step {
     pub timeout_ns: Option<u64>,
     pub expect: Expect,
     pub saves: Vec<Save>,
+    /// What writes its request, or looks at its response.
+    pub lua: Option<Script>,
+    /// The script of the next step gets its response.
+    pub keeps_response: bool,
+}
+
+/// A step's script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The file that it stands in, as messages name it.
+    pub name: String,
+    /// Its lines have the numbers that they have in that file.
+    pub text: Arc<str>,
+    /// The values that it sets.
+    pub sets: Vec<Slot>,
+}
+
+impl Step {
+    /// Whether its response is kept until it is over: for its own script, or for that of the next step.
+    #[must_use]
+    pub fn keeps(&self) -> bool {
+        let looks = |script: &Script| script.names("response") || script.names("validate_response");
+        self.keeps_response || self.lua.as_ref().is_some_and(looks)
+    }
+}
+
+impl Script {
+    /// Whether it may have a function of this name.
+    #[must_use]
+    pub fn names(&self, function: &str) -> bool {
+        let mut words = self
+            .text
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        words.any(|word| word == function)
+    }
 }
 
 /// Where a request goes.
@@ -392,6 +427,28 @@ pub struct Pointer {
     pub keys: Box<[Box<str>]>,
 }
 
+impl Pointer {
+    /// A JSON pointer (RFC 6901); `None`: it is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let key = |key: &str| {
+            let is_escaped = key
+                .split('~')
+                .skip(1)
+                .all(|rest| rest.starts_with(['0', '1']));
+            is_escaped.then(|| key.replace("~1", "/").replace("~0", "~").into())
+        };
+        let keys: Option<Box<[Box<str>]>> = match text.strip_prefix('/') {
+            Some(rest) => rest.split('/').map(key).collect(),
+            None => text.is_empty().then(Box::default),
+        };
+        keys.map(|keys| Self {
+            text: text.into(),
+            keys,
+        })
+    }
+}
+
 /// What a part must be.
 #[derive(Clone, Debug)]
 pub enum Rule {
@@ -473,6 +530,8 @@ pub struct Limits {
     pub drain_ns: u64,
     /// The largest body that is read, in bytes.
     pub body: usize,
+    /// The most memory of each thread's state of Lua, in bytes.
+    pub lua_memory: usize,
     /// A thread wakes at most once in this time. 0: whenever something is to do.
     pub coalesce_ns: u64,
 }

@@ -156,6 +156,7 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
     file["Scenarios"][0]["user-id-range-slicing"] = json!(false);
     file["Scenarios"][0]["Requests"][0]["value-pickers"][0]["regexp"] = json!("(");
     file["Scenarios"][0]["Requests"][1]["method"] = json!("a b");
+    file["Scenarios"][0]["Requests"][2]["luaScript"] = json!("function make_request(");
     let mistakes = import(&file.to_string(), false).unwrap_err();
     let places: Vec<&str> = mistakes.all.iter().map(|it| it.path.as_str()).collect();
     let request = "Scenarios[0].Requests";
@@ -164,7 +165,8 @@ fn mistakes_of_the_new_file_lead_to_the_old_one() {
         [
             "clients",
             &format!("{request}[0].value-pickers[0]"),
-            &format!("{request}[1]")
+            &format!("{request}[1]"),
+            &format!("{request}[2].luaScript")
         ]
     );
 }
@@ -307,8 +309,18 @@ fn crud(server: &Reference, change: impl FnOnce(&mut Value)) -> Scratch {
 
 #[test]
 fn an_old_file_runs_as_it_is_and_as_what_it_becomes() {
-    let protocols: [fn(&mut Value); 2] = [|_| {}, |file| file["no-tls-proto"] = json!("http/1.1")];
-    for change in protocols {
+    let changes: [fn(&mut Value); 3] = [
+        |_| {},
+        |file| file["no-tls-proto"] = json!("http/1.1"),
+        |file| {
+            let requests = &mut file["Scenarios"][0]["Requests"];
+            requests[1]["uri"] = json!({"typeOfAction": "fromLuaScript"});
+            requests[1]["luaScript"] = json!(
+                "function make_request(rh, rb, h, b)\n  h[':path'] = rh.location\n  return h, b\nend"
+            );
+        },
+    ];
+    for change in changes {
         let server = Reference::start(Config::default()).unwrap();
         let scratch = crud(&server, change);
         let folder = scratch.path("");

@@ -5,6 +5,7 @@ mod check;
 mod common;
 mod control;
 mod import;
+mod lua;
 mod mistakes;
 mod plans;
 mod run;

@@ -82,6 +82,11 @@ fn expectations_and_saves_are_checked() {
 }
 
 #[test]
+fn scripts_are_checked() {
+    check(include_str!("mistakes/scripts-are-checked.txt"));
+}
+
+#[test]
 fn calls_fit_their_schema() {
     check(include_str!("mistakes/calls-fit-their-schema.txt"));
 }

@@ -48,6 +48,15 @@ impl HeaderList {
         self.tag.set(tag);
     }
 
+    /// Makes it the same as another one, and keeps the memory.
+    pub fn copy(&mut self, other: &Self) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.spans.clear();
+        self.spans.extend_from_slice(&other.spans);
+        self.tag.set(other.tag());
+    }
+
     /// Adds a field at the end.
     pub fn push(&mut self, name: &[u8], value: &[u8]) {
         let bytes = self.begin();
@@ -186,6 +195,18 @@ mod tests {
         assert_eq!((list.size(), list.len()), (34, 1));
         list.push(b"b", b"2");
         assert_eq!(list.get(b"b"), Some(&b"2"[..]));
+    }
+
+    #[test]
+    fn a_copy_has_the_same_fields_and_can_grow() {
+        let (mut list, mut copy) = (HeaderList::new(), HeaderList::new());
+        list.push(b"a", b"1");
+        list.begin().extend_from_slice(b"half a fie");
+        copy.push(b"other", b"field");
+        copy.copy(&list);
+        copy.push(b"b", b"2");
+        let all: Vec<_> = copy.iter().collect();
+        assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"b", b"2")]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::engine::encoding::Encoding;
 use crate::grpc::Splitter;
 use crate::http::Follow;
 use crate::request::Expected;
+use crate::scenario::lua::{Kept, Rewritten};
 use crate::scenario::record::Exchange;
 use crate::scenario::response::{Culprit, Verdicts};
 use crate::scenario::tally::Reason;
@@ -117,6 +118,10 @@ pub struct Flight {
     pub redirects: u8,
     pub moved: Option<Box<Moved>>,
     pub moves: Option<Box<Moved>>,
+    /// What a script has made of the request.
+    pub rewritten: Option<Box<Rewritten>>,
+    /// The head of the response, for a script.
+    pub kept: Option<Box<Kept>>,
     /// What is sent and received, if it is to be kept.
     pub exchange: Option<Box<Exchange>>,
 }

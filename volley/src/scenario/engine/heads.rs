@@ -5,9 +5,22 @@ use std::sync::Arc;
 use super::shot::{Aim, Scratch};
 use crate::http2::Head;
 use crate::http2::hpack::{Field, Indexing, literal, literal_name};
+use crate::request::USER_AGENT;
+use crate::scenario::plan::HttpRequest;
 use crate::scenario::text::Unrendered;
 use crate::scenario::{Text, Values};
 use crate::spec::secret;
+
+/// A request that names volley, unless the step names another agent.
+pub fn with_agent(request: &HttpRequest) -> HttpRequest {
+    let mut request = request.clone();
+    let mut headers = request.headers.iter();
+    if !headers.any(|(name, _)| **name == *"user-agent") {
+        let agent = Text::fixed(USER_AGENT.as_bytes());
+        request.headers.push(("user-agent".into(), agent));
+    }
+    request
+}
 
 /// The fields that all requests of a step to a host share, by target and host.
 #[derive(Default)]
@@ -89,7 +102,7 @@ pub fn field(name: &str, value: &[u8]) -> Field {
 }
 
 /// Secrets are never indexed (RFC 7541 section 7.1.3).
-fn indexing(name: &str, otherwise: Indexing) -> Indexing {
+pub fn indexing(name: &str, otherwise: Indexing) -> Indexing {
     match secret::is_secret(name) {
         true => Indexing::Never,
         false => otherwise,

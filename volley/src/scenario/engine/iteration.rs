@@ -2,6 +2,7 @@
 
 use crate::http::Jar;
 use crate::scenario::Values;
+use crate::scenario::lua::Kept;
 use crate::scenario::plan::{Action, OnFailure, Plan};
 
 /// What an iteration works through.
@@ -49,6 +50,8 @@ pub struct Iteration {
     pub values: Values,
     pub jar: Jar,
     pub bond: Bond,
+    /// The last response, for the script of the next step.
+    pub last: Option<Box<Kept>>,
 }
 
 /// Which connection takes an iteration's next request.
@@ -133,6 +136,7 @@ impl Iteration {
             values: Values::new(slots),
             jar: Jar::default(),
             bond: Bond::Free,
+            last: None,
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
 use crate::request::RequestError;
 use crate::scenario::data::{Crowd, DataError, Store, Undrawn};
+use crate::scenario::lua::Trouble;
 use crate::scenario::plan::{Load, Phases, Plan};
 use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
@@ -43,6 +44,7 @@ use crate::scenario::tally::Tally;
 use crate::spec::Share;
 use control::Control;
 use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
+pub use heads::with_agent;
 use iteration::Course;
 use site::Site;
 use sites::Sites;
@@ -75,6 +77,12 @@ pub enum RunError {
         step: String,
         words: String,
     },
+    /// A script took too much time or memory: the load ended early, and is counted; or setup or teardown did.
+    #[error("step `{step}` ended the run: {words}")]
+    Broken { step: String, words: String },
+    /// A script of the file has an error.
+    #[error("{0}")]
+    Script(String),
     /// The load did not begin.
     #[error("setup: step `{step}` failed: {words}")]
     Setup { step: String, words: String },
@@ -95,6 +103,18 @@ pub struct Options {
     pub control: Option<Arc<Control>>,
     /// Takes single requests, for a log.
     pub records: Option<Arc<Records>>,
+    /// Scripts may use files.
+    pub allow_io: bool,
+}
+
+impl From<Trouble> for RunError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Error(words) | Trouble::Failed(words) | Trouble::Broken(words) => {
+                Self::Script(words)
+            }
+        }
+    }
 }
 
 /// What came of a run.
@@ -161,6 +181,7 @@ pub fn run(
         store: &store,
         seed,
         records: options.records.as_deref(),
+        allow_io: options.allow_io,
         post: None,
     };
     // One connection to each target is enough for these.

@@ -3,6 +3,7 @@
 use super::flight::Flight;
 use super::shot::Aim;
 use crate::http2::hpack::HeaderList;
+use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{Plan, Request, Step};
 use crate::scenario::record::{Exchange, Fields, Record};
 use crate::scenario::tally::Timing;
@@ -38,9 +39,15 @@ pub fn request(
     };
     let (method, mut headers, body): (_, Fields, _) = match &step.request {
         Request::Http(request) => {
-            let body = request.body.as_ref().filter(|_| !aim.drops_body());
-            let method = aim.method(&request.method);
-            (method, fields(&request.headers), body.map(rendered))
+            let own = || request.body.as_ref().map(rendered);
+            let body = aim.own_body().map(<[u8]>::to_vec).or_else(own);
+            let mut headers: Fields = fields(&request.headers);
+            headers.retain(|(name, _)| !aim.changes(name));
+            let written = aim.rewritten.into_iter().flat_map(Rewritten::sent);
+            let written = written.filter(|(name, _)| aim.sends(name));
+            headers.extend(written.map(|(name, value)| (name.to_owned(), value.to_vec())));
+            let body = body.filter(|_| !aim.drops_body());
+            (aim.method(&request.method), headers, body)
         }
         Request::Grpc(request) => {
             let messages: Vec<_> = request.messages.iter().map(rendered).collect();
@@ -62,7 +69,7 @@ pub fn request(
 }
 
 /// Values whose names promise a secret, whichever step saved them.
-fn secrets(plan: &Plan, values: &Values) -> Fields {
+pub fn secrets(plan: &Plan, values: &Values) -> Fields {
     let slots = (0..=u16::MAX).map(Slot).zip(&plan.slots);
     let secret = slots.filter(|(_, name)| is_secret(name));
     let filled = secret.filter_map(|(slot, name)| Some((name.clone(), values.get(slot)?.to_vec())));

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::flight::{FlightKey, Moved};
-use super::heads::{Heads, Varying, constant, field};
+use super::heads::{Heads, Varying, constant, field, indexing, with_agent};
 use super::site::Site;
 use super::wire::Http;
 use crate::http::{Follow, Role};
-use crate::http2::hpack::literal;
+use crate::http2::hpack::{Indexing, literal, literal_name};
 use crate::http2::{Head, Own};
-use crate::request::USER_AGENT;
+use crate::scenario::lua::Rewritten;
 use crate::scenario::plan::{HttpRequest, Step, Url};
 use crate::scenario::request::{self, Ask};
 use crate::scenario::text::Unrendered;
@@ -42,6 +42,12 @@ pub struct Shot {
     lines: Box<request::Head>,
     /// HTTP/2.
     heads: Heads,
+    /// The same for requests that a script has changed: without the path, and if one of the step's fields has changed,
+    /// without those.
+    pathless: Heads,
+    bare: Heads,
+    /// How fields of scripts begin in HTTP/2, by name.
+    begins: Vec<(Box<str>, Vec<u8>)>,
     varying: Vec<Varying>,
 }
 
@@ -53,6 +59,8 @@ pub struct Aim<'a> {
     pub site: &'a Site,
     /// Where a redirect led.
     pub moved: Option<&'a Moved>,
+    /// What a script has made of the request.
+    pub rewritten: Option<&'a Rewritten>,
 }
 
 impl Aim<'_> {
@@ -74,11 +82,23 @@ impl Aim<'_> {
     }
 
     /// The method, which a redirect may have changed.
-    pub fn method<'m>(&self, own: &'m str) -> &'m str {
+    pub fn method<'m>(&'m self, own: &'m str) -> &'m str {
+        let written = self.rewritten.and_then(|request| request.method.as_deref());
         match self.drops_body() {
             true => "GET",
-            false => own,
+            false => written.unwrap_or(own),
         }
+    }
+
+    /// Whether a script has changed a field.
+    pub fn changes(&self, name: &str) -> bool {
+        let written = self.rewritten;
+        written.is_some_and(|request| request.field(name).is_some())
+    }
+
+    /// The body that a script has written, if the request has one at all.
+    pub fn own_body(&self) -> Option<&[u8]> {
+        self.rewritten.and_then(Rewritten::body)
     }
 
     /// What `:authority` or `host` says.
@@ -91,15 +111,7 @@ impl Aim<'_> {
 impl Shot {
     /// Prepares a step's HTTP request.
     pub fn new(step: &Step, request: &HttpRequest) -> Self {
-        let mut request = request.clone();
-        if !request
-            .headers
-            .iter()
-            .any(|(name, _)| **name == *"user-agent")
-        {
-            let agent = Text::fixed(USER_AGENT.as_bytes());
-            request.headers.push(("user-agent".into(), agent));
-        }
+        let request = with_agent(request);
         Self {
             path: match &step.url {
                 Url::Target { path, .. } => path.constant().map(Into::into),
@@ -107,6 +119,9 @@ impl Shot {
             },
             lines: Box::new(request::Head::new(&request)),
             heads: Heads::default(),
+            pathless: Heads::default(),
+            bare: Heads::default(),
+            begins: Vec::new(),
             varying: Varying::of(&request.headers),
             request,
         }
@@ -134,15 +149,19 @@ impl Shot {
         scratch: &mut Scratch,
     ) -> Result<u32, Unrendered> {
         scratch.body.clear();
-        if let Some(body) = self.request.body.as_ref().filter(|_| !aim.drops_body()) {
-            body.render(values, &mut scratch.body)?;
+        match (aim.own_body(), &self.request.body) {
+            _ if aim.drops_body() => {}
+            (Some(body), _) => scratch.body.extend_from_slice(body),
+            (None, Some(body)) => body.render(values, &mut scratch.body)?,
+            (None, None) => {}
         }
         match http {
             Http::Two(http) => {
                 self.own_fields(aim, values, scratch)?;
-                let head = match aim.moved {
-                    None => self.head(aim),
-                    Some(_) => Arc::new(self.new_head(aim)),
+                let head = match (aim.rewritten, aim.moved) {
+                    (Some(rewritten), _) => self.rewritten_head(rewritten, aim, scratch),
+                    (None, None) => self.head(aim),
+                    (None, Some(_)) => Arc::new(self.new_head(aim)),
                 };
                 let ends = scratch.body.is_empty();
                 let own = Own {
@@ -156,8 +175,15 @@ impl Shot {
                 Ok(stream)
             }
             Http::One(http) => {
-                self.own_lines(aim, values, scratch)?;
-                http.open(flight, &scratch.first, self.lines.is_head());
+                match aim.rewritten {
+                    Some(rewritten) => self.rewritten_lines(rewritten, aim, values, scratch)?,
+                    None => self.own_lines(aim, values, scratch)?,
+                }
+                let is_head = match aim.rewritten {
+                    Some(_) => aim.method(&self.request.method) == "HEAD",
+                    None => self.lines.is_head(),
+                };
+                http.open(flight, &scratch.first, is_head);
                 http.send(&scratch.body);
                 Ok(0)
             }
@@ -173,13 +199,13 @@ impl Shot {
     ) -> Result<(), Unrendered> {
         scratch.first.clear();
         scratch.last.clear();
-        if self.path.is_none() || aim.moved.is_some() {
+        if self.path.is_none() || aim.moved.is_some() || aim.rewritten.is_some() {
             literal(PATH, &scratch.path, &mut scratch.first);
         }
         for varying in self
             .varying
             .iter()
-            .filter(|varying| aim.sends(&varying.name))
+            .filter(|varying| aim.sends(&varying.name) && !aim.changes(&varying.name))
         {
             varying.write(values, scratch)?;
         }
@@ -197,25 +223,100 @@ impl Shot {
         }
     }
 
+    /// The fields that every request has, but for the path; with those of the step that never change, or without them.
     #[cold]
-    fn new_head(&self, aim: Aim<'_>) -> Head {
-        let authority = aim.authority();
-        let scheme = aim.site.scheme();
+    fn bare_head(&self, aim: Aim<'_>, with_own: bool) -> Head {
         let mut fields = Vec::new();
         for (name, value) in [
             (":method", aim.method(&self.request.method).as_bytes()),
-            (":scheme", scheme.as_bytes()),
-            (":authority", authority.as_bytes()),
+            (":scheme", aim.site.scheme().as_bytes()),
+            (":authority", aim.authority().as_bytes()),
         ] {
             fields.push(field(name, value));
         }
         let before_own = fields.len();
-        if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
-            fields.push(field(":path", path));
-        }
-        let constant = constant(&self.request.headers).filter(|(name, _)| aim.sends(name));
-        fields.extend(constant.map(|(name, value)| field(name, value)));
+        let own = constant(&self.request.headers).filter(|(name, _)| with_own && aim.sends(name));
+        fields.extend(own.map(|(name, value)| field(name, value)));
         Head { fields, before_own }
+    }
+
+    #[cold]
+    fn new_head(&self, aim: Aim<'_>) -> Head {
+        let mut head = self.bare_head(aim, true);
+        if let Some(path) = self.path.as_ref().filter(|_| aim.moved.is_none()) {
+            head.fields.insert(head.before_own, field(":path", path));
+        }
+        head
+    }
+
+    /// The head of a request that a script has changed, and the fields of this request alone.
+    fn rewritten_head(
+        &mut self,
+        rewritten: &Rewritten,
+        aim: Aim<'_>,
+        scratch: &mut Scratch,
+    ) -> Arc<Head> {
+        let mut constants = constant(&self.request.headers);
+        let is_intact = aim.moved.is_none() && !constants.any(|(name, _)| aim.changes(name));
+        if !is_intact {
+            let kept = constant(&self.request.headers);
+            for (name, value) in kept.filter(|(name, _)| aim.sends(name) && !aim.changes(name)) {
+                begun(&mut self.begins, name, value, &mut scratch.last);
+            }
+        }
+        for (name, value) in rewritten.sent().filter(|(name, _)| aim.sends(name)) {
+            begun(&mut self.begins, name, value, &mut scratch.last);
+        }
+        if aim.moved.is_some() || rewritten.method.is_some() {
+            return Arc::new(self.bare_head(aim, is_intact));
+        }
+        let heads = match is_intact {
+            true => &self.pathless,
+            false => &self.bare,
+        };
+        if let Some(head) = heads.find(aim) {
+            return head;
+        }
+        let head = self.bare_head(aim, is_intact);
+        match is_intact {
+            true => self.pathless.keep(aim, head),
+            false => self.bare.keep(aim, head),
+        }
+    }
+
+    /// Renders the head of an HTTP/1.1 request that a script has changed to `scratch.first`.
+    fn rewritten_lines(
+        &self,
+        rewritten: &Rewritten,
+        aim: Aim<'_>,
+        values: &Values,
+        scratch: &mut Scratch,
+    ) -> Result<(), Unrendered> {
+        scratch.first.clear();
+        let own = self.request.headers.iter();
+        let own = own.filter(|(name, _)| aim.sends(name) && !aim.changes(name));
+        let written = rewritten.sent().filter(|(name, _)| aim.sends(name));
+        let written = written.map(|(name, value)| (name.into(), Text::fixed(value)));
+        let request = HttpRequest {
+            method: aim.method(&self.request.method).into(),
+            headers: own.cloned().chain(written).collect(),
+            body: None,
+            redirects: 0,
+        };
+        let has_body = rewritten.body().is_some() || self.request.body.is_some();
+        let ask = Ask {
+            authority: aim.authority().as_bytes(),
+            cookies: &scratch.cookies,
+            body: has_body.then_some(scratch.body.len()),
+            is_get: aim.drops_body(),
+            is_elsewhere: aim.moved.is_some_and(|moved| moved.is_foreign),
+        };
+        let write_target = |out: &mut Vec<u8>| {
+            out.extend_from_slice(&scratch.path);
+            Ok(())
+        };
+        let lines = request::Head::new(&request);
+        lines.render(&ask, values, write_target, &mut scratch.first)
     }
 
     /// Renders the head of an HTTP/1.1 request to `scratch.first`.
@@ -243,11 +344,33 @@ impl Shot {
     }
 }
 
+/// The most names of scripts' fields that are kept ready.
+const MOST_BEGINS: usize = 64;
+
+/// Appends a field of a script.
+fn begun(begins: &mut Vec<(Box<str>, Vec<u8>)>, name: &str, value: &[u8], out: &mut Vec<u8>) {
+    if let Some((_, begin)) = begins.iter().find(|(known, _)| **known == *name) {
+        literal(begin, value, out);
+        return;
+    }
+    let mut begin = Vec::new();
+    literal_name(
+        name.as_bytes(),
+        indexing(name, Indexing::Without),
+        &mut begin,
+    );
+    literal(&begin, value, out);
+    if begins.len() < MOST_BEGINS {
+        begins.push((name.into(), begin));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::request::USER_AGENT;
     use crate::scenario::plan::Request;
     use crate::scenario::{Slot, file};
 
@@ -284,6 +407,7 @@ scenarios:
             host: 0,
             site: &site,
             moved,
+            rewritten: None,
         };
         let mut http = site.http();
         let mut shot = Shot::new(step, request);

@@ -3,6 +3,7 @@ mod calls;
 mod drain;
 mod faults;
 mod load;
+mod lua;
 mod peer;
 mod route;
 mod setup;

@@ -11,8 +11,9 @@ use crate::request::schema::suggest;
 const MOST: usize = 50;
 
 /// Keys whose values give names. Without them, what uses the names would seem wrong, too.
-const NAMING: [&str; 8] = [
+const NAMING: [&str; 9] = [
     "data",
+    "lua",
     "name",
     "protos",
     "save",

@@ -106,7 +106,7 @@ struct Group {
 pub fn reads_body(step: &Step) -> bool {
     let parts = step.expect.checks.iter().map(|check| &check.part);
     let mut parts = parts.chain(step.saves.iter().map(|save| &save.part));
-    parts.any(|part| matches!(part, Part::Field(_) | Part::Body))
+    step.keeps() || parts.any(|part| matches!(part, Part::Field(_) | Part::Body))
 }
 
 impl Reading {

@@ -55,6 +55,8 @@ fn step(checks: Vec<(Part, Rule)>, saves: Vec<Save>) -> Step {
             ..Expect::default()
         },
         saves,
+        lua: None,
+        keeps_response: false,
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Reason {
     Decoding,
     /// More redirects than the step follows, or one that leads nowhere.
     Redirects,
+    /// The script of the step has an error.
+    Lua,
     /// Another status than expected.
     Status,
     /// A check of `expect`.
@@ -41,6 +43,8 @@ pub enum Reason {
     FirstLate,
     /// A value of `save` is missing.
     Save(u16),
+    /// The script of the step says that the response is wrong.
+    LuaCheck,
 }
 
 /// A failed request, for the counters.
@@ -67,6 +71,7 @@ impl Reason {
             Self::BodyTooLarge => "body too large",
             Self::Decoding => "cannot be decoded",
             Self::Redirects => "redirects",
+            Self::Lua => "Lua error",
             Self::Status => "status",
             Self::Check(_) => "check",
             Self::Replies => "replies",
@@ -74,6 +79,7 @@ impl Reason {
             Self::Late => "late",
             Self::FirstLate => "first reply late",
             Self::Save(_) => "missing value",
+            Self::LuaCheck => "Lua check",
         }
     }
 

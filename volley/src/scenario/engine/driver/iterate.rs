@@ -33,6 +33,7 @@ impl Driver<'_> {
         let mut iteration = core.spare.pop().unwrap_or_else(|| Iteration::new(slots));
         iteration.values.restart(&self.values);
         iteration.jar.clear();
+        core.spare_kept.extend(iteration.last.take());
         let iteration = Iteration {
             serial: core.serial,
             course,
@@ -148,7 +149,11 @@ impl Driver<'_> {
                 return self.end(key, now_ns);
             }
             if iteration.failed {
-                match iteration.course.on_failure(plan) {
+                let on_failure = match self.core.broken {
+                    Some(_) => OnFailure::EndRun,
+                    None => iteration.course.on_failure(plan),
+                };
+                match on_failure {
                     OnFailure::Continue => {}
                     OnFailure::EndIteration => return self.end(key, now_ns),
                     OnFailure::EndRun => {
@@ -260,6 +265,11 @@ impl Driver<'_> {
             let is_open = |key, serial| is_open(&core.flights, key, serial);
             self.deadlines
                 .add(limit_ns, now_ns, flight, core.serial, is_open);
+        }
+        if self.core.lua.is_some()
+            && let Err(fault) = self.core.rewrite(flight as usize, &mut self.scratch.path)
+        {
+            return self.core.finish(flight as usize, Err(fault), now_ns);
         }
         self.send(flight, now_ns);
     }
@@ -418,6 +428,7 @@ impl Core<'_> {
             }
             self.ready.push(flight.iteration);
         }
+        self.spare_rewritten.extend(flight.rewritten);
         self.keep(flight.body);
         self.keep(flight.path);
     }

@@ -4,6 +4,7 @@ mod board;
 mod connect;
 mod iterate;
 mod load;
+mod lua;
 mod obey;
 mod quota;
 mod receive;
@@ -40,6 +41,7 @@ use crate::pace::SECOND_NS;
 use crate::request::RequestError;
 use crate::scenario::Values;
 use crate::scenario::data::{Feeds, Store};
+use crate::scenario::lua::{Kept, Machine, Rewritten};
 use crate::scenario::plan::{Plan, Request};
 use crate::scenario::record::Records;
 use crate::scenario::report::EndedBy;
@@ -73,6 +75,8 @@ pub struct Common<'a> {
     pub store: &'a Arc<Store>,
     pub seed: u64,
     pub records: Option<&'a Records>,
+    /// Scripts may use files.
+    pub allow_io: bool,
     /// Takes what is known each second.
     pub post: Option<Sender<Note>>,
 }
@@ -125,6 +129,15 @@ struct Core<'a> {
     flights: Slab<Flight>,
     /// By step.
     readings: Vec<Reading>,
+    /// The scripts, if there are any.
+    lua: Option<Box<Machine>>,
+    /// Requests and responses that no script needs any more, for their memory.
+    #[expect(clippy::vec_box, reason = "boxes go to flights and come back")]
+    spare_rewritten: Vec<Box<Rewritten>>,
+    #[expect(clippy::vec_box, reason = "boxes go to flights and come back")]
+    spare_kept: Vec<Box<Kept>>,
+    /// What a script did wrong that ends the run: the step, and why.
+    broken: Option<(usize, Fault)>,
     /// Bodies and paths that are over, for their memory.
     spare_bytes: Vec<Vec<u8>>,
     serial: u64,
@@ -221,6 +234,7 @@ impl<'a> Driver<'a> {
         });
         let shots = shots.collect::<Result<_, RequestError>>()?;
         let reading = |step| Reading::new(step, &plan.slots);
+        let lua = Machine::new(plan, common.allow_io)?;
         let readings = plan.steps.iter().map(reading).collect::<Result<_, _>>()?;
         Ok(Self {
             index,
@@ -236,6 +250,10 @@ impl<'a> Driver<'a> {
                 spare: Vec::new(),
                 flights: Slab::new(),
                 readings,
+                lua: lua.map(Box::new),
+                spare_rewritten: Vec::new(),
+                spare_kept: Vec::new(),
+                broken: None,
                 spare_bytes: Vec::new(),
                 serial: 0,
                 ready: Vec::new(),
@@ -307,7 +325,9 @@ impl<'a> Driver<'a> {
             (None, true) => (EndedBy::Finished, self.active_ns),
             (None, false) => (EndedBy::Time, self.now_ns()),
         };
-        let failure = self.failure.take().or_else(|| self.ended_by_step());
+        let broken = self.broken_by_script();
+        let failure = broken.or(self.failure.take());
+        let failure = failure.or_else(|| self.ended_by_step());
         // Other threads may go on for long.
         self.report(last_ns);
         self.cut();
@@ -325,6 +345,14 @@ impl<'a> Driver<'a> {
     /// No iteration of a scenario is open.
     fn has_ended(&self) -> bool {
         self.core.iterations.len() <= self.refreshing
+    }
+
+    /// A script took too much time or memory.
+    fn broken_by_script(&mut self) -> Option<RunError> {
+        let (step, fault) = self.core.broken.take()?;
+        let step = self.common.plan.step_name(step);
+        let words = fault.words;
+        Some(RunError::Broken { step, words })
     }
 
     /// A step failed, and `on_failure: end_run` ended the run.

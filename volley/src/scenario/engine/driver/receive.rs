@@ -313,6 +313,9 @@ impl Core<'_> {
     /// Looks at what the head of a response brings.
     #[inline]
     pub(super) fn read_head(&mut self, key: FlightKey, fields: &HeaderList) {
+        if self.lua.is_some() {
+            self.keep_head(key, fields);
+        }
         let Some(flight) = self.flights.get_mut(key.0 as usize) else {
             return;
         };
@@ -367,7 +370,7 @@ impl Core<'_> {
             flight.failure.get_or_insert_with(|| Box::new(failure));
             return Next::Cancel(ErrorCode::Cancel);
         }
-        if end && flight.body.is_empty() && flight.coding.is_none() {
+        if end && flight.body.is_empty() && flight.coding.is_none() && flight.kept.is_none() {
             if let Some(iteration) = self.iterations.get_mut(flight.iteration) {
                 let end = End {
                     body: Some(data),
@@ -409,7 +412,8 @@ impl Core<'_> {
                 flight.blame(Reason::Decoding, error.to_string());
                 return;
             }
-            body = &self.inflated;
+            std::mem::swap(&mut flight.body, &mut self.inflated);
+            body = &flight.body;
         }
         let end = End {
             body: (!is_grpc || flight.replies > 0).then_some(body),
@@ -431,7 +435,7 @@ impl Core<'_> {
                 flight.redirects += 1;
                 flight.moved = flight.moves.take();
                 (flight.answered, flight.status, flight.place) = (false, None, None);
-                (flight.coding, flight.is_checked) = (None, false);
+                (flight.coding, flight.is_checked, flight.kept) = (None, false, None);
                 flight.body.clear();
                 flight.verdicts.clear();
                 self.again.push((key.0, flight.serial));
@@ -442,6 +446,9 @@ impl Core<'_> {
                     Self::grpc_ended(flight);
                 }
                 self.check_body(at, None);
+                if self.lua.is_some() {
+                    self.look(at);
+                }
                 None
             }
             Closed::Cancelled => None,

@@ -124,8 +124,11 @@ impl Driver<'_> {
         let saves = steps.iter().filter_map(|step| plan.steps.get(*step));
         let board = self.common.board;
         board.change(|values| {
-            for save in saves.flat_map(|step| &step.saves) {
-                values.copy(save.slot, &iteration.values);
+            for step in saves {
+                let sets = step.lua.iter().flat_map(|script| &script.sets);
+                for slot in step.saves.iter().map(|save| &save.slot).chain(sets) {
+                    values.copy(*slot, &iteration.values);
+                }
             }
         });
         // The other threads see it at their next glance.

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
-use crate::scenario::Slot;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place, is_open};
-use crate::scenario::engine::iteration::{Bond, Iteration};
+use crate::scenario::engine::iteration::Bond;
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
@@ -134,6 +133,7 @@ impl Driver<'_> {
             host: wire.host,
             site,
             moved: flight.moved.as_deref(),
+            rewritten: flight.rewritten.as_deref(),
         };
         let (http, values) = (&mut wire.http, &iteration.values);
         let before = http.unsent(0);
@@ -327,7 +327,7 @@ impl Driver<'_> {
 impl Core<'_> {
     /// Where a request goes: its target; its path in `path`, if that varies.
     #[inline]
-    fn aim(&self, key: usize, path: &mut Vec<u8>) -> Result<usize, Fault> {
+    pub(super) fn aim(&self, key: usize, path: &mut Vec<u8>) -> Result<usize, Fault> {
         let lost = || Fault::new(Reason::Unrendered, String::new());
         let flight = self.flights.get(key).ok_or_else(lost)?;
         let iteration = self.iterations.get(flight.iteration).ok_or_else(lost)?;
@@ -336,6 +336,11 @@ impl Core<'_> {
         if let Some(moved) = &flight.moved {
             path.extend_from_slice(&moved.path);
             return Ok(moved.target);
+        }
+        if let Some(rewritten) = &flight.rewritten
+            && let Some(url) = rewritten.url()
+        {
+            return self.resolve(url, rewritten.target, path);
         }
         match &step.url {
             Url::Target { target, path: text } => {
@@ -348,7 +353,12 @@ impl Core<'_> {
                 relative_to,
                 then,
             } => {
-                let target = self.resolve(*slot, *relative_to, iteration, path)?;
+                let url = iteration
+                    .values
+                    .get(*slot)
+                    .ok_or_else(|| self.unrendered(Unrendered::Empty(*slot)))?;
+                let origin = iteration.values.elsewhere(*slot);
+                let target = self.resolve(url, origin.unwrap_or(*relative_to), path)?;
                 then.render(&iteration.values, path)
                     .map_err(|error| self.unrendered(error))?;
                 Ok(target)
@@ -357,18 +367,7 @@ impl Core<'_> {
     }
 
     /// A whole URL, or a path.
-    fn resolve(
-        &self,
-        slot: Slot,
-        relative_to: usize,
-        iteration: &Iteration,
-        path: &mut Vec<u8>,
-    ) -> Result<usize, Fault> {
-        let relative_to = iteration.values.elsewhere(slot).unwrap_or(relative_to);
-        let url = iteration
-            .values
-            .get(slot)
-            .ok_or_else(|| self.unrendered(Unrendered::Empty(slot)))?;
+    fn resolve(&self, url: &[u8], relative_to: usize, path: &mut Vec<u8>) -> Result<usize, Fault> {
         let bad = |why: &str| {
             let words = format!("`{}` {why}", masked(&String::from_utf8_lossy(url)));
             Fault::new(Reason::Unrendered, words)

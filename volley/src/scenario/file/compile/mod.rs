@@ -7,6 +7,7 @@ mod grpc;
 mod http;
 mod json;
 mod load;
+mod lua;
 mod names;
 mod rows;
 mod save;
@@ -17,7 +18,6 @@ mod text;
 mod thresholds;
 mod url;
 
-pub(super) use http::RESERVED;
 pub(super) use rows::csv_header;
 
 use std::path::{self, PathBuf};
@@ -44,7 +44,8 @@ const MOST_COALESCE_NS: u64 = 100_000_000;
 pub(super) struct Compiler<'a> {
     file: &'a File,
     node: &'a Node,
-    /// The file as it is.
+    /// The file, and its text.
+    path: &'a path::Path,
     source: &'a str,
     folder: PathBuf,
     env: &'a dyn Fn(&str) -> Option<String>,
@@ -67,13 +68,14 @@ impl<'a> Compiler<'a> {
         file: &'a File,
         node: &'a Node,
         source: &'a str,
-        path: &path::Path,
+        path: &'a path::Path,
         env: &'a dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let folder = path.parent().unwrap_or(path::Path::new(""));
         Self {
             file,
             node,
+            path,
             source,
             folder: path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned()),
             env,
@@ -201,6 +203,7 @@ impl<'a> Compiler<'a> {
             let mut scope = Scope::new(name, common, &written.steps, redirects);
             let (before, first) = (self.mistakes.len(), self.steps.len());
             let actions = self.actions(&mut scope, &at.key("steps"), &written.steps);
+            self.keep_responses(&actions, written.repeat.is_some_and(|times| times > 1));
             let is_idle = !written.steps.iter().any(asks);
             if is_idle && !written.steps.is_empty() && self.mistakes.len() == before {
                 self.wrong(
@@ -241,6 +244,7 @@ impl<'a> Compiler<'a> {
             when_full: written.when_full.unwrap_or(WhenFull::Drop),
             drain_ns: written.drain.map_or(30_000_000_000, |time| time.0),
             body: written.body.map_or(16 << 20, |size| size.0 as usize),
+            lua_memory: written.lua_memory.map_or(64 << 20, |size| size.0 as usize),
             coalesce_ns,
         }
     }

@@ -10,6 +10,7 @@ use crate::request::Method;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Save as Written, Step, Taken};
 use crate::scenario::plan::{After, Part, Pointer, Refresh, Save};
+use crate::scenario::request::is_token;
 use crate::units::duration;
 
 /// The name of the slot that holds how long a value lasts.
@@ -130,7 +131,7 @@ impl Compiler<'_> {
     /// The name of a header of a response, in lower case.
     pub(super) fn response_header(&mut self, at: &Path, name: &str) -> Option<Box<str>> {
         let lower = name.to_ascii_lowercase();
-        if !super::http::is_token(&lower) {
+        if !is_token(&lower) {
             self.wrong(
                 at,
                 format!("`{name}` is no name of a header: use letters, digits and `-`"),
@@ -142,25 +143,12 @@ impl Compiler<'_> {
 
     /// A JSON pointer.
     pub(super) fn pointer(&mut self, at: &Path, text: &str) -> Option<Pointer> {
-        let key = |key: &str| {
-            let is_escaped = key
-                .split('~')
-                .skip(1)
-                .all(|rest| rest.starts_with(['0', '1']));
-            is_escaped.then(|| key.replace("~1", "/").replace("~0", "~").into())
-        };
-        let keys: Option<Box<[Box<str>]>> = match text.strip_prefix('/') {
-            Some(rest) => rest.split('/').map(key).collect(),
-            None => text.is_empty().then(Box::default),
-        };
-        if keys.is_none() {
+        let pointer = Pointer::parse(text);
+        if pointer.is_none() {
             let remedy = "it begins with `/`, and `~` is written `~0`, such as `/items/0/id`";
             self.wrong(at, format!("`{text}` is no JSON pointer: {remedy}"));
         }
-        keys.map(|keys| Pointer {
-            text: text.into(),
-            keys,
-        })
+        pointer
     }
 
     /// A regular expression that never changes.

@@ -24,6 +24,11 @@ impl Compiler<'_> {
                     self.slot(&at, &age_name(name));
                 }
             }
+            for step in std::iter::once(step).chain(step.together.iter().flatten()) {
+                for name in self.assigned(step) {
+                    self.slot(&at.index(index), &name);
+                }
+            }
         }
         u16::try_from(self.names.len()).unwrap_or(u16::MAX)
     }
@@ -55,6 +60,7 @@ impl Compiler<'_> {
     fn once(&mut self, scope: &mut Scope, at: &Path, steps: &[Step]) -> Vec<Action> {
         let first = self.refreshes.len();
         let actions = self.actions(scope, at, steps);
+        self.keep_responses(&actions, false);
         self.refuse_slices(scope, at);
         for refresh in self.refreshes.iter_mut().skip(first) {
             refresh.action += scope.draws.len();

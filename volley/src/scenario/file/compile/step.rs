@@ -8,7 +8,7 @@ use crate::scenario::plan::{Action, Part, Request, Save, Step};
 use crate::scenario::response::Reading;
 
 /// Keys of a request; of what they say, HTTP and gRPC have some for themselves.
-const REQUEST: [&str; 17] = [
+const REQUEST: [&str; 18] = [
     "name",
     "headers",
     "json",
@@ -24,10 +24,11 @@ const REQUEST: [&str; 17] = [
     "save",
     "timeout",
     "redirects",
+    "lua",
     "think",
     "draw",
 ];
-const ONLY_HTTP: [&str; 7] = [
+const ONLY_HTTP: [&str; 8] = [
     "headers",
     "json",
     "text",
@@ -35,6 +36,7 @@ const ONLY_HTTP: [&str; 7] = [
     "multipart",
     "body",
     "redirects",
+    "lua",
 ];
 const ONLY_GRPC: [&str; 4] = ["metadata", "message", "messages", "repeat"];
 
@@ -249,6 +251,9 @@ impl Compiler<'_> {
         for (name, _) in step.save.iter() {
             scope.saved.insert(name.to_owned(), target);
         }
+        for name in self.assigned(step) {
+            scope.saved.insert(name, target);
+        }
     }
 
     /// One request: its index, and its target.
@@ -261,6 +266,7 @@ impl Compiler<'_> {
     ) -> Option<(usize, usize)> {
         let before = self.mistakes.len();
         let (Verb::Http { url: written, .. } | Verb::Grpc(written)) = verb;
+        let lua = self.lua(scope, &at.key("lua"), step);
         let (url, request) = match verb {
             Verb::Http { key, method, url } => {
                 self.refuse(
@@ -299,7 +305,7 @@ impl Compiler<'_> {
             _ => None,
         };
         let is_grpc = matches!(verb, Verb::Grpc(_));
-        let expect = self.expect(
+        let mut expect = self.expect(
             scope,
             &at.key("expect"),
             &step.expect,
@@ -312,6 +318,14 @@ impl Compiler<'_> {
                 &at.key("timeout"),
                 "it leaves no time: give a time such as `2s`",
             );
+        }
+        if lua
+            .as_ref()
+            .is_some_and(|script| script.names("validate_response"))
+            && expect.status.is_empty()
+        {
+            // That function alone decides.
+            expect.status.push((100, 999));
         }
         scope.step += 1;
         let sent = url.zip(request).filter(|_| self.mistakes.len() == before);
@@ -330,6 +344,8 @@ impl Compiler<'_> {
             timeout_ns: step.timeout.map(|time| time.0).or(timeout),
             expect,
             saves,
+            lua,
+            keeps_response: false,
         });
         Some((self.steps.len() - 1, target))
     }

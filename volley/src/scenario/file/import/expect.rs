@@ -43,12 +43,15 @@ fn whole(regex: &str) -> String {
 }
 
 impl Importer<'_> {
-    /// Reads what a request's response must be.
-    pub(super) fn expect(&mut self, request: &mut Object<'_>) -> Entries {
+    /// Reads what a request's response must be. `by_script`: its script decides alone.
+    pub(super) fn expect(&mut self, request: &mut Object<'_>, by_script: bool) -> Entries {
         let mut expect = Entries::new();
         let key = "expected-status-code";
         let status = self.whole(request, key).filter(|status| *status > 0);
         let rules = self.inner(request, "response-match");
+        if by_script {
+            return expect;
+        }
         let rules = rules.is_some_and(|rules| self.rules(rules, &mut expect));
         if rules {
             if status.is_some() {

@@ -2,14 +2,21 @@
 
 use super::Importer;
 use super::object::Object;
+use super::tree::Tree;
+use crate::scenario::file;
 
 impl Importer<'_> {
-    /// Reads the script of a request, and reports that it cannot be translated.
-    pub(super) fn lua(&mut self, request: &mut Object<'_>) {
-        let script = self.text(request, "luaScript");
-        if script.is_some_and(|script| !script.is_empty()) {
-            let problem = "Lua cannot be translated: write what the script does as `expect`, `save` and headers, or drop it";
-            self.wrong(&request.at.key("luaScript"), problem);
-        }
+    /// Reads the script of a request, a text or a file; and whether it says itself what a good response is.
+    pub(super) fn lua(&mut self, request: &mut Object<'_>) -> Option<(Tree, bool)> {
+        let script = self
+            .text(request, "luaScript")
+            .filter(|it| !it.is_empty())?;
+        let file = self.how.from.join(script);
+        let (tree, text) = match file::text(&file) {
+            Ok(text) => (Tree::pair("file", self.file_name(script)), text),
+            Err(_) => (script.into(), script.to_owned()),
+        };
+        let tree = tree.at(&request.at.key("luaScript"));
+        Some((tree, text.contains("validate_response")))
     }
 }

@@ -7,8 +7,8 @@ use super::tree::{Entries, Tree, put};
 use super::variables::{Piece, Place, Scope, Text};
 use super::words::{Word, words};
 use super::{Importer, fault};
-use crate::scenario::file::compile::RESERVED;
 use crate::scenario::file::mistake::Path;
+use crate::scenario::request::RESERVED;
 
 /// The longest payload that h2loadrunner sends as it is.
 const WHOLE_PAYLOAD: usize = 16 << 10;
@@ -68,7 +68,9 @@ impl Made {
             }
         }
         step.extend(self.request.iter().cloned());
-        put(&mut step, "expect", Tree::map(self.expect.clone()));
+        if !self.expect.is_empty() {
+            put(&mut step, "expect", Tree::map(self.expect.clone()));
+        }
         if !self.save.is_empty() {
             put(&mut step, "save", Tree::map(self.save.clone()));
         }
@@ -110,9 +112,15 @@ impl Importer<'_> {
         if let Some((key, body)) = body {
             put(&mut request, key, body);
         }
-        let expect = self.expect(&mut object);
+        let lua = self.lua(&mut object);
+        let expect = self.expect(
+            &mut object,
+            lua.as_ref().is_some_and(|(_, decides)| *decides),
+        );
+        if let Some((lua, _)) = lua {
+            put(&mut request, "lua", lua);
+        }
         let save = self.pick(&mut object, &sent, scope);
-        self.lua(&mut object);
         let key = "delay-before-executing-next";
         let delay = self.whole(&mut object, key).unwrap_or(0);
         let clears_cookies = self.flag(&mut object, "clear-old-cookies").unwrap_or(false);
@@ -140,11 +148,16 @@ impl Importer<'_> {
         self.finish(uri);
         let sent = match (action, last) {
             ("input", _) => self.input(&at.key("input"), input, scope),
-            ("sameWithLastOne", Some(last)) => Some(Sent {
-                url: last.sent.url.clone(),
-                uri: last.sent.uri.clone(),
-                ..Sent::default()
-            }),
+            ("sameWithLastOne", Some(last)) => {
+                // A script may have changed it.
+                let is_scripted = last.request.iter().any(|(key, _)| key == "lua");
+                let (url, uri) = match is_scripted {
+                    true => ("${last.url}".to_owned(), None),
+                    false => (last.sent.url.clone(), last.sent.uri.clone()),
+                };
+                let sent = Sent::default();
+                Some(Sent { url, uri, ..sent })
+            }
             ("fromResponseHeader", Some(last)) => {
                 self.fault(&at, fault::LOST_URI);
                 Some(self.of_last(last, "header", &input.to_ascii_lowercase(), scope))
@@ -160,10 +173,7 @@ impl Importer<'_> {
                 self.wrong(&at, format!("`{action}` needs a request before it"));
                 None
             }
-            ("fromLuaScript", _) => {
-                self.wrong(&at, "Lua cannot be translated: write the URI");
-                None
-            }
+            ("fromLuaScript", _) => self.input(&at, "/", scope),
             ("fromXPath", _) => {
                 self.wrong(
                     &at,

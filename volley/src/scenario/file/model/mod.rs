@@ -11,7 +11,7 @@ pub use data::{Columns, Feed};
 pub use load::{Phase, Ramp, constant_rate, constant_users};
 pub use response::{Expect, Refresh, Rule, Save, Taken};
 pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present, words};
-pub use step::{Part, Step};
+pub use step::{Lua, Part, Step};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -158,6 +158,8 @@ pub struct Limits {
     pub drain: Option<Time>,
     /// The largest body of a response. The default is 16 MiB.
     pub body: Option<Size>,
+    /// The most memory of each thread for scripts (`lua`). The default is 64 MiB.
+    pub lua_memory: Option<Size>,
     /// For a high `rate`: a thread wakes at most once in this time, of at most 100ms, and then does all that is due.
     /// That saves CPU time, and makes latencies up to so much longer. The default is 0.
     pub coalesce: Option<Time>,

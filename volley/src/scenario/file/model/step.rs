@@ -65,6 +65,13 @@ pub struct Step {
     /// How many redirects are followed.
     pub redirects: Option<u8>,
 
+    /// A script of Lua, or `{file: x.lua}`. Its function `request(req)` changes the request before it is sent, by
+    /// `req:set_header(name, value)`, `req:set_body(text)` and `req:set_path(path)`; `response(res)` looks at the
+    /// response, by `res.status`, `res:header(name)`, `res:body()` and `res:json(pointer)`. `vars.name` is a value of the
+    /// iteration, and `fail(why)` fails the step. Instead, it may have h2loadrunner's `make_request` and
+    /// `validate_response`.
+    pub lua: Option<Lua>,
+
     /// A pause after the request: a time, or the shortest and the longest.
     pub think: Option<Think>,
     /// Requests that are sent at the same time.
@@ -88,6 +95,24 @@ pub struct BodyFile {
     /// Its path, relative to the scenario file.
     pub file: String,
 }
+
+/// A script: its text, or a map.
+#[derive(Debug)]
+pub struct Lua(pub LuaMap);
+
+/// Where a script is.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LuaMap {
+    /// Its path, relative to the scenario file.
+    pub file: Option<String>,
+    /// The script itself.
+    pub text: Option<String>,
+}
+
+nested::shorthand!(Lua, LuaMap, "a script, or a map with `file`,", |value| {
+    serde_json::Value::String(text) => LuaMap { file: None, text: Some(text) }
+}, serde_json::json!({"type": "string"}));
 
 /// A part of a multipart body: a value, or a file.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -47,6 +47,7 @@ scenarios: {{s: {{steps: [{{get: '${{api}}/'}}]}}}}",
         store: &Store::open(&plan.feeds, &plan.folder, crowd).unwrap(),
         seed: 1,
         records: None,
+        allow_io: false,
         post: None,
     };
     let mut driver = Driver::new(common, 0).unwrap_or_else(|error| panic!("{error}"));

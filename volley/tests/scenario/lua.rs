@@ -1,0 +1,112 @@
+//! Scripts that are no good, as whole runs: one line each.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use volley::serve::{Config, Reference};
+
+use crate::common::Scratch;
+
+/// What comes before the error of a run that had a report.
+const FAILED: &str = "failed: no request succeeded; the report says why\n";
+
+/// Runs a file with a script beside it: the exit status and stderr.
+fn volley(command: &[&str], script: &str, limits: &str) -> (i32, String) {
+    let (status, _, errors) = shown(command, script, limits);
+    (status, errors)
+}
+
+/// The same, with stdout between them.
+fn shown(command: &[&str], script: &str, limits: &str) -> (i32, String, String) {
+    let server = Reference::start(Config::default()).unwrap();
+    let scratch = Scratch::new();
+    fs::write(scratch.path("x.lua"), script).unwrap();
+    let text = format!(
+        "targets: {{api: \"http://{}\"}}
+limits: {{{limits}}}
+scenarios:
+  crud:
+    steps:
+      - name: create
+        post: ${{api}}/v1/items
+        json: {{owner: ann}}
+        lua: {{file: x.lua}}
+load: [{{users: 1, for: 1h}}]
+",
+        server.address()
+    );
+    fs::write(scratch.path("shop.yaml"), text).unwrap();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_volley"));
+    program.args(command).arg("shop.yaml");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = program.current_dir(scratch.path(".")).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+#[test]
+fn an_endless_loop_is_named_with_its_line() {
+    let script = "function response(res)\n  while true do end\nend";
+    let line = format!(
+        "{FAILED}error: step `create` ended the run: x.lua:2: the script ran longer than 500 ms\n"
+    );
+    assert_eq!(volley(&["run"], script, ""), (1, line.clone()));
+    let script = "function request(req)\n  local x = ('a'):rep(9999):find('.-.-.-.-b')\nend";
+    assert_eq!(volley(&["run"], script, ""), (1, line));
+    let line = "error: x.lua:1: the script ran longer than 500 ms\n";
+    let script = "while true do end function request(req) end";
+    assert_eq!(volley(&["run"], script, ""), (2, line.to_owned()));
+}
+
+#[test]
+fn a_mistake_of_syntax_is_named_with_its_line() {
+    let script = "function response(res)\n  if res.status then\nend";
+    let line = "shop.yaml:9: scenarios.crud.steps[0].lua: x.lua:3: 'end' expected (to close 'function' at line 1) near '<eof>'\n";
+    for command in [&["run"][..], &["check"]] {
+        assert_eq!(volley(command, script, ""), (2, line.to_owned()));
+    }
+}
+
+#[test]
+fn what_eats_memory_is_named_with_its_limit() {
+    let script = "local all = {}\nfunction response(res)\n  for i = 1, 1e9 do all[i] = res:body():rep(10000) .. i end\nend";
+    let (status, line) = volley(&["run"], script, "lua_memory: 8MiB");
+    let words = "error: step `create` ended the run: x.lua: the state of Lua has more than 8 MiB (`limits.lua_memory`)\n";
+    assert_eq!((status, line), (1, format!("{FAILED}{words}")));
+}
+
+#[test]
+fn what_a_script_made_of_a_request_is_shown() {
+    let script = "function request(req)
+  req:set_header('content-type', nil)
+  req:set_header('x-made', 'by Lua')
+  req:set_body('{\"owner\": \"bob\"}')
+end";
+    let (status, out, _) = shown(&["check", "--once"], script, "");
+    assert_eq!(status, 0, "{out}");
+    assert!(
+        out.contains("> x-made: by Lua\n") && out.contains("\"bob\""),
+        "{out}"
+    );
+    assert!(
+        !out.contains("> content-type") && !out.contains("ann"),
+        "{out}"
+    );
+}
+
+#[test]
+fn files_are_there_with_allow_io_only() {
+    let script =
+        "local own = io.open('x.lua'):read('*a')\nfunction response(res) fail(own:sub(1, 9)) end";
+    let (status, line) = volley(&["run"], script, "");
+    assert_eq!(status, 2);
+    assert!(
+        line.starts_with("error: x.lua:1: attempt to index global 'io'"),
+        "{line}"
+    );
+    let (status, line) = volley(&["check", "--once", "--allow-io"], script, "");
+    assert_eq!((status, line.as_str()), (1, ""));
+}
