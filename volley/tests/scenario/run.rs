@@ -115,7 +115,7 @@ fn a_failed_iteration_ends_with_1_unless_thresholds_decide() {
     let (status, _, errors) = volley(&[&["run", &file][..], &conditions].concat());
     assert_eq!(status, 99);
     assert!(
-        errors == "failed: failed(crud) is 50% (`not failed(crud) > 10%`)\n",
+        errors == "failed: failed(crud) is 50% (fails if failed(crud) > 10%)\n",
         "{errors}"
     );
     let mistaken = ["--fail-if", "p99(craete) > 50ms"];
