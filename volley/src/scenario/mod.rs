@@ -18,5 +18,6 @@ pub mod tally;
 mod text;
 mod values;
 
+pub(crate) use secrets::is_lifetime;
 pub use text::{Escape, Piece, Text, Unrendered};
 pub use values::{Slot, Values};
