@@ -127,6 +127,24 @@ pub fn masked(text: &str) -> String {
     secrets.masked(text)
 }
 
+/// What the name of a slot begins with that keeps how long a value is good. No name in a file has a space.
+const LIFETIME: &str = "lifetime of ";
+
+/// The name of the slot that keeps how long a value is good.
+pub fn lifetime_name(name: &str) -> String {
+    format!("{LIFETIME}{name}")
+}
+
+/// Whether a slot keeps how long another value is good.
+pub fn is_lifetime(slot: &str) -> bool {
+    slot.starts_with(LIFETIME)
+}
+
+/// Whether the name of a slot promises a secret. How long one is good is none.
+pub fn is_secret_slot(name: &str) -> bool {
+    is_secret(name) && !is_lifetime(name)
+}
+
 fn without_named(text: &str) -> String {
     let (mut masked, mut rest) = (String::new(), 0);
     for place in named(text) {

@@ -76,6 +76,28 @@ fn each_file_becomes_what_is_expected_of_it() {
 }
 
 #[test]
+fn a_key_that_is_unknown_is_named_first_and_with_the_mistake_that_it_causes() {
+    let mut file: Value = serde_json::from_str(&text("crud.json")).unwrap();
+    file["Scenarios"][0]["variabels"] = json!([]);
+    let imported = import(&file.to_string(), false).unwrap();
+    let warnings: Vec<String> = imported.warnings().collect();
+    let unknown = "Scenarios[0].variabels: unknown-key: ";
+    assert!(warnings[0].contains(unknown), "{warnings:?}");
+    let last = warnings.last().unwrap();
+    assert!(last.contains(": header-blank: "), "{warnings:?}");
+    let scenario = file["Scenarios"][0].as_object_mut().unwrap();
+    let requests = scenario.remove("Requests").unwrap();
+    scenario.insert("requests".to_owned(), requests);
+    let mistakes = import(&file.to_string(), false).unwrap_err().to_string();
+    for part in [
+        "Scenarios[0].Requests: there is no request: add one",
+        "Scenarios[0].requests: h2loadrunner has no such key",
+    ] {
+        assert!(mistakes.contains(part), "{mistakes}");
+    }
+}
+
+#[test]
 fn yaml_and_json_are_the_same_scenario() {
     for name in FILES {
         let imported = import(&text(&format!("{name}.json")), false).unwrap();

@@ -59,7 +59,7 @@ fn the_shop_is_compiled() {
             "token", "create", "change", "remove", "list", "stock", "login", "watch"
         ]
     );
-    assert_eq!(plan.slots[..2], ["token", "token.age"]);
+    assert_eq!(plan.slots[..2], ["token", "lifetime of token"]);
     assert_eq!(plan.common_slots, 2);
     assert_eq!(
         (plan.refreshes[0].action, plan.refreshes[0].early_ns),

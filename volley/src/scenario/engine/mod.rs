@@ -245,7 +245,7 @@ pub fn run(
         };
         torn = match once(Course::Teardown, &board.again(), signal) {
             Err(error) => Some(error),
-            Ok(mut done) => done.failure(|step, words| RunError::Teardown {
+            Ok(mut done) => done.failure(plan, |step, words| RunError::Teardown {
                 step: plan.step_name(step),
                 words,
             }),
@@ -295,7 +295,7 @@ fn set_up(plan: &Plan, done: Done) -> Result<Done, RunError> {
         words,
     };
     let mut done = done;
-    if let Some(failure) = done.failure(failed) {
+    if let Some(failure) = done.failure(plan, failed) {
         return Err(failure);
     }
     for refresh in &plan.refreshes {

@@ -90,6 +90,7 @@ pub fn judge(report: &Report, goals: &[Goal]) -> Vec<Verdict> {
                 .map_or_else(|| name.clone(), |of| format!("{name}({of})")),
             value,
             unit: *unit,
+            limit: *limit,
             failed: value.is_none_or(|value| comparison.holds(value, *limit)),
         }
     };
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("p99(crud.create)", "45ms".to_owned(), true),
+                ("p99(crud.create)", "45.0 ms".to_owned(), true),
                 ("failed(crud)", "12.5%".to_owned(), false),
                 ("p99(nobody)", "missing".to_owned(), true)
             ]

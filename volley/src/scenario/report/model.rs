@@ -179,6 +179,12 @@ impl Report {
         sum
     }
 
+    /// Whether gRPC calls had replies: for them, there is a column.
+    #[must_use]
+    pub fn has_replies(&self) -> bool {
+        self.shown_steps().any(|step| step.counts.replies > 0)
+    }
+
     /// The load's steps, and those of setup and teardown that were sent while it went on.
     pub fn shown_steps(&self) -> impl Iterator<Item = &StepReport> {
         let is_shown = |step: &&StepReport| step.counts.sent > 0 || !step.names.scenario.is_empty();

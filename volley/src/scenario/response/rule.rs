@@ -10,7 +10,7 @@ use crate::scenario::{Slot, Text, Unrendered, Values};
 use crate::spec::secret::MASK;
 
 /// How many characters of a value a message shows.
-const SHOWN: usize = 80;
+pub(super) const SHOWN: usize = 80;
 
 /// Whether a part and a text fit.
 type Holds = fn(&[u8], &[u8]) -> bool;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::scenario::Values;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
+use crate::scenario::plan::Plan;
 
 /// The values of setup, which belong to everybody.
 #[derive(Debug, Default)]
@@ -87,11 +88,15 @@ pub struct Done {
 
 impl Done {
     /// Why it failed; `of_step` names the step.
-    pub fn failure(&mut self, of_step: impl Fn(usize, String) -> RunError) -> Option<RunError> {
+    pub fn failure(
+        &mut self,
+        plan: &Plan,
+        of_step: impl Fn(usize, String) -> RunError,
+    ) -> Option<RunError> {
         let of_step = self
             .fault
             .take()
-            .map(|(step, fault)| of_step(step, fault.words));
+            .map(|(step, fault)| of_step(step, fault.named(plan, step)));
         self.undrawn.take().or(of_step)
     }
 }

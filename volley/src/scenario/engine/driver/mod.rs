@@ -360,11 +360,13 @@ impl<'a> Driver<'a> {
         let fault = self.core.fault.take();
         // Others may have failed while they ended after something else.
         let (step, fault) = fault.filter(|_| self.stopped_by == Some(EndedBy::Failure))?;
-        let step = self.common.plan.steps.get(step)?;
+        let plan = self.common.plan;
+        let words = fault.named(plan, step);
+        let step = plan.steps.get(step)?;
         Some(RunError::EndedByStep {
             scenario: step.scenario.clone(),
             step: step.name.clone(),
-            words: fault.words,
+            words,
         })
     }
 

@@ -6,7 +6,7 @@ use super::{Core, Driver, Sheet};
 use crate::http::HttpUrl;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::engine::flight::{FlightKey, Place, is_open};
-use crate::scenario::engine::iteration::Bond;
+use crate::scenario::engine::iteration::{Bond, Course};
 use crate::scenario::engine::letter::Unsent;
 use crate::scenario::engine::pool::Pool;
 use crate::scenario::engine::record;
@@ -150,7 +150,8 @@ impl Driver<'_> {
         };
         match written {
             Ok(stream) => {
-                if core.records.is_some_and(Records::keeps_contents)
+                let is_once = matches!(iteration.course, Course::Setup | Course::Teardown);
+                if (is_once || core.records.is_some_and(Records::keeps_contents))
                     && let Some(step) = core.plan.steps.get(step)
                 {
                     let (plan, path, cookies) = (core.plan, &scratch.path, &scratch.cookies);

@@ -225,14 +225,14 @@ scenarios: {shop: {steps: [{name: a, get: '${api}/${sku}'}]}}
         2,
         &format!("{ROWS}{rows}load: [{{users: 4, for: 1h}}]"),
     );
-    let expected = "the feed `sku` has no more rows, and `at_end: fail` ends the run";
+    let expected = "`data.sku` has no more rows, and `at_end: fail` ends the run";
     assert_eq!(failure(users), format!("scenario `shop`: {expected}"));
     let setup = "data: {sku: {range: [0, 1], order: unique, at_end: stop}}
 setup: [{name: a, get: '${api}/${sku}'}, {draw: [sku]}, {name: b, get: '${api}/${sku}'}]
 scenarios: {shop: {steps: [{get: '${api}/'}]}}
 ";
     let setup = finish(&good(), 1, &format!("{ROWS}{setup}"));
-    assert_eq!(failure(setup), "setup: the feed `sku` has no more rows");
+    assert_eq!(failure(setup), "setup: `data.sku` has no more rows");
 }
 
 #[test]

@@ -246,7 +246,12 @@ impl Compiler<'_> {
             if least > most {
                 self.wrong(&at.key("at_most"), "it is below `at_least`: raise it");
             }
-            add(format!("{name} between"), Rule::Between(least, most));
+            let keys = match (conditions.at_least, conditions.at_most) {
+                (Some(_), Some(_)) => "at_least, at_most",
+                (Some(_), None) => "at_least",
+                _ => "at_most",
+            };
+            add(format!("{name} {keys}"), Rule::Between(least, most));
         }
         if let Some(exists) = conditions.exists {
             if !exists && any {

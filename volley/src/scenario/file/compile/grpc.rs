@@ -220,7 +220,7 @@ impl Compiler<'_> {
             let error = error.to_string().replacen("the data", "the message", 1);
             // The place is one in the JSON that volley makes of it.
             let reason = error.rsplit_once(" at line ").map(|(reason, _)| reason);
-            self.wrong(at, reason.unwrap_or(&error));
+            self.wrong(at, in_words(reason.unwrap_or(&error)));
         }
     }
 
@@ -354,6 +354,22 @@ fn known(message: &Value) -> Option<Value> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => Some(message.clone()),
     }
+}
+
+/// Rust's words for a number that does not fit its field, in plain ones.
+fn in_words(reason: &str) -> String {
+    [
+        ("invalid digit found in string", "a whole number is needed"),
+        ("invalid float literal", "a number is needed"),
+        (
+            "out of range integral type conversion attempted",
+            "the number does not fit the field: it is too large, or below 0",
+        ),
+    ]
+    .into_iter()
+    .fold(reason.to_owned(), |words, (rust, plain)| {
+        words.replace(rust, plain)
+    })
 }
 
 /// The message of an error, with keys of the file in the place of flags.

@@ -9,7 +9,7 @@ use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Http, TargetMap, Tls};
 use crate::scenario::plan::{Request, Target, TlsFiles, Url, Version};
-use crate::spec::{Endpoint, address};
+use crate::spec::{Endpoint, HostError, address};
 
 /// The most connections to a target, and requests on each.
 const MOST: u32 = 65_535;
@@ -47,7 +47,10 @@ pub(super) fn host(url: &str) -> Result<(Endpoint, Option<bool>), String> {
             "`{url}`: write the credentials as a header `authorization`"
         ));
     }
-    let address = address(rest, Some(port)).map_err(|_| wrong())?;
+    let address = address(rest, Some(port)).map_err(|error| match error {
+        HostError::Port { port, .. } => format!("`{url}`: `{port}` is no port: 1 to 65535 are"),
+        _ => wrong(),
+    })?;
     Ok((Endpoint::Name(address), Some(is_tls)))
 }
 

@@ -1,5 +1,7 @@
 //! What must hold.
 
+use std::collections::HashSet;
+
 use super::Compiler;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
@@ -78,7 +80,20 @@ pub fn check_part<'a>(
     if known.contains(of) {
         return Ok(());
     }
-    known.dedup();
+    let is_step = |step: &&Step| {
+        let name = of.strip_prefix(step.scenario.as_str());
+        let name = name.and_then(|rest| rest.strip_prefix('.'));
+        !step.scenario.is_empty() && name.unwrap_or(of) == step.name
+    };
+    if figure.is_of_iterations()
+        && let Some(Step { scenario, .. }) = steps.iter().find(is_step)
+    {
+        return Err(format!(
+            "`{of}` is a step, and `{figure}` is about iterations: name a scenario, such as `{scenario}`"
+        ));
+    }
+    let mut seen = HashSet::new();
+    known.retain(|name| seen.insert(name.clone()));
     let hint = suggest::hint(of, &known, "there are none");
     Err(format!("no scenario or step is named `{of}`; {hint}"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Importer;
+use super::{Importer, UNKNOWN_KEY};
 use crate::scenario::file::mistake::Path;
 
 /// A map, and which of its keys have been asked for.
@@ -130,7 +130,7 @@ impl Importer<'_> {
         for key in object.map.keys() {
             if !object.known.contains(&key.as_str()) {
                 let text = "h2loadrunner has no such key, and volley takes no notice of it, either";
-                self.note(&object.at.key(key), "unknown-key", text.to_owned());
+                self.note(&object.at.key(key), UNKNOWN_KEY, text.to_owned());
             }
         }
     }

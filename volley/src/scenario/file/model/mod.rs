@@ -97,13 +97,13 @@ pub struct TargetMap {
 pub struct Http {
     /// 1, 2 or auto. With auto, TLS chooses, and plaintext is HTTP/1.1.
     pub version: Option<HttpVersion>,
-    /// Connections to the target, over all threads.
+    /// Connections to the target, over all threads. The default is 8.
     pub connections: Option<u32>,
-    /// The most requests that are open on a connection. HTTP/1.1 has one.
+    /// The most requests that are open on a connection. HTTP/1.1 has one; the default of HTTP/2 is 100.
     pub streams: Option<u32>,
-    /// The most time for a response.
+    /// The most time for a response. The default is 30s.
     pub timeout: Option<Time>,
-    /// The most time to open a connection.
+    /// The most time to open a connection. The default is 10s.
     pub connect_timeout: Option<Time>,
     /// What becomes of URLs that lead to no target. The default is targets.
     pub route: Option<Route>,
