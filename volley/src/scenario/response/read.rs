@@ -4,12 +4,12 @@ use itoa::Buffer;
 use regex::bytes::{CaptureLocations, Regex};
 
 use super::part::{Fields, Known, Place, ReadingError};
-use super::rule::{Hidden, check, pattern};
+use super::rule::{Hidden, check, differs, pattern};
 use super::{Culprit, Verdicts};
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 use crate::scenario::json::Found;
-use crate::scenario::plan::{Part, Request, Rule, Save, Step};
+use crate::scenario::plan::{JsonType, Part, Request, Rule, Save, Step};
 use crate::scenario::{Slot, Values};
 use crate::spec::secret::is_secret;
 
@@ -82,6 +82,7 @@ struct Check {
     index: usize,
     place: Place,
     rule: Rule,
+    json_type: Option<JsonType>,
     is_secret: bool,
 }
 
@@ -147,6 +148,7 @@ impl Reading {
                 index,
                 place,
                 rule: check.rule.own(),
+                json_type: check.json_type,
                 is_secret: check.part.is_secret() || compared.any(|slot| secrets.contains(&slot)),
             });
         }
@@ -269,8 +271,14 @@ impl Moment {
                 is_secret: one.is_secret,
                 slots,
             };
-            let verdict = part
-                .and_then(|part| check(&one.rule, part, hidden, values, &mut room.expected, names));
+            let other_type = one.json_type.and_then(|wanted| {
+                let is = one.place.json_type(known, fields)?;
+                (is != wanted).then_some((wanted, is))
+            });
+            let verdict = part.and_then(|part| match (other_type, part) {
+                (Some(types), Some(part)) => differs(&one.rule, types, part, hidden, values),
+                _ => check(&one.rule, part, hidden, values, &mut room.expected, names),
+            });
             if let Err(words) = verdict {
                 verdicts.fail(Culprit::Check(one.index), words);
             }
