@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
-use crate::pace::PhasedUsers;
+use crate::pace::{PhasedRate, PhasedUsers};
 use crate::report::Cost;
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
@@ -39,10 +39,10 @@ use crate::scenario::record::Records;
 use crate::scenario::report::live::Progress;
 use crate::scenario::report::{EndedBy, Facts, Names, Report, judge, overload};
 use crate::scenario::response::ReadingError;
-use crate::scenario::tally::Tally;
+use crate::scenario::tally::{Passed, Tally};
 use crate::spec::Share;
 use control::Control;
-use driver::{Board, Common, Done, Driver, Harvest, Note, Quota, refresh};
+use driver::{Board, Common, Done, Driver, Harvest, LoadQuota, Note, Quota, refresh};
 use iteration::Course;
 use site::Site;
 use sites::Sites;
@@ -104,7 +104,7 @@ pub struct Finished {
     pub failure: Option<RunError>,
 }
 
-/// Receives what is known of a run, each second, and how long it has gone on.
+/// Receives what is known of a run, each second and when a signal has ended the load, and how long it has gone on.
 pub type OnProgress<'a> = &'a mut dyn FnMut(&mut Progress, Duration);
 
 /// Reads the files of TLS and of data that a run needs.
@@ -178,13 +178,15 @@ pub fn run(
         Ok::<_, RunError>(driver.once(course)?)
     };
     let mut board = Board::default();
-    let mut hasty = Vec::new();
+    let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
+    let (mut hasty, mut before) = (Vec::new(), Passed::default());
     if !plan.setup.is_empty() {
         let done = set_up(plan, once(Course::Setup, &board, signal)?)?;
         hasty = refresh::hasty(plan, &done.known.values);
         board = Board::new(done.known, plan.common_slots);
+        tally.merge(done.tally);
+        before = done.passed;
     }
-    let mut tally = Tally::new(plan.scenarios.len(), plan.steps.len(), 0);
     let mut facts = Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: options.name.clone(),
@@ -194,6 +196,7 @@ pub fn run(
         started_unix_ns: unix_ns(SystemTime::now()),
         elapsed_ns: 0,
         ended_by: EndedBy::Finished,
+        ran_out: Vec::new(),
         events: Vec::new(),
         threads,
         connections,
@@ -206,7 +209,7 @@ pub fn run(
         ..common.clone()
     };
     let mut watch = Watch::new(plan);
-    let loaded = load(&of_load, &mut watch, on_progress);
+    let loaded = load(&of_load, before, &mut watch, on_progress);
     control.end();
     facts.events = control.events();
     (facts.cost.cpu_s, facts.cost.cpu_total_s) = (process::cpu_s() - cpu_s, process::cpu_s());
@@ -224,10 +227,14 @@ pub fn run(
         };
         torn = match once(Course::Teardown, &board.again(), signal) {
             Err(error) => Some(error),
-            Ok(mut done) => done.failure(|step, words| RunError::Teardown {
-                step: plan.step_name(step),
-                words,
-            }),
+            Ok(mut done) => {
+                let failure = done.failure(|step, words| RunError::Teardown {
+                    step: plan.step_name(step),
+                    words,
+                });
+                tally.merge(done.tally);
+                failure
+            }
         };
     }
     for harvest in loaded? {
@@ -241,6 +248,7 @@ pub fn run(
         facts.ended_by = facts.ended_by.max(harvest.ended_by);
         facts.cost.busiest_thread_s = facts.cost.busiest_thread_s.max(harvest.cpu_s);
     }
+    ran_out(plan, &quota, &mut facts);
     let mut finished = Finished {
         report: Report::new(tally, &Names::from(plan), facts),
         failure: failure.or(torn),
@@ -250,6 +258,34 @@ pub fn run(
     finished.report.thresholds = judge(&finished.report, &plan.thresholds);
     watch.judge(&mut finished.report);
     Ok(finished)
+}
+
+/// Notes which data ended loads, with a warning for each load that has an end of its own.
+fn ran_out(plan: &Plan, quota: &Quota, facts: &mut Facts) {
+    for (at, load) in plan.loads.iter().enumerate() {
+        let feed = quota.load(at).and_then(LoadQuota::ended_by_feed);
+        let Some(feed) = feed.and_then(|feed| plan.feeds.get(feed)) else {
+            continue;
+        };
+        let words = format!("`{}` has no more rows", feed.name);
+        let length_ns = match &load.phases {
+            Phases::Users(phases) => PhasedUsers::new(phases).end_ns(),
+            Phases::Rate(phases) => PhasedRate::new(phases).end_ns(),
+        };
+        if length_ns.is_some() || load.iterations.is_some() {
+            let scenarios = load.scenarios.iter();
+            let names = scenarios.map(|(one, _)| format!("`{}`", plan.scenario_name(*one)));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let warning = format!("the load of {names} ended early: {words} (`at_end: stop`)");
+            facts.warnings.push(warning);
+        }
+        if !facts.ran_out.contains(&words) {
+            facts.ran_out.push(words);
+        }
+    }
+    if facts.ended_by == EndedBy::Finished && !facts.ran_out.is_empty() {
+        facts.ended_by = EndedBy::Data;
+    }
 }
 
 /// How many threads there are, and a warning if those are fewer than wanted.
@@ -310,9 +346,10 @@ fn users(plan: &Plan) -> Vec<Vec<u64>> {
     (0..plan.feeds.len()).map(of_all).collect()
 }
 
-/// The load itself: what each thread has counted.
+/// The load itself: what each thread has counted. `before`: what setup has.
 fn load(
     common: &Common<'_>,
+    before: Passed,
     watch: &mut Watch<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<Harvest>, RunError> {
@@ -353,18 +390,21 @@ fn load(
             })
             .collect();
         drop(post);
-        let (mut progress, mut looked_s) = (None, 0);
-        for (thread, passed) in notes {
-            let progress =
-                progress.get_or_insert_with(|| Progress::new(threads as usize, passed.steps.len()));
-            progress.add(thread as usize, passed);
+        let mut progress = Progress::new(threads as usize, common.plan.steps.len(), before);
+        let mut looked_s = 0;
+        for (thread, passed, stage) in notes {
+            let waited = progress.is_waiting();
+            progress.add(thread as usize, passed, stage);
             let start_ns = start.get().copied().unwrap_or_default();
             let elapsed = Duration::from_nanos(clock.now_ns().saturating_sub(start_ns));
             // Whichever thread is first: some end long before others.
-            if elapsed.as_secs() > looked_s {
+            let is_later = elapsed.as_secs() > looked_s;
+            if is_later {
                 looked_s = elapsed.as_secs();
-                watch.look(progress, elapsed, control);
-                on_progress(progress, elapsed);
+                watch.look(&progress, elapsed, control);
+            }
+            if is_later || !waited && progress.is_waiting() {
+                on_progress(&mut progress, elapsed);
             }
         }
         let done = workers.into_iter().map(|worker| match worker.join() {

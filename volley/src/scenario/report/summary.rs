@@ -29,7 +29,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{line}")?;
     }
     let from = match report.latency.kind {
-        LatencyKind::Response => "from when a request was due; of later steps, from the sending",
+        LatencyKind::Response => {
+            "from when an iteration or its first request was due; of later steps, from the sending"
+        }
         LatencyKind::Service => "from the sending",
     };
     let kind = report.latency.kind.name();

@@ -131,8 +131,14 @@ fn what_is_no_threshold_is_refused_with_the_remedy() {
         ("p99 > 1%", "needs a time"),
         ("failed > 1ms", "needs a number of calls"),
         ("failed > -1", "needs a number of calls"),
-        ("failed > 0.1", "`failed` needs a whole number of calls, or a share such as 0.1%, not `0.1`"),
-        ("failed > 100.5%", "`failed` needs a share of at most 100%, not `100.5%`"),
+        (
+            "failed > 0.1",
+            "`failed` needs a whole number of calls, or a share such as 0.1%, not `0.1`",
+        ),
+        (
+            "failed > 100.5%",
+            "`failed` needs a share of at most 100%, not `100.5%`",
+        ),
         ("rate < 5%", "needs a number per second"),
         ("rate < inf", "needs a number per second"),
         ("failed > 0,1%", "or a share such as 0.1%, not `0,1%`"),
@@ -158,7 +164,10 @@ fn a_few_checks_are_a_share_that_lacks_its_sign() {
         ("99.9", "99.9"),
         ("100", "100"),
     ] {
-        for text in [format!("checks >= {limit}"), format!("checks(a.b) < {limit}")] {
+        for text in [
+            format!("checks >= {limit}"),
+            format!("checks(a.b) < {limit}"),
+        ] {
             assert_eq!(
                 text.parse::<Selected>().unwrap_err().to_string(),
                 format!("`checks` needs a share, not `{limit}`: write `{share}%`")
