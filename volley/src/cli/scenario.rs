@@ -157,7 +157,8 @@ struct RunWords {
 
     /// The same, and take orders (default: the file's `control`): GET /v1/stats, POST /v1/pause,
     /// /v1/resume and /v1/stop, PATCH /v1/load {"rate": "0.5/s"}, {"users": N}, {"phases": true} or
-    /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}
+    /// {"weights": {"crud": N}}; of several loads, one is named by {"scenario": "crud"}, or by a list of
+    /// those that share it
     #[arg(long, value_name = "ADDRESS", help_heading = "Output")]
     control: Option<Address>,
 

@@ -397,6 +397,17 @@ pub struct Check {
     pub name: String,
     pub part: Part,
     pub rule: Rule,
+    /// The type of a literal that a JSON value must equal, or not equal.
+    pub json_type: Option<JsonType>,
+}
+
+/// The type of a single JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonType {
+    Text,
+    Number,
+    /// `true`, `false` or `null`.
+    Word,
 }
 
 /// A part of a response.

@@ -56,6 +56,20 @@ fn check(name: &str, found: &str) {
 }
 
 #[test]
+fn what_is_compared_as_text_equals_numbers_and_words_too() {
+    let imported = |input: &str| {
+        let text = text("mix.json").replace(
+            r#""EqualsTo", "input": "a""#,
+            &format!(r#""EqualsTo", "input": "{input}""#),
+        );
+        import(&text, false).unwrap().yaml()
+    };
+    assert!(imported("1").contains("^(?:1)$"), "{}", imported("1"));
+    assert!(imported("true").contains("^(?:true)$"));
+    assert!(imported("b1").contains("/item/sku: b1"));
+}
+
+#[test]
 fn each_file_becomes_what_is_expected_of_it() {
     for name in FILES {
         for (as_run, kind) in [(false, ""), (true, ".as-run")] {

@@ -206,6 +206,25 @@ fn hosts_may_come_from_the_environment() {
 }
 
 #[test]
+fn users_of_http1_have_a_connection_each_unless_the_file_says_how_many() {
+    let plan = plan(
+        "targets: {a: http://a, b: http://b, c: {hosts: http://c, http: {connections: 3}}, d: http://d, e: https://e}\n\
+         scenarios:\n  \
+           s: {steps: [{get: '${a}'}, {get: '${c}'}, {get: '${e}'}]}\n  \
+           t: {load: [{users: 0..30, for: 1s}], steps: [{get: '${a}'}]}\n  \
+           u: {load: [{rate: 100/s, for: 1s}], steps: [{get: '${b}'}]}\n\
+         load: [{users: 20, for: 1s}, {users: 40, for: 1s}]\n\
+         setup: [{get: '${d}'}]\n",
+    );
+    let connections: Vec<_> = plan
+        .targets
+        .iter()
+        .map(|target| target.connections)
+        .collect();
+    assert_eq!(connections, [70, 8, 3, 8, 8]);
+}
+
+#[test]
 fn a_target_has_hosts_and_ways_to_speak_with_them() {
     let plan = plan(
         "http: {version: 2, connections: 3, streams: 9, timeout: 1s}\n\

@@ -49,7 +49,9 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 /// What its latencies are.
 pub(super) fn latency(report: &Report) -> String {
     let from = match report.latency.kind {
-        LatencyKind::Response => "from when a request was due; of later steps, from the sending",
+        LatencyKind::Response => {
+            "from when an iteration or its first request was due; of later steps, from the sending"
+        }
         LatencyKind::Service => "from the sending",
     };
     format!("{} ({from})", report.latency.kind.name())

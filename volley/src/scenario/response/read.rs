@@ -5,13 +5,13 @@ use regex::bytes::{CaptureLocations, Regex};
 use serde_json::Value;
 
 use super::part::{Fields, Known, Place, ReadingError};
-use super::rule::{Hidden, SHOWN, check, pattern};
+use super::rule::{Hidden, SHOWN, check, differs, pattern};
 use super::{Culprit, Verdicts};
 use crate::grpc::Code;
 use crate::http2::hpack::HeaderList;
 use crate::request::excerpt::{excerpt, list};
 use crate::scenario::json::Found;
-use crate::scenario::plan::{Part, Request, Rule, Save, Step};
+use crate::scenario::plan::{JsonType, Part, Request, Rule, Save, Step};
 use crate::scenario::secrets::is_secret_slot;
 use crate::scenario::{Slot, Values};
 
@@ -90,6 +90,7 @@ struct Check {
     index: usize,
     place: Place,
     rule: Rule,
+    json_type: Option<JsonType>,
     is_secret: bool,
 }
 
@@ -156,6 +157,7 @@ impl Reading {
                 index,
                 place,
                 rule: check.rule.own(),
+                json_type: check.json_type,
                 is_secret: check.part.is_secret() || compared.any(|slot| secrets.contains(&slot)),
             });
         }
@@ -278,8 +280,14 @@ impl Moment {
                 is_secret: one.is_secret,
                 slots,
             };
-            let verdict = part
-                .and_then(|part| check(&one.rule, part, hidden, values, &mut room.expected, names));
+            let other_type = one.json_type.and_then(|wanted| {
+                let is = one.place.json_type(known, fields)?;
+                (is != wanted).then_some((wanted, is))
+            });
+            let verdict = part.and_then(|part| match (other_type, part) {
+                (Some(types), Some(part)) => differs(&one.rule, types, part, hidden, values),
+                _ => check(&one.rule, part, hidden, values, &mut room.expected, names),
+            });
             if let Err(words) = verdict {
                 verdicts.fail(Culprit::Check(one.index), words);
             }

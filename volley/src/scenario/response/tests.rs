@@ -33,6 +33,7 @@ fn step(checks: Vec<(Part, Rule)>, saves: Vec<Save>) -> Step {
         name: String::new(),
         part,
         rule,
+        json_type: None,
     };
     Step {
         name: "create".to_owned(),

@@ -7,6 +7,7 @@ use crate::scenario::Values;
 use crate::scenario::engine::RunError;
 use crate::scenario::engine::flight::Fault;
 use crate::scenario::plan::Plan;
+use crate::scenario::tally::{Passed, Tally};
 
 /// The values of setup, which belong to everybody.
 #[derive(Debug, Default)]
@@ -77,9 +78,11 @@ impl Board {
 }
 
 /// An iteration of setup or teardown that is over.
-#[derive(Debug)]
 pub struct Done {
     pub known: Known,
+    /// What it counted, and the same as a thread of the load reports it.
+    pub tally: Tally,
+    pub passed: Passed,
     /// The step that failed first, and why.
     pub fault: Option<(usize, Fault)>,
     /// A feed had nothing for it.

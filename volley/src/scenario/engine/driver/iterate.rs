@@ -41,6 +41,7 @@ impl Driver<'_> {
             user,
             due_ns,
             began_ns: now_ns,
+            delay_ns: now_ns.saturating_sub(due_ns),
             round_ns: now_ns,
             values: iteration.values,
             jar: iteration.jar,
@@ -293,9 +294,8 @@ impl Driver<'_> {
             (false, true) => End::Failed,
             (false, false) => End::Ok,
         };
-        self.core
-            .tally
-            .iteration_ended(scenario, iteration.began_ns, now_ns, end);
+        let timing = (iteration.delay_ns, iteration.began_ns, now_ns);
+        self.core.tally.iteration_ended(scenario, timing, end);
         self.active_ns = now_ns;
         let (load, user) = (iteration.load, iteration.user);
         let (began_ns, round_ns) = (iteration.began_ns, iteration.round_ns);

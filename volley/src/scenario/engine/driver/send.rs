@@ -202,9 +202,10 @@ impl Driver<'_> {
             && let Some((key, serial)) = pool.waiting(bond).front().copied()
         {
             let flight = self.core.flights.get(key as usize);
-            let Some((step, was_sent)) = flight
+            let Some((step, has_waited)) = flight
                 .filter(|flight| flight.serial == serial)
-                .map(|flight| (flight.step, flight.was_sent))
+                // In the same turn, a connection became free for it.
+                .map(|flight| (flight.step, !flight.was_sent && flight.sent_ns < now_ns))
             else {
                 pool.waiting(bond).pop_front();
                 continue;
@@ -217,7 +218,7 @@ impl Driver<'_> {
             }
             let aimed = self.core.aim(key as usize, &mut self.scratch.path);
             if aimed == Ok(target) {
-                if !was_sent {
+                if has_waited {
                     self.core.tally.waited(step);
                 }
                 self.write(key, step, target, wire, now_ns);

@@ -271,15 +271,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// A field of a reply, such as `session.id` or `items.0.id`.
+    /// A field of a reply, such as `session.id` or `items.0.id`, and the kind of its value if that is known.
     pub(super) fn field(
         &mut self,
         at: &Path,
         text: &str,
         method: Option<&Method>,
-    ) -> Option<Pointer> {
+    ) -> Option<(Pointer, Option<Kind>)> {
         let mut message = method.map(|method| method.output.clone());
-        let mut is_list = false;
+        let (mut is_list, mut kind) = (false, None);
         for key in text.split('.') {
             if is_list {
                 is_list = false;
@@ -324,15 +324,18 @@ impl Compiler<'_> {
                 return None;
             };
             is_list = field.is_list();
+            kind = Some(field.kind());
             message = match field.kind() {
                 Kind::Message(message) => Some(message),
                 _ => None,
             };
         }
-        Some(Pointer {
+        let pointer = Pointer {
             text: text.into(),
             keys: text.split('.').map(Into::into).collect(),
-        })
+        };
+        // A whole list is compared as JSON.
+        Some((pointer, kind.filter(|_| !is_list)))
     }
 }
 

@@ -108,7 +108,10 @@ impl Compiler<'_> {
                 self.wrong(&at, "an HTTP response has a body: write `json: /a/b`");
                 None
             }
-            "field" => self.field(&at, text, method).map(Part::Field),
+            "field" => {
+                let field = self.field(&at, text, method);
+                field.map(|(pointer, _)| Part::Field(pointer))
+            }
             _ => match text {
                 "status" => Some(Part::Status),
                 "body" => Some(Part::Body),

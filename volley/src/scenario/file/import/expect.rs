@@ -1,5 +1,7 @@
 //! What a response must be.
 
+use serde_json::Value;
+
 use super::object::Object;
 use super::tree::{Entries, Tree, put};
 use super::words::plain;
@@ -107,8 +109,15 @@ impl Importer<'_> {
             let at = rule.at.clone();
             self.finish(rule);
             self.fault(&at, fault::JSON_TEXT);
-            if let Some(kind) = kind {
-                self.add(&at, &mut json, pointer, kind, input);
+            // A literal is compared by its type, too, and this one is a text for each.
+            let is_ambiguous = serde_json::from_str::<Value>(input).is_ok();
+            match kind {
+                Some(Kind::EqualsTo) if is_ambiguous => {
+                    let literal = regex::escape(input);
+                    self.add(&at, &mut json, pointer, Kind::RegexMatch, &literal);
+                }
+                Some(kind) => self.add(&at, &mut json, pointer, kind, input),
+                None => {}
             }
         }
         let at = rules.at.clone();

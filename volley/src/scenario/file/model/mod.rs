@@ -9,7 +9,7 @@ mod step;
 
 pub use data::{Columns, Feed};
 pub use load::{Phase, Ramp, constant_rate, constant_users};
-pub use response::{Expect, Refresh, Rule, Save, Taken};
+pub use response::{Conditions, Expect, Refresh, Rule, Save, Taken};
 pub use scalar::{HttpVersion, Named, OneOrMany, Scalar, Size, Time, present, words};
 pub use step::{Lua, Part, Step};
 
