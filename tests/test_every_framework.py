@@ -25,8 +25,8 @@ _LEAST_LANGUAGES = 7
 # In these folders, tests that measure build at any time.
 _BUILT_ELSEWHERE = {"grpc-go", "grpcio-python"}
 
-# What is checked here is that an entry builds and is right, not how fast it is: Rust's release builds
-# as they are measured would take longer than all other tests.
+# What is checked here is that an entry builds and is right, not how fast it is: Rust's release
+# builds as they are measured would take longer than all other tests.
 _QUICK = {
     "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
     "CARGO_PROFILE_RELEASE_LTO": "off",

@@ -93,6 +93,7 @@ never() { # pattern
 }
 
 @test "with --all, volley is linted beside pytest; a fault there ends it all the same, by name" {
+    # shellcheck disable=SC2016 # words of the stub
     stub "$BATS_TEST_TMPDIR/bin/cargo" '[ "$1" != clippy ] || { echo an unused variable; exit 1; }'
     run "$root/scripts/test.sh" --all
     [ "$status" -eq 1 ]
