@@ -69,7 +69,7 @@ def test_there_is_a_thread_for_each_cpu_of_its_own_unless_the_profile_says_how_m
 def test_users_go_to_the_server_over_what_the_profile_says(workspace: Workspace) -> None:
     plan = written(workspace, items(workspace))
     assert plan["targets"] == {"api": {"hosts": "http://localhost:8080"}}
-    assert plan["http"] == {"version": 2, "timeout": "2s", "connections": 4, "streams": 128}
+    assert plan["http"] == {"version": 2, "timeout": "10s", "connections": 4, "streams": 128}
     assert plan["load"] == [{"users": 512, "for": "5s"}]
     assert plan["limits"] == {"iterations_open": 512, "drain": "10s"}
     assert [step["name"] for step in plan["scenarios"]["crud"]["steps"]] == [
@@ -79,7 +79,7 @@ def test_users_go_to_the_server_over_what_the_profile_says(workspace: Workspace)
     tls = {"hosts": "https://localhost:8443", "tls": {"insecure": True}}
     assert over_tls["targets"] == {"api": tls}
     assert written(workspace, items(workspace, "crud-h1"))["http"] == {
-        "version": 1, "timeout": "2s", "connections": 32, "streams": 1,
+        "version": 1, "timeout": "10s", "connections": 32, "streams": 1,
     }  # fmt: skip
 
 
