@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::{Slot, Text};
 pub use crate::pace::Phase;
+use crate::pace::{PhasedRate, PhasedUsers};
 use crate::request::Method;
 use crate::spec::threshold::Selected;
 use crate::spec::{Endpoint, Threshold};
@@ -304,12 +305,17 @@ impl Step {
     /// Whether its response is kept until it is over: for its own script, or for that of the next step.
     #[must_use]
     pub fn keeps(&self) -> bool {
-        let looks = |script: &Script| script.names("response") || script.names("validate_response");
-        self.keeps_response || self.lua.as_ref().is_some_and(looks)
+        self.keeps_response || self.lua.as_ref().is_some_and(Script::looks)
     }
 }
 
 impl Script {
+    /// Whether it may look at the response.
+    #[must_use]
+    pub fn looks(&self) -> bool {
+        self.names("response") || self.names("validate_response")
+    }
+
     /// Whether it may have a function of this name.
     #[must_use]
     pub fn names(&self, function: &str) -> bool {
@@ -529,6 +535,17 @@ pub enum Phases {
     Users(Vec<Phase>),
     /// Iterations that begin at given moments, whatever became of others. In millionths a second.
     Rate(Vec<Phase>),
+}
+
+impl Phases {
+    /// How long the load is, in ns; `None` if only its number of iterations, or its data, ends it.
+    #[must_use]
+    pub fn end_ns(&self) -> Option<u64> {
+        match self {
+            Self::Users(phases) => PhasedUsers::new(phases).end_ns(),
+            Self::Rate(phases) => PhasedRate::new(phases).end_ns(),
+        }
+    }
 }
 
 /// Limits of a whole run.

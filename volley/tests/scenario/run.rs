@@ -27,10 +27,8 @@ impl Shop {
 
     /// A file whose scenario creates and deletes an item with a token; `change` is the status that a change must have.
     fn file(&self, change: u16, more: &str) -> String {
-        let text = format!(
-            r#"
-targets: {{api: "http://{}"}}
-setup:
+        let rest = format!(
+            r#"setup:
   - {{name: login, post: "${{api}}/oauth/token", form: {{password: hunter22}}, save: {{token: {{json: /access_token}}}}}}
 scenarios:
   crud:
@@ -43,12 +41,20 @@ scenarios:
         save: {{url: {{header: location}}}}
       - {{name: change, patch: "${{url}}", json: {{owner: bob}}, expect: {{status: {change}}}}}
       - {{name: remove, delete: "${{url}}"}}
-{more}"#,
+{more}"#
+        );
+        self.write("shop.yaml", &rest)
+    }
+
+    /// A file of which all but the server's address is given.
+    fn write(&self, name: &str, rest: &str) -> String {
+        let path = self.path(name);
+        let text = format!(
+            "\ntargets: {{api: \"http://{}\"}}\n{rest}",
             self.server.address()
         );
-        let path = self.scratch.path("shop.yaml");
         fs::write(&path, text).unwrap();
-        path.display().to_string()
+        path
     }
 
     fn path(&self, name: &str) -> String {
@@ -327,21 +333,15 @@ fn a_setup_that_fails_says_what_the_response_was() {
 #[test]
 fn all_that_is_wrong_with_a_response_is_shown_at_once() {
     let shop = Shop::open();
-    let file = shop.path("wrong.yaml");
-    let text = format!(
-        r#"
-targets: {{api: "http://{}"}}
-scenarios:
+    let rest = r#"scenarios:
   crud:
     steps:
       - name: create
-        post: ${{api}}/v1/items
-        json: {{owner: ann}}
-        expect: {{status: 202, json: {{/item/owner: bob, /item/id: {{exists: true}}}}, within: 1ns}}
-        save: {{a: {{header: nowhere}}, b: {{json: /item/none}}}}"#,
-        shop.server.address()
-    );
-    fs::write(&file, text).unwrap();
+        post: ${api}/v1/items
+        json: {owner: ann}
+        expect: {status: 202, json: {/item/owner: bob, /item/id: {exists: true}}, within: 1ns}
+        save: {a: {header: nowhere}, b: {json: /item/none}}"#;
+    let file = shop.write("wrong.yaml", rest);
     let (status, out, _) = volley(&["check", "--once", &file]);
     assert_eq!(status, 1);
     let failed: Vec<&str> = out.lines().filter(|line| line.contains("FAILED")).collect();
@@ -368,22 +368,16 @@ scenarios:
 fn a_value_that_an_earlier_step_saved_is_shown_nowhere() {
     let shop = Shop::open();
     let (log, failures) = (shop.path("log"), shop.path("failures"));
-    let file = shop.path("steps.yaml");
-    let text = format!(
-        r#"
-targets: {{api: "http://{}"}}
-scenarios:
+    let rest = r#"scenarios:
   crud:
     steps:
-      - {{name: login, post: "${{api}}/oauth/token", save: {{token: {{json: /access_token}}}}}}
+      - {name: login, post: "${api}/oauth/token", save: {token: {json: /access_token}}}
       - name: create
-        post: ${{api}}/v1/items?of=${{token}}
-        json: {{owner: "${{token}}"}}
-        expect: {{status: 201, json: {{/item/owner: {{matches: ^no}}}}}}
-load: [{{users: 1}}, {{iterations: 1}}]"#,
-        shop.server.address()
-    );
-    fs::write(&file, text).unwrap();
+        post: ${api}/v1/items?of=${token}
+        json: {owner: "${token}"}
+        expect: {status: 201, json: {/item/owner: {matches: ^no}}}
+load: [{users: 1}, {iterations: 1}]"#;
+    let file = shop.write("steps.yaml", rest);
     let (status, out, _) = volley(&["check", "--once", &file]);
     assert_eq!(status, 1);
     let fault = "expected a match of `^no`, was `***`";

@@ -455,10 +455,7 @@ impl Book {
 
     /// When it ends, in ns after the start.
     fn end_ns(&self) -> Option<u64> {
-        let length_ns = match &self.load.phases {
-            Phases::Rate(phases) => PhasedRate::new(phases).end_ns(),
-            Phases::Users(phases) => PhasedUsers::new(phases).end_ns(),
-        };
+        let length_ns = self.load.phases.end_ns();
         length_ns.map(|ns| ns.saturating_add(self.load.start_after_ns))
     }
 }

@@ -11,7 +11,7 @@ use crate::request::Expected;
 use crate::scenario::lua::{Kept, Rewritten};
 use crate::scenario::plan::Plan;
 use crate::scenario::record::Exchange;
-use crate::scenario::report::Names;
+use crate::scenario::report::StepNames;
 use crate::scenario::response::{Culprit, Failure, Verdicts};
 use crate::scenario::tally::Reason;
 
@@ -42,10 +42,12 @@ impl Fault {
     /// The words, behind the name of the check or of the value that they are about.
     #[cold]
     pub fn named(self, plan: &Plan, step: usize) -> String {
-        let names = Names::from(plan).steps.into_iter().nth(step);
-        match names.filter(|_| self.reason.index().is_some()) {
-            Some(names) => format!("{}: {}", names.reason(self.reason), self.words),
-            None => self.words,
+        match plan.steps.get(step) {
+            Some(step) if self.reason.index().is_some() => {
+                let names = StepNames::new(step, &plan.slots);
+                format!("{}: {}", names.reason(self.reason), self.words)
+            }
+            _ => self.words,
         }
     }
 }

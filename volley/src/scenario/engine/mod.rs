@@ -28,7 +28,7 @@ use thiserror::Error;
 
 use crate::engine::{Clock, EngineError, allow_sockets, spare_cpus};
 use crate::measure::process;
-use crate::pace::{PhasedRate, PhasedUsers};
+use crate::pace::PhasedUsers;
 use crate::report::Cost;
 use crate::report::numbers::duration;
 use crate::report::timestamp::unix_ns;
@@ -289,11 +289,7 @@ fn ran_out(plan: &Plan, quota: &Quota, facts: &mut Facts) {
             continue;
         };
         let words = format!("`{}` has no more rows", feed.name);
-        let length_ns = match &load.phases {
-            Phases::Users(phases) => PhasedUsers::new(phases).end_ns(),
-            Phases::Rate(phases) => PhasedRate::new(phases).end_ns(),
-        };
-        if length_ns.is_some() || load.iterations.is_some() {
+        if load.phases.end_ns().is_some() || load.iterations.is_some() {
             let scenarios = load.scenarios.iter();
             let names = scenarios.map(|(one, _)| format!("`{}`", plan.scenario_name(*one)));
             let names = names.collect::<Vec<_>>().join(", ");

@@ -49,10 +49,12 @@ impl StepNames {
             // Some calls have one reply by their type.
             Request::Grpc(call) => expect.replies.is_some() || !call.method.shape.streams_replies(),
         };
-        let looks = |script: &Script| script.names("response") || script.names("validate_response");
         let limits = [
             (has_replies, Reason::Replies),
-            (step.lua.as_ref().is_some_and(looks), Reason::LuaCheck),
+            (
+                step.lua.as_ref().is_some_and(Script::looks),
+                Reason::LuaCheck,
+            ),
             (expect.first_within_ns.is_some(), Reason::FirstLate),
             (expect.within_ns.is_some(), Reason::Late),
         ];

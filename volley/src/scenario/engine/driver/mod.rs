@@ -384,7 +384,7 @@ impl<'a> Driver<'a> {
         let now_ns = self.now_ns();
         self.feeds.take_singly();
         self.core.tally.reset(now_ns);
-        // From now on, each second is told.
+        // From now on, each second is reported.
         self.core.tally.passed(now_ns);
         self.begin(course, (0, 0), now_ns, now_ns);
         let is_done = |driver: &mut Self, _| driver.done.is_some() || driver.is_stopping;

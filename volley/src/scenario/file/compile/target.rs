@@ -9,7 +9,9 @@ use crate::pace::PhasedUsers;
 use crate::request::schema::suggest;
 use crate::scenario::file::mistake::Path;
 use crate::scenario::file::model::{Http, TargetMap, Tls};
-use crate::scenario::plan::{Load, Phases, Request, Scenario, Target, TlsFiles, Url, Version};
+use crate::scenario::plan::{
+    Load, Phases, Request, Scenario, Step, Target, TlsFiles, Url, Version,
+};
 use crate::spec::{Endpoint, HostError, address};
 
 /// The most connections to a target, and requests on each.
@@ -280,12 +282,10 @@ impl Compiler<'_> {
     pub(super) fn settle_connections(&mut self, loads: &[Load], scenarios: &[Scenario]) {
         for at in std::mem::take(&mut self.unset) {
             let asks = |scenario: &Scenario| {
-                let own = self
-                    .steps
-                    .iter()
-                    .filter(|step| step.scenario == scenario.name);
+                let leads_there =
+                    |step: &Step| step.scenario == scenario.name && step.url.target() == at;
                 // Each connection has its part of the rows.
-                scenario.keeps_to.is_none() && own.into_iter().any(|step| step.url.target() == at)
+                scenario.keeps_to.is_none() && self.steps.iter().any(leads_there)
             };
             let users = |load: &Load| match &load.phases {
                 Phases::Users(phases)

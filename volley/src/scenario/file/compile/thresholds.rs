@@ -67,15 +67,12 @@ pub fn check_part<'a>(
     };
     let figure = condition.threshold.figure;
     let mut known: Vec<String> = scenarios.map(str::to_owned).collect();
+    let named = || steps.iter().map(|step| StepNames::new(step, slots));
     if !figure.is_of_iterations() {
-        known.extend(steps.iter().flat_map(|step| {
-            let names = StepNames::new(step, slots);
-            [names.label(), names.name]
-        }));
+        known.extend(named().flat_map(|names| [names.label(), names.name]));
     }
     if figure == Figure::Count(Count::Checks) {
-        known.extend(steps.iter().flat_map(|step| {
-            let names = StepNames::new(step, slots);
+        known.extend(named().flat_map(|names| {
             let label = names.label();
             let full = |(_, name)| format!("{label}.{name}");
             names.conditions().map(full).collect::<Vec<_>>()
